@@ -5,7 +5,7 @@
 # 3 s with it (2026-11).
 export MYPY_CACHE_DIR ?= $(or $(SLIPWAY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway)/mypy
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners site browser report up preview destroy test dates check format generate schema lock bench mutants
+.PHONY: help setup tools scanners site browser report up preview destroy test dates check format generate schema lock bench mutants pipeline checksums adversary
 
 STACK ?= dev
 # Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
@@ -31,6 +31,12 @@ setup: ## the Python environment from requirements.lock; does nothing when it is
 
 tools: setup ## the binaries the sandbox runs: found, installed or built
 	@$(BIN)/python -m slipway.toolchain ensure $(TOOLS)
+
+pipeline: setup ## what a deployment runs, by committed checksums: pulumi and its plugins
+	@$(BIN)/python -m slipway.toolchain pipeline
+
+checksums: setup ## write slipway/toolchain/checksums.txt for the versions in use (downloads each file once)
+	@$(BIN)/python -m slipway.toolchain checksums
 
 up: tools ## the platform in the sandbox: `pulumi up` of STACK (default: dev)
 	@$(BIN)/slipway up $(STACK) --sandbox
@@ -92,6 +98,10 @@ bench: tools ## the measured numbers, each beside its bound
 mutants: setup ## change the source in COUNT small ways, drawn by SEED, and fail where the tests notice too few of them
 	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
 	$(BIN)/python -m tools.mutants --seed $(SEED) --count $(COUNT) --within '$(WITHIN)' $(if $(ALL),--all)
+
+adversary: setup ## try every probe of tests/adversary; SEED draws the half whose rate counts
+	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
+	$(BIN)/python -m tests.adversary --seed $(SEED)
 
 format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff check --fix

@@ -35,7 +35,6 @@ DECLARED: Final = frozenset(
         "kubernetes:argoproj.io/v1alpha1:CronWorkflow",
         "kubernetes:autoscaling.x-k8s.io/v1beta1:CapacityBuffer",
         "kubernetes:autoscaling/v2:HorizontalPodAutoscaler",
-        "kubernetes:core/v1:PersistentVolume",
         "kubernetes:core/v1:PersistentVolumeClaim",
         # No controller makes pods of it; Karpenter reads the size of an idle node.
         "kubernetes:core/v1:PodTemplate",
@@ -58,7 +57,6 @@ DECLARED: Final = frozenset(
         "kubernetes:operator.knative.dev/v1beta1:KnativeServing",
         "kubernetes:scheduling.k8s.io/v1:PriorityClass",
         "kubernetes:serving.kserve.io/v1alpha1:InferenceGraph",
-        "kubernetes:storage.k8s.io/v1:StorageClass",
         "pulumi:providers:aws",
         "pulumi:providers:kubernetes",
         "pulumi:pulumi:Stack",

@@ -121,6 +121,8 @@ SDK: Final[Mapping[str, str]] = {
 """Class of the SDK by token."""
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
+PERSISTENT_VOLUME: Final = "kubernetes:core/v1:PersistentVolume"
+STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 POD: Final = "kubernetes:core/v1:Pod"
 SERVICE: Final = "kubernetes:core/v1:Service"
 SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"

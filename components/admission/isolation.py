@@ -12,17 +12,42 @@ from components.base.placement import CRITICAL
 from spec.pools import keys
 from spec.settings.pools import Role
 from spec.settings.teams import PriorityName
+from spec.teams.labels import PRIORITIES
 
 _CLASSES: Final = literal([str(name) for name in PriorityName])
 _CLASS: Final = f"has(s.priorityClassName) && s.priorityClassName != '' && !(s.priorityClassName in {_CLASSES})"
+_LABEL: Final = "kueue.x-k8s.io/priority-class"
+"""Of a job, or of what it makes: Kueue queues by this class, whatever priority its pods have (Kueue, "Workload
+Priority Class")."""
+_OWN: Final = (
+    f"(has(namespaceObject.metadata.annotations) && '{PRIORITIES}' in namespaceObject.metadata.annotations"
+    f" ? namespaceObject.metadata.annotations['{PRIORITIES}'].split(',') : {_CLASSES})"
+)
+
+
+def _queued_as(at: str) -> str:
+    """The label in the metadata of a part of the object, if it is not one of the team's, as a list."""
+    parts = at.split(".")
+    there = " && ".join(f"has({'.'.join(parts[: end + 1])})" for end in range(1, len(parts)))
+    labels = f"{at}.labels"
+    return (
+        f"({there} && has({labels}) && '{_LABEL}' in {labels} && !({labels}['{_LABEL}'] in {_OWN})"
+        f" ? [string({labels}['{_LABEL}'])] : [])"
+    )
+
+
+_QUEUED_AS: Final = " + ".join(
+    _queued_as(f"object.{part}metadata") for part in ("", "spec.template.", "spec.jobTemplate.", "spec.jobTargetRef.")
+)
 PRIORITY_CLASS: Final = Rule(
     name="priority-class",
     kinds=kinds.WITH_PODS,
-    what="a pod has one of the platform's priority classes, or none",
-    why="with `system-node-critical` or `system-cluster-critical` it would evict the pods of every other team",
+    what="a pod has one of the platform's priority classes, or none, and is queued with one of its team's",
+    why="with `system-node-critical` or `system-cluster-critical` it would evict the pods of every other team, and "
+    "with the label of a higher class its job would take their quota",
     variables={
         "specs": SPECS,
-        "others": f"variables.specs.filter(s, {_CLASS}).map(s, string(s.priorityClassName))",
+        "others": f"variables.specs.filter(s, {_CLASS}).map(s, string(s.priorityClassName)) + {_QUEUED_AS}",
     },
     expression="variables.others.size() == 0",
     message=Message(
@@ -62,6 +87,10 @@ _HAS_TERMS: Final = (
 )
 
 
+_DRAINS: Final = ("node.kubernetes.io/unschedulable", "karpenter.sh/disrupted")
+"""Taints of nodes that are drained, by kubectl or by Karpenter (karpenter.sh, "Disruption")."""
+
+
 def node_selection(context: StackContext) -> Rule:
     """A pod runs on nodes for teams, and on GPU nodes only if it needs one."""
     systems = [spec for spec in context.pools.values() if spec.role is Role.SYSTEM]
@@ -79,15 +108,17 @@ def node_selection(context: StackContext) -> Rule:
     tolerated = f"has(s.tolerations) && s.tolerations.exists(o, !has(o.key) || o.key == '' || o.key in {system_taints})"
     # The launcher of an MPIJob runs on the pool of its workers: one pod of the object must need a GPU.
     idle = (
-        f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key == '{keys.POOL}') && "
+        f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in ['{keys.POOL}', '{keys.GPU}']) && "
         f"!variables.specs.exists(s, s.containers.exists({placement.ASKS})) && "
         f"!({KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])})"
     )
+    lasting = f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in {literal(list(_DRAINS))})"
     parts = {
         "has(s.nodeName) && s.nodeName != ''": "nodeName",
         selector: "nodeSelector of the system pools",
         affinity: "nodeAffinity to the system pools",
         tolerated: "a toleration of all taints or of the system pools",
+        lasting: "a toleration of a drain",
         idle: "a toleration of a GPU pool without a GPU request",
     }
     found = " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in parts.items())

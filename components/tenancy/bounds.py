@@ -99,5 +99,9 @@ def namespace_manifest(name: str, team: str, settings: Team, space: TeamNamespac
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": name, "labels": labels.of_namespace(team, settings, space)},
+        "metadata": {
+            "name": name,
+            "labels": labels.of_namespace(team, settings, space),
+            "annotations": labels.notes_of_namespace(settings),
+        },
     }

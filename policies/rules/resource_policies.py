@@ -17,6 +17,7 @@ from policies.tokens import (
     ACCESS_POLICY,
     BUCKET,
     BUCKET_POLICY,
+    BUCKET_REPLICATION,
     EFS_POLICY,
     KEY,
     QUEUE,
@@ -62,6 +63,11 @@ def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
         account = account_of(str(principal.raw))
         if account is not None and account not in known:
             yield violation(principal)
+    elif resource.type == BUCKET_REPLICATION:
+        for rule in resource["rules"].items():
+            owner = rule["destination"]["account"]
+            if owner.known and owner.text() not in known:
+                yield violation(owner)
     else:
         document = _document(resource)
         yield from (violation(document, f"for {who}") for who in foreign_principals(document, known))
@@ -69,8 +75,8 @@ def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
 
 PRINCIPALS_KNOWN = ResourceRule(
     name="principals-known",
-    title="Policies name principals of the stack's account",
-    types=(ROLE, *_WITH_POLICY, *_ENTRIES),
+    title="Policies and replications name the stack's account",
+    types=(ROLE, *_WITH_POLICY, *_ENTRIES, BUCKET_REPLICATION),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="A principal of another account keeps its access when its owner leaves, and the root of an account stands for "

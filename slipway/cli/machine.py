@@ -12,7 +12,7 @@ from typing import Final
 from slipway.findings import Finding, Level
 from slipway.toolchain import ToolError, build, locate
 from slipway.toolchain import cache as tool_cache
-from slipway.toolchain.tools import TOOLS, Download, PulumiInstaller, Tool
+from slipway.toolchain.tools import TOOLS, Tool
 
 PYTHONS: Final = ((3, 11), (3, 13))
 """Oldest and newest supported version, as `requires-python` in pyproject.toml."""
@@ -120,9 +120,7 @@ def _go(missing: list[Tool]) -> Finding:
 def _downloadable(tool: Tool) -> bool:
     """Whether its project publishes a binary for this system; reachability is not checked."""
     installer = tool.installer
-    return isinstance(installer, PulumiInstaller) or (
-        isinstance(installer, Download) and tool_cache.system() in installer.systems
-    )
+    return installer is not None and tool_cache.system() in installer.systems
 
 
 def _obstacle(tool: Tool) -> str | None:

@@ -116,7 +116,8 @@ class Sandbox:
             # Importing moto takes longer than everything else together.
             starting = beside.submit(start_moto, self._settings.aws_port)
             self._pki = create_pki(home / "pki")
-            etcd = start_etcd(binaries.require("etcd"), home / "etcd", home / "logs" / "etcd.log", self._supervisor)
+            log = home / "logs" / "etcd.log"
+            etcd = start_etcd(binaries.require("etcd"), home / "etcd", log, self._supervisor, self._pki)
             self._start_clusters(etcd)
             moto = starting.result()
         self._stops.append(("moto", moto.stop))

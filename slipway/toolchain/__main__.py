@@ -1,4 +1,7 @@
-"""`python -m slipway.toolchain ensure NAME...` and `... list`: finds, installs or builds the binaries Slipway runs."""
+"""`python -m slipway.toolchain ensure NAME...` and `... list`: finds, installs or builds the binaries Slipway runs.
+
+`... pipeline` gets what a deployment runs, verified by committed checksums; `... checksums` writes those.
+"""
 
 import argparse
 import signal
@@ -7,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from slipway.errors import ToolError
-from slipway.toolchain import cache, locate
+from slipway.toolchain import cache, checksums, locate, plugins, record
 from slipway.toolchain.ensure import ensure
 from slipway.toolchain.tools import TOOLS, Tool
 
@@ -20,14 +23,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="list every tool, its wanted version and its path")
     ensuring = commands.add_parser("ensure", help="find the tools; install or build missing ones")
+    ensuring.add_argument("--pinned", action="store_true", help="download only files with a committed checksum")
     ensuring.add_argument("names", nargs="+", metavar="NAME", choices=sorted(TOOLS), help=", ".join(TOOLS))
+    commands.add_parser("pipeline", help="pulumi and its plugins, pinned: what a deployment needs")
+    commands.add_parser("checksums", help="write the checksums of all release files in use (downloads each once)")
     options = parser.parse_args(arguments)
     try:
         if options.command == "list":
             print(table())
+        elif options.command == "pipeline":
+            pulumi = ensure("pulumi", pinned=True)
+            for path in (pulumi, *plugins.ensure_pinned(pulumi)):
+                print(path, flush=True)
+        elif options.command == "checksums":
+            print(f"{record.record()} new lines in {checksums.FILE}")
         else:
             for name in options.names:
-                print(f"{name}: {ensure(name)}", flush=True)
+                print(f"{name}: {ensure(name, pinned=options.pinned)}", flush=True)
     except ToolError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -11,11 +11,12 @@ from slipway.toolchain.tools import Tool, get
 _Way = Callable[[Path], None]
 
 
-def ensure(name: str) -> Path:
-    """The binary of a tool; if this machine has none, it is installed with the tool's own installer or by `go build`.
+def ensure(name: str, *, pinned: bool = False) -> Path:
+    """The binary of a tool; if this machine has none, it is downloaded from its project or built by `go build`.
 
     Progress goes to stderr. The binary stays in the cache, for every checkout of this user. An interrupt leaves no
-    incomplete tool, and the next call continues from Go's build cache.
+    incomplete tool, and the next call continues from Go's build cache. With `pinned`, a download needs a committed
+    checksum; Go verifies the source by the committed go.sum anyway.
 
     Raises:
         ToolError: There is no such tool, or no way to obtain it works; the text names each way and what to do.
@@ -29,12 +30,12 @@ def ensure(name: str) -> Path:
         # The process that held the lock before us may have installed it.
         if found := locate.search(tool):
             return found.path
-        return _make(tool, progress)
+        return _make(tool, progress, pinned=pinned)
 
 
-def _make(tool: Tool, progress: Progress) -> Path:
+def _make(tool: Tool, progress: Progress, *, pinned: bool) -> Path:
     obstacles: list[str] = []
-    for way, attempt in _ways(tool, progress):
+    for way, attempt in _ways(tool, progress, pinned=pinned):
         try:
             with cache.filling(tool) as directory:
                 attempt(directory)
@@ -47,10 +48,10 @@ def _make(tool: Tool, progress: Progress) -> Path:
     raise ToolError(_nothing_works(tool, obstacles))
 
 
-def _ways(tool: Tool, progress: Progress) -> list[tuple[str, _Way]]:
+def _ways(tool: Tool, progress: Progress, *, pinned: bool) -> list[tuple[str, _Way]]:
     ways: list[tuple[str, _Way]] = []
     if tool.installer is not None:
-        ways.append(("its own installer", lambda directory: install.install_into(directory, tool, progress)))
+        ways.append(("download", lambda directory: install.install_into(directory, tool, progress, pinned=pinned)))
     if (go := tool.go) is not None:
         ways.append(("go build", lambda directory: build.build_into(directory, tool, go, progress)))
     return ways

@@ -1,10 +1,9 @@
-"""Installing a tool from its own project: the installer of the Pulumi SDK, and release files verified by checksum.
+"""Installing a tool from a release file of its own project, verified by checksum.
 
 Each host is probed first and has 5 seconds to answer, so that a machine without a network does not wait long.
 """
 
 import hashlib
-import os
 import subprocess
 import sys
 import tarfile
@@ -14,90 +13,111 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from slipway.errors import AttemptError
-from slipway.toolchain import cache
-from slipway.toolchain.process import run
+from slipway.toolchain import cache, checksums
 from slipway.toolchain.progress import Progress
-from slipway.toolchain.tools import Download, PulumiInstaller, Tool
+from slipway.toolchain.tools import Download, Tool
 
 _ANSWER_SECONDS = 5.0
 _READ_SECONDS = 30.0
-_INSTALL_SECONDS = 900.0
 _CHUNK = 1 << 20
-
-PULUMI_INSTALLER_URL = "https://get.pulumi.com/install.sh"
-"""What `PulumiCommand.install` downloads (pulumi 3.258.0, automation/_cmd.py), which has no time-out; probed first."""
+_CPUS = {"amd64": "x64"}
+"""The architecture as Pulumi names it, where Go has another name."""
+RECORD = "python -m slipway.toolchain checksums"
 
 _ASK = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=float(sys.argv[2])).close()"
-_INSTALL = """
-import sys
-from pulumi.automation import PulumiCommand
-from semver import VersionInfo
-PulumiCommand.install(root=sys.argv[1], version=VersionInfo.parse(sys.argv[2]))
-"""
 
 
-def install_into(directory: Path, tool: Tool, progress: Progress) -> None:
-    """Installs the tool as `directory/bin/<name>`, with the installer of its entry in the table.
+def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: bool = False) -> None:
+    """Installs the tool as `directory/bin/<name>`, from the release file of its entry in the table.
+
+    With `pinned`, only a committed checksum counts, and not one that the host of the file publishes.
 
     Raises:
-        AttemptError: The host does not answer, the file does not exist, or its checksum is wrong.
+        AttemptError: The host does not answer, the file does not exist, or it has no checksum or a wrong one.
     """
-    if isinstance(tool.installer, PulumiInstaller):
-        _install_pulumi(directory, tool, progress)
-    elif isinstance(tool.installer, Download):
-        _download(directory, tool, tool.installer, progress)
-
-
-def _install_pulumi(directory: Path, tool: Tool, progress: Progress) -> None:
-    _require_answer(PULUMI_INSTALLER_URL)
-    progress.note(f"{tool.name} {tool.version}: installing with {PulumiInstaller.SDK.value}")
-    run(
-        [sys.executable, "-c", _INSTALL, str(directory), tool.version],
-        directory=directory,
-        environment=os.environ,
-        log=cache.log_file(tool),
-        progress=progress,
-        seconds=_INSTALL_SECONDS,
-    )
-
-
-def _download(directory: Path, tool: Tool, download: Download, progress: Progress) -> None:
-    if cache.system() not in download.systems:
+    if tool.installer is None:
+        return
+    if cache.system() not in tool.installer.systems:
         msg = f"the project publishes no binary for {cache.system()}"
         raise AttemptError(msg)
-    names = {"version": tool.version, "os": cache.system(), "arch": cache.architecture()}
-    url = download.url.format(**names)
-    _require_answer(url + download.checksum_suffix)
+    url = address(tool, tool.installer, cache.system(), cache.architecture())
+    expected = checksums.committed().get(url)
+    if expected is None and pinned:
+        msg = f"{url}: no checksum of it is committed; `{RECORD}` writes {checksums.FILE.name}"
+        raise AttemptError(msg)
+    _download(directory, tool, tool.installer, (url, expected), progress)
+
+
+def address(tool: Tool, download: Download, system: str, architecture: str) -> str:
+    """The address of a tool's release file for a platform."""
+    cpu = _CPUS.get(architecture, architecture)
+    return download.url.format(version=tool.version, os=system, arch=architecture, cpu=cpu)
+
+
+def _download(
+    directory: Path, tool: Tool, download: Download, file: tuple[str, str | None], progress: Progress
+) -> None:
+    (url, expected), archive, target = file, directory / "download", directory / "bin" / tool.name
+    _require_answer(url if expected else _published_at(url, tool, download))
     progress.note(f"{tool.name} {tool.version}: downloading {url}")
-    target = directory / "bin" / tool.name
-    archive = directory / "download"
     try:
-        expected = _open(url + download.checksum_suffix).read().decode().split()[0]
-        actual = _fetch(url, archive, progress)
-    except (OSError, IndexError, ValueError) as error:
+        wanted = expected or published(url, tool, download)
+        actual = fetch(url, archive, progress)
+    except (OSError, ValueError) as error:
         msg = f"{url}: {error}"
         raise AttemptError(msg) from error
-    if actual != expected:
-        msg = f"{url}: its SHA-256 is {actual}, the project publishes {expected}"
+    if actual != wanted:
+        where = f"{checksums.FILE.name} has" if expected else "the project publishes"
+        msg = f"{url}: its SHA-256 is {actual}, {where} {wanted}"
         raise AttemptError(msg)
     if download.member:
-        _extract(archive, download.member.format(**names), target)
+        names = {"version": tool.version, "os": cache.system(), "arch": cache.architecture()}
+        _extract(archive, download.member.format(**names), target, whole=download.whole)
         archive.unlink()
     else:
         archive.rename(target)
-    target.chmod(0o755)
+        target.chmod(0o755)
 
 
-def _extract(archive: Path, member: str, target: Path) -> None:
+def published(url: str, tool: Tool, download: Download) -> str:
+    """The SHA-256 that the project publishes for a release file.
+
+    Raises:
+        OSError: It can't be fetched.
+        ValueError: The project's list has no line for the file.
+    """
+    content: bytes = _open(_published_at(url, tool, download)).read()
+    lines = [line.split() for line in content.decode().splitlines() if line.strip()]
+    name = url.rpartition("/")[2]
+    for digest, *names in lines:
+        if not download.checksums or names[:1] == [name]:
+            return digest
+    msg = f"no published checksum of {name}"
+    raise ValueError(msg)
+
+
+def _published_at(url: str, tool: Tool, download: Download) -> str:
+    return download.checksums.format(version=tool.version) or url + download.checksum_suffix
+
+
+def _extract(archive: Path, member: str, target: Path, *, whole: bool) -> None:
+    folder = member.rpartition("/")[0]
     with tarfile.open(archive) as files:
-        content = files.extractfile(member)
-        if content is None:
-            msg = f"{archive.name} contains no file {member}"
-            raise AttemptError(msg)
-        target.write_bytes(content.read())
+        names = [member]
+        if whole:
+            names = [one.name for one in files if one.isfile() and one.name.rpartition("/")[0] == folder]
+        for name in {*names, member}:
+            content = files.extractfile(name)
+            if content is None:
+                msg = f"{archive.name} contains no file {name}"
+                raise AttemptError(msg)
+            # The last part alone, so that no name leads out of the folder.
+            file = target.with_name(name.rpartition("/")[2]) if name != member else target
+            file.write_bytes(content.read())
+            file.chmod(0o755)
 
 
-def _fetch(url: str, target: Path, progress: Progress) -> str:
+def fetch(url: str, target: Path, progress: Progress) -> str:
     """Writes the file and returns its SHA-256."""
     digest, size = hashlib.sha256(), 0
     with _open(url) as response, target.open("wb") as file:

@@ -53,22 +53,20 @@ class GoBuild:
 
 @dataclass(frozen=True)
 class Download:
-    """A release file of the tool's own project, and the file beside it that contains its SHA-256.
+    """A release file of the tool's own project.
 
-    `url` has the fields {version}, {os} and {arch}. `member` is the binary's path inside a .tar.gz, empty for a
-    bare binary. `systems` lists the operating systems for which the project publishes the file.
+    `url` has the fields {version}, {os}, {arch} (amd64) and {cpu} (x64). Its SHA-256 is in `checksums.txt`, else in
+    the file beside it with that suffix, or in the project's list at `checksums`. `member` is the binary's path inside a
+    .tar.gz, empty for a bare binary, and `whole` takes what is beside it in the archive as well. `systems` lists the
+    operating systems for which the project publishes the file.
     """
 
     url: str
-    checksum_suffix: str
+    checksum_suffix: str = ""
     member: str = ""
+    whole: bool = False
+    checksums: str = ""
     systems: tuple[str, ...] = ("linux", "darwin")
-
-
-class PulumiInstaller(Enum):
-    """Marks the one tool whose own installer comes with its Python SDK (`PulumiCommand.install`)."""
-
-    SDK = "pulumi.automation.PulumiCommand.install"
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class Tool:
     version_arguments: tuple[str, ...]
     documentation: str
     go: GoBuild | None = None
-    installer: Download | PulumiInstaller | None = None
+    installer: Download | None = None
     wheel: Wheel | None = None
     in_kubebuilder_assets: bool = False
     for_tests: bool = False

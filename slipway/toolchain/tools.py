@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from slipway.errors import ToolError
-from slipway.toolchain.tool import GO_MODULES, Accepts, Download, GoBuild, PulumiInstaller, Tool, Wheel
+from slipway.toolchain.tool import GO_MODULES, Accepts, Download, GoBuild, Tool, Wheel
 
-__all__ = ["GO_MODULES", "TOOLS", "Accepts", "Download", "GoBuild", "PulumiInstaller", "Tool", "Wheel", "get"]
+__all__ = ["GO_MODULES", "TOOLS", "Accepts", "Download", "GoBuild", "Tool", "Wheel", "get"]
 
 KUBERNETES_MINOR = "36"
 KUBERNETES_VERSION = f"1.{KUBERNETES_MINOR}.3"
@@ -22,7 +22,13 @@ _PULUMI = Tool(
     accepts=Accepts.SAME_MAJOR,
     version_arguments=("version",),
     documentation="https://www.pulumi.com/docs/install/",
-    installer=PulumiInstaller.SDK,
+    # With the language hosts. The list is that of pulumi's .github/workflows/sign.yml (v3.258.0).
+    installer=Download(
+        url="https://github.com/pulumi/pulumi/releases/download/v{version}/pulumi-v{version}-{os}-{cpu}.tar.gz",
+        checksums="https://github.com/pulumi/pulumi/releases/download/v{version}/pulumi-{version}-checksums.txt",
+        member="pulumi/pulumi",
+        whole=True,
+    ),
     go=GoBuild(
         module="pulumi",
         package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",

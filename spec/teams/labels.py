@@ -39,3 +39,12 @@ def of_namespace(team: str, settings: Team, space: TeamNamespace) -> dict[str, s
         PURPOSE: space.purpose,
         **{f"pod-security.kubernetes.io/{mode}": level for mode, level in levels.items()},
     }
+
+
+PRIORITIES: Final = "platform.slipway/priorities"
+"""Annotation of a namespace: the priority classes of its team, separated by commas."""
+
+
+def notes_of_namespace(settings: Team) -> dict[str, str]:
+    """Annotations of a namespace of a team, which admission rules read."""
+    return {PRIORITIES: ",".join(str(name) for name in settings.priorities)}

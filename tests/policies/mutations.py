@@ -65,6 +65,8 @@ _SPOT: Final = {("spec", "template", "spec", "nodeSelector", "karpenter.sh/capac
 _OPEN: Final = {("vpcConfig", "endpointPublicAccess"): True}
 MORE: Final[Mapping[str, Edits]] = {
     "eks-no-world-endpoint/anywhere": _OPEN,
+    "rbac-reach/admission": {("rules", 0, "verbs"): ["create"]},
+    "netpol-not-open/open": {("spec", "ingress"): [{}]},
     "nodegroup-autoname/name": {("nodeGroupName",): "training"},
     "node-ami-pinned/owner": {("spec", "amiSelectorTerms"): [{"name": "custom-*"}]},
     "spot-pool-diversified/types": {("capacityType",): "SPOT"},
@@ -250,6 +252,7 @@ MUTATIONS: Final = (
 )
 WITHOUT_MUTATION: Final[Mapping[str, str]] = {
     "gpu-premium-approval": "off in production",
+    "service-account-own": "production declares no pod outside the namespaces of teams",
     "gpu-pod-schedulable": "production declares no pod that names a pool",
     "lb-tls-internal": "a controller creates load balancers from Services and Ingresses",
     "lb-public-filtered": "a controller creates load balancers from Services and Ingresses",

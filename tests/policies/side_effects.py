@@ -14,6 +14,7 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     # The launch template of the mutation is that of the pool with MIG.
     "node-userdata-clean/credentials": ("mig-before-kubelet/nodes",),
     "node-userdata-clean/kubelet": ("mig-before-kubelet/nodes",),
+    "rbac-least/webhooks": ("rbac-reach/admission",),
     "eks-supported-version/known": _SKEW,
     "eks-supported-version/support": ("eks-upgrade-due/support", *_SKEW),
     "eks-upgrade-due/support": ("eks-supported-version/support", *_SKEW),

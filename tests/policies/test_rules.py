@@ -45,6 +45,10 @@ DEFERRED: dict[tuple[str, Path], str] = {
     ("eks-access-in-stack-file", ("principals", 0)): "it may be the principal",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
     **{
+        ("service-account-own", ("metadata", *path)): "the namespace may be a team's"
+        for path in ((), ("name",), ("labels",))
+    },
+    **{
         ("daemonset-tolerates-pools", ("pool", "taints", n, key)): "it may be a taint that is tolerated"
         for n in range(2)
         for key in ("key", "value", "effect")

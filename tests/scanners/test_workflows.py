@@ -168,6 +168,45 @@ def test_only_comment_yml_follows_a_preview_and_it_runs_no_code_of_the_pull_requ
     assert comment["run"] == "python3 -m tools.ci.comment"
 
 
+SETUP = "make setup pipeline"
+ASSUMES = "aws-actions/configure-aws-credentials@"
+
+
+def with_role() -> list[Any]:
+    return [one for one in JOBS if any(step.get("uses", "").startswith(ASSUMES) for step in steps(one.values[2]))]
+
+
+def steps(job: Any) -> list[dict[str, Any]]:
+    return list(job.get("steps", []))
+
+
+def test_jobs_that_assume_a_role_are_those_with_a_token() -> None:
+    with_token = {
+        (path, name) for path, name, job in jobs() if job["permissions"].get("id-token") == "write" and "steps" in job
+    }
+    assert {(one.values[0], one.values[1]) for one in with_role()} == with_token
+
+
+@pytest.mark.parametrize(("path", "name", "job"), with_role())
+def test_everything_is_installed_before_a_role_is_assumed(path: Path, name: str, job: dict[str, Any]) -> None:
+    place = next(index for index, step in enumerate(job["steps"]) if step.get("uses", "").startswith(ASSUMES))
+    assert [step.get("run", "checkout") for step in job["steps"][:place]] == ["checkout", SETUP]
+    scripts = [step["run"] for step in job["steps"][place + 1 :] if "run" in step]
+    assert scripts
+    assert [run for run in scripts if not re.match(r"tools/ci/(deploy|drift)\.sh ", run)] == []
+
+
+@pytest.mark.parametrize("name", ["deploy.sh", "drift.sh", "lib.sh"])
+def test_a_script_with_a_role_installs_nothing(name: str) -> None:
+    text = (ROOT / "tools" / "ci" / name).read_text()
+    code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(("#", "echo")))
+    assert not re.search(r"\b(ensure|curl|wget|pip|uv|make|npm|go build|plugin install)\b", code)
+    if name != "lib.sh":
+        assert "\nuse_engine\n" in text
+    else:
+        assert "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true" in text
+
+
 def test_no_workflow_has_a_secret() -> None:
     assert [path.name for path in WORKFLOWS if "secrets." in path.read_text()] == []
 

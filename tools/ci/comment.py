@@ -1,8 +1,8 @@
-"""Posts the result of a preview on its pull request: one comment per stack, updated in place.
+"""Posts the results of a preview on its pull request: one comment, updated in place.
 
 comment.yml runs this with permissions that the preview does not have, on untrusted text. So the text is only data: the
-pull request is found through the API and not in the artifact, the first line is ours, mentions are disabled, and none
-of the pull request's code is here.
+pull request is found through the API and not in the artifact, the first line is ours, links, images, HTML and mentions
+are disabled, and none of the pull request's code is here.
 
     GITHUB_REPOSITORY=owner/name RUN_ID=1 RUN_CONCLUSION=success HEAD_SHA=... HEAD_BRANCH=... HEAD_REPOSITORY=owner/name
     python3 -m tools.ci.comment
@@ -22,31 +22,64 @@ AUTHOR: Final = "github-actions[bot]"
 """The author of GITHUB_TOKEN's comments; comments of other authors are never changed."""
 LONGEST: Final = 60_000
 """Characters; GitHub accepts 65,536."""
-_MARKER: Final = re.compile(r"<!--\s*slipway-report:.*?-->\n?", re.DOTALL)
-_OURS: Final = re.compile(r"<!-- slipway-report:([a-z][a-z0-9-]{0,40}) -->")
+MOST: Final = 8
+"""Stacks in a comment: the author of a pull request may upload any number of artifacts."""
+MARKER: Final = "<!-- slipway-report -->"
+"""The first line of the comment, which identifies it."""
+_MARKERS: Final = re.compile(r"\A<!-- slipway-report:[a-z][a-z0-9-]{0,40} -->\n?")
+_HIDDEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of text."""
 _ZERO_WIDTH: Final = "\u200b"
+_ACTIVE: Final = (
+    re.compile(r"@"),
+    # References to issues, also in other repositories.
+    re.compile(r"#(?=\d)|\bGH-(?=\d)", re.IGNORECASE),
+    # Tags, comments and automatic links; the report ends with small print.
+    re.compile(r"<(?!/?sub>)(?=[A-Za-z/!?])"),
+    # Links, images and definitions of links.
+    re.compile(r"\](?=[(\[:])"),
+    re.compile(r"\bwww(?=\.)|:(?=[\\/])", re.IGNORECASE),
+    # Entities, which may spell any of the above.
+    re.compile(r"&(?!(?:amp|lt|gt);)(?=[#A-Za-z])"),
+)
+"""What GitHub renders as more than text; a zero-width space behind it is invisible, in code as well."""
 
 
-def marker(stack: str) -> str:
-    """The first line of the comment on a stack, which identifies it."""
-    return f"<!-- slipway-report:{stack} -->"
+def harmless(text: str) -> str:
+    """A text of which GitHub renders headings, lists, tables, emphasis and code alone."""
+    plain = _HIDDEN.sub("", _MARKERS.sub("", text))
+    for pattern in _ACTIVE:
+        plain = pattern.sub(lambda match: f"{match[0]}{_ZERO_WIDTH}", plain)
+    return plain.strip()
 
 
-def body(stack: str, text: str) -> str:
-    """A comment from untrusted text: with only our own first line, without mentions, within GitHub's size limit."""
-    plain = _MARKER.sub("", text).replace("\0", "").replace("@", f"@{_ZERO_WIDTH}").strip()
-    if len(plain) > LONGEST:
-        plain = plain[:LONGEST].rstrip()
-        for fence in ("~~~~~", "```"):
-            if len(re.findall(f"^{fence}", plain, re.MULTILINE)) % 2:
-                plain = f"{plain}\n{fence}"
-        plain = f"{plain}\n\n(Truncated; the full text is in the artifact preview-{stack}.)"
-    return f"{marker(stack)}\n{plain}\n"
+def section(stack: str, text: str, longest: int = LONGEST) -> str:
+    """The part of a comment on a stack, of a bounded length."""
+    plain = harmless(text)
+    if len(plain) > longest:
+        plain = plain[:longest].rstrip()
+        note = f"(Truncated; the full text is in the artifact preview-{stack}.)"
+        return f"{_closed(plain)}\n\n{note}"
+    return _closed(plain)
 
 
-def unaffected(stack: str) -> str:
-    """The comment on a stack that the pull request no longer affects."""
-    return f"{marker(stack)}\nThis pull request no longer affects stack {stack}.\n"
+def _closed(text: str) -> str:
+    """The text with its code blocks closed, so that the next part is none of them."""
+    for fence in ("~~~~~", "```"):
+        if len(re.findall(f"^{fence}", text, re.MULTILINE)) % 2:
+            text = f"{text}\n{fence}"
+    return text
+
+
+def body(texts: Mapping[str, str]) -> str:
+    """The comment from the untrusted text of each stack."""
+    if not texts:
+        return f"{MARKER}\nThis pull request affects no stack.\n"
+    shown = dict(sorted(texts.items())[:MOST])
+    parts = [section(stack, text, LONGEST // len(shown)) for stack, text in shown.items()]
+    if len(texts) > MOST:
+        parts.append(f"({len(texts) - MOST} more in the artifacts of the preview.)")
+    return "\n\n".join([f"{MARKER}\n{parts[0]}", *parts[1:]]) + "\n"
 
 
 def pull_request(candidates: Iterable[Mapping[str, Any]], sha: str, repository: str) -> int | None:
@@ -59,27 +92,23 @@ def pull_request(candidates: Iterable[Mapping[str, Any]], sha: str, repository: 
     return None
 
 
-def ours(comments: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Ids of our own comments by stack; the oldest if there are several."""
-    ids: dict[str, int] = {}
+def ours(comments: Iterable[Mapping[str, Any]]) -> int | None:
+    """The id of our own comment, the oldest if there are several."""
     for one in comments:
-        match = _OURS.match(one["body"] or "")
-        if match is not None and (one["user"] or {}).get("login") == AUTHOR:
-            ids.setdefault(match[1], int(one["id"]))
-    return ids
+        if (one["body"] or "").startswith(MARKER) and (one["user"] or {}).get("login") == AUTHOR:
+            return int(one["id"])
+    return None
 
 
 def update(api: github.Caller, number: int, texts: Mapping[str, str], *, complete: bool) -> None:
-    """Write a comment for each stack; after a complete run, also for stacks that are no longer affected."""
+    """Write the comment, if there is anything to say: an incomplete run without any text says nothing."""
     existing = ours(api.get(f"issues/{number}/comments", per_page="100"))
-    wanted = {stack: body(stack, text) for stack, text in sorted(texts.items())}
-    if complete:
-        wanted |= {stack: unaffected(stack) for stack in existing if stack not in texts}
-    for stack, text in wanted.items():
-        if stack in existing:
-            api.send("PATCH", f"issues/comments/{existing[stack]}", {"body": text})
-        else:
-            api.send("POST", f"issues/{number}/comments", {"body": text})
+    if not texts and (existing is None or not complete):
+        return
+    if existing is not None:
+        api.send("PATCH", f"issues/comments/{existing}", {"body": body(texts)})
+    else:
+        api.send("POST", f"issues/{number}/comments", {"body": body(texts)})
 
 
 def run(api: github.Caller, environment: Mapping[str, str]) -> int | None:

@@ -9,9 +9,7 @@ allowed=()
 for urn in ${ALLOW_REPLACE-}; do
     allowed+=(--allow-replace "$urn")
 done
-pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.ensure("pulumi"))')
-PATH=$(dirname "$pulumi"):$PATH
-export PATH
+use_engine
 
 # The engine sees values such as ARNs of new resources only during the update, and stack rules only after it. Here they
 # are judged before anything is made.

@@ -8,9 +8,7 @@ out=$(cd "$folder" && pwd)
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 require_stack "$1"
 
-pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.ensure("pulumi"))')
-PATH=$(dirname "$pulumi"):$PATH
-export PATH
+use_engine
 
 # ExitNoChanges, the exit code of --expect-no-changes if there are changes (pulumi v3.258.0, sdk/go/common/util/cmdutil).
 changes=7

@@ -17,7 +17,20 @@ slipway() {
     PYTHONPATH=$root "$root/.venv/bin/python" -m slipway "$@"
 }
 
-# The same for the tree before the change.
+# The engine and its plugins, which `python -m slipway.toolchain pipeline` got before credentials were here: with them
+# nothing is fetched or built.
+use_engine() {
+    local pulumi
+    pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.find("pulumi") or "")')
+    if [ -z "$pulumi" ]; then
+        echo "error: no pulumi here: run \`.venv/bin/python -m slipway.toolchain pipeline\` without credentials" >&2
+        exit 1
+    fi
+    PATH=$(dirname "$pulumi"):$PATH
+    export PATH PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true
+}
+
+# `slipway` for the tree before the change.
 slipway_before() (
     cd "$before" || exit
     PYTHONPATH=$before .venv/bin/python -m slipway "$@"

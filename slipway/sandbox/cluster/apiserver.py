@@ -118,6 +118,9 @@ def _argv(config: ApiServerConfig, slot: str, version: str, port: int) -> list[s
     return [
         str(config.binary),
         f"--etcd-servers={config.etcd_url}",
+        f"--etcd-cafile={pki.store_authority.certificate}",
+        f"--etcd-certfile={pki.store.certificate}",
+        f"--etcd-keyfile={pki.store.key}",
         f"--etcd-prefix=/{slot}",
         f"--emulated-version={version}",
         f"--secure-port={port}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import ssl
 import subprocess
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -13,6 +14,7 @@ import urllib3
 
 from slipway.errors import SandboxError
 from slipway.sandbox.cluster.freeport import with_free_ports
+from slipway.sandbox.cluster.pki import Pki
 from slipway.sandbox.cluster.process import Process, ProcessSpec
 from slipway.sandbox.cluster.supervisor import Supervisor
 
@@ -43,14 +45,17 @@ class Etcd:
         return int(answer.json().get("deleted", 0))
 
 
-def start_etcd(binary: Path, directory: Path, log: Path, supervisor: Supervisor) -> Etcd:
-    """Start etcd on free loopback ports, with its data in the directory."""
+def start_etcd(binary: Path, directory: Path, log: Path, supervisor: Supervisor, pki: Pki) -> Etcd:
+    """Start etcd on free loopback ports, with its data in the directory. Clients need the certificate of the store:
+    every user of the machine reaches the ports, and the data has the Secrets of all clusters."""
     flags = ("--unsafe-no-fsync",) if _version(binary) >= NO_FSYNC_SINCE else ()
-    http = urllib3.PoolManager(timeout=REQUEST_TIMEOUT, retries=False)
+    context = ssl.create_default_context(cafile=str(pki.store_authority.certificate))
+    context.load_cert_chain(pki.store.certificate, pki.store.key)
+    http = urllib3.PoolManager(timeout=REQUEST_TIMEOUT, retries=False, ssl_context=context)
 
     def start(ports: tuple[int, ...]) -> Etcd:
-        client, peer = (f"http://127.0.0.1:{port}" for port in ports)
-        argv = [*_argv(binary, directory, client, peer), *flags]
+        client, peer = (f"https://127.0.0.1:{port}" for port in ports)
+        argv = [*_argv(binary, directory, client, peer), *_certificates(pki), *flags]
         spec = ProcessSpec("etcd", argv, log, ready=lambda: _healthy(http, client), deadline_seconds=30)
         return Etcd(client, supervisor.start(spec), http)
 
@@ -68,6 +73,20 @@ def _argv(binary: Path, directory: Path, client: str, peer: str) -> list[str]:
         f"--initial-cluster=default={peer}",
         f"--quota-backend-bytes={QUOTA_BYTES}",
         "--log-level=warn",
+    ]
+
+
+def _certificates(pki: Pki) -> list[str]:
+    authority, certificate, key = pki.store_authority.certificate, pki.store.certificate, pki.store.key
+    return [
+        flag
+        for prefix in ("", "peer-")
+        for flag in (
+            f"--{prefix}cert-file={certificate}",
+            f"--{prefix}key-file={key}",
+            f"--{prefix}trusted-ca-file={authority}",
+            f"--{prefix}client-cert-auth=true",
+        )
     ]
 
 

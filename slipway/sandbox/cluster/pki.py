@@ -35,9 +35,14 @@ class KeyPair:
 
 @dataclass(frozen=True)
 class Pki:
-    """Paths of the files that a control plane reads, and the admin's token."""
+    """Paths of the files that a control plane reads, and the admin's token.
+
+    The store has an authority of its own: whoever may sign a certificate in a cluster can't read all clusters with it.
+    """
 
     authority: KeyPair
+    store_authority: KeyPair
+    store: KeyPair
     serving: KeyPair
     service_account_key: Path
     tokens: Path
@@ -57,13 +62,19 @@ class Pki:
 def create_pki(directory: Path) -> Pki:
     """Create all files in the directory, replacing old ones; only its owner may read it."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    authority = _create_authority(directory)
+    authority = _create_authority(directory, "ca")
+    store_authority = _create_authority(directory, "etcd-ca")
+    # One certificate for both ends: etcd's JSON gateway calls etcd with the serving certificate (etcd 3.5,
+    # embed/serve.go).
+    both = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
+    store = issue(store_authority, "etcd", HOSTS, both)
     service_account_key = directory / "service-account.key"
     _write(service_account_key, _pem(ec.generate_private_key(ec.SECP256R1())))
     token = secrets.token_hex(24)
     tokens = directory / TOKENS
     _write(tokens, f'{token},admin,admin,"{ADMIN_GROUP}"\n'.encode())
-    return Pki(authority, issue(authority, "kube-apiserver", HOSTS), service_account_key, tokens, token)
+    serving = issue(authority, "kube-apiserver", HOSTS)
+    return Pki(authority, store_authority, store, serving, service_account_key, tokens, token)
 
 
 def read_admin_token(directory: Path) -> str:
@@ -71,8 +82,13 @@ def read_admin_token(directory: Path) -> str:
     return (directory / TOKENS).read_text(encoding="ascii").partition(",")[0]
 
 
-def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:
-    """A serving certificate for a server, written beside the authority's. Hosts are DNS names or IP addresses."""
+def issue(
+    authority: KeyPair,
+    name: str,
+    hosts: Iterable[str],
+    usages: Iterable[x509.ObjectIdentifier] = (ExtendedKeyUsageOID.SERVER_AUTH,),
+) -> KeyPair:
+    """A certificate for a server, written beside the authority's. Hosts are DNS names or IP addresses."""
     issuer = x509.load_pem_x509_certificate(authority.certificate.read_bytes())
     issuer_key = serialization.load_pem_private_key(authority.key.read_bytes(), password=None)
     if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
@@ -82,7 +98,7 @@ def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:
     certificate = (
         _builder(name, issuer.subject, key)
         .add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(issuer_key, hashes.SHA256())
     )
@@ -102,16 +118,16 @@ def self_signed(hosts: Iterable[str]) -> tuple[str, str]:
     return certificate.public_bytes(serialization.Encoding.PEM).decode(), _pem(key).decode()
 
 
-def _create_authority(directory: Path) -> KeyPair:
+def _create_authority(directory: Path, file: str) -> KeyPair:
     key = ec.generate_private_key(ec.SECP256R1())
-    name = "slipway-sandbox-ca"
+    name = f"slipway-sandbox-{file}"
     certificate = (
         _builder(name, x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
-    return _save(directory, "ca", certificate, key)
+    return _save(directory, file, certificate, key)
 
 
 def _builder(name: str, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:

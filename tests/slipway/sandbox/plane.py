@@ -66,7 +66,8 @@ def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1], builds:
     """
     supervisor = Supervisor()
     pki = create_pki(directory / "pki")
-    etcd = start_etcd(binaries.require("etcd"), directory / "etcd", directory / "logs" / "etcd.log", supervisor)
+    log = directory / "logs" / "etcd.log"
+    etcd = start_etcd(binaries.require("etcd"), directory / "etcd", log, supervisor, pki)
     binary = binaries.require("kube-apiserver")
     version = binaries.version("kube-apiserver", binary)
 

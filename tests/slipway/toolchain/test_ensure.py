@@ -66,7 +66,7 @@ def test_if_every_way_fails_one_error_lists_them_and_what_to_do(
         ensure(gadget.name)
     text = str(error.value)
     assert text.startswith("gadget 1.2.3 is missing and can't be installed:\n  - PATH and cache: not found\n")
-    assert "- its own installer: 127.0.0.1:9 does not answer" in text
+    assert "- download: 127.0.0.1:9 does not answer" in text
     assert re.search(r"- go build: `go` ended with code 1; the full output is in .*gadget-1\.2\.3\.log", text)
     assert "undefined: x" in text
     assert "https://example.org/gadget" in text

@@ -1,23 +1,20 @@
 import hashlib
-import inspect
 import io
 import socket
 import tarfile
-import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from pulumi.automation import PulumiCommand
 
 from slipway.errors import AttemptError
-from slipway.toolchain import cache, install
+from slipway.toolchain import cache, checksums, install
 from slipway.toolchain.progress import Progress
-from slipway.toolchain.tools import Download, PulumiInstaller, Tool
+from slipway.toolchain.tools import TOOLS, Download, Tool
 
 BINARY = b"#!/bin/sh\necho gadget v1.2.3\n"
 
@@ -59,9 +56,9 @@ def host(machine: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
         thread.join()
 
 
-def fetch(tool: Tool, installer: Download | PulumiInstaller, directory: Path) -> Path:
-    (directory / "bin").mkdir()
-    install.install_into(directory, replace(tool, installer=installer), Progress("test", io.StringIO()))
+def fetch(tool: Tool, installer: Download, directory: Path, *, pinned: bool = False) -> Path:
+    (directory / "bin").mkdir(parents=True)
+    install.install_into(directory, replace(tool, installer=installer), Progress("test", io.StringIO()), pinned=pinned)
     return directory / "bin" / tool.name
 
 
@@ -100,33 +97,95 @@ def test_nothing_is_downloaded_for_a_system_without_a_published_binary(gadget: T
         fetch(gadget, Download("http://127.0.0.1:9/gadget", ".sha256", systems=("plan9",)), tmp_path / "bin")
 
 
-def test_the_installer_of_the_sdk_gets_the_directory_and_the_version(
-    gadget: Tool, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def archive(**files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as opened:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name.replace("__", "/"))
+            entry.size = len(content)
+            opened.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Commits a checksum for an address."""
+    file = tmp_path / "checksums.txt"
+    file.write_text("# sums\n")
+    monkeypatch.setattr(checksums, "FILE", file)
+
+    def add(url: str, digest: str) -> None:
+        checksums.write({**checksums.committed(), url: digest})
+
+    return add
+
+
+def test_a_committed_checksum_counts_and_not_that_of_the_host(
+    gadget: Tool, host: Host, tmp_path: Path, commit: Callable[[str, str], None]
 ) -> None:
-    assert {"root", "version"} <= set(inspect.signature(PulumiCommand.install).parameters)
-    host.publish("install.sh", b"")
-    monkeypatch.setattr(install, "PULUMI_INSTALLER_URL", f"{host.url}/install.sh")
-    stand_in = """
-        import pathlib
-        from pulumi.automation import PulumiCommand
-        def install(root, version):
-            pathlib.Path(root, "bin", "gadget").write_text(f"{version.major}.{version.minor}.{version.patch}")
-        PulumiCommand.install = install
-    """
-    monkeypatch.setattr(install, "_INSTALL", textwrap.dedent(stand_in) + install._INSTALL)
-    assert fetch(gadget, PulumiInstaller.SDK, tmp_path / "bin").read_text() == "1.2.3"
+    """Whoever replaces a file on its host replaces the checksum beside it as well."""
+    url = f"{host.url}/gadget"
+    commit(url, hashlib.sha256(BINARY).hexdigest())
+    host.publish("gadget", BINARY + b"echo more\n")
+    with pytest.raises(AttemptError, match=r"its SHA-256 is [0-9a-f]{64}, checksums.txt has [0-9a-f]{64}"):
+        fetch(gadget, Download(url, ".sha256"), tmp_path / "one")
+    host.publish("gadget", BINARY)
+    assert fetch(gadget, Download(url, ".sha256"), tmp_path / "two").read_bytes() == BINARY
 
 
-@pytest.mark.parametrize("kind", ["download", "pulumi"])
+def test_without_a_committed_checksum_nothing_is_downloaded_where_it_has_to_be_pinned(
+    gadget: Tool, host: Host, tmp_path: Path
+) -> None:
+    host.publish("gadget", BINARY)
+    message = r"no checksum of it is committed; `python -m slipway.toolchain checksums`"
+    with pytest.raises(AttemptError, match=message):
+        fetch(gadget, Download(f"{host.url}/gadget", ".sha256"), tmp_path / "pinned", pinned=True)
+
+
+def test_what_is_beside_a_binary_in_its_archive_comes_along(
+    gadget: Tool, host: Host, tmp_path: Path, commit: Callable[[str, str], None]
+) -> None:
+    content = archive(gadget__gadget=BINARY, gadget__host=b"#!/bin/sh\n", other__file=b"", gadget__deep__file=b"")
+    host.publish("gadget-x64.tar.gz", content)
+    commit(f"{host.url}/gadget-x64.tar.gz", hashlib.sha256(content).hexdigest())
+    download = Download(f"{host.url}/gadget-{{cpu}}.tar.gz", member="gadget/gadget", whole=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "architecture", lambda: "amd64")
+        binary = fetch(gadget, download, tmp_path / "bin")
+    assert {path.name for path in binary.parent.iterdir()} == {"gadget", "host"}
+    assert all(cache.is_executable(path) for path in binary.parent.iterdir())
+
+
+def test_a_checksum_is_found_in_the_list_of_the_project(gadget: Tool, host: Host, tmp_path: Path) -> None:
+    host.publish("gadget", BINARY)
+    listing = f"{'0' * 64}  gadget-arm64\n{hashlib.sha256(BINARY).hexdigest()}  gadget\n"
+    host.files["/gadget-1.2.3-checksums.txt"] = listing.encode()
+    download = Download(f"{host.url}/gadget", checksums=f"{host.url}/gadget-{{version}}-checksums.txt")
+    assert fetch(gadget, download, tmp_path / "one").read_bytes() == BINARY
+    host.files["/gadget-1.2.3-checksums.txt"] = f"{'0' * 64}  gadget-arm64\n".encode()
+    with pytest.raises(AttemptError, match="no published checksum of gadget"):
+        fetch(gadget, download, tmp_path / "two")
+
+
+def test_every_release_file_has_a_published_checksum() -> None:
+    for tool in TOOLS.values():
+        if tool.installer is not None:
+            assert bool(tool.installer.checksum_suffix) != bool(tool.installer.checksums), tool.name
+
+
+def test_no_tool_is_installed_by_a_script() -> None:
+    """A script from the network is checked by nothing."""
+    for tool in TOOLS.values():
+        assert tool.installer is None or not tool.installer.url.endswith((".sh", "/install")), tool.name
+
+
 def test_a_host_that_does_not_answer_fails_quickly(
-    gadget: Tool, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    gadget: Tool, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(install, "_ANSWER_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        monkeypatch.setattr(install, "PULUMI_INSTALLER_URL", url)
-        installer = PulumiInstaller.SDK if kind == "pulumi" else Download(url, ".sha256")
         started = time.monotonic()
         with pytest.raises(AttemptError, match="does not answer"):
-            fetch(gadget, installer, tmp_path / "bin")
+            fetch(gadget, Download(url, ".sha256"), tmp_path / "bin")
         assert time.monotonic() - started < 3

@@ -1,4 +1,4 @@
-"""The comment on a pull request: on the right one, updated in place, and harmless whatever its text is."""
+"""The comment on a pull request: one, on the right one, updated in place, and harmless whatever its text is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.tools.ci.conftest import FakeApi
-from tools.ci.comment import AUTHOR, body, marker, ours, pull_request, run
+from tools.ci.comment import AUTHOR, LONGEST, MARKER, MOST, body, harmless, ours, pull_request, run
 
 ENVIRONMENT = {
     "RUN_ID": "7",
@@ -30,7 +30,7 @@ def comment(number: int, text: str, author: str = AUTHOR) -> dict[str, Any]:
 def one(api: FakeApi) -> FakeApi:
     """A pull request of a fork, and a preview of dev."""
     api.lists["pulls"] = [candidate(11, sha="b" * 40), candidate(12)]
-    api.artifact(7, "preview-dev", {"comment.md": f"{marker('dev')}\n## Stack dev\n"})
+    api.artifact(7, "preview-dev", {"comment.md": "<!-- slipway-report:dev -->\n## Stack dev\n"})
     return api
 
 
@@ -40,33 +40,45 @@ def test_the_first_preview_creates_a_comment(one: FakeApi) -> None:
         "pulls",
         {"state": "open", "head": "someone:more-gpus", "per_page": "100"},
     )
-    assert one.sent == [("POST", "issues/12/comments", {"body": f"{marker('dev')}\n## Stack dev\n"})]
+    assert one.sent == [("POST", "issues/12/comments", {"body": f"{MARKER}\n## Stack dev\n"})]
 
 
 def test_the_next_preview_updates_the_comment(one: FakeApi) -> None:
-    one.lists["issues/12/comments"] = [comment(100, "nice"), comment(101, f"{marker('dev')}\nold")]
+    one.lists["issues/12/comments"] = [comment(100, "nice"), comment(101, f"{MARKER}\nold")]
     run(one, ENVIRONMENT)
     assert [(method, path) for method, path, _ in one.sent] == [("PATCH", "issues/comments/101")]
 
 
-def test_each_stack_has_its_own_comment(one: FakeApi) -> None:
+def test_all_stacks_are_in_one_comment(one: FakeApi) -> None:
     one.artifact(7, "preview-prod", {"comment.md": "of prod"})
-    one.lists["issues/12/comments"] = [comment(101, f"{marker('prod')}\nold")]
+    one.lists["issues/12/comments"] = [comment(101, f"{MARKER}\nold")]
     run(one, ENVIRONMENT)
-    assert [(method, path) for method, path, _ in one.sent] == [
-        ("POST", "issues/12/comments"),
-        ("PATCH", "issues/comments/101"),
-    ]
+    assert one.sent == [("PATCH", "issues/comments/101", {"body": f"{MARKER}\n## Stack dev\n\nof prod\n"})]
+
+
+def test_any_number_of_artifacts_makes_one_comment_of_bounded_size(one: FakeApi) -> None:
+    for number in range(60):
+        one.artifact(7, f"preview-x{number}", {"comment.md": "~~~~~text\n" + "line\n" * 20_000})
+    run(one, ENVIRONMENT)
+    ((_, _, document),) = one.sent
+    assert len(document["body"]) < 65_536
+    assert document["body"].count("## Stack") + document["body"].count("the artifact preview-x") == MOST
+    assert "(53 more in the artifacts of the preview.)" in document["body"]
 
 
 @pytest.mark.parametrize(("conclusion", "reported"), [("success", True), ("failure", False)])
-def test_only_a_complete_run_reports_that_a_stack_is_no_longer_affected(
-    one: FakeApi, conclusion: str, reported: bool
-) -> None:
-    one.lists["issues/12/comments"] = [comment(101, f"{marker('prod')}\nold")]
+def test_only_a_complete_run_reports_that_no_stack_is_affected(one: FakeApi, conclusion: str, reported: bool) -> None:
+    one.lists["actions/runs/7/artifacts"] = []
+    one.lists["issues/12/comments"] = [comment(101, f"{MARKER}\nold")]
     run(one, {**ENVIRONMENT, "RUN_CONCLUSION": conclusion})
     texts = [document["body"] for _, path, document in one.sent if path == "issues/comments/101"]
-    assert texts == ([f"{marker('prod')}\nThis pull request no longer affects stack prod.\n"] if reported else [])
+    assert texts == ([f"{MARKER}\nThis pull request affects no stack.\n"] if reported else [])
+
+
+def test_a_pull_request_that_never_affected_a_stack_gets_no_comment(one: FakeApi) -> None:
+    one.lists["actions/runs/7/artifacts"] = []
+    run(one, ENVIRONMENT)
+    assert one.sent == []
 
 
 def test_a_pull_request_with_a_newer_commit_gets_no_comment(one: FakeApi) -> None:
@@ -81,25 +93,81 @@ def test_the_same_commit_in_another_repository_is_another_pull_request() -> None
 
 def test_comments_of_other_authors_are_ignored() -> None:
     comments = [
-        comment(1, marker("dev"), author="someone"),
-        comment(2, f"see {marker('dev')}"),
-        comment(3, marker("dev")),
+        comment(1, MARKER, author="someone"),
+        comment(2, f"see {MARKER}"),
+        comment(3, MARKER),
+        comment(4, MARKER),
     ]
-    assert ours(comments) == {"dev": 3}
+    assert ours(comments) == 3
+    assert ours(comments[:2]) is None
 
 
-def test_markers_of_other_stacks_are_removed_from_a_text() -> None:
-    text = body("dev", f"{marker('prod')}\n<!--slipway-report:x-->\nall is well")
-    assert text == f"{marker('dev')}\nall is well\n"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see [the plan](https://example.com)",
+        "see \\[the plan](//example.com)",
+        "see ![plan](https://example.com/pixel.png)",
+        "[plan][1]\n\n[1]: //example.com",
+        "<https://example.com>",
+        "https://example.com",
+        "https:\\//example.com",
+        "https&colon;//example.com",
+        "WWW.example.com",
+        "<a href='//example.com'>plan</a>",
+        "<img src=//example.com/pixel.png>",
+        "<!-- slipway-report:prod -->",
+        "<!--slipway-report-->",
+        "@everyone",
+        "\\@org/team",
+        "&#64;everyone",
+        "&commat;everyone",
+        "fixes #1",
+        "fixes \\#1",
+        "owner/repository#1",
+        "fixes gh-12",
+        "<sub onclick=x>",
+    ],
+)
+def test_nothing_in_a_text_is_a_link_an_image_html_or_a_mention(text: str) -> None:
+    safe = harmless(f"a\n{text}")
+    assert safe != f"a\n{text}"
+    assert safe.replace("\u200b", "") == f"a\n{text}", "readers see the same text"
+    for active in (
+        "](",
+        "][",
+        "]:",
+        "<a",
+        "<i",
+        "<h",
+        "<!",
+        "<sub o",
+        "://",
+        "www.",
+        "WWW.",
+        "&#",
+        "&c",
+        "#1",
+        "gh-12",
+    ):
+        assert active not in safe
+    assert "@e" not in safe
+    assert "@o" not in safe
 
 
-def test_mentions_are_disabled() -> None:
-    assert "@everyone" not in body("dev", "hello @everyone and @org/team")
+def test_characters_that_hide_or_turn_text_are_removed() -> None:
+    assert harmless("a\x1b[31mb\u202ec\u2066d\0\re") == "a[31mbcde"
+
+
+def test_what_the_report_has_stays_as_it_is() -> None:
+    text = "## Stack dev\n\n- **replace `a[0]`**: b &lt; c\n\n| a | b |\n|---|--:|\n\n~~~~~text\n[x] 1: 2\n~~~~~"
+    text += "\n\n<sub>ok</sub>"
+    assert harmless(f"<!-- slipway-report:dev -->\n{text}\n") == text
 
 
 @pytest.mark.parametrize("fence", ["~~~~~", "```"])
 def test_a_long_text_is_truncated_with_its_code_block_closed(fence: str) -> None:
-    text = body("dev", f"{fence}text\n" + "line\n" * 20_000)
-    assert len(text) < 65_536
+    text = body({"dev": f"{fence}text\n" + "line\n" * 20_000})
+    assert LONGEST < len(text) < 65_536
     assert text.count(f"\n{fence}") == 2
     assert "the artifact preview-dev" in text

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.sandbox.aws.moto import service_models
+from slipway.sandbox.aws.moto.guard import guarded
+from slipway.sandbox.peers import Peers
 from slipway.sandbox.rpc.errors import ProviderError
 
 HOST = "127.0.0.1"
@@ -19,6 +21,8 @@ READY_TIMEOUT_SECONDS = 30
 _ENVIRONMENT = {
     # Without it, attaching an AWS managed policy (arn:aws:iam::aws:policy/...) fails. Read when moto is imported.
     "MOTO_IAM_LOAD_MANAGED_POLICIES": "true",
+    # Otherwise every page that a browser shows may read the answers.
+    "MOTO_DISABLE_GLOBAL_CORS": "true",
 }
 # It would override the header that names the account (moto 5.2.5, core/responses.py).
 _UNWANTED = "MOTO_ACCOUNT_ID"
@@ -61,8 +65,12 @@ def start(port: int = 0) -> MotoServer:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address=HOST, port=port, verbose=False)
     server.start()
+    # Waits until it listens.
+    _, listening = server.get_host_and_port()
     # Moto has no public access to its WSGI application (moto 5.2.5, moto_server/threaded_moto_server.py).
-    running = MotoServer(server.get_host_and_port()[1], server._server.app, server)  # type: ignore[union-attr]
+    serving: Any = server._server
+    running = MotoServer(listening, serving.app, server)
+    serving.app = guarded(serving.app, Peers())
     # http.client, because urllib would use a proxy named in the environment.
     connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
     try:

@@ -13,6 +13,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from slipway.sandbox.kubernetes.waiting import until
+from slipway.sandbox.peers import Peers
 from slipway.sandbox.rpc import cancellation, wire
 from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.rpc.hooks import Resource
@@ -49,6 +50,27 @@ def test_a_connection_must_be_configured(stub: provider_pb2_grpc.ResourceProvide
     with pytest.raises(grpc.RpcError) as raised:
         create(stub)
     assert "is not configured" in refused(raised.value)
+
+
+def test_a_call_of_another_user_is_refused(
+    stub: provider_pb2_grpc.ResourceProviderStub, toy: ToyProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.Configure(pb.ConfigureRequest())
+    asked: list[tuple[int, int]] = []
+
+    def refuse(_: Peers, port: int, server: int) -> bool:
+        asked.append((port, server))
+        return False
+
+    monkeypatch.setattr(Peers, "ours", refuse)
+    with pytest.raises(grpc.RpcError) as raised:
+        create(stub)
+    assert raised.value.code() == grpc.StatusCode.PERMISSION_DENIED
+    assert "the user who started it" in str(raised.value.details())
+    assert toy.things == {}
+    ((port, server),) = asked
+    assert port != server
+    assert min(port, server) > 1023
 
 
 def test_type_and_name_are_read_from_the_urn(stub: provider_pb2_grpc.ResourceProviderStub, toy: ToyProvider) -> None:

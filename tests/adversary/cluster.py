@@ -1,0 +1,124 @@
+"""Asks the API server of a cluster with what stack prod declares for its teams: roles, limits, rules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.objects import Ref
+from spec.teams.labels import PRIORITIES
+from tests.adversary.objects import HERE
+from tests.adversary.probe import Object, Request
+from tests.components.admission.actors import headers
+from tests.components.admission.samples import CUSTOM, definition
+from tests.support.definitions import define
+from tests.support.stacks import recorded
+
+STACK: Final = "prod"
+_DECLARED: Final = (
+    "Namespace",
+    "PriorityClass",
+    "ClusterRole",
+    "RoleBinding",
+    "ResourceQuota",
+    "LimitRange",
+    "NetworkPolicy",
+    "ServiceAccount",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+)
+"""Kinds, in the order in which they are created."""
+_MORE: Final = {
+    "PodMonitor": ("monitoring.coreos.com", "v1", "podmonitors"),
+    "LocalQueue": ("kueue.x-k8s.io", "v1beta2", "localqueues"),
+    "Workload": ("kueue.x-k8s.io", "v1beta2", "workloads"),
+}
+SECONDS: Final = 30.0
+MALFORMED: Final = ("is invalid", "strict decoding error", "unknown field", "json: cannot")
+"""Parts of refusals of objects that nobody could create: such a probe tries nothing."""
+
+
+def declared() -> list[Object]:
+    """Objects of the stack that bind its teams."""
+    found: list[tuple[int, Object]] = []
+    for resource in recorded(STACK):
+        kind = resource.type.rpartition(":")[2]
+        if resource.type.startswith("kubernetes:") and kind in _DECLARED:
+            found.append((_DECLARED.index(kind), dict(resource.inputs.plain)))
+    manifests = [manifest for _, manifest in sorted(found, key=lambda one: one[0])]
+    return [narrowed(one) if one["metadata"]["name"] == HERE else one for one in manifests]
+
+
+def narrowed(namespace: Object) -> Object:
+    """The namespace of a team with one priority class: those of prod may use all."""
+    metadata = namespace["metadata"]
+    return {**namespace, "metadata": {**metadata, "annotations": {**metadata["annotations"], PRIORITIES: "experiment"}}}
+
+
+def prepare(client: KubeClient, probes: Sequence[Request]) -> None:
+    """Install what the stack declares, and what exists before the acts."""
+    define(client, [definition(kind) for kind in CUSTOM])
+    CUSTOM.update(_MORE)
+    define(client, [definition(kind) for kind in _MORE])
+    for kind in _MORE:
+        CUSTOM.pop(kind)
+    manifests = declared()
+    guards = [one for one in manifests if one["kind"].startswith("ValidatingAdmission")]
+    for manifest in manifests:
+        if manifest not in guards:
+            client.apply(manifest, "adversary", force=True)
+    for index, probe in enumerate(probes):
+        if probe.before is not None:
+            client.apply(named(probe, probe.before, index), "adversary", force=True)
+    for manifest in guards:
+        client.apply(manifest, "adversary", force=True)
+
+
+def in_effect(client: KubeClient, probes: Sequence[Request]) -> None:
+    """Wait until the API server evaluates every rule: it watches policies, and until then accepts."""
+    end = time.monotonic() + SECONDS
+    while any(not ask(client, probe, probes.index(probe)) for probe in probes[:8]) and time.monotonic() < end:
+        time.sleep(0.2)
+
+
+def named(probe: Request, manifest: Object, index: int) -> Object:
+    """The object in the team's namespace; one that exists before the act has a name of its own."""
+    metadata = {"namespace": HERE, **manifest["metadata"]}
+    if manifest["kind"] == "Namespace" or ("namespace" not in manifest["metadata"] and _of_cluster(manifest)):
+        metadata.pop("namespace")
+    if probe.before is not None and metadata["name"] == "it":
+        metadata["name"] = f"it-{index}"
+    return {**manifest, "metadata": metadata}
+
+
+def _of_cluster(manifest: Object) -> bool:
+    return manifest["kind"] in {
+        "ClusterRole", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "CertificateSigningRequest",
+        "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+    }  # fmt: skip
+
+
+def ask(client: KubeClient, probe: Request, index: int) -> str:
+    """The refusal of an act; empty if the API server accepts it. Nothing is changed: all requests are dry runs."""
+    manifest = named(probe, probe.manifest, index)
+    ref = Ref.of(manifest)
+    resource = client.discovery.find(ref.api_version, ref.kind)
+    named_in_path = probe.method not in ("POST", "LIST") or probe.subresource
+    path = resource.path(ref.namespace, ref.name if named_in_path else "")
+    path += f"/{probe.subresource}" if probe.subresource else ""
+    body: Any = None if probe.method in ("GET", "LIST", "DELETE") else manifest
+    if probe.subresource == "scale":
+        body = {"spec": manifest["spec"]}
+    if probe.subresource == "token":
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": manifest["spec"]}
+    content = {"content_type": "application/merge-patch+json"} if probe.method == "PATCH" else {}
+    dry = {} if probe.method in ("GET", "LIST") else {"dryRun": "All"}
+    method = "GET" if probe.method == "LIST" else probe.method
+    try:
+        client.call(method, path, body, dry, headers=headers(probe.actor), **content)
+    except ApiError as error:
+        return error.message
+    return ""

@@ -1,0 +1,63 @@
+"""What the author of a pull request changes around the program: the pack, the pipeline, the page."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.adversary.probe import Commit
+
+FILE: Final = "policies/suppressions.yaml"
+FIRST: Final = "- rule: queues-encrypted/key\n"
+POLICIES: Final = (".venv/bin/python", "-m", "slipway", "policies", "dev")
+STACKS: Final = ("tools/ci/stacks.sh",)
+ALL: Final = '["dev","prod","staging"]'
+
+
+def excuse(rule: str, urn: str, until: str, value: str = "x") -> str:
+    fields = {
+        "urn": f'"{urn}"',
+        "value": f'"{value}"',
+        "reason": "It is needed for the release.",
+        "owner": "ml-platform",
+    }
+    return f"- rule: {rule}\n" + "".join(f"  {key}: {text}\n" for key, text in fields.items()) + f"  until: {until}\n"
+
+
+PUBLIC: Final = {
+    'principals={"Service": ["events.amazonaws.com"]}': 'principals={"AWS": ["*"]}',
+    'conditions={"ArnLike": {"aws:SourceArn": [rules_arn]}},': "",
+}
+
+COMMITS: Final = (
+    Commit(
+        act="excuses everything until 2099", file=FILE, command=POLICIES, says="covers every resource",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*", "2099-01-01") + FIRST},
+    ),
+    Commit(
+        act="excuses a whole provider", file=FILE, command=POLICIES, says="covers every resource",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::aws:*::*", "2027-06-30") + FIRST},
+    ),
+    Commit(
+        act="excuses any value", file=FILE, command=POLICIES, says="must be the accepted value",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2027-06-30", "*") + FIRST},
+    ),
+    Commit(
+        act="excuses itself in the same commit", file=FILE, command=(*POLICIES, "--against", "HEAD^1"),
+        says="review: the change adds the suppression of queues-encrypted/principal",
+        changes={FIRST: excuse("queues-encrypted/principal", "urn:pulumi:*::karpenter-queue", "2027-06-30") + FIRST},
+    ),
+    Commit(
+        act="lowers a level", file="policies/rules/message_queues.py", command=(*POLICIES, "--against", "HEAD^1"),
+        says="review: the change changes enforcementLevel",
+        changes={'levels=Levels("M/M/M")': 'levels=Levels("-/-/-")'},
+    ),
+    Commit(
+        act="opens a queue whose policy a preview does not know", command=POLICIES, says="mandatory queues-encrypted",
+        file="components/addons/karpenter/interruption.py", changes=PUBLIC,
+    ),
+    *(
+        Commit(act=f"changes {file} alone", file=file, command=STACKS, says=ALL, changes={})
+        for file in ("tools/setup.sh", "Makefile", "requirements.lock", ".github/CODEOWNERS",
+                     "slipway/engine/gate.py", "policies/suppressions.yaml")
+    ),
+)  # fmt: skip
