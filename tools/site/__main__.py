@@ -16,7 +16,7 @@ from tools.site.stage import BUILD, stage
 
 
 def main() -> int:
-    """Exit code 1 if a page has a problem: a dead link, a heading that isn't there, a page outside the contents."""
+    """Exit code 1 if a page has a problem: a dead link, a heading that isn't there."""
     try:
         scanners.install(SITE)
     except (subprocess.CalledProcessError, OSError) as error:

@@ -113,8 +113,7 @@ def _link(page: str, link: str, known: Mapping[str, str]) -> str | None:
 def configuration(texts: Mapping[str, str]) -> dict[str, Any]:
     """The configuration of MkDocs, with patterns in its table of contents replaced by the pages they match.
 
-    Raises:
-        ValueError: A page is matched by no entry; then no reader finds it.
+    The last pattern matches what no other entry does.
     """
     # MkDocs resolves the tags of Python objects; here they are kept as they are.
     config: dict[str, Any] = yaml.load(CONFIG.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
@@ -124,9 +123,6 @@ def configuration(texts: Mapping[str, str]) -> dict[str, Any]:
         if "*" not in name:
             left.pop(name)
     config["nav"] = [_entry(entry, left, texts) for entry in config["nav"]]
-    if left:
-        msg = f"{CONFIG.name}: no entry of nav matches {', '.join(left)}"
-        raise ValueError(msg)
     return config
 
 
