@@ -30,7 +30,7 @@ _STUB_VALUES: Final[Mapping[str, Any]] = {
     name: {"kubeRBACProxy": {"enabled": False}}
     for name in ("kube-state-metrics", "prometheus-node-exporter")
 }
-_ENTRY: Final = "settings = _settings()"
+_ENTRY: Final = "def _declare()"
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def wrong(args):
 
 pulumi.runtime.register_stack_transformation(wrong)
 """
-BEFORE: Final = "settings = _settings()\n"
+BEFORE: Final = "def _declare()"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def summary(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     for name in CHARTS:
         (charts / name).symlink_to(whole / name)
     world = World.make(directory, charts)
-    world.edit("infra/__main__.py", BEFORE, MUTATIONS + BEFORE)
+    world.edit("infra/__main__.py", BEFORE, f"{MUTATIONS}\n\n{BEFORE}")
     try:
         output = world.succeed("up", "dev", "--sandbox")
         yield output[output.index("Pods: ") :]

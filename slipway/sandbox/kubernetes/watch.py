@@ -9,6 +9,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -50,7 +51,9 @@ class Watch:
         self._stopped.set()
         answer = self._answer
         if answer is not None:
-            answer.shutdown()
+            # It may have ended by itself since: then nothing reads it (urllib3 2.8, HTTPResponse.shutdown).
+            with suppress(ValueError, RuntimeError):
+                answer.shutdown()
         self._thread.join(RETRY_SECONDS + 5)
 
     def _run(self) -> None:
