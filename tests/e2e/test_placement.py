@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from slipway.sandbox.kubernetes import controllers
 from tests.e2e.world import World
 
 pytestmark = pytest.mark.sandbox
@@ -73,7 +75,8 @@ def summary(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     charts.mkdir()
     for name in CHARTS:
         (charts / name).symlink_to(whole / name)
-    world = World.make(directory, charts)
+    # With the controllers of add-ons, the run ends at the webhook of one whose pods the quota refuses, as on AWS.
+    world = replace(World.make(directory, charts), more={controllers.VARIABLE: controllers.NONE})
     world.edit("infra/__main__.py", BEFORE, f"{MUTATIONS}\n\n{BEFORE}")
     try:
         output = world.succeed("up", "dev", "--sandbox")
