@@ -143,18 +143,22 @@ class Controllers:
             LOG.warning("webhooks of %s stay as they are: %s", self._slot, error)
 
     def _open_one(self, kind: str, configuration: Object) -> None:
-        wanted = webhooks.opened(configuration, self._serves, self._bundle)
-        if wanted == (configuration.get("webhooks") or []):
-            return
-        metadata = configuration["metadata"]
-        # With the version that was read, so that nothing is undone that was written meanwhile.
-        patch = {"metadata": {"resourceVersion": metadata["resourceVersion"]}, "webhooks": wanted}
-        try:
-            self._client.merge(Ref(GROUP, kind, metadata["name"]), patch)
-        except ApiError as error:
-            # A change is followed by another look.
-            if not (error.conflict or error.not_found):
-                raise
+        ref = Ref(GROUP, kind, configuration["metadata"]["name"])
+        found: Object | None = configuration
+        while found is not None:
+            wanted = webhooks.opened(found, self._serves, self._bundle)
+            if wanted == (found.get("webhooks") or []):
+                return
+            # With the version that was read, so that nothing is undone that was written meanwhile.
+            patch = {"metadata": {"resourceVersion": found["metadata"]["resourceVersion"]}, "webhooks": wanted}
+            try:
+                self._client.merge(ref, patch)
+            except ApiError as error:
+                if not (error.conflict or error.not_found):
+                    raise
+                found = self._client.get(ref)
+            else:
+                return
 
     def _convert(self, controller: str) -> None:
         resource = self._client.discovery.find(*DEFINITION)

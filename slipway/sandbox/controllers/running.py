@@ -127,7 +127,10 @@ class Running:
             began = time.monotonic()
             try:
                 self._process = self._start(binary)
-                self._set(State.RUNNING)
+                # First its webhooks get their certificate's authority: once it is reported its pods are ready, Helm
+                # goes on, and the next object of the stack may already call them.
+                self._changed()
+                self._report(State.RUNNING)
                 self._follow(self._process)
                 reason = f"it ended with exit code {self._process.exit_code}: {_last(self._log)}"
             except (SandboxError, ApiError) as error:
