@@ -11,6 +11,7 @@ from typing import Final
 
 from slipway import toolchain
 from slipway.cli.status import Condition, ProcessStatus, Status
+from slipway.engine.backend import folder
 from slipway.engine.invocation import sandbox_environment
 from slipway.engine.stackfiles import Overlay
 from slipway.engine.stacks import SandboxEngine
@@ -23,7 +24,6 @@ from spec.errors import SlipwayError
 Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
 """Binaries the sandbox needs. Without helm, charts are checked and not installed, and the summary reports that."""
-_FILE_SCHEME: Final = "file://"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Sandbox:
         if pulumi is None:
             msg = "no `pulumi` on the sandbox's PATH: run `slipway sandbox stop`, then start it again"
             raise SlipwayError(msg)
-        backend = Path(environment["PULUMI_BACKEND_URL"].removeprefix(_FILE_SCHEME))
+        backend = folder(environment["PULUMI_BACKEND_URL"])
         return SandboxEngine(Path(pulumi), environment, backend, Overlay(self.home / "project"))
 
 

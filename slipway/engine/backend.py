@@ -35,6 +35,11 @@ def current(project: Project, stack: str, environment: Mapping[str, str]) -> Bac
     return Backend(url, str(document.get("secretsprovider") or ""))
 
 
+def folder(url: str) -> Path:
+    """The folder of a `file://` backend, whose URL may end with options (`?metadata=skip`)."""
+    return Path(url.removeprefix("file://").partition("?")[0])
+
+
 def _project_url(project: Project) -> str:
     backend = _yaml(project.root / "Pulumi.yaml").get("backend") or {}
     return str(backend.get("url") or "")

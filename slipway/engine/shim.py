@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from slipway.engine import process
+from slipway.engine.backend import folder
 from slipway.engine.invocation import Invocation
 from slipway.engine.project import find
 from slipway.engine.stackfiles import Overlay, write_if_changed
@@ -100,7 +101,7 @@ def main() -> None:
             '`eval "$(slipway sandbox env)"` again, or open a new shell to leave the sandbox'
         )
     if concerns(arguments):
-        backend = Path(os.environ.get("PULUMI_BACKEND_URL", "").removeprefix("file://"))
+        backend = folder(os.environ.get("PULUMI_BACKEND_URL", ""))
         engine = SandboxEngine(Path(pulumi), dict(os.environ), backend, Overlay(Path(root)))
         try:
             arguments = rewritten(engine, arguments, Path.cwd())

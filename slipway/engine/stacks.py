@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,24 +84,8 @@ class SandboxEngine:
             return
         for lock in held:
             say(f"stack {stack} was locked by a run that is gone ({lock}); removing its lock (`pulumi cancel`)")
-        self._restore(stack, say)
         self.overlay.make()
         process.capture(self.command(("cancel", "--yes", "--stack", stack)))
-
-    def _restore(self, stack: str, say: Say) -> None:
-        """Take the previous state of a stack whose state file was being written when its engine was killed.
-
-        The engine copies the file to `.bak` before it writes (pulumi v3.258.0, pkg/backend/diy/state.go), and begins
-        an operation only when the state that names it is written: the copy has every operation that may have begun.
-        """
-        file, copy = self._directory / f"{stack}.json", self._directory / f"{stack}.json.bak"
-        if not file.is_file() or _is_json(file) or not _is_json(copy):
-            return
-        say(f"the killed run was writing the state of stack {stack}; taking the one before it")
-        for suffix in ("", ".attrs"):
-            source = copy.with_name(copy.name + suffix)
-            if source.is_file():
-                shutil.copyfile(source, file.with_name(file.name + suffix))
 
     @property
     def _directory(self) -> Path:
@@ -113,11 +95,3 @@ class SandboxEngine:
         """The CLI with some arguments, in the sandbox."""
         argv = (str(self.pulumi), *arguments, "--non-interactive")
         return Invocation(argv, self.environment, self.overlay.root)
-
-
-def _is_json(path: Path) -> bool:
-    try:
-        json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return True

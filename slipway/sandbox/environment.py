@@ -24,7 +24,10 @@ def environment(state: SandboxState) -> dict[str, str]:
     if state.official is None:
         providers["kubernetes"] = state.kubernetes_provider_port
     variables = {
-        "PULUMI_BACKEND_URL": f"file://{state.backend}",
+        # Without files of attributes beside those of the state. The backend truncates one before it writes it (gocloud
+        # fileblob, attrs.go `setAttrs`, 2026-11): an engine killed there would leave a state that no command loads
+        # ("failed to load checkpoint: EOF"). The state itself is written under another name and renamed.
+        "PULUMI_BACKEND_URL": f"file://{state.backend}?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in providers.items()),
         # Separate from the user's own.

@@ -84,8 +84,8 @@ class Running:
         if process is not None:
             self._place.supervisor.stop(process)
         self._thread.join()
-        self._place.report.clear(self._slot, self.launch.controller.name)
         shutil.rmtree(self._directory, ignore_errors=True)
+        self._place.report.clear(self._slot, self.launch.controller.name)
 
     @property
     def ready(self) -> bool:

@@ -56,7 +56,7 @@ def sandbox(tmp_path: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -
     home = tmp_path / "home"
     variables = {
         "PATH": f"{fake.directory}{os.pathsep}{os.environ['PATH']}",
-        "PULUMI_BACKEND_URL": f"file://{home / 'pulumi'}",
+        "PULUMI_BACKEND_URL": f"file://{home / 'pulumi'}?metadata=skip",
         "AWS_ENDPOINT_URL": "http://127.0.0.1:5000",
     }
     running = offline.Sandbox(home, variables, home / "kubeconfig")

@@ -41,7 +41,7 @@ def test_in_the_sandbox_the_users_credentials_do_not_reach_the_engine(
     assert main(["up", "dev", "--sandbox"]) == 0
     for call in fake.calls:
         assert "AWS_PROFILE" not in call["environment"]
-        assert call["environment"]["PULUMI_BACKEND_URL"] == f"file://{sandbox.home / 'pulumi'}"
+        assert call["environment"]["PULUMI_BACKEND_URL"] == f"file://{sandbox.home / 'pulumi'}?metadata=skip"
         assert call["environment"]["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
 
 

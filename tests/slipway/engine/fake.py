@@ -29,7 +29,7 @@ if arguments[:1] == ["version"]:
 if arguments[:1] == ["stack"] and setting("stack-fails"):
     print("error: " + setting("stack-fails"), file=sys.stderr); sys.exit(255)
 if arguments[:2] == ["stack", "select"]:
-    backend = pathlib.Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://"))
+    backend = pathlib.Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0])
     stack = backend / ".pulumi/stacks/slipway" / (value("--stack") + ".json")
     stack.parent.mkdir(parents=True, exist_ok=True); stack.write_text("{{}}")
     file = pathlib.Path("stacks/Pulumi." + value("--stack") + ".yaml")
@@ -41,7 +41,7 @@ if arguments[:2] == ["stack", "export"]:
 if arguments[:2] == ["stack", "--show-name"]:
     print(setting("selected")); sys.exit(0 if setting("selected") else 255)
 if arguments[:1] == ["cancel"]:
-    backend = pathlib.Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://"))
+    backend = pathlib.Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0])
     for lock in (backend / ".pulumi/locks/organization/slipway" / value("--stack")).glob("*.json"):
         lock.unlink()
     sys.exit(0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.backend import Backend, current
+from slipway.engine.backend import Backend, current, folder
 from slipway.engine.project import Project
 
 
@@ -42,3 +42,8 @@ def test_a_damaged_login_counts_as_none(project: Project, tmp_path: Path) -> Non
     environment = logged_in(tmp_path, "s3://login")
     (tmp_path / ".pulumi/credentials.json").write_text("{")
     assert current(project, "dev", environment).url == ""
+
+
+@pytest.mark.parametrize("url", ["file:///home/me/state", "file:///home/me/state?metadata=skip&no_tmp_dir=true"])
+def test_the_folder_of_a_file_backend_has_no_options(url: str) -> None:
+    assert folder(url) == Path("/home/me/state")

@@ -73,21 +73,6 @@ def test_a_lock_of_a_dead_run_is_removed_and_reported(engine: SandboxEngine, fak
     assert len(messages) == 1
 
 
-def test_a_state_that_a_killed_run_was_writing_is_the_one_before_it(
-    engine: SandboxEngine, fake: FakePulumi, committed: Path
-) -> None:
-    engine.prepare(committed, "dev")
-    file = engine.backend / ".pulumi/stacks/slipway/dev.json"
-    file.with_name("dev.json.bak").write_text('{"checkpoint": "before"}')
-    messages: list[str] = []
-    for content, expected in (('{"checkpoint": "now"}', '{"checkpoint": "now"}'), ("", '{"checkpoint": "before"}')):
-        file.write_text(content)
-        write_lock(engine.backend, dead_pid(), datetime.now(UTC))
-        engine.free("dev", messages.append)
-        assert file.read_text() == expected
-    assert "was writing the state of stack dev" in messages[-1]
-
-
 def test_a_stack_locked_by_a_live_run_is_refused(engine: SandboxEngine, fake: FakePulumi) -> None:
     write_lock(engine.backend, os.getpid(), datetime.now(UTC))
     with pytest.raises(SlipwayError, match=rf"in use by another run .process {os.getpid()} "):

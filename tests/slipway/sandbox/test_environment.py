@@ -35,7 +35,7 @@ def test_the_official_kubernetes_provider_is_not_attached_but_a_plugin(state: Sa
 
 def test_all_state_is_kept_in_the_sandbox(state: SandboxState) -> None:
     found = environment(state)
-    assert found["PULUMI_BACKEND_URL"] == f"file://{state.home}/pulumi"
+    assert found["PULUMI_BACKEND_URL"] == f"file://{state.home}/pulumi?metadata=skip"
     assert found["PULUMI_HOME"] == f"{state.home}/pulumi-home"
     assert found["KUBECONFIG"] == f"{state.home}/kubeconfig"
 

@@ -33,6 +33,9 @@ SECONDS = 240.0
 VALUES = {"health": 1001, "root": "/box/root"}
 CLUSTER = Ref("ray.io/v1", "RayCluster", "lab", TARGET.namespace)
 POOL = "platform.slipway/pool"
+LOOKS_AGAIN = {"name": "RAYCLUSTER_DEFAULT_REQUEUE_SECONDS_ENV", "value": "10"}
+"""KubeRay waits for the pods that it made to be in its cache. Those that were deleted before are given up after 30 s
+(kuberay v1.6.2, scale_expectations.go), but nothing makes it look again for 300 s."""
 
 
 def test_the_binary_has_the_version_of_the_chart() -> None:
@@ -66,7 +69,7 @@ def client(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     monkeypatch.setattr(controllers, "CONTROLLERS", (KUBERAY,))
     with living_plane(tmp_path, ByHand()) as plane:
         _prepare(plane)
-        inputs = {"name": KUBERAY.chart, "namespace": "kuberay", "values": {}, "timeout": 600}
+        inputs = {"name": KUBERAY.chart, "namespace": "kuberay", "values": {"env": [LOOKS_AGAIN]}, "timeout": 600}
         install(plane.client, helm, chart, inputs, upgrade=False)
         until(lambda: _runs(tmp_path), SECONDS, lambda: f"KubeRay does not run: {load(tmp_path)}")
         yield plane.client
