@@ -106,9 +106,10 @@ def tainted(elastic: Elastic, name: str) -> bool:
     return "karpenter.sh/disrupted" in [taint["key"] for taint in node["spec"].get("taints") or ()]
 
 
-def gone(elastic: Elastic, node: str, seconds: float = SECONDS) -> None:
-    """Wait until a node does not exist."""
-    until(lambda: elastic.client.get(Ref("v1", "Node", node)) is None or None, seconds, f"node {node} is still there")
+def gone(elastic: Elastic, node: str, seconds: float = SECONDS, of: Ref | None = None) -> None:
+    """Wait until a node, or an object of it, does not exist."""
+    ref = of or Ref("v1", "Node", node)
+    until(lambda: elastic.client.get(ref) is None or None, seconds, f"{ref.kind} {node} is still there")
 
 
 def complete(elastic: Elastic, name: str) -> bool:
@@ -126,7 +127,7 @@ def test_an_empty_node_goes_and_its_nodeclaim_with_it(elastic: Begun) -> None:
     node = elastic.on["empty"]
     gone(elastic, node)
     assert complete(elastic, "empty")
-    assert elastic.client.get(Ref("karpenter.sh/v1", "NodeClaim", node)) is None
+    gone(elastic, node, of=Ref("karpenter.sh/v1", "NodeClaim", node))
 
 
 def test_a_budget_of_zero_keeps_an_empty_node(elastic: Begun) -> None:

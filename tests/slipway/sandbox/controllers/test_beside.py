@@ -108,6 +108,7 @@ def test_from_its_build_to_its_end(plane: ControlPlane, row: Gadget, tmp_path: P
     install(plane, *manifests(NAMESPACE, "two"))
     until(lambda: processes(plane) not in ([], [before]) or None, SECONDS, "no new process")
     until_labeled(plane, "changed", "two")
+    entry(tmp_path, State.RUNNING)
 
     # Killed: it comes back, on another port.
     (second,) = processes(plane)
