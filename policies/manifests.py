@@ -16,12 +16,12 @@ from pulumi_policy import EnforcementLevel
 
 from policies.levels import environment
 from policies.pack import identities
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import RELEASE
 from policies.rule import ANY, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions, load
-from policies.tokens import RELEASE
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 

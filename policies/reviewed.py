@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from policies import tokens
+from policies.resources import tokens
 
 _EVALUATED: Final = frozenset(
     value for name, value in vars(tokens).items() if name.isupper() and isinstance(value, str)

@@ -15,9 +15,9 @@ from typing import Any, Final, Generic, TypeVar
 
 from pulumi_policy import Severity
 
-from policies.access import Node
 from policies.levels import ENVIRONMENTS, Levels
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
 
 Subject = TypeVar("Subject", Resource, Stack)
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -109,7 +109,7 @@ class Rule(Generic[Subject]):
     Attributes:
         name: Stable ID, in kebab case: configuration and suppressions refer to it.
         title: What it requires, in one sentence.
-        types: Type tokens that it applies to, from `policies.tokens`.
+        types: Type tokens that it applies to, from `policies.resources.tokens`.
         severity: Severity of a violation.
         levels: Enforcement level by environment.
         why: What goes wrong otherwise, with its source.

@@ -13,9 +13,9 @@ from pulumi_policy import (
     StackValidationArgs,
 )
 
-from policies.access import WrongTypeError, plain
-from policies.principals import home
-from policies.resource import Resource, Stack, from_analysis, from_validation
+from policies.evaluation.principals import home
+from policies.resources.access import WrongTypeError, plain
+from policies.resources.resource import Resource, Stack, from_analysis, from_validation
 from policies.rule import AnyRule, Check, Context, ResourceRule, StackRule, Subject, Violation
 from policies.suppressions import Suppression, Suppressions
 

@@ -25,7 +25,7 @@ from pulumi_policy import (
 from pulumi_policy import policy as sdk
 
 from policies import pack
-from policies.reading import Unread
+from policies.resources.reading import Unread
 from policies.rules import BY_NAME
 
 

@@ -41,6 +41,7 @@ def test_no_top_level_packages_import_each_other_in_a_circle(graph: grimp.Import
         ("components/network/routing.py", "import infra.providers", "What is built"),
         ("slipway/sandbox/ports.py", "import slipway.engine.project", "Inside slipway"),
         ("slipway/sandbox/ports.py", "import policies.levels", "sandbox"),
+        ("policies/evaluation/ranges.py", "import policies.rules.vpc", "Inside policies"),
         ("policies/levels.py", "import infra.program", "What is built"),
     ],
 )

@@ -7,12 +7,12 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node, texts, unknowns
-from policies.documents import parsed
+from policies.evaluation.documents import parsed
 from policies.levels import Levels
-from policies.resource import Resource, Stack
+from policies.resources.access import Node, texts, unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
 
 _CORE: Final = ["vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver", "eks-pod-identity-agent"]
 _CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"]

@@ -8,11 +8,11 @@ from typing import Any
 
 from pulumi_policy import Severity
 
-from policies.access import Node, WrongTypeError, unknowns
 from policies.levels import Levels
-from policies.resource import Resource, Stack
+from policies.resources.access import Node, WrongTypeError, unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import BILL, BUDGET
 from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import BILL, BUDGET
 
 
 def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:

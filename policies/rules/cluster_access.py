@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.access import texts
+from policies.evaluation.ranges import internet
 from policies.levels import Levels
-from policies.ranges import internet
-from policies.resource import Resource, Stack
+from policies.resources.access import texts
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import ACCESS_ENTRY, ACCESS_POLICY, CLUSTER, CONFIG_MAP, ENTRIES
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
-from policies.tokens import ACCESS_ENTRY, ACCESS_POLICY, CLUSTER, CONFIG_MAP, ENTRIES
 
 
 def _public(cluster: Resource) -> bool:

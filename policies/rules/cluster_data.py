@@ -7,11 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import texts, unknowns
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.access import texts, unknowns
+from policies.resources.resource import Resource
+from policies.resources.tokens import CLUSTER, LOG_GROUP
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
-from policies.tokens import CLUSTER, LOG_GROUP
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """All log types of EKS (eks:CreateCluster, LogType; botocore 1.44.5)."""

@@ -7,12 +7,12 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import unknowns
+from policies.checks.network import public_subnets, zones
 from policies.levels import Levels
-from policies.network import public_subnets, zones
-from policies.resource import Resource, Stack
+from policies.resources.access import unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import CLUSTER, INGRESS_RULE, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
 from policies.rule import Check, Context, Setting, StackRule, Violation, violation
-from policies.tokens import CLUSTER, INGRESS_RULE, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
 
 
 def _subnets(resource: Resource) -> list[Resource]:

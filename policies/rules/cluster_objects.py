@@ -7,13 +7,12 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import pods
+from policies.evaluation.ranges import internet
 from policies.levels import Levels
-from policies.pods import pods
-from policies.ranges import internet
-from policies.resource import Resource, Stack
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import (
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
     ADDON,
     NAMESPACE,
     NETWORK_POLICY,
@@ -22,6 +21,7 @@ from policies.tokens import (
     STORAGE_CLASS,
     WORKLOADS,
 )
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from spec.teams.labels import TEAM
 
 _ABOUT_VOLUMES: Final = (

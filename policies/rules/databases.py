@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.questions import absent, at_least, false, filled, is_in, present, true
 from policies.levels import Levels
-from policies.questions import absent, at_least, false, filled, is_in, present, true
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import DATABASE, DATABASE_CLUSTER, PARAMETER_GROUP
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
-from policies.tokens import DATABASE, DATABASE_CLUSTER, PARAMETER_GROUP
 
 _TYPES: Final = (DATABASE, DATABASE_CLUSTER)
 

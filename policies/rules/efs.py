@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.documents import refuses_plain_transport
+from policies.checks.questions import companions, each, filled, has_companion, in_setting, is_in, present, true
+from policies.evaluation.documents import refuses_plain_transport
 from policies.levels import Levels
-from policies.questions import companions, each, filled, has_companion, in_setting, is_in, present, true
-from policies.resource import Resource, Stack
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import BACKUP_VAULT, EFS, EFS_ACCESS_POINT, EFS_BACKUP, EFS_POLICY
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
-from policies.tokens import BACKUP_VAULT, EFS, EFS_ACCESS_POINT, EFS_BACKUP, EFS_POLICY
 
 ENCRYPTED = ResourceRule(
     name="efs-encrypted-cmk",

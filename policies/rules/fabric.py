@@ -7,12 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pools import children, facts
 from policies.levels import Levels
-from policies.pools import children, facts
-from policies.resource import Resource, Stack
-from policies.rule import Check, Context, StackRule, Violation, violation
-from policies.tokens import (
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
     EGRESS_RULE,
     INGRESS_RULE,
     KARPENTER_POOL,
@@ -23,6 +22,7 @@ from policies.tokens import (
     PLACEMENT_GROUP,
     SECURITY_GROUP,
 )
+from policies.rule import Check, Context, StackRule, Violation, violation
 from spec.catalog import instances
 
 _EFA: Final = ("efa", "efa-only")

@@ -8,15 +8,15 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
-from policies.charts import releases_of
-from policies.documents import parsed
+from policies.checks.charts import releases_of
+from policies.checks.network import network
+from policies.checks.pools import facts, gpus_of, node_pools
+from policies.evaluation.documents import parsed
 from policies.levels import Levels
-from policies.network import network
-from policies.pools import facts, gpus_of, node_pools
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import ADDON, KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL, RELEASE, SUBNET
 from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import ADDON, KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL, RELEASE, SUBNET
 from spec.catalog import instances
 from spec.subnets import AWS_RESERVED
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import at_least, companions, each, false, in_setting
 from policies.levels import Levels
-from policies.questions import at_least, companions, each, false, in_setting
-from policies.resource import Resource, Stack
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import DATA_LINK, LUSTRE, ONTAP, OPEN_ZFS
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
-from policies.tokens import DATA_LINK, LUSTRE, ONTAP, OPEN_ZFS
 
 
 def _no_key(system: Resource, _: Context) -> Iterator[Violation]:

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies import user_data
-from policies.access import Node
-from policies.documents import parsed
+from policies.checks.pools import children, facts
+from policies.evaluation import user_data
+from policies.evaluation.documents import parsed
 from policies.levels import Levels
-from policies.pools import children, facts
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import ADDON, KARPENTER_POOL, LAUNCH_TEMPLATE, MANAGED_POOL, NODE_CLASS, RELEASE
 from policies.rule import Check, Context, StackRule, Violation, violation
-from policies.tokens import ADDON, KARPENTER_POOL, LAUNCH_TEMPLATE, MANAGED_POOL, NODE_CLASS, RELEASE
 
 _MONITORING: Final = "eks-node-monitoring-agent"
 _MOUNTPOINT: Final = "aws-mountpoint-s3-csi-driver"

@@ -7,13 +7,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import Pod, of_container, of_pod, pods
+from policies.checks.pools import facts, names
 from policies.levels import Levels
-from policies.pods import Pod, of_container, of_pod, pods
-from policies.pools import facts, names
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, WORKLOADS
 from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
-from policies.tokens import KARPENTER_POOL, MANAGED_POOL, WORKLOADS
 from spec.pools.keys import POOL
 
 _DEVICE: Final = "nvidia.com/"

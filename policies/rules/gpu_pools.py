@@ -7,11 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.pools import facts, gpus_of, label, machines, node_pools, taints
 from policies.levels import Levels
-from policies.pools import facts, gpus_of, label, machines, node_pools, taints
-from policies.resource import Resource, Stack
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
-from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL
 from spec.catalog import gpus, mig
 from spec.pools.keys import GPU, MIG_CONFIG
 

@@ -10,9 +10,9 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import RELEASE
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import RELEASE
 
 _EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 """One version (semver.org); Helm takes `1.x`, `^1.2.0`, `>=1` as ranges."""

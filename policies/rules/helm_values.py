@@ -7,13 +7,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import node_software
+from policies.evaluation.patterns import credentials
 from policies.levels import Levels
-from policies.patterns import credentials
-from policies.pods import node_software
-from policies.resource import Resource
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import RELEASE
 from policies.rule import Check, Context, ResourceRule, Violation, violation
-from policies.tokens import RELEASE
 
 _SWITCHES: Final = ("privileged", "hostNetwork", "hostPID", "hostIPC", "allowPrivilegeEscalation")
 _SECRET_WORDS: Final = ("password", "token", "secretkey", "apikey", "clientsecret")

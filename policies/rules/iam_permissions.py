@@ -7,14 +7,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
-from policies.actions import CREDENTIALS, ESCALATION, EXFILTRATION, PERMISSIONS, RESTRICTABLE, among, reads
-from policies.conditions import limits_the_resource, narrow
-from policies.documents import Statement, statements
+from policies.evaluation.actions import CREDENTIALS, ESCALATION, EXFILTRATION, PERMISSIONS, RESTRICTABLE, among, reads
+from policies.evaluation.conditions import limits_the_resource, narrow
+from policies.evaluation.documents import Statement, statements
 from policies.levels import Levels
-from policies.resource import Resource
-from policies.rule import Check, Context, ResourceRule, Violation, violation
-from policies.tokens import (
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import (
     ACCESS_KEY,
     GROUP_POLICY,
     POLICY,
@@ -26,6 +25,7 @@ from policies.tokens import (
     USER_ATTACHMENT,
     USER_POLICY,
 )
+from policies.rule import Check, Context, ResourceRule, Violation, violation
 
 _DOCUMENTS: Final = (ROLE_POLICY, POLICY, GROUP_POLICY, USER_POLICY, ROLE)
 _ATTACHMENTS: Final = (ROLE_ATTACHMENT, POLICY_ATTACHMENT, USER_ATTACHMENT)

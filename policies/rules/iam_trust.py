@@ -8,13 +8,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
-from policies.conditions import constraints, narrow, undecided
-from policies.documents import Statement, statements
+from policies.evaluation.conditions import constraints, narrow, undecided
+from policies.evaluation.documents import Statement, statements
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import ROLE
 from policies.rule import Check, Context, ResourceRule, Violation, violation
-from policies.tokens import ROLE
 
 _ACCOUNT: Final = re.compile(r"\d{12}|arn:[a-z-]+:iam::\d{12}:root")
 _OF_PRINCIPAL: Final = frozenset({"aws:principalarn", "aws:principalorgid", "aws:sourcearn", "sts:externalid"})

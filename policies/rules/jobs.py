@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import Pod, of_pod, pods
+from policies.checks.pools import CAPACITY
 from policies.levels import Levels
-from policies.pods import Pod, of_pod, pods
-from policies.pools import CAPACITY
-from policies.resource import Resource
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB, RAY, RAY_JOB
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
-from policies.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB, RAY, RAY_JOB
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _OF_BATCH: Final = (JOB, RAY_JOB)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.conditions import described
-from policies.documents import statements
+from policies.evaluation.conditions import described
+from policies.evaluation.documents import statements
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import KEY
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
-from policies.tokens import KEY
 
 
 def _never_rotated(key: Resource, _: Context) -> Iterator[Violation]:

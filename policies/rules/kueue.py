@@ -7,12 +7,12 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pools import facts, names
 from policies.levels import Levels
-from policies.pools import facts, names
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RESOURCE_FLAVOR
 from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
-from policies.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RESOURCE_FLAVOR
 from spec.pools.keys import POOL
 
 _DEVICE: Final = "nvidia.com/"

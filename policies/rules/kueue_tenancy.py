@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import yaml
 from pulumi_policy import Severity
 
-from policies.access import Node, WrongTypeError, plain
-from policies.charts import releases_of
+from policies.checks.charts import releases_of
 from policies.levels import Levels
-from policies.resource import Resource, Stack
+from policies.resources.access import Node, WrongTypeError, plain
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE, RELEASE
 from policies.rule import Check, Context, StackRule, Violation, violation
-from policies.tokens import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE, RELEASE
 from spec.teams.labels import TEAM
 
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import companions, each, is_in, true
 from policies.levels import Levels
-from policies.questions import companions, each, is_in, true
-from policies.resource import Resource, Stack
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import LISTENER, LOAD_BALANCER, TARGET_GROUP, WEB_ACL_ASSOCIATION
 from policies.rule import Check, Context, Setting, StackRule, Violation, violation
-from policies.tokens import LISTENER, LOAD_BALANCER, TARGET_GROUP, WEB_ACL_ASSOCIATION
 
 _MODERN: Final = ("ELBSecurityPolicy-TLS13-", "ELBSecurityPolicy-FS-1-2-", "ELBSecurityPolicy-TLS-1-2-")
 """Prefixes of the names of policies without TLS below 1.2 (ELB User Guide, "Security policies"; read 2026-11)."""

@@ -7,11 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
 
 _TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
 

@@ -7,12 +7,12 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.conditions import limits_the_caller
-from policies.documents import Statement, statements
+from policies.evaluation.conditions import limits_the_caller
+from policies.evaluation.documents import Statement, statements
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
 from policies.rule import Check, Context, ResourceRule, Violation, violation
-from policies.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
 
 _ENCRYPTED_TYPES: Final = (QUEUE, TOPIC)
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
 from policies.levels import Levels
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import LIMIT_RANGE, NAMESPACE, NETWORK_POLICY, RESOURCE_QUOTA
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import LIMIT_RANGE, NAMESPACE, NETWORK_POLICY, RESOURCE_QUOTA
 from spec.teams.labels import TEAM
 
 _LABEL: Final = "pod-security.kubernetes.io/"

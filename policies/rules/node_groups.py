@@ -8,11 +8,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import texts, unknowns
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.access import texts, unknowns
+from policies.resources.resource import Resource
+from policies.resources.tokens import AUTO_SCALING_GROUP, NODE_GROUP
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import AUTO_SCALING_GROUP, NODE_GROUP
 
 
 def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:

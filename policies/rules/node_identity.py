@@ -7,12 +7,12 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
-from policies.documents import Statement, listed, statements
+from policies.evaluation.documents import Statement, listed, statements
 from policies.levels import Levels
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL, POLICY, ROLE_POLICY
 from policies.rule import Check, Context, StackRule, Violation, violation
-from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL, POLICY, ROLE_POLICY
 from spec.catalog.instance_tags import carried
 
 _CONDITIONS: Final = ("aws:resourcetag/", "ec2:resourcetag/")

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.access import texts
-from policies.actions import reads
-from policies.documents import Statement, statements
+from policies.evaluation.actions import reads
+from policies.evaluation.documents import Statement, statements
 from policies.levels import Levels
-from policies.resource import Resource, Stack
+from policies.resources.access import texts
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import PULL_THROUGH_CACHE, ROLE, ROLE_ATTACHMENT, ROLE_POLICY
 from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import PULL_THROUGH_CACHE, ROLE, ROLE_ATTACHMENT, ROLE_POLICY
 
 
 def _of_nodes(role: Resource) -> bool:

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies import patterns, user_data
-from policies.access import Node
+from policies.checks.pools import gpus_of
+from policies.evaluation import patterns, user_data
 from policies.levels import Levels
-from policies.pools import gpus_of
-from policies.resource import Resource
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
-from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
 
 
 def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:

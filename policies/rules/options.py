@@ -8,9 +8,8 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.levels import Levels
-from policies.resource import Resource
-from policies.rule import ANY, Check, Context, ResourceRule, Setting, Violation, everywhere
-from policies.tokens import (
+from policies.resources.resource import Resource
+from policies.resources.tokens import (
     CLUSTER,
     DATABASE,
     JOB,
@@ -23,6 +22,7 @@ from policies.tokens import (
     RAY_SERVICE,
     TRAIN_JOB,
 )
+from policies.rule import ANY, Check, Context, ResourceRule, Setting, Violation, everywhere
 
 _CONTROLLED: Final = {
     CLUSTER: ["vpcConfig.subnetIds"],

@@ -7,11 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies import patterns
+from policies.evaluation import patterns
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import SECRET
 from policies.rule import ANY, Check, Context, ResourceRule, Violation
-from policies.tokens import SECRET
 
 SECRET_TYPES: Final = frozenset(
     {SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"}

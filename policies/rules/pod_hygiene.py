@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import Pod, exempt, node_software, of_container, of_pod, pods
 from policies.levels import Levels
-from policies.pods import Pod, exempt, node_software, of_container, of_pod, pods
-from policies.resource import Resource
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import COMPLETE, SECRET, SERVING_RUNTIME, TRAINING_RUNTIME, WORKLOADS
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import COMPLETE, SECRET, SERVING_RUNTIME, TRAINING_RUNTIME, WORKLOADS
 
 _TAG: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
 """A reference to an image (distribution/reference, grammar)."""

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import Pod, node_software, of_container, of_pod
 from policies.levels import Levels
-from policies.pods import Pod, node_software, of_container, of_pod
+from policies.resources.access import Node
+from policies.resources.tokens import WORKLOADS
 from policies.rule import Check, ResourceRule
-from policies.tokens import WORKLOADS
 
 _CAPABILITIES: Final = (
     "AUDIT_WRITE",

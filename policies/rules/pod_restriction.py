@@ -6,11 +6,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import Pod, node_software, of_container
 from policies.levels import Levels
-from policies.pods import Pod, node_software, of_container
+from policies.resources.access import Node
+from policies.resources.tokens import WORKLOADS
 from policies.rule import Check, ResourceRule
-from policies.tokens import WORKLOADS
 
 _LOWEST: Final = 1000
 """User IDs below are system users (Debian Policy, section 9.2.2, which images of NVIDIA and Python follow)."""

@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pools import machines
 from policies.levels import Levels
-from policies.pools import machines
-from policies.resource import Resource
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import NODE_GROUP, NODE_POOL
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import NODE_GROUP, NODE_POOL
 from spec.catalog import instances
 
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import false
 from policies.levels import Levels
-from policies.questions import false
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import BUCKET, DATABASE, EFS, KEY, LUSTRE, OPEN_ZFS, REPOSITORY
 from policies.rule import Check, Context, ResourceRule, Violation
-from policies.tokens import BUCKET, DATABASE, EFS, KEY, LUSTRE, OPEN_ZFS, REPOSITORY
 
 _STATEFUL: Final = (KEY, EFS, LUSTRE, OPEN_ZFS, BUCKET, DATABASE)
 

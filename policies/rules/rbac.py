@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node, texts
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.access import Node, texts
+from policies.resources.resource import Resource
+from policies.resources.tokens import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE_ROLE, ROLE_BINDING
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE_ROLE, ROLE_BINDING
 
 _ROLES: Final = (CLUSTER_ROLE, NAMESPACE_ROLE)
 _BINDINGS: Final = (CLUSTER_ROLE_BINDING, ROLE_BINDING)

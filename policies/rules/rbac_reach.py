@@ -7,11 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import texts
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.access import texts
+from policies.resources.resource import Resource
+from policies.resources.tokens import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE_ROLE, ROLE_BINDING
 from policies.rule import Check, Context, ResourceRule, Violation, violation
-from policies.tokens import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE_ROLE, ROLE_BINDING
 
 _GUARDS: Final = (
     "validatingadmissionpolicies",

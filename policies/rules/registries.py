@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.documents import statements
+from policies.checks.questions import each, has_companion, is_in, true
+from policies.evaluation.documents import statements
 from policies.levels import Levels
-from policies.questions import each, has_companion, is_in, true
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
 from policies.rule import Check, Context, StackRule, Violation, violation
-from policies.tokens import REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
 
 
 def _unkeyed(repository: Resource, _: Context) -> Iterator[Violation]:

@@ -7,12 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.evaluation.principals import account_of, anybody, foreign_principals, home
 from policies.levels import Levels
-from policies.principals import account_of, anybody, foreign_principals, home
-from policies.resource import Resource
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import (
+from policies.resources.access import Node
+from policies.resources.resource import Resource
+from policies.resources.tokens import (
     ACCESS_ENTRY,
     ACCESS_POLICY,
     BUCKET,
@@ -29,6 +28,7 @@ from policies.tokens import (
     TOPIC,
     TOPIC_POLICY,
 )
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 
 _WITH_POLICY: Final = (
     BUCKET,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pulumi_policy import Severity
 
 from policies.levels import Levels
-from policies.resource import Resource
+from policies.resources.resource import Resource
 from policies.reviewed import REVIEWED
 from policies.rule import ANY, Check, Context, ResourceRule, Setting, Violation, everywhere
 

@@ -7,13 +7,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.conditions import limits_the_caller
-from policies.documents import refuses_plain_transport, statements
+from policies.checks.questions import companions, each, has_companion, is_in, true
+from policies.evaluation.conditions import limits_the_caller
+from policies.evaluation.documents import refuses_plain_transport, statements
 from policies.levels import Levels
-from policies.questions import companions, each, has_companion, is_in, true
-from policies.resource import Resource, Stack
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import BUCKET, BUCKET_ACL, BUCKET_BLOCK, BUCKET_OWNERSHIP, BUCKET_POLICY, S3_ACCESS_POINT
 from policies.rule import Check, Context, StackRule, Violation, violation
-from policies.tokens import BUCKET, BUCKET_ACL, BUCKET_BLOCK, BUCKET_OWNERSHIP, BUCKET_POLICY, S3_ACCESS_POINT
 
 _FLAGS: Final = {
     "blockPublicAcls": True,

@@ -7,12 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.questions import each, has_companion, is_in
 from policies.levels import Levels
-from policies.questions import each, has_companion, is_in
-from policies.resource import Resource, Stack
-from policies.rule import Check, Context, StackRule, Violation, violation
-from policies.tokens import (
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
     BUCKET,
     BUCKET_ENCRYPTION,
     BUCKET_LIFECYCLE,
@@ -22,6 +21,7 @@ from policies.tokens import (
     BUCKET_REPLICATION,
     BUCKET_VERSIONING,
 )
+from policies.rule import Check, Context, StackRule, Violation, violation
 
 _KMS: Final = ("aws:kms", "aws:kms:dsse")
 _DEFAULT: Final = "applyServerSideEncryptionByDefault"

@@ -7,11 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import each, has_companion, present
 from policies.levels import Levels
-from policies.questions import each, has_companion, present
-from policies.resource import Resource
+from policies.resources.resource import Resource
+from policies.resources.tokens import PARAMETER, SECRET_ROTATION, STORED_SECRET
 from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import PARAMETER, SECRET_ROTATION, STORED_SECRET
 
 _WORDS: Final = ("password", "secret", "token", "apikey", "api-key", "api_key", "credential")
 

@@ -7,13 +7,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
-from policies.documents import listed
+from policies.evaluation.documents import listed
+from policies.evaluation.ranges import internet
 from policies.levels import Levels
-from policies.ranges import internet
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import EGRESS_RULE, INGRESS_RULE, SECURITY_GROUP, SECURITY_GROUP_RULE
 from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
-from policies.tokens import EGRESS_RULE, INGRESS_RULE, SECURITY_GROUP, SECURITY_GROUP_RULE
 
 _RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
 _MADE_BY_PULUMI: Final = "Managed by Pulumi"

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.checks.pods import Pod, of_pod, pods
 from policies.levels import Levels
-from policies.pods import Pod, of_pod, pods
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import DEPLOYMENT, INFERENCE_SERVICE, POD_DISRUPTION_BUDGET, STATEFUL_SET
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import DEPLOYMENT, INFERENCE_SERVICE, POD_DISRUPTION_BUDGET, STATEFUL_SET
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
 

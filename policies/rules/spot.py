@@ -7,13 +7,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
-from policies.charts import releases_of
+from policies.checks.charts import releases_of
+from policies.checks.pools import ZONE, label, node_pools, requirement, spot, type_names
 from policies.levels import Levels
-from policies.pools import ZONE, label, node_pools, requirement, spot, type_names
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import EVENT_RULE, EVENT_TARGET, NODE_GROUP, NODE_POOL, QUEUE, RELEASE
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import EVENT_RULE, EVENT_TARGET, NODE_GROUP, NODE_POOL, QUEUE, RELEASE
 from spec.pools.keys import ROLE
 
 

@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node, plain
-from policies.documents import parsed
+from policies.evaluation.documents import parsed
 from policies.levels import Levels
-from policies.resource import Resource
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import (
+from policies.resources.access import Node, plain
+from policies.resources.resource import Resource
+from policies.resources.tokens import (
     BUCKET,
     CLUSTER,
     DATABASE,
@@ -26,6 +25,7 @@ from policies.tokens import (
     OPEN_ZFS,
     VOLUME,
 )
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
 _BILLED: Final = (CLUSTER, NODE_GROUP, NAT_GATEWAY, BUCKET, EFS, LUSTRE, OPEN_ZFS, DATABASE, VOLUME)

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.checks.pools import facts, label
 from policies.levels import Levels
-from policies.pools import facts, label
-from policies.resource import Resource, Stack
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
 from spec.catalog import instances, quotas
 from spec.pools.keys import ROLE
 

@@ -7,12 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.evaluation.ranges import internet
 from policies.levels import Levels
-from policies.ranges import internet
-from policies.resource import Resource, Stack
-from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
-from policies.tokens import (
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
     DEFAULT_NETWORK_ACL,
     DEFAULT_SECURITY_GROUP,
     DEFAULT_VPC,
@@ -25,6 +24,7 @@ from policies.tokens import (
     VPC,
     VPC_PEERING,
 )
+from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 
 _ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
 

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node, texts, unknowns
+from policies.checks.network import network as network_of
+from policies.checks.network import public_subnets, zones
 from policies.levels import Levels
-from policies.network import network as network_of
-from policies.network import public_subnets, zones
-from policies.resource import Resource, Stack
+from policies.resources.access import Node, texts, unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import CLUSTER, NAT_GATEWAY, SUBNET, VPC, VPC_ENDPOINT, VPC_RANGE
 from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import CLUSTER, NAT_GATEWAY, SUBNET, VPC, VPC_ENDPOINT, VPC_RANGE
 
 _PRIVATE: Final = tuple(
     IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")

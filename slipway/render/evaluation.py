@@ -12,10 +12,10 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel
 
-from policies.access import UNKNOWN
 from policies.levels import environment
 from policies.pack import identities
-from policies.resource import Resource, Stack
+from policies.resources.access import UNKNOWN
+from policies.resources.resource import Resource, Stack
 from policies.rule import Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import Finding, findings

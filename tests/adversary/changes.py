@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from policies import tokens
+from policies.resources import tokens
 from tests.adversary.probe import Change
 
 FOREIGN: Final = "arn:aws:iam::999999999999:root"

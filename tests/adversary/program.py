@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from policies.resource import Resource
+from policies.resources.resource import Resource
 from tests.adversary.probe import Change
 from tests.policies.production import Production
 

@@ -32,7 +32,7 @@ def on_page(package: str) -> list[set[str]]:
     return [{name.strip() for name in layer.split("+")} for layer in text.split("<")]
 
 
-@pytest.mark.parametrize("package", ["spec", "components", "slipway"])
+@pytest.mark.parametrize("package", ["spec", "components", "policies", "slipway"])
 def test_the_page_lists_the_layers_of_the_contract(package: str) -> None:
     assert on_page(package) == layers(package)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from policies.access import MISSING
+from policies.resources.access import MISSING
 
 Edits = Mapping[tuple[Any, ...], Any]
 

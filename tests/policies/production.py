@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from policies import pack
-from policies.access import MISSING, tree
 from policies.levels import STRICTEST
-from policies.resource import Resource, Stack
+from policies.resources.access import MISSING, tree
+from policies.resources.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import findings

@@ -24,8 +24,8 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies import pack
-from policies.access import UNKNOWN
-from policies.resource import Resource, Stack
+from policies.resources.access import UNKNOWN
+from policies.resources.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import Finding, findings

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from policies.levels import ENVIRONMENTS
+from policies.resources.tokens import RELEASE
 from policies.rules.helm import PINNED
 from policies.runner import Finding
-from policies.tokens import RELEASE
 from slipway.render.evaluation import check
 from slipway.render.recording import RecordedResource, Recording
 from slipway.sandbox.aws import naming

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from policies.access import MISSING
+from policies.resources.access import MISSING
 from spec.settings import ConfigurationError, load, read_stack
 from tests.policies.production import Production, changed
 from tests.support.day import TODAY

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from policies.resource import Resource
+from policies.resources.resource import Resource
 from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
 from tests.policies.fixtures import FIXTURES

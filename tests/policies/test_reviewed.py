@@ -10,7 +10,7 @@ from pathlib import Path
 import pulumi_aws as aws
 import pytest
 
-from policies import tokens
+from policies.resources import tokens
 from policies.reviewed import DECLARED, REVIEWED
 from policies.rules.options import IGNORED_LISTED
 from tests.components.workloads.examples import EXAMPLES, record

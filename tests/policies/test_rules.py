@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from policies.access import UNKNOWN
+from policies.resources.access import UNKNOWN
 from policies.rule import AnyRule
 from policies.rules import MODULES as RULE_MODULES
 from policies.rules import RULES

@@ -9,7 +9,7 @@ import pytest
 from pulumi_policy import StackValidationArgs
 
 from policies import pack
-from policies.resource import Resource
+from policies.resources.resource import Resource
 from policies.rules.helm import PINNED
 from policies.runner import Finding, portable
 from policies.suppressions import SuppressionError, Suppressions, load, made, parse

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from components.pools.user_data import BOUNDARY, karpenter_user_data, user_data
-from policies.user_data import parts
+from policies.evaluation.user_data import parts
 from tests.components.pools.samples import MANAGED_A100, SYSTEM, spec
 
 GOLDEN = """\

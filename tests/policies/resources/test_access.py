@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
-from policies.access import Node, WrongTypeError, texts, tree, unknowns
+from policies.resources.access import Node, WrongTypeError, texts, tree, unknowns
 
 PROPS: dict[str, Any] = {
     "map": {"known": "text", "unknown": UNKNOWN_STRING_VALUE},

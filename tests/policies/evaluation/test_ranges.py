@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from policies.access import UNKNOWN, Node, WrongTypeError
-from policies.ranges import internet, parsed_range
+from policies.evaluation.ranges import internet, parsed_range
+from policies.resources.access import UNKNOWN, Node, WrongTypeError
 
 
 def found(*ranges: object) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from policies.access import UNKNOWN, Node
-from policies.conditions import limits_the_caller, limits_the_resource, wildcard
-from policies.documents import Statement
+from policies.evaluation.conditions import limits_the_caller, limits_the_resource, wildcard
+from policies.evaluation.documents import Statement
+from policies.resources.access import UNKNOWN, Node
 
 
 def statement(condition: Any) -> Statement:

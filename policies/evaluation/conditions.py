@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from policies.access import Node
-from policies.documents import Statement, listed
-from policies.ranges import internet
+from policies.evaluation.documents import Statement, listed
+from policies.evaluation.ranges import internet
+from policies.resources.access import Node
 
 _POSITIVE: Final = frozenset(
     {

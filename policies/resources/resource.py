@@ -9,8 +9,8 @@ from typing import Any
 
 from pulumi_policy import PolicyResource, ResourceValidationArgs
 
-from policies.access import Node, tree
-from policies.reading import Unread
+from policies.resources.access import Node, tree
+from policies.resources.reading import Unread
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

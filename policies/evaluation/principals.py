@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from policies.access import Node, plain
-from policies.conditions import constraints, limits_the_caller
-from policies.documents import Statement, listed, parsed, statements
-from policies.resource import Resource
+from policies.evaluation.conditions import constraints, limits_the_caller
+from policies.evaluation.documents import Statement, listed, parsed, statements
+from policies.resources.access import Node, plain
+from policies.resources.resource import Resource
 
 _ACCOUNT: Final = re.compile(r"arn:[a-z-]+:[a-z0-9-]+:[a-z0-9-]*:(\d{12}):.*|(\d{12})")
 _KINDS: Final = ("AWS", "Federated", "CanonicalUser")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from policies.access import Node
-from policies.resource import Resource, Stack
-from policies.tokens import NODE_GROUP, NODE_POOL, POOLS
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import NODE_GROUP, NODE_POOL, POOLS
 from spec.catalog import instances
 from spec.catalog.instances import InstanceType
 from spec.pools.keys import GPU

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from policies.access import MISSING, Node
-from policies.resource import Resource
+from policies.resources.access import MISSING, Node
+from policies.resources.resource import Resource
 from policies.rule import Context, Setting, Violation, violation
 
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")

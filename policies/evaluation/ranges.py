@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import Final, TypeVar
 
-from policies.access import Node, WrongTypeError
+from policies.resources.access import Node, WrongTypeError
 
 AnyNetwork = IPv4Network | IPv6Network
 Family = TypeVar("Family", IPv4Network, IPv6Network)

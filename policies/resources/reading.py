@@ -13,7 +13,7 @@ from typing import Any, Final
 from google.protobuf import json_format, struct_pb2
 from pulumi_policy import deserialize, proxy
 
-from policies.access import UNKNOWN
+from policies.resources.access import UNKNOWN
 
 _UNKNOWN: Final = frozenset(
     value for name, value in vars(proxy).items() if name.startswith("UNKNOWN_") and name.endswith("_VALUE")

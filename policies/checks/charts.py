@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from policies.resource import Resource, Stack
-from policies.tokens import RELEASE
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import RELEASE
 
 
 def releases_of(stack: Stack, chart: str) -> list[Resource]:

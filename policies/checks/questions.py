@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from policies.access import Node
-from policies.resource import Resource, Stack
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
 from policies.rule import Context, Violation, violation
 
 Find = Callable[[Resource, Context], Iterator[Violation]]

@@ -10,8 +10,8 @@ from google.protobuf import json_format, struct_pb2
 from pulumi_policy import proxy
 from pulumi_policy.deserialize import deserialize_properties
 
-from policies.access import UNKNOWN, plain
-from policies.reading import Unread
+from policies.resources.access import UNKNOWN, plain
+from policies.resources.reading import Unread
 from tests.policies.support import SECRET_SIGNATURE
 
 ASSET = {"4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network
 
-from policies.access import Node, WrongTypeError
-from policies.resource import Resource, Stack
-from policies.tokens import INTERNET_GATEWAY, ROUTE, ROUTE_ASSOCIATION, ROUTE_TABLE, SUBNET
+from policies.resources.access import Node, WrongTypeError
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import INTERNET_GATEWAY, ROUTE, ROUTE_ASSOCIATION, ROUTE_TABLE, SUBNET
 
 
 def public_subnets(stack: Stack) -> list[Resource]:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import warnings
 
-from policies import tokens
+from policies.resources import tokens
 from policies.rule import ANY
 from policies.rules import RULES
 
@@ -24,7 +24,7 @@ def test_tokens_match_their_classes() -> None:
 def test_rules_use_known_tokens_only() -> None:
     known = {value for name, value in vars(tokens).items() if name.isupper() and isinstance(value, str)}
     unknown = {token for rule in RULES if rule.types != ANY for token in rule.types} - known
-    assert unknown == set(), "use the names of policies/tokens.py in `types` of the rule, or add them there"
+    assert unknown == set(), "use the names of policies/resources/tokens.py in `types` of the rule, or add them there"
 
 
 def test_components_have_the_tokens_that_rules_use() -> None:

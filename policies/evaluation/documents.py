@@ -1,4 +1,4 @@
-"""IAM policy documents and other JSON in properties, with the same safe access as properties (`policies.access`)."""
+"""IAM policy documents and other JSON in properties, with the access of `policies.resources.access`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from policies.access import Node, WrongTypeError
+from policies.resources.access import Node, WrongTypeError
 
 
 @lru_cache(maxsize=1024)
