@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -239,5 +240,6 @@ class Sandbox:
                 save(self._state)
 
     def _children_changed(self) -> None:
-        with self._publishing:
+        # A home that was deleted is why this process ends: no failure on the way.
+        with self._publishing, suppress(FileNotFoundError):
             save_children(self._settings.home, self._supervisor.identities())

@@ -1,4 +1,7 @@
-"""The background process, `python -m slipway.sandbox.daemon`: started by `lifecycle.start`, ended by SIGTERM."""
+"""The background process, `python -m slipway.sandbox.daemon`: started by `lifecycle.start`, ended by SIGTERM.
+
+It also ends when its home is deleted.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,12 @@ from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, default_home
 
 LOG = logging.getLogger("slipway.sandbox")
 EXIT_NOT_STARTED = 1
+LOOK_SECONDS = 1.0
+"""Between two looks at whether the home is still there."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT. The exit code is 1 if it can't start; the reason is the last line of the log."""
+    """Run until SIGTERM, SIGINT or the end of its home. The exit code is 1 if it can't start; the reason is the last line of the log."""
     settings = _settings(arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(name)s %(message)s")
     stopping = threading.Event()
@@ -35,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_NOT_STARTED
     LOG.info("ready, pid %d", os.getpid())
     sandbox.warm()
-    stopping.wait()
+    _wait(stopping, settings.home / STATE_FILE)
     LOG.info("stopping")
     # First, so that no command attaches to a daemon that is stopping.
     (settings.home / STATE_FILE).unlink(missing_ok=True)
@@ -43,6 +48,14 @@ def main(arguments: list[str] | None = None) -> int:
     (settings.home / CHILDREN_FILE).unlink(missing_ok=True)
     LOG.info("stopped")
     return 0
+
+
+def _wait(stopping: threading.Event, state: Path) -> None:
+    """Until a signal, or until the state file is gone: without it no command would find this process again."""
+    while not stopping.wait(LOOK_SECONDS):
+        if not state.exists():
+            LOG.info("%s was deleted", state)
+            return
 
 
 def _settings(arguments: list[str] | None) -> Settings:

@@ -18,7 +18,7 @@ from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
 from slipway.sandbox.cluster.pki import read_admin_token
 from slipway.sandbox.shims import install_shims
-from slipway.sandbox.spawn import STOP_SECONDS, spawn_daemon
+from slipway.sandbox.spawn import DAEMON, STOP_SECONDS, daemons, spawn_daemon
 from slipway.sandbox.state import (
     WIPED,
     SandboxState,
@@ -100,12 +100,11 @@ def stop(progress: Progress = lambda _: None, home: Path | None = None) -> bool:
     """Stop the sandbox and delete everything but its logs; False if there was nothing to stop."""
     home = home or default_home()
     if not home.is_dir():
-        return False
+        return _end_lost(home, progress)
     with _lock(home, progress):
         state = load(home)
         existed = state is not None or bool(load_children(home))
-        _clean_up(home, progress)
-        return existed
+        return _clean_up(home, progress) or existed
 
 
 def _require_same(
@@ -167,13 +166,14 @@ def _lock(home: Path, progress: Progress) -> Iterator[None]:
         yield
 
 
-def _clean_up(home: Path, progress: Progress) -> None:
-    """End the processes of an earlier sandbox, its daemon first, and remove its data."""
+def _clean_up(home: Path, progress: Progress) -> bool:
+    """End the processes of an earlier sandbox, its daemon first, and remove its data; False if nothing ran."""
     state = load(home)
     if state is not None:
         if not is_alive(state):
             progress(f"the last sandbox (pid {state.daemon.pid}) ended without cleaning up: doing it now")
         end([state.daemon], STOP_SECONDS)
+    lost = _end_lost(home, progress)
     orphans = end(load_children(home))
     if orphans and state is not None:
         progress(f"ended the processes it left running: {', '.join(f'{each.name} ({each.pid})' for each in orphans)}")
@@ -183,6 +183,17 @@ def _clean_up(home: Path, progress: Progress) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
+    return lost or bool(orphans)
+
+
+def _end_lost(home: Path, progress: Progress) -> bool:
+    """End a daemon whose files were deleted, and what it started; False if there is none."""
+    lost = daemons(home)
+    for daemon in (each for each in lost if each.name == DAEMON):
+        progress(f"the files of the sandbox (pid {daemon.pid}) were deleted: ending it")
+        end([daemon], STOP_SECONDS)
+    end(lost)
+    return bool(lost)
 
 
 def _memory(identity: ProcessIdentity) -> int:

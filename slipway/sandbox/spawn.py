@@ -22,6 +22,8 @@ STOP_SECONDS = 20.0
 REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """The default of an aws provider that names no region."""
 DAEMON_LOG = "daemon.log"
+DAEMON = "daemon"
+"""Name of its process in messages."""
 ERROR = "error: "
 """Prefix of the daemon's last line if it can't start."""
 
@@ -38,6 +40,26 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None, official
     except BaseException:
         _end(home, pid)
         raise
+
+
+def daemons(home: Path) -> list[ProcessIdentity]:
+    """The running daemons of a home, and the processes that they started, by the arguments that they were started with.
+
+    For a home whose files were deleted: otherwise its state file names the daemon.
+    """
+    named = _argv(home, None, None, None)[2:]
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        arguments = process.info["cmdline"] or []
+        if arguments[2 : 2 + len(named)] != named:
+            continue
+        with suppress(psutil.NoSuchProcess):
+            identities = [ProcessIdentity.of(DAEMON, process.pid)]
+            for child in process.children(recursive=True):
+                with suppress(psutil.NoSuchProcess):
+                    identities.append(ProcessIdentity.of(child.name(), child.pid))
+            found += identities
+    return found
 
 
 def daemon_environment() -> dict[str, str]:
@@ -92,7 +114,7 @@ def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:
 
 def _end(home: Path, pid: int) -> None:
     with suppress(psutil.NoSuchProcess):
-        end([ProcessIdentity.of("daemon", pid)], STOP_SECONDS)
+        end([ProcessIdentity.of(DAEMON, pid)], STOP_SECONDS)
     end(load_children(home))
     for name in (STATE_FILE, CHILDREN_FILE):
         (home / name).unlink(missing_ok=True)

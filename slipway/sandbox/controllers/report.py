@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -72,7 +73,9 @@ class Report:
 
     def _save(self) -> None:
         entries = [asdict(each) for _, each in sorted(self._entries.items())]
-        write_atomically(self._path, json.dumps(entries, indent=1))
+        # Without its home a sandbox ends, and its controllers with it.
+        with suppress(FileNotFoundError):
+            write_atomically(self._path, json.dumps(entries, indent=1))
 
 
 def load(home: Path) -> tuple[Entry, ...]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -63,11 +64,26 @@ def test_a_signal_ends_the_daemon_and_removes_its_files(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_daemon_ends_when_its_home_is_deleted(
+    tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon, "LOOK_SECONDS", 0.02)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / STATE_FILE).touch()
+    timer = threading.Timer(0.2, shutil.rmtree, (home,))
+    timer.start()
+    assert daemon.main(["--home", str(home)]) == 0
+    timer.join()
+    assert sandboxes[0].stopped
+    assert not home.exists()
+
+
 def test_the_daemon_starts_with_the_requested_settings(
     tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLIPWAY_CHARTS", "/charts")
-    monkeypatch.setattr(threading.Event, "wait", lambda self: True)
+    monkeypatch.setattr(threading.Event, "wait", lambda self, timeout: True)
     daemon.main(["--home", str(tmp_path), "--aws-port", "5000", "--account", "111122223333"])
     assert sandboxes[0].settings == Settings(tmp_path, 5000, "111122223333", Path("/charts"))
     assert sandboxes[0].warmed

@@ -32,6 +32,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     lifecycle.stop(home=home)
 
 
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[tuple[Path, list[ProcessIdentity]]]:
+    """A sandbox of one test: its home, and its processes, the daemon first."""
+    home = tmp_path / "home"
+    state = lifecycle.start(home=home)
+    processes = [state.daemon, *load_children(home)]
+    yield home, processes
+    end(processes)
+
+
 def ended(identities: list[ProcessIdentity], seconds: float = 5.0) -> bool:
     """Whether all processes end within the time."""
     deadline = time.monotonic() + seconds
@@ -105,6 +115,35 @@ def test_a_killed_daemon_leaves_no_children_and_the_next_start_recovers(home: Pa
     assert f"the last sandbox (pid {first.daemon.pid}) ended without cleaning up: doing it now" in said
     assert not (home / "pulumi" / "left-over").exists()
     assert lifecycle.status(home).running
+
+
+@pytest.mark.sandbox
+def test_a_deleted_home_ends_its_sandbox(own: tuple[Path, list[ProcessIdentity]]) -> None:
+    home, processes = own
+    shutil.rmtree(home)
+    assert ended(processes, 60)
+    assert not home.exists()
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("whole", [True, False])
+def test_stop_finds_a_sandbox_without_its_files(own: tuple[Path, list[ProcessIdentity]], whole: bool) -> None:
+    home, processes = own
+    pid = processes[0].pid
+    # Suspended, so that it does not end by itself before.
+    os.kill(pid, signal.SIGSTOP)
+    if whole:
+        shutil.rmtree(home)
+    else:
+        (home / STATE_FILE).unlink()
+    said: list[str] = []
+    stopping = threading.Timer(0.5, os.kill, (pid, signal.SIGCONT))
+    stopping.start()
+    assert lifecycle.stop(said.append, home)
+    stopping.join()
+    assert f"the files of the sandbox (pid {pid}) were deleted: ending it" in said
+    assert ended(processes, 0)
+    assert lifecycle.stop(home=home) is False
 
 
 @pytest.mark.sandbox
