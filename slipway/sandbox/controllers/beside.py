@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from slipway.sandbox.controllers import certificates
@@ -59,8 +60,9 @@ class Controllers:
         with self._lock:
             running = list(self._running.values())
             self._running.clear()
-        for each in running:
-            each.stop()
+        # At once: each may take its grace period to end.
+        with ThreadPoolExecutor(len(running) or 1) as stopping:
+            list(stopping.map(Running.stop, running))
 
     def has(self, name: str) -> bool:
         """Whether the cluster has a controller, built or not."""

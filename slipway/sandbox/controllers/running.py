@@ -183,6 +183,10 @@ class Running:
 
         def ready() -> bool:
             nonlocal mirrored
+            if self._stopped.is_set():
+                # Its Deployment is gone: nobody waits until it is ready, which may take minutes.
+                msg = f"{controller.name} is not wanted any more"
+                raise ProcessError(msg)
             if time.monotonic() - mirrored > MIRROR_SECONDS:
                 self._files.refresh(values)
                 mirrored = time.monotonic()

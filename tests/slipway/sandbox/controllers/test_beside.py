@@ -148,9 +148,20 @@ def test_a_pod_is_ready_when_its_controller_is(plane: ControlPlane, row: Gadget,
     assert FOUND not in (pod["metadata"].get("annotations") or {})
     # One that works takes its place.
     row.build()
-    os.kill(processes(plane)[0], signal.SIGTERM)
+    os.kill(until(lambda: processes(plane) or None, SECONDS, "not started")[0], signal.SIGTERM)
     entry(tmp_path, State.RUNNING)
     until(lambda: condition(plane.client.get(DEPLOYMENT) or {}, "Available").get("status") == "True", SECONDS, "ready")
+
+
+def test_one_that_is_not_ready_yet_ends_with_its_deployment(plane: ControlPlane, row: Gadget, tmp_path: Path) -> None:
+    row.path.write_text("#!/bin/sh\nexec sleep 600\n")
+    row.path.chmod(0o700)
+    install(plane, *manifests(NAMESPACE))
+    until(lambda: processes(plane) or None, SECONDS, "not started")
+    assert entry(tmp_path, State.STARTING)
+    plane.client.delete(DEPLOYMENT)
+    until(lambda: not processes(plane) or None, SECONDS, "it still runs")
+    until(lambda: load(tmp_path) == () or None, SECONDS, "it is still listed")
 
 
 def test_another_version_is_reported_and_not_run(plane: ControlPlane, row: Gadget, tmp_path: Path) -> None:
