@@ -23,11 +23,11 @@ SERVICE_CIDR = "172.20.0.0/16"
 START_SECONDS = 60.0
 """The server is ready in 2.5 s alone and 4 s beside others (2 cores, 2026-11); a busy machine may take much longer."""
 
-MEMORY_LIMIT = "600MiB"
-"""GOMEMLIMIT: above it, Go collects garbage more often. Stack dev without charts stays well below it: 4.1 s of CPU
-instead of 5.6 with GOGC=50, 280 MiB instead of 253. With the CRDs of all of prod's charts, including KServe's large
-ones, it is 24.6 s instead of 30, and 648 MiB instead of 659 (2 cores, 2026-11). The user's GOGC and GOMEMLIMIT take
-precedence."""
+MEMORY_LIMIT = "900MiB"
+"""GOMEMLIMIT: above it, Go collects garbage more often, and spends up to half of its time on that. The objects in use
+must fit well below it: without charts they are 100 MiB, with the CRDs of all of dev's charts, KubeRay's and KServe's
+among them, 470 to 580 (gctrace and pprof, 2026-11-22). With 600 MiB an update of Kueue's largest CRD took up to 34 s on
+a busy machine, and with 1500 2 s. The user's GOGC and GOMEMLIMIT take precedence."""
 
 ENABLED_ADMISSION = ("ExtendedResourceToleration",)
 """On in EKS (aws/containers-roadmap#739): adds a toleration to pods that request an extended resource, by its key."""
