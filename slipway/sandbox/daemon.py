@@ -27,7 +27,10 @@ LOOK_SECONDS = 1.0
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGTERM, SIGINT or the end of its home. The exit code is 1 if it can't start; the reason is the last line of the log."""
+    """Run until SIGTERM, SIGINT or the end of its home.
+
+    The exit code is 1 if it can't start; the reason is the last line of the log.
+    """
     settings = _settings(arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(name)s %(message)s")
     stopping = threading.Event()
