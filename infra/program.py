@@ -16,7 +16,7 @@ from components.addons import registry
 from components.addons.install import InstalledAddOns, install
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
-from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
+from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs, StorageOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
 from components.composition.cost_guards import GuardsArgs, guards
 from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
@@ -24,6 +24,7 @@ from components.cost.bill import Bill
 from components.network import Network, NetworkArgs
 from components.queues import QueuesArgs, queues
 from components.storage import Drivers, DriversArgs, Storage, StorageArgs
+from components.storage.efs import NODE_ACCOUNT
 from components.storage.volumes import mounted_buckets
 from components.tenancy import TeamContext, TeamOutputs, teams
 from components.tenancy.priorities import Priorities, PrioritiesArgs
@@ -32,6 +33,7 @@ from spec.pools import resolve_all
 from spec.pricing.bill import bill_of
 from spec.settings import PROJECT
 from spec.settings.addons.batch import ArgoWorkflows, Kueue
+from spec.settings.cluster import AddonName
 from spec.settings.found import needs_of
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
@@ -60,7 +62,7 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
         opts=inside,
     )
     managed = managed_pools(nodes)
-    late = _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system)
+    late = _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system, efs=storage.efs)
     drivers = Drivers("storage-drivers", DriversArgs(roles=late.roles, drivers=late.drivers, cluster=cluster), cloud)
     storage = storage.with_drivers(drivers.ready, drivers.block)
     elastic_pools(nodes, managed)
@@ -165,6 +167,7 @@ def _addons(
     phase: Phase,
     opts: pulumi.ResourceOptions,
     after: tuple[pulumi.Resource, ...] = (),
+    efs: EfsOutputs | None = None,
 ) -> ManagedAddons:
     args = ManagedAddonsArgs(
         cluster=cluster,
@@ -172,6 +175,7 @@ def _addons(
         phase=phase,
         after=after,
         repair_gpus=platform.cluster.repair_gpus,
+        more_roles={AddonName.EFS_CSI: {NODE_ACCOUNT: efs.mount_role}} if efs else {},
         # Auto-naming calls them slipway-<stack>-storage-<purpose>-<random>.
         buckets=[
             f"{PROJECT}-{platform.environment.name}-storage-{purpose}-*"

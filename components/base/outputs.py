@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 import pulumi
 import pulumi_aws as aws
 
+from components.base.iam import PodRole
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOutputs:
@@ -110,12 +112,14 @@ class EfsOutputs:
         id: `fs-...`.
         arn: Its ARN.
         access_points: IDs of access points by purpose: `datasets`, `models`.
+        mount_role: The role that may mount it: that of the CSI driver's node pods.
         ready: Mount targets; a volume can't be mounted before they exist.
     """
 
     id: pulumi.Output[str]
     arn: pulumi.Output[str]
     access_points: Mapping[str, pulumi.Output[str]]
+    mount_role: PodRole
     ready: Sequence[pulumi.Resource]
 
 

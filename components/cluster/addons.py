@@ -8,7 +8,7 @@ catalog says which add-on is in which set (`spec.catalog.addons`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -46,6 +46,7 @@ class ManagedAddonsArgs:
         after: Dependencies: the system node groups, for add-ons that need nodes.
         buckets: Names or patterns of the S3 buckets that pods may mount; if empty, the driver has no role.
         repair_gpus: Whether the node monitoring agent reports broken GPUs to node repair.
+        more_roles: Roles of further service accounts, by add-on and account.
     """
 
     cluster: ClusterOutputs
@@ -54,6 +55,7 @@ class ManagedAddonsArgs:
     after: Sequence[pulumi.Resource] = ()
     buckets: Sequence[str] = ()
     repair_gpus: bool = False
+    more_roles: Mapping[AddonName, Mapping[str, PodRole]] = field(default_factory=dict)
 
 
 class ManagedAddons(pulumi.ComponentResource):
@@ -90,23 +92,27 @@ class ManagedAddons(pulumi.ComponentResource):
     def _addon(self, addon: AddonName) -> aws.eks.Addon:
         cluster, wanted = self._args.cluster, self._args.settings.get(addon, Addon())
         facts = catalog.get(addon)
-        role = self.roles.get(addon)
+        roles = self._roles_by_account(addon)
         return aws.eks.Addon(
             f"{self._name}-{key_of(addon)}",
             cluster_name=cluster.resource.name,
             addon_name=addon.value,
             addon_version=wanted.version or facts.version(cluster.version),
             configuration_values=configuration(addon, cluster.tags, repair_gpus=self._args.repair_gpus),
-            pod_identity_associations=_associations(facts, role),
+            pod_identity_associations=_associations(roles),
             # A new cluster has nothing to preserve; later, manual changes of an operator are kept.
             resolve_conflicts_on_create="OVERWRITE",
             resolve_conflicts_on_update="PRESERVE",
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*self._args.after, *(role.ready if role else ())],
+                depends_on=[*self._args.after, *(one for role in roles.values() for one in role.ready)],
                 deleted_with=cluster.resource,
             ),
         )
+
+    def _roles_by_account(self, addon: AddonName) -> dict[str, PodRole]:
+        more = self._args.more_roles.get(addon, {})
+        return {**({catalog.get(addon).service_accounts[0]: self.roles[addon]} if addon in self.roles else {}), **more}
 
     def _role(self, addon: AddonName, facts: catalog.AddonFacts) -> PodRole | None:
         policy = permissions(addon, self._scope)
@@ -133,13 +139,11 @@ def key_of(addon: AddonName) -> str:
     return addon.name.lower().replace("_", "-")
 
 
-def _associations(
-    facts: catalog.AddonFacts, role: PodRole | None
-) -> list[aws.eks.AddonPodIdentityAssociationArgs] | None:
-    if role is None:
-        return None
-    account = facts.service_accounts[0]
-    return [aws.eks.AddonPodIdentityAssociationArgs(role_arn=role.arn, service_account=account)]
+def _associations(roles: Mapping[str, PodRole]) -> list[aws.eks.AddonPodIdentityAssociationArgs] | None:
+    return [
+        aws.eks.AddonPodIdentityAssociationArgs(role_arn=role.arn, service_account=account)
+        for account, role in roles.items()
+    ] or None
 
 
 def _phase(facts: catalog.AddonFacts) -> Phase:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pulumi
 
 from components.storage.lustre import THROUGHPUT, VERSION
-from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
+from components.storage.volumes import EFS_DRIVER, EFS_OPTIONS, LUSTRE_DRIVER
 from spec.settings.storage import Lustre
 
 BLOCK, SHARED, LUSTRE = "gp3", "efs", "lustre"
@@ -61,7 +61,7 @@ def shared(file_system_id: pulumi.Input[str]) -> dict[str, Any]:
         "subPathPattern": "${.PVC.namespace}/${.PVC.name}",
         "ensureUniqueDirectory": "true",
     }
-    return {**_class(SHARED, EFS_DRIVER, parameters, binding="Immediate"), "mountOptions": ["tls"]}
+    return {**_class(SHARED, EFS_DRIVER, parameters, binding="Immediate"), "mountOptions": list(EFS_OPTIONS)}
 
 
 def lustre(place: LustrePlace, key_arn: pulumi.Input[str], tags: Mapping[str, str]) -> dict[str, Any]:

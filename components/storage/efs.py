@@ -1,16 +1,26 @@
-"""The shared file system: EFS, with one mount target per zone, accessible only through access points."""
+"""The shared file system: EFS, with one mount target per zone, accessible only through access points and only for the
+CSI driver.
+
+The driver's node pods mount with the role of their service account, which the mount option `iam` presents to EFS
+(kubernetes-sigs/aws-efs-csi-driver v3.4.1, docs/parameters.md; efs-utils takes credentials from EKS Pod Identity since
+2.3.0). A client without a role, or with another one, is refused. The controller only creates and deletes access points:
+it never mounts, because `deleteAccessPointRootDir` is off.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pulumi
 import pulumi_aws as aws
 
-from components.base.iam import Statement, document
+from components.base.iam import Inline, PodRole, Statement, document, pod_identity_role
 from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs
 from components.storage.firewall import allow_in, make_group
+from spec.catalog import addons
+from spec.settings.cluster import AddonName
 from spec.settings.storage import Efs
 
 NFS: Final = (2049, 2049)
@@ -19,6 +29,10 @@ ACCESS_POINTS: Final = ("datasets", "models")
 USER: Final = 1000
 """User and group that an access point enforces, whatever the pod's user is."""
 TYPE: Final = "elasticfilesystem"
+NODE_ACCOUNT: Final = "efs-csi-node-sa"
+"""Service account of the driver's node pods (v3.4.1, charts/aws-efs-csi-driver/values.yaml)."""
+_CLIENT: Final = (f"{TYPE}:ClientMount", f"{TYPE}:ClientWrite")
+"""Without ClientRootAccess: every access point has a user, and EFS itself creates an access point's directory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +66,14 @@ class SharedFiles(pulumi.ComponentResource):
         self._name, self._args = name, args
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         system = self._make_system()
+        role = self._make_role(system)
+        self._make_policy(system, role)
         points = {purpose: self._make_access_point(system, purpose) for purpose in ACCESS_POINTS}
         self.outputs = EfsOutputs(
             id=system.id,
             arn=system.arn,
             access_points={purpose: point.id for purpose, point in points.items()},
+            mount_role=role,
             ready=[*self._make_targets(system), *points.values()],
         )
         self.register_outputs({"id": system.id})
@@ -75,9 +92,6 @@ class SharedFiles(pulumi.ComponentResource):
             tags={"Name": f"{args.cluster.name}-shared"},
             opts=pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect),
         )
-        aws.efs.FileSystemPolicy(
-            f"{self._name}-policy", file_system_id=system.id, policy=system.arn.apply(access_policy), opts=self._kept
-        )
         aws.efs.BackupPolicy(
             f"{self._name}-backup",
             file_system_id=system.id,
@@ -85,6 +99,23 @@ class SharedFiles(pulumi.ComponentResource):
             opts=self._kept,
         )
         return system
+
+    def _make_role(self, system: aws.efs.FileSystem) -> PodRole:
+        """Its own policy allows what the file system's policy allows: a role that is created anew keeps its access,
+        although the file system's policy refers to the former role's ID (EFS User Guide, "Resource-based policy
+        examples for Amazon EFS"; read 2026-11)."""
+        return pod_identity_role(
+            f"{self._name}-mounts",
+            cluster_arn=self._args.cluster.arn,
+            namespace=addons.get(AddonName.EFS_CSI).namespace,
+            service_account=NODE_ACCOUNT,
+            policy=Inline(document=system.arn.apply(lambda arn: document(_through_access_points(arn)))),
+            parent=self,
+        )
+
+    def _make_policy(self, system: aws.efs.FileSystem, role: PodRole) -> None:
+        policy = pulumi.Output.all(system.arn, role.arn).apply(lambda arns: access_policy(*arns))
+        aws.efs.FileSystemPolicy(f"{self._name}-policy", file_system_id=system.id, policy=policy, opts=self._kept)
 
     def _make_targets(self, system: aws.efs.FileSystem) -> list[aws.efs.MountTarget]:
         args = self._args
@@ -128,32 +159,39 @@ class SharedFiles(pulumi.ComponentResource):
         )
 
 
-def access_policy(arn: str) -> str:
-    """Allows to mount and write through mount targets, with TLS, through an access point, without root access.
+def access_policy(arn: str, role: str) -> str:
+    """Allows one role to mount and write through mount targets, with TLS, through an access point, without root access.
 
-    A file system policy replaces the default, which allows everything (EFS User Guide, "Using IAM to control file
-    system data access", condition keys; read 2026-11).
+    A file system policy replaces the default, which allows everything to clients without a role, too. EFS evaluates
+    only these condition keys for NFS clients, and no `aws:PrincipalArn`: the role has to be the principal (EFS User
+    Guide, "Using IAM to control access to file systems"; read 2026-11).
+
+    Args:
+        arn: ARN of the file system.
+        role: ARN of the role that mounts it.
     """
-    anyone = {"AWS": ["*"]}
-    through = Statement(
-        sid="ThroughAccessPoints",
-        actions=[f"{TYPE}:ClientMount", f"{TYPE}:ClientWrite"],
-        resources=[arn],
-        principals=anyone,
-        conditions={
-            "Bool": {f"{TYPE}:AccessedViaMountTarget": ["true"]},
-            "Null": {f"{TYPE}:AccessPointArn": ["false"]},
-        },
-    )
     encrypted = Statement(
         sid="OnlyEncryptedTransport",
         effect="Deny",
         actions=[f"{TYPE}:Client*"],
         resources=[arn],
-        principals=anyone,
+        principals={"AWS": ["*"]},
         conditions={"Bool": {"aws:SecureTransport": ["false"]}},
     )
-    return document(through, encrypted)
+    return document(_through_access_points(arn, {"AWS": [role]}), encrypted)
+
+
+def _through_access_points(arn: str, principals: Mapping[str, Sequence[str]] | None = None) -> Statement:
+    return Statement(
+        sid="ThroughAccessPoints",
+        actions=_CLIENT,
+        resources=[arn],
+        principals=principals or {},
+        conditions={
+            "Bool": {f"{TYPE}:AccessedViaMountTarget": ["true"]},
+            "Null": {f"{TYPE}:AccessPointArn": ["false"]},
+        },
+    )
 
 
 def _lifecycle(settings: Efs) -> list[aws.efs.FileSystemLifecyclePolicyArgs]:

@@ -28,6 +28,8 @@ from spec.teams.labels import S3_URI
 Manifest = Mapping[str, Any]
 
 EFS_DRIVER: Final = "efs.csi.aws.com"
+EFS_OPTIONS: Final = ("tls", "iam")
+"""With the role of the driver's node pods, over TLS: the file system's policy allows nothing else."""
 LUSTRE_DRIVER: Final = "fsx.csi.aws.com"
 S3_DRIVER: Final = "s3.csi.aws.com"
 READ_ONLY: Final = "ReadOnlyMany"
@@ -186,7 +188,7 @@ def _access_point(efs: EfsOutputs, purpose: str) -> dict[str, Any]:
     return {
         "accessModes": [READ_ONLY],
         "capacity": {"storage": _UNBOUNDED},
-        "mountOptions": ["tls", "ro"],
+        "mountOptions": [*EFS_OPTIONS, "ro"],
         "csi": {"driver": EFS_DRIVER, "volumeHandle": outputs, "readOnly": True},
     }
 

@@ -50,12 +50,10 @@ CALLER: Final = frozenset(
         "aws:sourcevpc",
         "aws:sourcevpce",
         "kms:calleraccount",
-        "elasticfilesystem:accesspointarn",
-        "elasticfilesystem:accessedviamounttarget",
     }
 )
-"""Keys that say who or what calls, or from which network (IAM User Guide, "AWS global condition context keys"; KMS and
-EFS in the Service Authorization Reference). A mount target is reached from the VPC alone."""
+"""Keys that say who or what calls, or from which network (IAM User Guide, "AWS global condition context keys"; KMS in
+the Service Authorization Reference)."""
 
 
 def constraints(statement: Statement) -> Iterator[tuple[str, list[Node]]]:
@@ -96,8 +94,6 @@ def narrow(statement: Statement, counts: Callable[[str], bool]) -> bool:
 def _few(key: str, values: list[Node]) -> bool:
     if key == "aws:sourceip":
         return not list(internet(values))
-    if key == "elasticfilesystem:accessedviamounttarget":
-        return all(value.unknown or str(value.raw).lower() == "true" for value in values)
     if key in _IDENTIFIERS:
         return not any(value.known and set("*?") & set(str(value.raw)) for value in values)
     return not any(wildcard(value) for value in values)

@@ -31,14 +31,19 @@ def account_of(text: str) -> str | None:
     return (found[1] or found[2]) if found else None
 
 
-def anybody(document: Node) -> Iterator[str]:
-    """Statements for every principal that no condition limits, as the end of a sentence that begins with "it is"."""
+def anybody(document: Node, *, conditions: bool = True) -> Iterator[str]:
+    """Statements for every principal that no condition limits, as the end of a sentence that begins with "it is".
+
+    Args:
+        document: The policy.
+        conditions: Whether the service evaluates conditions on the caller.
+    """
     for statement in _allowing(document):
         inverted = not statement.node["NotPrincipal"].missing
         wide = [who for kind in ("AWS", "Federated", "Service") for who in statement.principals(kind) if _wild(who)]
         if inverted:
             yield "for all principals but some (NotPrincipal)"
-        elif wide and not limits_the_caller(statement):
+        elif wide and not (conditions and limits_the_caller(statement)):
             yield f"for the principal {wide[0].shown} without a condition that limits it"
 
 

@@ -1,16 +1,26 @@
-"""EFS file systems: encryption, throughput, backup and access points."""
+"""EFS file systems: encryption, throughput, backup, access points and mounts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.checks.questions import companions, each, filled, has_companion, in_setting, is_in, present, true
 from policies.evaluation.documents import refuses_plain_transport
 from policies.levels import Levels
+from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import BACKUP_VAULT, EFS, EFS_ACCESS_POINT, EFS_BACKUP, EFS_POLICY
+from policies.resources.tokens import (
+    BACKUP_VAULT,
+    EFS,
+    EFS_ACCESS_POINT,
+    EFS_BACKUP,
+    EFS_POLICY,
+    PERSISTENT_VOLUME,
+    STORAGE_CLASS,
+)
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 
 ENCRYPTED = ResourceRule(
@@ -125,4 +135,52 @@ ACCESS_POINTS = StackRule(
     },
 )
 
-RULES = (ENCRYPTED, THROUGHPUT_BACKUP, ACCESS_POINTS)
+
+_DRIVER: Final = "efs.csi.aws.com"
+_TRUE: Final = ("1", "t", "true")
+"""What the driver reads as true (Go, strconv.ParseBool)."""
+
+
+def _without_identity(resource: Resource, _: Context) -> Iterator[Violation]:
+    """The driver changes options to lower case (kubernetes-sigs/aws-efs-csi-driver v3.4.1, pkg/driver/node.go)."""
+    if _driver_of(resource) == _DRIVER:
+        options = (resource["spec"] if resource.type == PERSISTENT_VOLUME else resource.props)["mountOptions"]
+        values = options.items()
+        if not (options.unknown or unknowns(values) or "iam" in {one.lower() for one in texts(values)}):
+            yield violation(options)
+
+
+def _without_tls(resource: Resource, _: Context) -> Iterator[Violation]:
+    encrypted = resource["spec"].at("csi", "volumeAttributes", "encryptInTransit")
+    if _driver_of(resource) == _DRIVER and encrypted.known and str(encrypted.raw).lower() not in _TRUE:
+        yield violation(encrypted)
+
+
+def _driver_of(resource: Resource) -> str | None:
+    class_ = resource.type == STORAGE_CLASS
+    return (resource["provisioner"] if class_ else resource["spec"].at("csi", "driver")).text()
+
+
+MOUNTS = ResourceRule(
+    name="efs-mounts-iam",
+    title="Volumes of EFS are mounted with an IAM identity and TLS",
+    types=(PERSISTENT_VOLUME, STORAGE_CLASS),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Without the mount option iam the driver connects as nobody: the mount fails where the file system's policy "
+    "names roles, and works only where the policy lets in every client that reaches the mount targets "
+    "(kubernetes-sigs/aws-efs-csi-driver, docs/parameters.md).",
+    fix="Add iam to mountOptions of the StorageClass or PersistentVolume, and leave encryptInTransit at true.",
+    checks={
+        "identity": Check(
+            asks="must contain iam",
+            find=_without_identity,
+        ),
+        "transport": Check(
+            asks="must be true",
+            find=_without_tls,
+        ),
+    },
+)
+
+RULES = (ENCRYPTED, THROUGHPUT_BACKUP, ACCESS_POINTS, MOUNTS)

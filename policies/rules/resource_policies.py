@@ -51,9 +51,11 @@ def _document(resource: Resource) -> Node:
 
 
 def _anybody(resource: Resource, _: Context) -> Iterator[Violation]:
-    """Trust policies have a rule of their own, iam-trust-scoped."""
+    """Trust policies have a rule of their own, iam-trust-scoped. EFS evaluates no condition on the caller for NFS
+    clients (EFS User Guide, "Using IAM to control access to file systems"; read 2026-11)."""
     if resource.type in _WITH_POLICY:
-        yield from (violation(_document(resource), got) for got in anybody(_document(resource)))
+        found = anybody(_document(resource), conditions=resource.type != EFS_POLICY)
+        yield from (violation(_document(resource), got) for got in found)
 
 
 def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
@@ -92,7 +94,7 @@ PRINCIPALS_KNOWN = ResourceRule(
     },
     checks={
         "anybody": Check(
-            asks="must name its principals, or limit '*' by a condition on the caller",
+            asks="must name its principals, or limit '*' by a condition on the caller that the service evaluates",
             find=_anybody,
         ),
         "account": Check(

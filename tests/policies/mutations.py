@@ -99,6 +99,8 @@ MORE: Final[Mapping[str, Edits]] = {
 
 SUBJECTS: Final[Mapping[str, str]] = {
     "eks-network-policy-on/switch": "addons-early-vpc-cni",
+    "efs-mounts-iam/identity": "storage-class-shared",
+    "efs-mounts-iam/transport": "space-language-serving-datasets-volume",
     "helm-values-hardened/isolated": "kueue-release",
     "helm-values-hardened/user": "kueue-release",
     "helm-values-hardened/memory": "kueue-release",

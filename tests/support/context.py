@@ -16,6 +16,7 @@ import pulumi_aws as aws
 
 from components.addons.install import InstalledAddOn, InstalledAddOnArgs
 from components.base.addon import AddOn, AddOnContext, Parts
+from components.base.iam import PodRole
 from components.base.outputs import BucketOutputs, DatabaseOutputs, EfsOutputs, LustreOutputs, StorageOutputs
 from spec.pools import resolve_all
 from tests.components.pools.samples import platform
@@ -47,6 +48,7 @@ def storage_outputs() -> StorageOutputs:
             id=out("fs-0123456789abcdef0"),
             arn=out(f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:file-system/fs-0123456789abcdef0"),
             access_points={"datasets": out("fsap-0123456789abcdef0"), "models": out("fsap-0123456789abcdef1")},
+            mount_role=PodRole(arn=out(f"arn:aws:iam::{ACCOUNT}:role/mounts"), name=out("mounts"), ready=()),
             ready=(),
         ),
         lustre=LustreOutputs(

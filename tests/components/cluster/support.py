@@ -8,8 +8,10 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.base.iam import PodRole
 from components.base.outputs import ClusterOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
+from spec.settings.cluster import AddonName
 from tests.support.mocks import Recording, providers, run
 from tests.support.outputs import TAGS, network_outputs
 from tests.support.settings import CLUSTER_NAME, account, cluster
@@ -44,8 +46,21 @@ def record_control_plane(*, preview: bool = False, **more: Any) -> Recording:
     return run(build, preview=preview)
 
 
-def record_cluster(*, preview: bool = False, buckets: tuple[str, ...] = (), **more: Any) -> Recording:
-    """A control plane with both sets of add-ons and a node group between them, like the program's."""
+def record_cluster(
+    *,
+    preview: bool = False,
+    buckets: tuple[str, ...] = (),
+    more_roles: Mapping[AddonName, Mapping[str, str]] | None = None,
+    **more: Any,
+) -> Recording:
+    """A control plane with both sets of add-ons and a node group between them, like the program's.
+
+    Args:
+        preview: Whether IDs are unknown.
+        buckets: Buckets that pods mount.
+        more_roles: Names of roles of further service accounts, by add-on and account.
+        more: Settings of the cluster.
+    """
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
@@ -66,7 +81,15 @@ def record_cluster(*, preview: bool = False, buckets: tuple[str, ...] = (), **mo
         ManagedAddons(
             "addons-late",
             ManagedAddonsArgs(
-                cluster=outputs, settings=settings, phase=Phase.AFTER_NODES, after=[nodes], buckets=buckets
+                cluster=outputs,
+                settings=settings,
+                phase=Phase.AFTER_NODES,
+                after=[nodes],
+                buckets=buckets,
+                more_roles={
+                    addon: {account: _role(name) for account, name in roles.items()}
+                    for addon, roles in (more_roles or {}).items()
+                },
             ),
             opts,
         )
@@ -89,6 +112,11 @@ def visible(outputs: ClusterOutputs) -> dict[str, Any]:
         "access": [resource.urn for resource in outputs.access],
         "cni": [resource.urn for resource in outputs.cni_ready],
     }
+
+
+def _role(name: str) -> PodRole:
+    arn = f"arn:aws:iam::111122223333:role/{name}"
+    return PodRole(arn=pulumi.Output.from_input(arn), name=pulumi.Output.from_input(name), ready=())
 
 
 class _Nodes(pulumi.ComponentResource):

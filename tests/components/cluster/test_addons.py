@@ -126,6 +126,17 @@ def test_an_association_binds_the_role_to_the_service_account_that_the_role_trus
         }
 
 
+def test_a_further_service_account_has_a_role_of_its_own() -> None:
+    recording = record_cluster(more_roles={AddonName.EFS_CSI: {"efs-csi-node-sa": "mounts"}})
+    addon = recording.of(aws.eks.Addon)["addons-late-efs-csi"]
+    roles = {one["serviceAccount"]: one["roleArn"] for one in addon.inputs["podIdentityAssociations"]}
+    assert roles == {
+        "efs-csi-controller-sa": recording.of(aws.iam.Role)["addons-late-role-efs-csi"].outputs["arn"],
+        "efs-csi-node-sa": "arn:aws:iam::111122223333:role/mounts",
+    }
+    assert set(roles) == set(catalog.get("aws-efs-csi-driver").service_accounts)
+
+
 @pytest.mark.parametrize(
     ("addon", "role"),
     [

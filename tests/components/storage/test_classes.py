@@ -34,6 +34,7 @@ def test_claims_of_the_shared_class_get_their_own_directory_and_user() -> None:
     parameters = classes.shared("fs-1")["parameters"]
     assert parameters["provisioningMode"] == "efs-ap"
     assert parameters["subPathPattern"] == "${.PVC.namespace}/${.PVC.name}"
+    assert classes.shared("fs-1")["mountOptions"] == ["tls", "iam"]
     # With a fixed uid and gid every claim would have the same user on the file system.
     assert not {"uid", "gid"} & set(parameters)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pulumi_aws as aws
 import pytest
 
 from components.storage.efs import access_policy
+from spec.catalog import addons
 from tests.components.storage.support import record, statements
 
 EFS: dict[str, Any] = {"storage.efs": {}}
@@ -45,13 +47,29 @@ def test_mount_targets_allow_only_nfs_from_nodes() -> None:
     assert all(recording.waits(resource, rule) for resource in recording.of(aws.efs.MountTarget).values())
 
 
-def test_access_requires_tls_and_an_access_point_and_denies_root() -> None:
-    by_sid = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1"))
+def test_access_requires_a_role_tls_and_an_access_point_and_denies_root() -> None:
+    role = "arn:aws:iam::111122223333:role/mounts"
+    by_sid = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1", role))
     allowed = by_sid["ThroughAccessPoints"]
+    assert [each["Principal"] for each in by_sid.values() if each["Effect"] == "Allow"] == [{"AWS": [role]}]
     assert allowed["Condition"]["Null"] == {"elasticfilesystem:AccessPointArn": ["false"]}
     assert allowed["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"]
     denied = by_sid["OnlyEncryptedTransport"]
     assert (denied["Effect"], denied["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": ["false"]}})
+
+
+def test_the_role_of_the_drivers_node_pods_may_mount_and_nothing_else() -> None:
+    recording = record(EFS)
+    role = recording.of(aws.iam.Role)["storage-efs-mounts"]
+    (trust,) = json.loads(role.inputs["assumeRolePolicy"])["Statement"]
+    account = trust["Condition"]["StringEquals"]["aws:RequestTag/kubernetes-service-account"]
+    assert account == ["efs-csi-node-sa"]
+    assert account[0] in addons.get("aws-efs-csi-driver").service_accounts
+    policy = recording.one(aws.efs.FileSystemPolicy).inputs["policy"]
+    allowed = statements(policy)["ThroughAccessPoints"]
+    assert allowed["Principal"] == {"AWS": [role.outputs["arn"]]}
+    own = statements(recording.of(aws.iam.RolePolicy)["storage-efs-mounts-policy"].inputs["policy"])
+    assert own == {"ThroughAccessPoints": {key: value for key, value in allowed.items() if key != "Principal"}}
 
 
 def test_each_access_point_has_a_root_and_a_user_of_its_own() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.base.iam import PodRole
 from components.base.outputs import BucketOutputs, EfsOutputs, LustreOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, mounted_buckets, team_volumes
 from spec.teams.labels import S3_URI
@@ -24,7 +25,11 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
 
     def build() -> dict[str, Any]:
         shared = EfsOutputs(
-            id=_output("fs-1"), arn=_output("arn"), access_points={"datasets": _output("fsap-1")}, ready=()
+            id=_output("fs-1"),
+            arn=_output("arn"),
+            access_points={"datasets": _output("fsap-1")},
+            mount_role=PodRole(arn=_output("role"), name=_output("role"), ready=()),
+            ready=(),
         )
         parallel = LustreOutputs(
             id=_output("fs-2"),
@@ -165,10 +170,10 @@ def test_a_claim_says_where_in_a_bucket_its_files_are(efs: bool, lustre: bool) -
     }
 
 
-def test_the_shared_file_system_is_mounted_through_its_access_point_by_tls() -> None:
+def test_the_shared_file_system_is_mounted_through_its_access_point_by_tls_with_a_role() -> None:
     spec = _volumes(efs=True)["datasets-volume"]["spec"]
     assert spec["csi"]["volumeHandle"] == "fs-1::fsap-1"
-    assert "tls" in spec["mountOptions"]
+    assert {"tls", "iam"} <= set(spec["mountOptions"])
 
 
 @each
