@@ -51,7 +51,6 @@ DECLARED: Final = frozenset(
         "kubernetes:kueue.x-k8s.io/v1beta2:Topology",
         "kubernetes:kueue.x-k8s.io/v1beta2:WorkloadPriorityClass",
         "kubernetes:monitoring.coreos.com/v1:PodMonitor",
-        "kubernetes:monitoring.coreos.com/v1:PrometheusRule",
         "kubernetes:networking.k8s.io/v1:IngressClass",
         "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule",
         "kubernetes:operator.knative.dev/v1beta1:KnativeServing",

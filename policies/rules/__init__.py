@@ -34,6 +34,7 @@ from policies.rules import (
     load_balancers,
     machines,
     message_queues,
+    metrics,
     namespaces,
     node_groups,
     node_identity,
@@ -81,6 +82,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
         message_queues,
     ),
     "Network": (vpc, security_groups, vpc_shape, load_balancers),
+    "Monitoring": (metrics,),
     "Helm": (helm, helm_values),
     "Program": (resource_types, options),
 }

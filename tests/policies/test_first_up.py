@@ -1,7 +1,6 @@
 """Faults that pass a preview and fail on AWS: each class, put back into stack prod, is found before anything is made.
 
-By `slipway check` where the settings show it, by the policy pack where only the program does. A gauge that is summed
-over replicas is found by tests/components/observability/test_replicas.py: queries are no settings and no resources.
+By `slipway check` where the settings show it, by the policy pack where only the program does.
 """
 
 from __future__ import annotations
@@ -70,6 +69,11 @@ CLASSES: Final[Mapping[str, Settings | Program]] = {
     "a pod template whose requests a LimitRange would fill": Program(
         resource="trainer-runtime-torch-distributed-h100",
         path=(*_RUNTIME, "containers", 0, "resources", "requests"), value=MISSING, check="runtime-sized/cpu",
+    ),
+    "a gauge summed over replicas": Program(
+        resource="kube-prometheus-stack-rules-alerts",
+        path=("spec", "groups", 0, "rules", 0, "expr"),
+        value="sum by (cluster_queue) (kueue_pending_workloads) > 0", check="gauge-once/rule",
     ),
     "a job that outlives the drain of its node": Program(
         resource="pool-gpu-spot-node-pool", path=("spec", "template", "spec", "terminationGracePeriod"), value="1h",

@@ -7,12 +7,13 @@ Counters and histograms may be summed: only the replica that does the work incre
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-import promql_parser
 import pytest
 
 from components.observability.dashboards import DASHBOARDS
+from policies.checks.promql import counted_twice
+from spec.catalog.metrics import replicated_gauges
 from tests.components.observability.samples import groups
 from tests.components.observability.test_dashboards import FOREIGN, plain, queries
 
@@ -35,10 +36,6 @@ KINDS: Final[dict[str, Kind]] = {
     "certmanager_certificate_expiration_timestamp_seconds": "gauge",
     "karpenter_interruption_received_messages_total": "counter",
 }
-ONE_OF_MANY: Final = frozenset({"replica_role"})
-"""Labels that name the replica: a matcher of one selects the replica that counts."""
-SAME: Final = frozenset({"max", "min", "topk", "bottomk", "quantile", "avg", "group"})
-"""Aggregations that don't grow with the number of copies."""
 
 
 def _expressions() -> Iterator[tuple[str, str]]:
@@ -50,30 +47,14 @@ def _expressions() -> Iterator[tuple[str, str]]:
             yield f"{dashboard.uid}: {title}", plain(expression)
 
 
-def counted_twice(expression: str) -> set[str]:
-    """Gauges of replicated controllers whose copies an expression adds or shows side by side."""
-    found: set[str] = set()
-
-    def visit(node: Any, operator: str | None) -> None:
-        for selector in (node, getattr(node, "vector_selector", None)):
-            if isinstance(selector, promql_parser.VectorSelector) and KINDS.get(str(selector.name)) == "gauge":
-                selected = any(matcher.name in ONE_OF_MANY for matcher in selector.matchers.matchers)
-                if not selected and operator not in SAME:
-                    found.add(str(selector.name))
-        inside = str(node.op) if isinstance(node, promql_parser.AggregateExpr) else operator
-        for name in ("expr", "lhs", "rhs"):
-            child = getattr(node, name, None)
-            if isinstance(child, promql_parser.Expr):
-                visit(child, inside)
-        for child in getattr(node, "args", None) or ():
-            visit(child, inside)
-
-    visit(promql_parser.parse(expression), None)
-    return found
-
-
 def test_every_metric_of_a_replicated_controller_has_a_kind() -> None:
     assert {name for name in FOREIGN if name.startswith(REPLICATED)} == set(KINDS)
+
+
+def test_the_catalog_has_every_gauge_of_a_replicated_controller_and_nothing_else() -> None:
+    assert {name: name in replicated_gauges() for name in KINDS} == {
+        name: kind == "gauge" for name, kind in KINDS.items()
+    }
 
 
 @pytest.mark.parametrize(("where", "expression"), list(_expressions()), ids=lambda value: str(value)[:40])
