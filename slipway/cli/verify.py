@@ -35,6 +35,10 @@ def add(commands: Commands) -> None:
         "--minutes", type=int, default=MINUTES, choices=range(1, 121), metavar="N",
         help=f"longest time to wait for the Jobs, 1 to 120 ({MINUTES})",
     )  # fmt: skip
+    parser.add_argument("--nccl-image", metavar="IMAGE", help="image with nccl-tests (default: the public one of AWS)")
+    parser.add_argument(
+        "--model-uri", metavar="URI", help="where the model is that KServe serves (default: its example)"
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="also write verify.md and verify.json to this folder")
     parser.set_defaults(run=run)
 
@@ -43,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the report; 1 if a check failed."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
     from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError  # noqa: PLC0415 - as above
-    from slipway.verify import report  # noqa: PLC0415 - as above
+    from slipway.verify import fabric, model, report  # noqa: PLC0415 - as above
     from slipway.verify.run import Verification  # noqa: PLC0415 - as above
 
     platform = checked(find(Path.cwd()), options.stack).platform
@@ -55,16 +59,18 @@ def run(options: argparse.Namespace) -> int:
         return EXIT_REFUSED
     try:
         checks = Verification(
-            connect=reach, platform=platform, seconds=options.minutes * 60, simulated=simulated, say=Progress()
-        ).run()
+            connect=reach, platform=platform, seconds=options.minutes * 60, simulated=simulated, say=Progress(),
+            nccl_image=options.nccl_image or fabric.IMAGE, model_uri=options.model_uri or model.URI,
+        ).run()  # fmt: skip
     except (ApiError, UnreachableError) as error:
         msg = f"the cluster {platform.cluster_name} can't be verified: {error}"
         raise SlipwayError(msg) from error
-    text = report.markdown(options.stack, checks, simulated=simulated)
+    lacks = report.not_covered(platform)
+    text = report.markdown(options.stack, checks, lacks, simulated=simulated)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "verify.md").write_text(text, encoding="utf-8")
-        document = report.document(options.stack, checks, simulated=simulated)
+        document = report.document(options.stack, checks, lacks, simulated=simulated)
         (options.out / "verify.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     print(text, end="")
     return 1 if any(one.status == "failed" for one in checks) else 0
@@ -76,8 +82,9 @@ def _confirmed(platform: Platform, options: argparse.Namespace) -> bool:
     amount, unpriced = report.cost(platform, Decimal(options.minutes) / 60)
     without = f"; without a price: {', '.join(unpriced)}" if unpriced else ""
     print(
-        f"One Job on each pool and in each team. If every pool starts a node for {options.minutes} minutes, that costs "
-        f"at most {amount:.2f} USD at list prices{without}. Nodes then remain for their pool's `consolidateAfter`.",
+        "One Job on each pool and in each team, nccl-tests on two nodes of each pool with EFA. If all of these nodes "
+        f"start for {options.minutes} minutes, that costs at most {amount:.2f} USD at list prices{without}. Nodes then "
+        "remain for their pool's `consolidateAfter`.",
         file=sys.stderr,
     )
     if options.yes:

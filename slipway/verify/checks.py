@@ -13,8 +13,8 @@ from spec.pools.keys import POOL
 
 Object = Mapping[str, Any]
 NOT_COVERED: Final = (
-    "bandwidth of EFA (nccl-tests)", "preemption between queues", "a model that answers", "metrics and cost by team",
-    "writing to volumes", "volumes that one node mounts at a time",
+    "preemption between queues", "metrics and cost by team", "writing to volumes",
+    "volumes that one node mounts at a time",
 )  # fmt: skip
 """What no Job of the command looks at."""
 _DEVICE: Final = re.compile(r"^\s*(GPU|MIG) ", re.MULTILINE)
@@ -26,6 +26,8 @@ class Status(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     NEEDS_AWS = "needs AWS"
+    MEASURED = "measured"
+    """A number that nothing published can be compared with."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class Observed:
         pod: Its pod, as last read; None if there was none.
         node: The pod's node, as last read; None if it had none.
         why: Why the pod waits, if it does.
+        pods: Every pod of the Job with its node, the first one first.
+        missing: The kind that the API server does not serve, if it is needed.
+        queues: Whether something admits what is queued: Kueue, on AWS or in the sandbox.
     """
 
     refused: str = ""
@@ -55,35 +60,49 @@ class Observed:
     pod: Object | None = None
     node: Object | None = None
     why: str = ""
+    pods: tuple[tuple[Object, Object | None], ...] = ()
+    missing: str = ""
+    queues: bool = True
 
 
 def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
-    """The checks of one Job; in the sandbox no container runs, and no queue admits."""
+    """The checks of one Job; in the sandbox no container runs."""
     subject = probe.subject
     if seen.refused:
         yield Check(subject, "the API server admits a Job", Status.FAILED, seen.refused)
         return
     yield Check(subject, "the API server admits a Job", Status.PASSED)
-    if probe.queued:
-        if simulated:
-            yield Check(subject, "its queue admits the Job", Status.NEEDS_AWS, "Kueue does not run in the sandbox")
+    queue = admitted(probe, seen)
+    if queue is not None:
+        yield queue
+        if queue.status is not Status.PASSED:
             return
-        if seen.job is None or seen.job["spec"].get("suspend"):
-            yield Check(subject, "its queue admits the Job", Status.FAILED, "the Job is still suspended")
-            return
-        yield Check(subject, "its queue admits the Job", Status.PASSED)
-    labels = seen.node["metadata"].get("labels") or {} if seen.node else {}
-    if labels.get(POOL) != probe.pool.name:
+    if seen.node is None or not placed(seen.node, probe):
         yield Check(subject, f"its pod is placed on pool {probe.pool.name}", Status.FAILED, seen.why or "no node")
         return
-    yield Check(
-        subject, f"its pod is placed on pool {probe.pool.name}", Status.PASSED, str(seen.node and _name(seen.node))
-    )
+    yield Check(subject, f"its pod is placed on pool {probe.pool.name}", Status.PASSED, _name(seen.node))
     yield from _devices(probe, seen, simulated=simulated)
     if probe.claims:
         yield _ran(subject, f"its pod mounts {', '.join(probe.claims)}", seen, simulated=simulated)
     elif not probe.devices:
         yield _ran(subject, "its container runs", seen, simulated=simulated)
+
+
+def admitted(probe: Probe, seen: Observed) -> Check | None:
+    """Whether the queue admits the Job; None if it has no queue."""
+    if not probe.queued:
+        return None
+    what = "its queue admits the Job"
+    if not seen.queues:
+        return Check(probe.subject, what, Status.NEEDS_AWS, "Kueue does not run in this sandbox")
+    if seen.job is None or seen.job["spec"].get("suspend"):
+        return Check(probe.subject, what, Status.FAILED, "the Job is still suspended")
+    return Check(probe.subject, what, Status.PASSED)
+
+
+def placed(node: Object, probe: Probe) -> bool:
+    """Whether a node is one of the pool."""
+    return bool((node["metadata"].get("labels") or {}).get(POOL) == probe.pool.name)
 
 
 def of_claims(subject: str, claims: Sequence[Object]) -> Check:
@@ -106,8 +125,8 @@ def _devices(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check
         yield Check(probe.subject, f"its node advertises {resource}", status, str(has))
     if probe.devices and not probe.claims and not probe.queued:
         ran = _ran(probe.subject, "nvidia-smi lists its GPUs", seen, simulated=simulated)
-        if ran.status is Status.PASSED and not _DEVICE.search(_message(seen)):
-            ran = Check(ran.subject, ran.what, Status.FAILED, _message(seen) or "it listed none")
+        if ran.status is Status.PASSED and not _DEVICE.search(message(seen)):
+            ran = Check(ran.subject, ran.what, Status.FAILED, message(seen) or "it listed none")
         yield ran
 
 
@@ -117,10 +136,11 @@ def _ran(subject: str, what: str, seen: Observed, *, simulated: bool) -> Check:
     phase = ((seen.pod or {}).get("status") or {}).get("phase")
     if phase == "Succeeded":
         return Check(subject, what, Status.PASSED)
-    return Check(subject, what, Status.FAILED, _message(seen) or seen.why or f"the pod is {phase}")
+    return Check(subject, what, Status.FAILED, message(seen) or seen.why or f"the pod is {phase}")
 
 
-def _message(seen: Observed) -> str:
+def message(seen: Observed) -> str:
+    """What the container wrote as its last message, or why it ended."""
     for one in ((seen.pod or {}).get("status") or {}).get("containerStatuses") or ():
         for state in (one.get("state") or {}).values():
             if state.get("message") or state.get("reason") not in (None, "Completed"):

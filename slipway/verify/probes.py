@@ -13,6 +13,7 @@ from spec.pools.pool_spec import PoolSpec
 from spec.pools.resolution import resolve_all
 from spec.pricing.pools import node_hourly
 from spec.settings.platform import Platform
+from spec.settings.teams import Team
 from spec.teams.shares import resources_of
 
 NAMESPACE: Final = "slipway-verify"
@@ -38,6 +39,7 @@ class Probe:
         devices: The extended resources that it requests, with their number.
         claims: Names of the claims that it mounts.
         queued: Whether it waits for its queue.
+        before: What is created before the Job.
     """
 
     subject: str
@@ -46,6 +48,7 @@ class Probe:
     devices: Mapping[str, int]
     claims: tuple[str, ...] = ()
     queued: bool = False
+    before: tuple[Object, ...] = ()
 
 
 def of_pools(platform: Platform, deadline: int) -> list[Probe]:
@@ -54,7 +57,7 @@ def of_pools(platform: Platform, deadline: int) -> list[Probe]:
     for name, pool in sorted(resolve_all(platform).items()):
         if not pool.waiting and pool.settings.max:
             devices = dict.fromkeys((one for one in pool.resources if one.startswith("nvidia.com/")), 1)
-            job = _job(f"pool-{name}", NAMESPACE, pool, devices, deadline, command=_DEVICES if devices else "true")
+            job = short_job(f"pool-{name}", NAMESPACE, pool, devices, deadline, command=_DEVICES if devices else "true")
             found.append(Probe(f"pool {name}", pool, job, devices))
     return found
 
@@ -70,23 +73,32 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
     pools, found = resolve_all(platform), []
     queued = platform.addons.kueue is not None
     for team, settings in sorted(platform.teams.items()):
-        shares = [pools[name] for name, share in settings.shares.items() if share.nominal_quota and name in pools]
-        usable = sorted(
-            (pool for pool in shares if not pool.waiting), key=lambda pool: (node_hourly(pool) or 0, pool.name)
-        )
-        if settings.retired or not usable:
+        pool = cheapest(settings, pools)
+        if settings.retired or pool is None:
             continue
-        pool = usable[0]
         devices = dict.fromkeys((one for one in resources_of(pool) if one.startswith("nvidia.com/")), 1)
         for namespace in settings.namespaces_of(team):
             shared = [one for one in claims.get(namespace, ()) if SHARED_MODES & set(one["spec"]["accessModes"])]
             names = tuple(sorted(one["metadata"]["name"] for one in shared))
-            job = _job("slipway-verify", namespace, pool, devices, deadline, command="true", claims=shared)
+            job = short_job("slipway-verify", namespace, pool, devices, deadline, command="true", claims=shared)
             if queued:
-                job["metadata"]["labels"][QUEUE] = "default"
-                job["spec"]["suspend"] = True
+                queue(job)
             found.append(Probe(f"team {team} ({namespace})", pool, job, devices, names, queued))
     return found
+
+
+def cheapest(team: Team, pools: Mapping[str, PoolSpec]) -> PoolSpec | None:
+    """The pool of a team's shares that costs least; None if it has none that can have nodes."""
+    shares = [pools[name] for name, share in team.shares.items() if share.nominal_quota and name in pools]
+    usable = [pool for pool in shares if not pool.waiting]
+    return min(usable, key=lambda pool: (node_hourly(pool) or 0, pool.name), default=None)
+
+
+def queue(job: Object) -> Object:
+    """The Job, suspended until its queue admits it."""
+    job["metadata"]["labels"][QUEUE] = "default"
+    job["spec"]["suspend"] = True
+    return job
 
 
 def namespace() -> Object:
@@ -95,7 +107,7 @@ def namespace() -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
 
 
-def _job(
+def short_job(
     name: str,
     where: str,
     pool: PoolSpec,
@@ -105,6 +117,7 @@ def _job(
     command: str,
     claims: Iterable[Object] = (),
 ) -> Object:
+    """A Job of one small pod on a pool."""
     every = list(claims)
     amounts = {"cpu": "100m", "memory": "128Mi", **{key: str(count) for key, count in devices.items()}}
     container: dict[str, Any] = {

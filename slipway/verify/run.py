@@ -9,10 +9,13 @@ from typing import Any, Final
 
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.discovery import ResourceType
-from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.verify import probes
+from slipway.verify import fabric, model, probes
+from slipway.verify.bandwidth import of_fabric_probe
 from slipway.verify.checks import Check, Observed, Status, of_claims, of_probe
+from slipway.verify.fabric import FabricProbe
+from slipway.verify.model import ModelProbe, of_model_probe
 from slipway.verify.probes import LABEL, NAMESPACE, Probe
 from spec.settings.platform import Platform
 
@@ -20,6 +23,9 @@ MANAGER: Final = "slipway-verify"
 POLL: Final = 2.0
 RENEW: Final = 600.0
 """Seconds after which a new client is made: a token of EKS is valid for 14 minutes (EKS User Guide, "get-token")."""
+NAMESPACES: Final = (NAMESPACE, fabric.NAMESPACE)
+MADE: Final = (("batch/v1", "Job"), ("serving.kserve.io/v1beta1", "InferenceService"))
+"""Kinds that the command creates in namespaces of teams; the other objects are in a namespace of its own."""
 CLEAN_UP: Final = 120.0
 """Seconds that the API server gets to remove the Jobs and the namespace."""
 
@@ -32,10 +38,12 @@ class Verification:
         connect: Makes a client of the cluster that may do everything in it.
         platform: The stack.
         seconds: The longest time to wait for the Jobs, all together.
-        simulated: Whether the cluster is one of the sandbox, in which nothing runs.
+        simulated: Whether the cluster is one of the sandbox, in which no container runs.
         say: Reports progress.
         sleep: Waits.
         clock: Seconds since some moment.
+        nccl_image: Image with nccl-tests.
+        model_uri: Where the model is that KServe serves.
     """
 
     connect: Callable[[], KubeClient]
@@ -45,6 +53,9 @@ class Verification:
     say: Callable[[str], None]
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
+    nccl_image: str = fabric.IMAGE
+    model_uri: str = model.URI
+    _queues: bool = True
     _client: KubeClient | None = None
     _since: float = 0.0
 
@@ -77,23 +88,48 @@ class Verification:
             for namespace in settings.namespaces_of(team):
                 if namespace in claims:
                     yield of_claims(f"team {team} ({namespace})", claims[namespace])
-        self.client.apply(probes.namespace(), MANAGER, force=True)
         deadline = int(self.seconds)
-        every = [*probes.of_pools(self.platform, deadline), *probes.of_teams(self.platform, claims, deadline)]
-        refused = {id(probe): self._create(probe) for probe in every}
-        running = [probe for probe in every if not refused[id(probe)]]
+        self._queues = not self.simulated or self._queues_run()
+        measured = fabric.of_fabric(self.platform, deadline, self.nccl_image)
+        every = [
+            *probes.of_pools(self.platform, deadline), *probes.of_teams(self.platform, claims, deadline), *measured,
+            *model.of_model(self.platform, deadline, self.model_uri),
+        ]  # fmt: skip
+        for namespace in (probes.namespace(), *([fabric.namespace()] if measured else [])):
+            self.client.apply(namespace, MANAGER, force=True)
+        refused = {id(probe): each for probe in every if (each := self._create(probe))}
+        running = [probe for probe in every if id(probe) not in refused]
         self.say(f"{len(running)} Jobs created; waiting for at most {self.seconds / 60:.0f} minutes")
-        seen = self._wait(running)
+        seen = {**refused, **self._wait(running)}
         for probe in every:
-            observed = seen.get(id(probe), Observed(refused=refused[id(probe)]))
-            yield from of_probe(probe, observed, simulated=self.simulated)
+            yield from self._judge(probe, seen[id(probe)])
 
-    def _create(self, probe: Probe) -> str:
+    def _judge(self, probe: Probe, seen: Observed) -> Iterator[Check]:
+        if isinstance(probe, FabricProbe):
+            return of_fabric_probe(probe, seen, simulated=self.simulated)
+        if isinstance(probe, ModelProbe):
+            return of_model_probe(probe, seen, simulated=self.simulated)
+        return of_probe(probe, seen, simulated=self.simulated)
+
+    def _create(self, probe: Probe) -> Observed | None:
+        """Create what a probe consists of; None if the API server accepts all of it."""
         try:
-            self.client.create(probe.job, MANAGER)
+            for one in (*probe.before, probe.job):
+                self.client.create(one, MANAGER)
         except ApiError as error:
-            return str(error)
-        return ""
+            return Observed(refused=str(error))
+        except NoSuchKindError as error:
+            return Observed(missing=error.kind)
+        return None
+
+    def _queues_run(self) -> bool:
+        """Whether Kueue runs in the sandbox: only it sets the condition of a ClusterQueue."""
+        try:
+            queues = list(self.client.list(self._kind("kueue.x-k8s.io/v1beta2", "ClusterQueue")))
+        except NoSuchKindError:
+            return False
+        conditions = [one for queue in queues for one in (queue.get("status") or {}).get("conditions") or ()]
+        return any(one["type"] == "Active" and one["status"] == "True" for one in conditions)
 
     def _wait(self, running: list[Probe]) -> dict[int, Observed]:
         began, seen = self.clock(), {}
@@ -105,7 +141,7 @@ class Verification:
             self.sleep(POLL)
 
     def _final(self, probe: Probe, seen: Observed) -> bool:
-        if self.simulated and probe.queued:
+        if probe.queued and not self._queues:
             return True
         conditions = ((seen.job or {}).get("status") or {}).get("conditions") or ()
         return any(one["type"] in ("Complete", "Failed") and one["status"] == "True" for one in conditions)
@@ -114,12 +150,17 @@ class Verification:
         metadata = probe.job["metadata"]
         job = self.client.get(Ref("batch/v1", "Job", metadata["name"], metadata["namespace"]))
         selector = f"batch.kubernetes.io/job-name={metadata['name']}"
-        pod = next(self.client.list(self._kind("v1", "Pod"), metadata["namespace"], selector), None)
-        if pod is None:
-            return Observed(job=job, why=_condition(job))
+        found = list(self.client.list(self._kind("v1", "Pod"), metadata["namespace"], selector))
+        pods = tuple((pod, self._node(pod)) for pod in sorted(found, key=_index))
+        if not pods:
+            return Observed(job=job, why=_condition(job), queues=self._queues)
+        pod, node = pods[0]
+        why = next((text for each, _ in pods if (text := _condition(each))), "")
+        return Observed(job=job, pod=pod, node=node, why=why, pods=pods, queues=self._queues)
+
+    def _node(self, pod: Object) -> Object | None:
         name = pod["spec"].get("nodeName")
-        node = self.client.get(Ref("v1", "Node", name)) if name else None
-        return Observed(job=job, pod=pod, node=node, why=_condition(pod))
+        return self.client.get(Ref("v1", "Node", name)) if name else None
 
     def _claims(self) -> dict[str, list[Object]]:
         found: dict[str, list[Object]] = {}
@@ -131,22 +172,35 @@ class Verification:
         """Remove the Jobs, with their pods, and the namespace; what is left after a while."""
         began = self.clock()
         while True:
-            jobs = list(self.client.list(self._kind("batch/v1", "Job"), selector=f"{LABEL}=true"))
-            for one in jobs:
+            made = [one for kind in MADE for one in self._labelled(*kind)]
+            for one in made:
                 if not one["metadata"].get("deletionTimestamp"):
                     self.client.delete(Ref.of(one))
-            namespace = self.client.get(Ref("v1", "Namespace", NAMESPACE))
-            if namespace and not namespace["metadata"].get("deletionTimestamp"):
-                self.client.delete(Ref("v1", "Namespace", NAMESPACE))
-            pods = list(self.client.list(self._kind("v1", "Pod"), selector=f"{LABEL}=true"))
-            left = [f"{one['kind']} {one['metadata']['namespace']}/{one['metadata']['name']}" for one in (*jobs, *pods)]
-            left += [f"namespace {NAMESPACE}"] if namespace else []
+            spaces = [one for name in NAMESPACES if (one := self.client.get(Ref("v1", "Namespace", name)))]
+            for one in spaces:
+                if not one["metadata"].get("deletionTimestamp"):
+                    self.client.delete(Ref("v1", "Namespace", one["metadata"]["name"]))
+            every = (*made, *self._labelled("v1", "Pod"))
+            left = [f"{one['kind']} {one['metadata']['namespace']}/{one['metadata']['name']}" for one in every]
+            left += [f"namespace {one['metadata']['name']}" for one in spaces]
             if not left or self.clock() - began >= CLEAN_UP:
                 return left
             self.sleep(POLL)
 
+    def _labelled(self, api_version: str, kind: str) -> list[Object]:
+        try:
+            return list(self.client.list(self._kind(api_version, kind), selector=f"{LABEL}=true"))
+        except NoSuchKindError:
+            return []
+
     def _kind(self, api_version: str, kind: str) -> ResourceType:
         return self.client.discovery.find(api_version, kind)
+
+
+def _index(pod: Object) -> int:
+    """The pod's place in an Indexed Job."""
+    labels = pod["metadata"].get("labels") or {}
+    return int(labels.get("batch.kubernetes.io/job-completion-index", 0))
 
 
 def _condition(of: Mapping[str, Any] | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref
@@ -32,11 +32,12 @@ class Cluster:
         return self.objects[Ref.of(obj)]
 
     def create(self, obj: Mapping[str, Any], _manager: str) -> Object:
-        """Keep a Job, and react."""
+        """Keep an object, and react to a Job."""
         if obj["metadata"]["name"] == self.refuses:
             raise ApiError(403, {"message": "no pool fits this pod"})
         kept = self.apply(obj, "", force=True)
-        self.react(self, kept)
+        if obj["kind"] == "Job":
+            self.react(self, kept)
         return kept
 
     def get(self, ref: Ref) -> Object | None:
@@ -55,33 +56,59 @@ class Cluster:
     def delete(self, ref: Ref) -> None:
         """Remove an object, the pod of a Job, and what is in a namespace."""
         self.objects.pop(ref, None)
-        if ref.kind == "Job":
-            self.objects.pop(Ref("v1", "Pod", ref.name, ref.namespace), None)
+        for pod in [one for one in self.objects if one.kind == "Pod" and ref.kind == "Job"]:
+            if self.objects[pod]["metadata"]["labels"]["batch.kubernetes.io/job-name"] == ref.name:
+                del self.objects[pod]
         for other in [one for one in self.objects if ref.kind == "Namespace" and one.namespace == ref.name]:
             del self.objects[other]
 
 
-def runs(cluster: Cluster, job: Object, *, message: str = "GPU 0: NVIDIA", phase: str = "Succeeded") -> None:
-    """The Job is admitted, and its pod ends on a node of its pool that advertises what it requests."""
+NCCL: Final = """\
+Selected provider is efa
+  8589934592    2147483648     float     sum      -1    33605  255.62  479.28      0    33628  255.44  478.95      0
+ 17179869184    4294967296     float     sum      -1    66132  259.78  487.09      0    66109  259.87  487.26      0
+# Out of bounds values : 0 OK
+"""
+"""Result of two p5.48xlarge (awslabs/awsome-distributed-ai, micro-benchmarks/nccl-tests/README.md, 2026-11-22)."""
+ANSWER: Final = """\
+inside 200
+{"predictions": [{"prediction": 0, "key": "1", "scores": [0.99]}]}
+outside 200
+"""
+
+
+def told(job: Object) -> str:
+    """What the container of a Job says in a cluster that works."""
+    name = job["metadata"]["name"]
+    return NCCL if name.startswith("nccl-") else ANSWER if name == "slipway-verify-model" else "GPU 0: NVIDIA"
+
+
+def runs(cluster: Cluster, job: Object, *, message: str | None = None, phase: str = "Succeeded") -> None:
+    """The Job is admitted, and its pods end on nodes of its pool that advertise what they request."""
     job["spec"]["suspend"] = False
     name, where = job["metadata"]["name"], job["metadata"]["namespace"]
     spec = job["spec"]["template"]["spec"]
-    node = f"node-{spec['nodeSelector']['platform.slipway/pool']}"
-    cluster.objects[Ref("v1", "Node", node)] = {
-        "metadata": {"name": node, "labels": spec["nodeSelector"]},
-        "status": {"allocatable": spec["containers"][0]["resources"]["limits"]},
-    }
     job["status"] = {"conditions": [{"type": "Complete" if phase == "Succeeded" else "Failed", "status": "True"}]}
-    cluster.objects[Ref("v1", "Pod", name, where)] = {
-        "kind": "Pod",
-        "metadata": {
-            "name": name,
-            "namespace": where,
-            "labels": {"batch.kubernetes.io/job-name": name, **job["spec"]["template"]["metadata"]["labels"]},
-        },
-        "spec": {"nodeName": node},
-        "status": {
-            "phase": phase,
-            "containerStatuses": [{"state": {"terminated": {"reason": "Completed", "message": message}}}],
-        },
-    }
+    for index in range(job["spec"].get("completions", 1)):
+        pool = (spec.get("nodeSelector") or {}).get("platform.slipway/pool", "cpu")
+        node = f"node-{pool}-{index}"
+        cluster.objects[Ref("v1", "Node", node)] = {
+            "metadata": {"name": node, "labels": spec["nodeSelector"]},
+            "status": {"allocatable": spec["containers"][0]["resources"]["limits"]},
+        }
+        pod, labels = f"{name}-{index}", job["spec"]["template"]["metadata"]["labels"]
+        ended = {"reason": "Completed", "message": told(job) if message is None else message}
+        cluster.objects[Ref("v1", "Pod", pod, where)] = {
+            "kind": "Pod",
+            "metadata": {
+                "name": pod,
+                "namespace": where,
+                "labels": {
+                    "batch.kubernetes.io/job-name": name,
+                    "batch.kubernetes.io/job-completion-index": str(index),
+                    **labels,
+                },
+            },
+            "spec": {"nodeName": node},
+            "status": {"phase": phase, "containerStatuses": [{"state": {"terminated": ended}}]},
+        }
