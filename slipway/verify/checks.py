@@ -13,8 +13,7 @@ from spec.pools.keys import POOL
 
 Object = Mapping[str, Any]
 NOT_COVERED: Final = (
-    "preemption between queues", "metrics and cost by team", "writing to volumes",
-    "volumes that one node mounts at a time",
+    "preemption between queues", "cost by team", "volumes that one node mounts at a time",
 )  # fmt: skip
 """What no Job of the command looks at."""
 _DEVICE: Final = re.compile(r"^\s*(GPU|MIG) ", re.MULTILINE)
@@ -84,6 +83,8 @@ def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check
     yield from _devices(probe, seen, simulated=simulated)
     if probe.claims:
         yield _ran(subject, f"its pod mounts {', '.join(probe.claims)}", seen, simulated=simulated)
+        if probe.written:
+            yield _ran(subject, f"its pod writes to {', '.join(probe.written)}", seen, simulated=simulated)
     elif not probe.devices:
         yield _ran(subject, "its container runs", seen, simulated=simulated)
 

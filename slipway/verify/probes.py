@@ -24,6 +24,12 @@ IMAGE: Final = "public.ecr.aws/amazonlinux/amazonlinux:2023-minimal"
 """With glibc, which the `nvidia-smi` of the host needs; the container runtime adds the program."""
 SHARED_MODES: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
 """Claims that the Job may mount beside the pods of a team. One that is ReadWriteOnce may be in use on another node."""
+WRITABLE: Final = "ReadWriteMany"
+_STRICT: Final = "set -e; exec 2>/dev/termination-log"
+_WRITE: Final = (
+    'file=/claims/{name}/.slipway-verify-$HOSTNAME; echo "$HOSTNAME" >$file; [ "$(cat $file)" = "$HOSTNAME" ]; rm $file'
+)
+"""A file that the Job writes, reads and removes; what fails is its last message."""
 _DEVICES: Final = "nvidia-smi -L > /dev/termination-log"
 _USER: Final = 1000
 
@@ -38,6 +44,7 @@ class Probe:
         job: Its manifest.
         devices: The extended resources that it requests, with their number.
         claims: Names of the claims that it mounts.
+        written: Those of them to which it writes.
         queued: Whether it waits for its queue.
         before: What is created before the Job.
     """
@@ -49,6 +56,7 @@ class Probe:
     claims: tuple[str, ...] = ()
     queued: bool = False
     before: tuple[Object, ...] = ()
+    written: tuple[str, ...] = ()
 
 
 def of_pools(platform: Platform, deadline: int) -> list[Probe]:
@@ -80,10 +88,12 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
         for namespace in settings.namespaces_of(team):
             shared = [one for one in claims.get(namespace, ()) if SHARED_MODES & set(one["spec"]["accessModes"])]
             names = tuple(sorted(one["metadata"]["name"] for one in shared))
-            job = short_job("slipway-verify", namespace, pool, devices, deadline, command="true", claims=shared)
+            written = tuple(one["metadata"]["name"] for one in shared if WRITABLE in one["spec"]["accessModes"])
+            command = "; ".join([_STRICT, *(_WRITE.format(name=name) for name in sorted(written))])
+            job = short_job("slipway-verify", namespace, pool, devices, deadline, command=command, claims=shared)
             if queued:
                 queue(job)
-            found.append(Probe(f"team {team} ({namespace})", pool, job, devices, names, queued))
+            found.append(Probe(f"team {team} ({namespace})", pool, job, devices, names, queued, written=written))
     return found
 
 
@@ -136,7 +146,7 @@ def short_job(
             {
                 "name": f"claim-{one['metadata']['name']}",
                 "mountPath": f"/claims/{one['metadata']['name']}",
-                "readOnly": "ReadWriteMany" not in one["spec"]["accessModes"],
+                "readOnly": WRITABLE not in one["spec"]["accessModes"],
             }
             for one in every
         ],
@@ -146,7 +156,13 @@ def short_job(
         "automountServiceAccountToken": False,
         "nodeSelector": {keys.POOL: pool.name},
         "tolerations": [one.manifest for one in pool.tolerations],
-        "securityContext": {"runAsUser": _USER, "runAsGroup": _USER},
+        # As the pods of workloads (components.workloads.pods).
+        "securityContext": {
+            "runAsUser": _USER,
+            "runAsGroup": _USER,
+            "fsGroup": _USER,
+            "fsGroupChangePolicy": "OnRootMismatch",
+        },
         "containers": [container],
         "volumes": [
             {

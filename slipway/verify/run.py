@@ -15,6 +15,7 @@ from slipway.verify import fabric, model, probes
 from slipway.verify.bandwidth import of_fabric_probe
 from slipway.verify.checks import Check, Observed, Status, of_claims, of_probe
 from slipway.verify.fabric import FabricProbe
+from slipway.verify.metrics import of_metrics
 from slipway.verify.model import ModelProbe, of_model_probe
 from slipway.verify.probes import LABEL, NAMESPACE, Probe
 from spec.settings.platform import Platform
@@ -95,14 +96,16 @@ class Verification:
             *probes.of_pools(self.platform, deadline), *probes.of_teams(self.platform, claims, deadline), *measured,
             *model.of_model(self.platform, deadline, self.model_uri),
         ]  # fmt: skip
-        for namespace in (probes.namespace(), *([fabric.namespace()] if measured else [])):
-            self.client.apply(namespace, MANAGER, force=True)
+        for space in (probes.namespace(), *([fabric.namespace()] if measured else [])):
+            self.client.apply(space, MANAGER, force=True)
         refused = {id(probe): each for probe in every if (each := self._create(probe))}
         running = [probe for probe in every if id(probe) not in refused]
         self.say(f"{len(running)} Jobs created; waiting for at most {self.seconds / 60:.0f} minutes")
         seen = {**refused, **self._wait(running)}
         for probe in every:
             yield from self._judge(probe, seen[id(probe)])
+        # Now Prometheus has had the time of the Jobs to see the nodes that they started.
+        yield from of_metrics(self.client.get_path, self.platform, simulated=self.simulated)
 
     def _judge(self, probe: Probe, seen: Observed) -> Iterator[Check]:
         if isinstance(probe, FabricProbe):
@@ -176,13 +179,13 @@ class Verification:
             for one in made:
                 if not one["metadata"].get("deletionTimestamp"):
                     self.client.delete(Ref.of(one))
-            spaces = [one for name in NAMESPACES if (one := self.client.get(Ref("v1", "Namespace", name)))]
-            for one in spaces:
-                if not one["metadata"].get("deletionTimestamp"):
-                    self.client.delete(Ref("v1", "Namespace", one["metadata"]["name"]))
+            spaces = [found for name in NAMESPACES if (found := self.client.get(Ref("v1", "Namespace", name)))]
+            for space in spaces:
+                if not space["metadata"].get("deletionTimestamp"):
+                    self.client.delete(Ref("v1", "Namespace", space["metadata"]["name"]))
             every = (*made, *self._labelled("v1", "Pod"))
             left = [f"{one['kind']} {one['metadata']['namespace']}/{one['metadata']['name']}" for one in every]
-            left += [f"namespace {one['metadata']['name']}" for one in spaces]
+            left += [f"namespace {space['metadata']['name']}" for space in spaces]
             if not left or self.clock() - began >= CLEAN_UP:
                 return left
             self.sleep(POLL)

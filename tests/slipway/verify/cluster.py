@@ -6,9 +6,18 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref
+from tests.support.stacks import platform_of
+
+TEAMS: Final = tuple(
+    name
+    for stack in ("dev", "prod")
+    for team, settings in platform_of(stack).teams.items()
+    for name in settings.namespaces_of(team)
+)
 
 
 class Cluster:
@@ -17,8 +26,11 @@ class Cluster:
     Attributes:
         objects: Every object by its reference.
         react: Called with the cluster and a new Job.
-        refuses: Names of Jobs that the API server refuses.
+        refuses: Name of an object that the API server refuses.
+        series: What Prometheus answers to a query, as the values of a label; all that a test does not name is there.
     """
+
+    series: Mapping[str, list[str]] = {}
 
     def __init__(self, react: Callable[[Cluster, Object], None], *others: Object, refuses: str = "") -> None:
         self.objects = {Ref.of(one): one for one in others}
@@ -52,6 +64,13 @@ class Cluster:
             chosen = (ref.api_version, ref.kind) == kind and namespace in ("", ref.namespace)
             if chosen and (not selector or labels.get(key) == value):
                 yield one
+
+    def get_path(self, path: str) -> Any:
+        """The answer of Prometheus to a query."""
+        (query,) = parse_qs(urlsplit(path).query)["query"]
+        everything = [*TEAMS, "system", "a100", "h100", "cpu"]
+        values = next((found for name, found in self.series.items() if name in query), everything)
+        return {"status": "success", "data": {"result": [{"metric": {"l": one}, "value": [0, "1"]} for one in values]}}
 
     def delete(self, ref: Ref) -> None:
         """Remove an object, the pod of a Job, and what is in a namespace."""

@@ -9,10 +9,10 @@ import shutil
 import subprocess
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -99,7 +99,7 @@ def test_the_sandbox_with_kueue_proves_placement() -> None:
 @pytest.mark.parametrize(("simulated", "status"), [(True, Status.NEEDS_AWS), (False, Status.FAILED)])
 def test_a_cluster_without_the_crds_of_kserve_is_reported(simulated: bool, status: Status) -> None:
     class Bare(Cluster):
-        def create(self, obj: Object, manager: str) -> Object:
+        def create(self, obj: Mapping[str, Any], manager: str) -> Object:
             if obj["kind"] == "InferenceService":
                 raise NoSuchKindError(obj["apiVersion"], obj["kind"])
             return super().create(obj, manager)

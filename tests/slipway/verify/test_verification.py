@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -50,6 +52,7 @@ def test_a_cluster_that_works_passes_everything() -> None:
     assert ("pool h100", "nvidia-smi lists its GPUs") in lines
     assert ("team vision (vision)", "its queue admits the Job") in lines
     assert ("team vision (vision)", "its pod mounts datasets") in lines
+    assert ("team vision (vision)", "its pod writes to datasets") in lines
     assert not [ref for ref in cluster.objects if ref.kind in ("Job", "Pod") or ref.name == NAMESPACE]
 
 
@@ -115,8 +118,29 @@ def test_a_claim_without_its_volume_fails_and_one_that_waits_for_a_pod_does_not(
 def test_the_sandbox_never_passes_what_only_aws_can_show() -> None:
     found = verify(Cluster(runs, claim("datasets")), simulated=True)
     needs = {one.what for one in found if one.status is Status.NEEDS_AWS}
-    assert needs == {"nvidia-smi lists its GPUs", "its container runs", "its queue admits the Job"}
+    assert needs == {
+        "nvidia-smi lists its GPUs", "its container runs", "its queue admits the Job",
+        "the namespaces of all teams have their team", "the nodes of pools that always have some have a cost",
+    }  # fmt: skip
     assert not any(one.what in needs and one.status is Status.PASSED for one in found)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_job_writes_to_the_claims_that_it_may_write_to(allowed: bool, tmp_path: Path) -> None:
+    (probe,) = [
+        one
+        for one in of_teams(DEV, {"vision": [claim("models", "ReadOnlyMany"), claim("datasets"), claim("raw")]}, 60)
+        if one.claims
+    ]
+    assert (probe.claims, probe.written) == (("datasets", "models", "raw"), ("datasets", "raw"))
+    for name in ("datasets", "raw") if allowed else ("datasets",):
+        (tmp_path / name).mkdir()
+    *shell, command = probe.job["spec"]["template"]["spec"]["containers"][0]["command"]
+    text = command.replace("/claims", str(tmp_path)).replace("/dev/termination-log", str(tmp_path / "last"))
+    done = subprocess.run([*shell, text], env={"HOSTNAME": "pod-1", "PATH": "/usr/bin:/bin"}, check=False, timeout=60)
+    assert (done.returncode == 0) is allowed
+    assert ("raw" in (tmp_path / "last").read_text()) is not allowed
+    assert not list(tmp_path.glob("*/.slipway*"))
 
 
 def test_an_interrupted_run_is_cleaned_up() -> None:

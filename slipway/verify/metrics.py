@@ -1,0 +1,70 @@
+"""What Prometheus knows: every team's namespaces, a cost for every node, and the GPUs of nodes that are always there.
+
+It is asked through the API server's proxy (Kubernetes, "Access Services Running on Clusters").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from components.addons.kube_prometheus_stack.addon import NAMESPACE, RELEASE
+from components.observability.promql import NAMESPACE_TEAM
+from components.observability.spend import NODE_COST
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.verify.checks import Check, Status
+from spec.pools.resolution import resolve_all
+from spec.settings.platform import Platform
+
+PATH: Final = f"/api/v1/namespaces/{NAMESPACE}/services/http:{RELEASE}-prometheus:9090/proxy/api/v1/query"
+SUBJECT: Final = "metrics"
+GPUS: Final = "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
+"""Exported for each GPU or MIG instance by DCGM (default-counters.csv of dcgm-exporter)."""
+
+
+def of_metrics(get: Callable[[str], Any], platform: Platform, *, simulated: bool) -> Iterator[Check]:
+    """The checks of Prometheus; none if the stack has none of its own.
+
+    Args:
+        get: GETs a path of the API server; raises ApiError.
+        platform: The stack.
+        simulated: Whether the cluster is one of the sandbox.
+    """
+    if platform.addons.kube_prometheus_stack is None:
+        return
+    for what, query, wanted in _questions(platform):
+        if simulated:
+            yield Check(SUBJECT, what, Status.NEEDS_AWS, "no container runs in the sandbox")
+            continue
+        try:
+            answer = get(f"{PATH}?{urlencode({'query': query})}")
+        except ApiError as error:
+            yield Check(SUBJECT, what, Status.FAILED, str(error))
+            continue
+        found = {_label(one) for one in answer["data"]["result"]}
+        lacks = sorted(wanted - found)
+        none = "" if found or wanted else f"no series of {query}"
+        status = Status.FAILED if lacks or none else Status.PASSED
+        yield Check(SUBJECT, what, status, f"none for {', '.join(lacks)}" if lacks else none)
+
+
+def _questions(platform: Platform) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """What is asked, the query, and the values of its label that must be in the answer; any, if there are none."""
+    spaces = {
+        name
+        for team, settings in platform.teams.items()
+        for name in settings.namespaces_of(team)
+        if not settings.retired
+    }
+    yield "the namespaces of all teams have their team", f"max by (namespace) ({NAMESPACE_TEAM})", frozenset(spaces)
+    kept = [pool for pool in resolve_all(platform).values() if pool.settings.min and not pool.waiting]
+    with_nodes = frozenset(pool.name for pool in kept)
+    yield "the nodes of pools that always have some have a cost", f"max by (pool) ({NODE_COST})", with_nodes
+    if platform.addons.gpu_operator and any(pool.gpu for pool in kept):
+        yield "metrics of GPUs arrive", f"count by (Hostname) ({GPUS})", frozenset()
+
+
+def _label(series: dict[str, Any]) -> str:
+    """The value of the only label of a series."""
+    return next(iter(series["metric"].values()), "")
