@@ -10,9 +10,10 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
 from spec.teams.labels import PRIORITIES
+from tests.adversary.independent.platform import EXTRA
 from tests.adversary.objects import HERE
 from tests.adversary.probe import Object, Request
-from tests.components.admission.actors import headers
+from tests.components.admission.actors import headers, permissions
 from tests.components.admission.samples import CUSTOM, definition
 from tests.support.definitions import define
 from tests.support.stacks import recorded
@@ -61,20 +62,27 @@ def narrowed(namespace: Object) -> Object:
 def prepare(client: KubeClient, probes: Sequence[Request]) -> None:
     """Install what the stack declares, and what exists before the acts."""
     define(client, [definition(kind) for kind in CUSTOM])
-    CUSTOM.update(_MORE)
-    define(client, [definition(kind) for kind in _MORE])
-    for kind in _MORE:
+    more = {**_MORE, **EXTRA}
+    CUSTOM.update(more)
+    define(client, [approved(definition(kind)) for kind in more])
+    for kind in more:
         CUSTOM.pop(kind)
     manifests = declared()
     guards = [one for one in manifests if one["kind"].startswith("ValidatingAdmission")]
-    for manifest in manifests:
+    for manifest in [*manifests, permissions(HERE)[-1]]:
         if manifest not in guards:
             client.apply(manifest, "adversary", force=True)
     for index, probe in enumerate(probes):
         if probe.before is not None:
-            client.apply(named(probe, probe.before, index), "adversary", force=True)
+            client.apply(named(client, probe, probe.before, index), "adversary", force=True)
     for manifest in guards:
         client.apply(manifest, "adversary", force=True)
+
+
+def approved(manifest: Object) -> Object:
+    """The same CRD, with what the API server asks for in groups of Kubernetes itself."""
+    note = {"api-approved.kubernetes.io": "unapproved, for tests"}
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": note}}
 
 
 def in_effect(client: KubeClient, probes: Sequence[Request]) -> None:
@@ -84,26 +92,19 @@ def in_effect(client: KubeClient, probes: Sequence[Request]) -> None:
         time.sleep(0.2)
 
 
-def named(probe: Request, manifest: Object, index: int) -> Object:
+def named(client: KubeClient, probe: Request, manifest: Object, index: int) -> Object:
     """The object in the team's namespace; one that exists before the act has a name of its own."""
     metadata = {"namespace": HERE, **manifest["metadata"]}
-    if manifest["kind"] == "Namespace" or ("namespace" not in manifest["metadata"] and _of_cluster(manifest)):
+    if not client.discovery.find(manifest["apiVersion"], manifest["kind"]).namespaced:
         metadata.pop("namespace")
     if probe.before is not None and metadata["name"] == "it":
         metadata["name"] = f"it-{index}"
     return {**manifest, "metadata": metadata}
 
 
-def _of_cluster(manifest: Object) -> bool:
-    return manifest["kind"] in {
-        "ClusterRole", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "CertificateSigningRequest",
-        "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-    }  # fmt: skip
-
-
 def ask(client: KubeClient, probe: Request, index: int) -> str:
     """The refusal of an act; empty if the API server accepts it. Nothing is changed: all requests are dry runs."""
-    manifest = named(probe, probe.manifest, index)
+    manifest = named(client, probe, probe.manifest, index)
     ref = Ref.of(manifest)
     resource = client.discovery.find(ref.api_version, ref.kind)
     named_in_path = probe.method not in ("POST", "LIST") or probe.subresource
@@ -114,7 +115,15 @@ def ask(client: KubeClient, probe: Request, index: int) -> str:
         body = {"spec": manifest["spec"]}
     if probe.subresource == "token":
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": manifest["spec"]}
-    content = {"content_type": "application/merge-patch+json"} if probe.method == "PATCH" else {}
+    if probe.subresource == "eviction":
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": ref.name, "namespace": ref.namespace},
+        }
+    # A merge would replace all of a container, and change what was defaulted in it.
+    way = "strategic-merge-patch" if ref.kind == "Pod" else "merge-patch"
+    content = {"content_type": f"application/{way}+json"} if probe.method == "PATCH" else {}
     dry = {} if probe.method in ("GET", "LIST") else {"dryRun": "All"}
     method = "GET" if probe.method == "LIST" else probe.method
     try:

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Final
+
 from tests.adversary.probe import Commit
 from tests.rehearsal.repository import Repository
+
+OWNERS: Final = Path(__file__).resolve().parents[2] / ".github" / "CODEOWNERS"
 
 
 def ask(repository: Repository, probe: Commit) -> str:
     """What the command says about the change; empty if it does not say what it has to."""
+    if probe.owned:
+        return owner(probe.file)
     path = repository.root / probe.file
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     # A file that is changed somehow ends with one more comment.
-    repository.pull_request(probe.changes or {text: f"{text}\n# changed\n"}, probe.file)
+    repository.pull_request(probe.changes or {text: f"{text}\n# changed\n"}, probe.file, link=probe.link)
     done = repository.run(*probe.command)
     repository.git("checkout", "--quiet", "main")
+    if not probe.says:
+        return done.stdout if done.returncode else ""
     return probe.says if probe.says in done.stdout else ""
+
+
+def owner(file: str) -> str:
+    """Who has to review a file: the last pattern that matches it."""
+    found = ""
+    for line in OWNERS.read_text(encoding="utf-8").splitlines():
+        pattern, _, names = line.partition(" ")
+        if (
+            pattern
+            and not pattern.startswith("#")
+            and (pattern in ("*", f"/{file}") or (pattern.endswith("/") and f"/{file}".startswith(pattern)))
+        ):
+            found = names.strip()
+    return found

@@ -11,6 +11,10 @@ Object = dict[str, Any]
 MEMBER: Final = "edit"
 ADMINISTRATOR: Final = "admin"
 AUTHOR: Final = "author of a pull request"
+NEIGHBOUR: Final = "page or user of the machine"
+AUTHORS: Final = "the rules' authors"
+INDEPENDENT: Final = "independent"
+PROVIDER: Final[Mapping[str, Any]] = {"region": "us-east-1", "allowedAccountIds": ["444455556666"]}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -21,11 +25,22 @@ class Probe:
         act: What the actor does, as a phrase.
         actor: A member or an administrator of a team, or the author of a pull request.
         accepted: Why it is accepted; empty if it has to be refused. docs/security.md lists what is accepted.
+        gap: What refuses it one day; until then it gets through, and counts against the rate.
+        legitimate: Whether it is work that nothing may refuse.
+        origin: Who wrote the probe: somebody who knows the rules, or somebody who had not read them.
     """
 
     act: str
     actor: str
     accepted: str = ""
+    gap: str = ""
+    legitimate: bool = False
+    origin: str = AUTHORS
+
+    @property
+    def due(self) -> bool:
+        """Whether it has to be refused."""
+        return not self.accepted and not self.legitimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,6 +71,8 @@ class Change(Probe):
         name: Or the logical name of a resource of prod that is changed.
         edits: Its changed inputs, by path.
         options: Its changed options.
+        removed: Whether it is removed.
+        provider: Inputs of the provider of the added resource.
     """
 
     actor: str = AUTHOR
@@ -64,6 +81,8 @@ class Change(Probe):
     name: str = ""
     edits: Mapping[tuple[Any, ...], Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    removed: bool = False
+    provider: Mapping[str, Any] = field(default_factory=lambda: PROVIDER)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +93,9 @@ class Commit(Probe):
         file: The changed file.
         changes: Replaced texts; `""` replaces the whole file.
         command: What the pipeline runs then.
-        says: What its output has to contain.
+        says: What its output has to contain; empty if it has to fail.
+        link: Where the file is a symbolic link to.
+        owned: Whether the file has to have a code owner; no command runs.
     """
 
     actor: str = AUTHOR
@@ -82,6 +103,24 @@ class Commit(Probe):
     changes: Mapping[str, str]
     command: Sequence[str]
     says: str
+    link: str = ""
+    owned: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Visit(Probe):
+    """A request to a server of a sandbox, without its credentials.
+
+    Attributes:
+        server: aws, api, etcd; `user` asks as another user of the machine, `files` reads files as one.
+        headers: Its headers; a Host without a port gets the server's.
+    """
+
+    actor: str = NEIGHBOUR
+    server: str = "aws"
+    method: str = "GET"
+    path: str = "/"
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def held_out(probes: Iterable[Probe], seed: int) -> frozenset[Probe]:

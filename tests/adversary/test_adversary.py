@@ -8,18 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from tests.adversary import cluster, pipeline, program
-from tests.adversary.changes import CHANGES
-from tests.adversary.commits import COMMITS
-from tests.adversary.probe import ADMINISTRATOR, MEMBER, Change, Commit, Request, held_out
-from tests.adversary.requests import LISTED, REQUESTS
+from slipway.sandbox.aws.moto import server as moto_server
+from slipway.sandbox.aws.moto.server import MotoServer
+from tests.adversary import cluster, machine, pipeline, program
+from tests.adversary.independent import known
+from tests.adversary.probe import (
+    ADMINISTRATOR,
+    INDEPENDENT,
+    MEMBER,
+    Change,
+    Commit,
+    Probe,
+    Request,
+    Visit,
+    held_out,
+)
+from tests.adversary.probes import CHANGES, COMMITS, PROBES, REQUESTS, VISITS
+from tests.adversary.requests import LISTED
 from tests.components.admission import samples as make
 from tests.rehearsal.repository import Repository
-from tests.slipway.sandbox.plane import CLUSTER, start_plane
+from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
-PROBES = (*REQUESTS, *CHANGES, *COMMITS)
 LEGITIMATE = (
     Request(act="a Job", manifest=make.job(suspend=True)),
     Request(act="a pod", manifest=make.pod()),
@@ -30,17 +40,33 @@ LEGITIMATE = (
 """Refusing everything would be no guard."""
 
 
+def name(probe: Probe) -> str:
+    return f"{probe.actor}: {probe.act}"
+
+
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("adversary")
+
+
+@pytest.fixture(scope="module")
+def plane(folder: Path) -> Iterator[ControlPlane]:
     """An API server of its own: the rules of a whole stack would refuse what other tests create."""
-    plane = start_plane(tmp_path_factory.mktemp("adversary"))
+    plane = start_plane(folder)
     try:
         plane.pool.create(CLUSTER, "1.36")
         cluster.prepare(plane.client, REQUESTS)
         cluster.in_effect(plane.client, REQUESTS)
-        yield plane.client
+        yield plane
     finally:
         plane.supervisor.stop_all()
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[MotoServer]:
+    running = moto_server.start()
+    yield running
+    running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -48,28 +74,40 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return Repository.make(tmp_path_factory.mktemp("adversary") / "checkout")
 
 
+def judge(probe: Probe, refusal: str) -> None:
+    if probe.gap and not refusal:
+        pytest.xfail(probe.gap)
+    assert bool(refusal) is probe.due, refusal
+
+
 @pytest.mark.sandbox
-@pytest.mark.parametrize("probe", REQUESTS, ids=lambda probe: f"{probe.actor}: {probe.act}")
-def test_a_request_is_refused_or_accepted_as_listed(client: KubeClient, probe: Request) -> None:
-    refusal = cluster.ask(client, probe, REQUESTS.index(probe))
-    assert bool(refusal) is not bool(probe.accepted), refusal
+@pytest.mark.parametrize("probe", REQUESTS, ids=name)
+def test_a_request_is_refused_or_accepted_as_listed(plane: ControlPlane, probe: Request) -> None:
+    refusal = cluster.ask(plane.client, probe, REQUESTS.index(probe))
     assert not any(part in refusal for part in cluster.MALFORMED), refusal
+    judge(probe, refusal)
 
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("probe", LEGITIMATE, ids=lambda probe: probe.act)
-def test_work_goes_on(client: KubeClient, probe: Request) -> None:
-    assert cluster.ask(client, probe, len(REQUESTS)) == ""
+def test_work_goes_on(plane: ControlPlane, probe: Request) -> None:
+    assert cluster.ask(plane.client, probe, len(REQUESTS)) == ""
 
 
-@pytest.mark.parametrize("probe", CHANGES, ids=lambda probe: probe.act)
+@pytest.mark.sandbox
+@pytest.mark.parametrize("probe", VISITS, ids=name)
+def test_a_neighbour_gets_nothing(plane: ControlPlane, moto: MotoServer, folder: Path, probe: Visit) -> None:
+    judge(probe, machine.ask(probe, plane, moto, folder))
+
+
+@pytest.mark.parametrize("probe", CHANGES, ids=name)
 def test_a_change_of_the_program_is_reported(probe: Change) -> None:
-    assert program.ask(probe)
+    judge(probe, program.ask(probe))
 
 
-@pytest.mark.parametrize("probe", COMMITS, ids=lambda probe: probe.act)
+@pytest.mark.parametrize("probe", COMMITS, ids=name)
 def test_a_change_of_the_pipeline_is_noticed(repository: Repository, probe: Commit) -> None:
-    assert pipeline.ask(repository, probe)
+    judge(probe, pipeline.ask(repository, probe))
 
 
 def test_acts_have_names_of_their_own() -> None:
@@ -78,6 +116,20 @@ def test_acts_have_names_of_their_own() -> None:
 
 def test_at_least_40_requests_are_of_no_rule() -> None:
     assert len([probe for probe in REQUESTS if probe not in LISTED and probe.actor == MEMBER]) >= 40
+
+
+def test_independent_probes_are_counted_by_themselves() -> None:
+    count = Counter((type(probe), probe.due) for probe in PROBES if probe.origin == INDEPENDENT)
+    assert count[(Request, True)] >= 60
+    assert count[(Request, False)] >= 20
+    assert count[(Change, True)] >= 40
+    assert count[(Commit, True)] >= 12
+    assert count[(Visit, True)] >= 10
+
+
+def test_what_is_known_of_independent_probes_names_probes() -> None:
+    assert {*known.GAPS, *known.ACCEPTED} <= {probe.act for probe in PROBES if probe.origin == INDEPENDENT}
+    assert not known.GAPS.keys() & known.ACCEPTED.keys()
 
 
 def test_half_of_the_probes_are_held_out_by_seed() -> None:

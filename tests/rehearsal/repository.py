@@ -84,16 +84,21 @@ class Repository:
         repository.commit("the deployed stack")
         return repository
 
-    def pull_request(self, changes: Mapping[str, str], file: str = STACK_FILE) -> None:
-        """Discard the previous pull request, and check out a merge whose second parent replaces texts in a file."""
+    def pull_request(self, changes: Mapping[str, str], file: str = STACK_FILE, *, link: str = "") -> None:
+        """Discard the previous pull request, and check out a merge whose second parent replaces texts in a file, or
+        makes it a symbolic link."""
         self.git("checkout", "--quiet", "-B", "change", "main")
         path = self.root / file
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         for old, new in changes.items():
             assert old in text, f"{file} has no {old!r}"
             text = text.replace(old, new)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text or "new\n", encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if link:
+            path.unlink(missing_ok=True)
+            path.symlink_to(link)
+        else:
+            path.write_text(text or "new\n", encoding="utf-8")
         self.commit("a change")
         self.git("checkout", "--quiet", "-B", "merge", "main")
         self.git("merge", "--quiet", "--no-ff", "--no-edit", "change")
