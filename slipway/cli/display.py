@@ -69,7 +69,9 @@ def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
 
     def beat() -> None:
         while not ended.wait(seconds):
-            rows = [line.strip() for line in read(output).splitlines() if line.strip()] if output.exists() else []
+            lines = [line.strip() for line in read(output).splitlines()] if output.exists() else []
+            # `@ updating....` says nothing but that the engine runs.
+            rows = [line for line in lines if line and not line.startswith("@")]
             latest = rows[-1] if rows else "no output yet"
             print(f"[{time.monotonic() - started:5.0f} s] {latest}", file=sys.stderr, flush=True)
 

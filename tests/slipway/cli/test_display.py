@@ -11,6 +11,7 @@ from slipway.cli import display, main, offline
 from slipway.cli.review import Review
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_plan import event
+from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 BUCKET = "aws:s3/bucket:Bucket"
 ROWS = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s3:Bucket it created (0.04s)\n"
@@ -41,9 +42,10 @@ def test_on_a_terminal_the_engines_display_stays(monkeypatch: pytest.MonkeyPatch
     assert not display.quiet((), verbose=False)
 
 
-def test_a_long_run_shows_its_latest_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("waiting", ["", "@ updating......\n"])
+def test_a_long_run_shows_its_latest_row(waiting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "output"
-    output.write_text(f"{ROWS}\n")
+    output.write_text(f"{ROWS}\n{waiting}")
     with display.heartbeat(output, seconds=0.02):
         time.sleep(0.3)
     assert "s] +  aws:s3:Bucket it created (0.04s)" in capsys.readouterr().err
