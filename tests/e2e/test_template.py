@@ -15,14 +15,14 @@ from tests.e2e.world import REPOSITORY, World, counts
 
 pytestmark = pytest.mark.sandbox
 
-TEMPLATE: Final = "slipway/templates/platform"
+TEMPLATE: Final = "slipway-source/templates/platform"
 
 
 @pytest.fixture(scope="module")
 def project(world: World, tmp_path_factory: pytest.TempPathFactory) -> World:
     """What the commands of docs/guides/elsewhere.md make, in a shell of the sandbox."""
     directory = tmp_path_factory.mktemp("project")
-    (directory / "slipway").symlink_to(REPOSITORY)
+    (directory / "slipway-source").symlink_to(REPOSITORY)
     world.succeed("sandbox", "start")
     shell = {**world.environment, **json.loads(world.succeed("sandbox", "env", "--json"))}
     done = subprocess.run(
