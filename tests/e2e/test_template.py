@@ -45,16 +45,16 @@ def test_the_new_project_has_the_settings_of_the_engine_that_slipway_has(project
     assert (project.checkout / theirs["runtime"]["options"]["virtualenv"]).parent.samefile(REPOSITORY)
 
 
-def test_the_new_project_passes_the_checks(project: World) -> None:
+def test_the_new_project_passes_the_checks_and_the_policies(project: World) -> None:
     assert "stack dev: valid." in project.succeed("check", "dev", "--strict")
+    assert "0 mandatory and 0 advisory findings" in project.succeed("policies", "dev")
 
 
-def test_a_preview_of_the_new_project_shows_no_mandatory_finding(project: World) -> None:
+def test_the_sandbox_previews_the_new_project(project: World) -> None:
     done = project.succeed("preview", "fresh", "--sandbox")
     assert counts(done).keys() == {"to create"}
     assert counts(done)["to create"] > 200
     assert "team research" in done
-    assert "mandatory" not in done
 
 
 def test_the_schema_for_editors_is_found(project: World) -> None:
