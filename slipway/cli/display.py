@@ -1,13 +1,15 @@
 """Whether the engine's rows are shown, and what of its output is shown without them.
 
-A terminal shows the engine's display, which redraws its rows. Elsewhere the engine prints two rows for each resource,
-changed or not: 1,366 lines for an unchanged stack dev (2026-11).
+The engine prints two rows for each resource, changed or not: 1,366 lines for an unchanged stack dev. On a terminal it
+redraws them, and 470 rows stay (2026-11).
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import shutil
 import sys
 import threading
 import time
@@ -28,13 +30,19 @@ _DISPLAY: Final = (
     "-v",
 )
 """Arguments that ask for a display of the engine's (`pulumi preview --help`, v3.258.0)."""
+REDRAWN: Final = 0.25
+"""Seconds between two lines on a terminal."""
+_LINE: Final = "\r\x1b[K"
+"""Back to the first column, and erases the line (ECMA-48, CR and EL)."""
+_TAIL: Final = 8192
+"""Bytes that are searched for the latest row; the engine's dots are a line that grows."""
 _SECTION: Final = re.compile(r"^(Diagnostics|Policies|Policy Violations):")
 _END: Final = re.compile(r"^(Outputs|Resources|Duration):?")
 
 
 def quiet(extra: Sequence[str], *, verbose: bool) -> bool:
-    """Whether the engine's rows are left out: without a terminal, `--verbose` and arguments about the display."""
-    return not (verbose or sys.stdout.isatty() or any(one.startswith(_DISPLAY) for one in extra))
+    """Whether the engine's rows are left out: without `--verbose` and arguments about the display."""
+    return not (verbose or any(one.startswith(_DISPLAY) for one in extra))
 
 
 def read(output: Path) -> str:
@@ -63,15 +71,20 @@ def without_rows(output: str, *, failed: bool) -> str:
 
 @contextlib.contextmanager
 def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
-    """While the engine's rows go to a file, its latest one is printed to stderr every minute: a CI job without output
-    is taken for a dead one."""
+    """While the engine's rows go to a file, its latest one is shown on standard error.
+
+    A terminal has one line, which is redrawn and disappears at the end. Elsewhere a line is printed every minute: a CI
+    job without output is taken for a dead one.
+    """
+    live = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     ended, started = threading.Event(), time.monotonic()
 
     def beat() -> None:
-        while not ended.wait(seconds):
-            rows = [line.strip() for line in read(output).splitlines() if line.strip()] if output.exists() else []
-            latest = rows[-1] if rows else "no output yet"
-            print(f"[{time.monotonic() - started:5.0f} s] {latest}", file=sys.stderr, flush=True)
+        while not ended.wait(REDRAWN if live else seconds):
+            line = f"[{time.monotonic() - started:5.0f} s] {latest(output)}"
+            # One column less than there are: a full line would wrap.
+            shown = _LINE + line[: shutil.get_terminal_size().columns - 1] if live else f"{line}\n"
+            print(shown, end="", file=sys.stderr, flush=True)
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -80,3 +93,17 @@ def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+        if live:
+            print(_LINE, end="", file=sys.stderr, flush=True)
+
+
+def latest(output: Path) -> str:
+    """The latest row of the engine's output."""
+    try:
+        with output.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+    except FileNotFoundError:
+        lines = []
+    # `@ updating....` says nothing but that the engine runs.
+    return next((line for line in reversed(lines) if line and not line.startswith("@")), "no output yet")

@@ -52,7 +52,7 @@ def add(commands: Commands) -> None:
         )
         parser.add_argument(
             "--verbose", action="store_true",
-            help="show the engine's rows without a terminal, too; with --sandbox also list every resource and node",
+            help="show the engine's rows; with --sandbox also list every resource and node",
         )  # fmt: skip
         parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
         if name.changes:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +19,10 @@ from slipway.sandbox.kubernetes.objects import Ref
 from tests.e2e.world import World
 from tests.slipway.quickstarts.pages import STACK, Page
 
-KUEUE: Final = "system:serviceaccount:kueue-system:kueue-controller-manager"
-SECONDS: Final = 90.0
+DONE: Final = {"Job": "Complete", "TrainJob": "Complete", "InferenceService": "Ready"}
+"""The condition in which a workload of each kind ends, or serves."""
+SECONDS: Final = 240.0
+"""Longest time until then: Karpenter starts a node, controllers follow."""
 
 
 def commands(page: Page) -> list[str]:
@@ -27,6 +30,11 @@ def commands(page: Page) -> list[str]:
     section = page.path.read_text(encoding="utf-8").partition("## Run it\n")[2].partition("\n## ")[0]
     blocks = re.findall(r"(?:^    .*\n)+", section, re.M)
     return ["".join(line[4:] + "\n" for line in block.splitlines()) for block in blocks]
+
+
+def removal(page: Page) -> list[str]:
+    """The commands that remove what the page made, from all its sections."""
+    return re.findall(r"^    (kubectl .* delete .*)$", page.path.read_text(encoding="utf-8"), re.M)
 
 
 def yaml_of(page: Page) -> str:
@@ -72,25 +80,41 @@ class Member:
         return path
 
 
-def start(world: World, namespace: str, job: str) -> None:
-    """What Kueue does when it admits a Job: nobody else may, and no Kueue runs in this world."""
-    kubectl = ["kubectl", "--kubeconfig", str(world.home / "kubeconfig"), "--context", f"slipway-{STACK}"]
-    identity = ["--as", KUEUE, "--as-group", "system:masters"]
-    patch = ["patch", "job", job, "-n", namespace, "--type", "merge", "-p", '{"spec":{"suspend":false}}']
-    subprocess.run([*kubectl, *identity, *patch], check=True, capture_output=True, timeout=60)
+def ref(manifest: Mapping[str, Any]) -> Ref:
+    """The object of a manifest."""
+    metadata = manifest["metadata"]
+    return Ref(manifest["apiVersion"], manifest["kind"], metadata["name"], metadata["namespace"])
 
 
-def pods_until_done(client: KubeClient, namespace: str, job: str) -> list[dict[str, Any]]:
-    """The pods of a Job when it is complete."""
-    end = time.monotonic() + SECONDS
+def conditions(found: Mapping[str, Any]) -> set[str]:
+    """The conditions of an object that are true."""
+    listed = (found.get("status") or {}).get("conditions") or ()
+    return {one["type"] for one in listed if one["status"] == "True"}
+
+
+def finish(client: KubeClient, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Wait until a workload is complete, or serves; its pods."""
+    end, wanted = time.monotonic() + SECONDS, DONE[manifest["kind"]]
+    name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
     kind = client.discovery.find("v1", "Pod")
     while True:
-        found = client.get(Ref("batch/v1", "Job", job, namespace))
+        found = client.get(ref(manifest))
         assert found is not None
-        pods = list(client.list(kind, namespace, f"batch.kubernetes.io/job-name={job}"))
-        conditions = {one["type"] for one in found["status"].get("conditions", ()) if one["status"] == "True"}
-        if "Complete" in conditions:
+        pods = [one for one in client.list(kind, namespace) if one["metadata"]["name"].startswith(f"{name}-")]
+        if wanted in conditions(found):
             return pods
         states = [(pod["metadata"]["name"], pod["status"]) for pod in pods]
-        assert time.monotonic() < end, f"{job} is not complete after {SECONDS} s: {conditions}, {states}"
+        assert time.monotonic() < end, f"{name} is not {wanted} after {SECONDS} s: {found.get('status')}, {states}"
         time.sleep(0.5)
+
+
+def queued(client: KubeClient, manifest: Mapping[str, Any]) -> set[str]:
+    """The conditions of the Workload that Kueue made for an object or its pods."""
+    name = manifest["metadata"]["name"]
+    kind = client.discovery.find("kueue.x-k8s.io/v1beta2", "Workload")
+    (found,) = [
+        one
+        for one in client.list(kind, manifest["metadata"]["namespace"])
+        if any(owner["name"].startswith(name) for owner in one["metadata"]["ownerReferences"])
+    ]
+    return conditions(found)

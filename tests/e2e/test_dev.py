@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
-from pathlib import Path
 
 import pytest
-import yaml
 
-from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
 from slipway.verify.probes import LABEL, NAMESPACE
 from spec.errors import EXIT_STATEFUL
-from tests.components.workloads.test_crds import crd
-from tests.e2e import quickstart
 from tests.e2e.cloud import client, contents, vpcs
-from tests.e2e.quickstart import Member
 from tests.e2e.world import World, counts, updated
-from tests.slipway.quickstarts.pages import PAGES
-from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox
 
@@ -51,46 +41,6 @@ def test_the_api_server_shows_a_node_of_every_pool_with_its_gpus(dev: str, world
     assert offered.keys() == {"system", "cpu", "a100", "h100", "gpu-spot"}
     assert offered["a100"]["nvidia.com/mig-1g.5gb"] == "56"
     assert offered["h100"]["nvidia.com/gpu"] == "1"
-
-
-@pytest.fixture(scope="module")
-def served(dev: str, world: World, shared: Path) -> KubeClient:
-    """The API server of stack dev with the CRDs of Trainer and KServe, which charts bring."""
-    if shutil.which("kubectl") is None:
-        pytest.skip("no kubectl on PATH: install it, the pages of the quickstarts use it")
-    client = world.api("dev")
-    define(client, [crd(shared / "charts", kind) for kind in ("TrainJob", "TrainingRuntime", "InferenceService")])
-    return client
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_quickstart_runs_from_its_page_as_a_member_of_the_team(
-    served: KubeClient, world: World, tmp_path: Path, name: str
-) -> None:
-    page = PAGES[name]
-    member = Member(world, tmp_path / "member", page.team)
-    file = tmp_path / "member" / f"{name}.yaml"
-    with_checkout, *without = quickstart.commands(page)
-    output = member.shell(with_checkout)
-    objects = list(yaml.safe_load_all(file.read_text()))
-    assert output.count("serverside-applied") == len(objects)
-    assert "BUCKET" not in file.read_text()
-    bucket = next(iter(re.findall(r"s3://([a-z0-9-]+)/", file.read_text())), "BUCKET")
-    written = file.read_text()
-    # Without a checkout: the YAML of the page, and the commands that fill in the bucket.
-    file.write_text(quickstart.yaml_of(page))
-    for script in without:
-        assert "serverside-applied" in member.shell(script)
-    assert file.read_text().replace("s3://BUCKET/", f"s3://{bucket}/") == written
-    for one in objects:
-        reference = Ref(one["apiVersion"], one["kind"], one["metadata"]["name"], one["metadata"]["namespace"])
-        assert served.get(reference) is not None
-    for job in [one["metadata"] for one in objects if one["kind"] == "Job"]:
-        quickstart.start(world, job["namespace"], job["name"])
-        pods = quickstart.pods_until_done(served, job["namespace"], job["name"])
-        assert {pod["status"]["phase"] for pod in pods} == {"Succeeded"}
-        assert all(pod["spec"].get("nodeName") for pod in pods)
-    member.shell(f"kubectl delete --wait=false -f {name}.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,29 @@
-"""Manifests in a sandbox with Kueue: the example of `slipway try`, and `slipway why` of the same files."""
+"""Manifests in a sandbox whose controllers run: quickstarts from their pages, `slipway try`, and `slipway why`."""
 
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from slipway import toolchain
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Ref
+from tests.e2e import quickstart
+from tests.e2e.quickstart import Member
 from tests.e2e.world import REPOSITORY, World
+from tests.slipway.quickstarts.pages import PAGES
 
 pytestmark = pytest.mark.sandbox
 
+CHARTS: Final = ("kueue", "jobset", "kubeflow-trainer", "kserve-crd", "kserve-resources", "karpenter", "karpenter-crd")
+CONTROLLERS: Final = ("kueue", "jobset", "trainer", "kserve", "karpenter")
 MANIFESTS: Final = REPOSITORY / "examples" / "manifests"
 LAYERS: Final = {
     "job/right": "accepted",
@@ -29,22 +39,63 @@ LAYERS: Final = {
 
 @pytest.fixture(scope="module")
 def queued(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Stack dev with Kueue, and no other chart."""
+    """Stack dev with the charts whose controllers run workloads, and no others."""
     whole = shared / "charts-full"
     if not whole.is_dir():
-        pytest.skip(f"{whole} has no charts with templates: this test installs Kueue's")
-    if toolchain.find("kueue") is None:
-        pytest.skip("no kueue here: run `python -m slipway.toolchain ensure kueue`")
+        pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
+    if missing := [name for name in CONTROLLERS if toolchain.find(name) is None]:
+        pytest.skip(f"no {', '.join(missing)} here: run `python -m slipway.toolchain ensure {' '.join(missing)}`")
     directory = tmp_path_factory.mktemp("manifests")
     charts = directory / "charts"
     charts.mkdir()
-    (charts / "kueue").symlink_to(whole / "kueue")
+    for name in CHARTS:
+        (charts / name).symlink_to(whole / name)
     world = World.make(directory, charts)
     try:
         world.succeed("up", "dev", "--sandbox")
         yield world
     finally:
         world.run("sandbox", "stop")
+
+
+@pytest.fixture(scope="module")
+def client(queued: World) -> KubeClient:
+    """The API server of that stack."""
+    if shutil.which("kubectl") is None:
+        pytest.skip("no kubectl on PATH: install it, the pages of the quickstarts use it")
+    return queued.api("dev")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_quickstart_runs_from_its_page_as_a_member_of_the_team(
+    queued: World, client: KubeClient, tmp_path: Path, name: str
+) -> None:
+    page = PAGES[name]
+    member = Member(queued, tmp_path / "member", page.team)
+    file = tmp_path / "member" / f"{name}.yaml"
+    with_checkout, *without = quickstart.commands(page)
+    output = member.shell(with_checkout)
+    written = file.read_text(encoding="utf-8")
+    objects = list(yaml.safe_load_all(written))
+    assert output.count("serverside-applied") == len(objects)
+    assert "BUCKET" not in written
+    (workload,) = [one for one in objects if one["kind"] in quickstart.DONE]
+    pods = quickstart.finish(client, workload)
+    served = workload["kind"] == "InferenceService"
+    assert {pod["status"]["phase"] for pod in pods} == {"Running" if served else "Succeeded"}
+    assert "Admitted" in quickstart.queued(client, workload)
+    nodes = {pod["spec"]["nodeName"]: client.get(Ref("v1", "Node", pod["spec"]["nodeName"])) for pod in pods}
+    assert len(nodes) == (2 if name == "two-nodes" else 1)
+    assert all(node and "karpenter.sh/nodepool" in node["metadata"]["labels"] for node in nodes.values())
+    for script in quickstart.removal(page):
+        assert "deleted" in member.shell(script)
+    # Without a checkout: the YAML of the page, and the commands that fill in the bucket.
+    file.write_text(quickstart.yaml_of(page), encoding="utf-8")
+    for script in without:
+        assert "serverside-applied" in member.shell(script)
+    bucket = next(iter(re.findall(r"s3://([a-z0-9-]+)/", written)), "BUCKET")
+    assert file.read_text(encoding="utf-8").replace("s3://BUCKET/", f"s3://{bucket}/") == written
+    member.shell(f"kubectl delete --ignore-not-found --wait=false -f {name}.yaml")
 
 
 def test_every_expectation_of_the_example_is_met(queued: World) -> None:
@@ -70,7 +121,7 @@ def test_a_namespace_of_no_team_is_said(queued: World) -> None:
 
 def test_a_trial_that_is_not_met_fails_with_the_answer(queued: World, tmp_path: Path) -> None:
     (tmp_path / "right.yaml").write_text((MANIFESTS / "right.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-    expect = "namespace: vision\nwithin: 3s\nexpect: {job/right: {runsOn: h100}}\n"
+    expect = "namespace: vision\nwithin: 60s\nexpect: {job/right: {runsOn: h100}}\n"
     (tmp_path / "try.yaml").write_text(expect, encoding="utf-8")
     done = queued.run("try", str(tmp_path), "--stack", "dev", "--sandbox")
     assert done.returncode == 1

@@ -28,6 +28,7 @@ WRITES = {
     ("deploy.yml", "prod"): {"id-token"},
     ("deploy-stack.yml", "plan"): {"id-token"},
     ("deploy-stack.yml", "up"): {"id-token"},
+    ("site.yml", "publish"): {"id-token", "pages"},
 }
 """Every write permission of each job."""
 
@@ -168,6 +169,15 @@ def test_only_comment_yml_follows_a_preview_and_it_runs_no_code_of_the_pull_requ
     assert comment["run"] == "python3 -m tools.ci.comment"
 
 
+def test_the_job_that_publishes_the_website_runs_no_code_of_the_repository() -> None:
+    build, publish = document(ROOT / ".github" / "workflows" / "site.yml")["jobs"].values()
+    assert [step.get("uses", step.get("run", "")).partition("@")[0] for step in publish["steps"]] == [
+        "actions/deploy-pages"
+    ]
+    assert build["permissions"] == {"contents": "read"}
+    assert build["steps"][-1]["with"]["path"] == "build/site/html"
+
+
 SETUP = "make setup pipeline"
 ASSUMES = "aws-actions/configure-aws-credentials@"
 
@@ -181,8 +191,11 @@ def steps(job: Any) -> list[dict[str, Any]]:
 
 
 def test_jobs_that_assume_a_role_are_those_with_a_token() -> None:
+    """And the one that publishes the website, for which GitHub Pages asks for a token."""
     with_token = {
-        (path, name) for path, name, job in jobs() if job["permissions"].get("id-token") == "write" and "steps" in job
+        (path, name)
+        for path, name, job in jobs()
+        if job["permissions"].get("id-token") == "write" and "steps" in job and path.name != "site.yml"
     }
     assert {(one.values[0], one.values[1]) for one in with_role()} == with_token
 

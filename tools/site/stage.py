@@ -19,6 +19,7 @@ from typing import Any, Final
 import yaml
 
 from tools.lock import ROOT
+from tools.site import releases
 from tools.site.markdown import rewrite, title
 
 BUILD: Final = ROOT / "build" / "site"
@@ -27,7 +28,7 @@ ASSETS: Final = Path(__file__).with_name("assets")
 _OTHERS: Final = {
     "README.md": "project/about.md",
     "CONTRIBUTING.md": "project/contributing.md",
-    "CHANGELOG.md": "project/changelog.md",
+    releases.SOURCE: releases.INDEX,
     "SECURITY.md": "project/security.md",
     "stacks/README.md": "stacks.md",
 }
@@ -84,13 +85,16 @@ def stage(root: Path = ROOT, build: Path = BUILD) -> Path:
     known = pages(root)
     texts: dict[str, str] = {}
     for name, place in known.items():
-        file = target / place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if place.endswith(".md"):
-            texts[place] = rewrite((root / name).read_text(encoding="utf-8"), partial(_link, name, known=known))
-            file.write_text(texts[place], encoding="utf-8")
-        else:
-            shutil.copy2(root / name, file)
+        (target / place).parent.mkdir(parents=True, exist_ok=True)
+        if not place.endswith(".md"):
+            shutil.copy2(root / name, target / place)
+            continue
+        text = (root / name).read_text(encoding="utf-8")
+        made = releases.pages(text) if name == releases.SOURCE else {}
+        here = partial(_link, name, known={**known, **{one: one for one in made}})
+        texts |= {one: rewrite(page, here) for one, page in (made or {place: text}).items()}
+    for place, text in texts.items():
+        (target / place).write_text(text, encoding="utf-8")
     shutil.copytree(ASSETS, target / "assets")
     config = build / "mkdocs.yml"
     config.write_text(yaml.dump(configuration(texts), Dumper=_Dumper, sort_keys=False), encoding="utf-8")

@@ -1,7 +1,9 @@
-"""Without a terminal, a preview and an update show a summary instead of the engine's rows, and never hide an error."""
+"""A preview and an update show a summary instead of the engine's rows, and never hide an error."""
 
 from __future__ import annotations
 
+import io
+import os
 import time
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from slipway.cli import display, main, offline
 from slipway.cli.review import Review
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_plan import event
+from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 BUCKET = "aws:s3/bucket:Bucket"
 ROWS = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s3:Bucket it created (0.04s)\n"
@@ -36,14 +39,46 @@ def test_an_argument_about_the_engines_display_keeps_it(argument: str) -> None:
     assert not display.quiet((), verbose=True)
 
 
-def test_on_a_terminal_the_engines_display_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    assert not display.quiet((), verbose=False)
+class Terminal(io.StringIO):
+    """Standard error of a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
-def test_a_long_run_shows_its_latest_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_a_terminal_one_line_follows_the_latest_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((40, 24)))
     output = tmp_path / "output"
-    output.write_text(f"{ROWS}\n")
+    with display.heartbeat(output):
+        while "no output yet" not in terminal.getvalue():
+            time.sleep(0.01)
+        output.write_text(f" +  aws:s3:Bucket a-very-long-name-of-a-bucket creating (0s)\n{'x' * 9000}\n{ROWS}")
+        while "aws:s3:Bucket it created" not in terminal.getvalue():
+            time.sleep(0.01)
+    assert "\n" not in terminal.getvalue()
+    lines = terminal.getvalue().split("\r\x1b[K")
+    assert max(map(len, lines)) < 40
+    assert lines[-1] == ""
+
+
+@pytest.mark.parametrize("terminal", ["dumb", ""])
+def test_a_terminal_that_moves_no_cursor_gets_a_row_each_minute(
+    terminal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr", shown := Terminal())
+    monkeypatch.setenv("TERM", terminal)
+    with display.heartbeat(tmp_path / "output", seconds=0.02):
+        while not shown.getvalue():
+            time.sleep(0.01)
+    assert "\x1b" not in shown.getvalue()
+
+
+@pytest.mark.parametrize("waiting", ["", "@ updating......\n"])
+def test_a_long_run_shows_its_latest_row(waiting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "output"
+    output.write_text(f"{ROWS}\n{waiting}")
     with display.heartbeat(output, seconds=0.02):
         time.sleep(0.3)
     assert "s] +  aws:s3:Bucket it created (0.04s)" in capsys.readouterr().err

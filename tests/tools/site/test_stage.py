@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.docs.pages import ROOT, pages
-from tools.site import stage
+from tools.site import releases, stage
 
 
 def test_every_page_of_the_repository_is_on_the_site() -> None:
@@ -22,7 +22,9 @@ def test_every_page_of_the_repository_is_on_the_site() -> None:
 def test_every_page_is_in_the_contents_once(tmp_path: Path) -> None:
     config = yaml.load(stage.stage(build=tmp_path).read_text(), stage._Loader)  # noqa: S506 - a safe loader
     listed = list(stage._names(config["nav"]))
-    assert sorted(listed) == sorted(place for place in stage.pages().values() if place.endswith(".md"))
+    changelog = (ROOT / releases.SOURCE).read_text(encoding="utf-8")
+    places = {*stage.pages().values(), *releases.pages(changelog)}
+    assert sorted(listed) == sorted(place for place in places if place.endswith(".md"))
 
 
 def test_a_page_that_no_entry_matches_comes_last() -> None:
