@@ -16,7 +16,7 @@ from slipway.sandbox.controllers import certificates
 from slipway.sandbox.controllers.launch import Launch, of_deployment
 from slipway.sandbox.controllers.report import Entry, State
 from slipway.sandbox.controllers.running import Place, Running
-from slipway.sandbox.kubernetes import webhooks
+from slipway.sandbox.kubernetes import controllers, webhooks
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.controllers import STARTING, UNHEALTHY, of_image
 from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
@@ -42,6 +42,8 @@ class Controllers:
         self._client = client
         self._version_of = version_of
         self._running: dict[str, Running] = {}
+        # Only these may have closed conversions. To find CRDs by a label, the API server reads all of them.
+        self._unbuilt = {each.name for each in controllers.CONTROLLERS if each.wanted and each.binary is None}
         self._lock = threading.Lock()
         self._watches = [
             Watch(client, DEPLOYMENTS, self._deployment),
@@ -135,9 +137,9 @@ class Controllers:
         """A controller's state changed: open the webhooks and conversions of those that run."""
         try:
             with self._lock:
-                running = [each for each in self._running.values() if each.expected]
-            for each in running:
-                self._convert(each.launch.controller.name)
+                running = {each.launch.controller.name for each in self._running.values() if each.expected}
+            for name in sorted(running & self._unbuilt):
+                self._convert(name)
             for kind in CONFIGURATIONS:
                 for configuration in list(self._client.list(self._client.discovery.find(GROUP, kind))):
                     self._open_one(kind, configuration)

@@ -12,7 +12,9 @@ import pytest
 
 from slipway.sandbox.controllers.report import Entry, State, load
 from slipway.sandbox.kubernetes import controllers
+from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.controllers import served
+from slipway.sandbox.kubernetes.discovery import ResourceType
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref, condition
 from slipway.sandbox.kubernetes.unserved import prepared
@@ -162,6 +164,26 @@ def test_one_that_is_not_ready_yet_ends_with_its_deployment(plane: ControlPlane,
     plane.client.delete(DEPLOYMENT)
     until(lambda: not processes(plane) or None, SECONDS, "it still runs")
     until(lambda: load(tmp_path) == () or None, SECONDS, "it is still listed")
+
+
+def test_one_that_is_built_already_costs_no_look_at_all_crds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = gadget(tmp_path)
+    row.build()
+    monkeypatch.setattr(controllers, "CONTROLLERS", (row,))
+    listed: list[str] = []
+    list_of = KubeClient.list
+
+    def recording(client: KubeClient, resource: ResourceType, *rest: str, **named: str) -> Iterator[Object]:
+        listed.append(resource.kind)
+        return list_of(client, resource, *rest, **named)
+
+    monkeypatch.setattr(KubeClient, "list", recording)
+    with living_plane(tmp_path, ByHand()) as plane:
+        install(plane, *manifests(NAMESPACE), prepared(webhook(NAMESPACE), served()))
+        entry(tmp_path, State.RUNNING)
+        until_labeled(plane, "open", "one")
+    assert "MutatingWebhookConfiguration" in listed
+    assert "CustomResourceDefinition" not in listed
 
 
 def test_another_version_is_reported_and_not_run(plane: ControlPlane, row: Gadget, tmp_path: Path) -> None:
