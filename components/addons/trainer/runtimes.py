@@ -4,7 +4,9 @@
 pool, with all GPUs and Elastic Fabric Adapters, or of one CPU pool.
 
 Each states CPU and memory: in a team namespace the LimitRange would fill in 0.25 vCPUs and 2 GiB
-(`components.tenancy.bounds.DEFAULTS`), with which a training is killed while it loads.
+(`components.tenancy.bounds.DEFAULTS`), with which a training is killed while it loads. A lost node starts all of them
+again and counts as no failure: by default Kubernetes replaces the one pod, whose processes the others don't take back, and
+each pod that ends so counts against the six retries of the Job.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from components.addons.trainer.restarts import RESTARTS, failure_policy, job_failures
 from spec.pools import keys
 from spec.pools.allocatable import EFA_HUGEPAGES_MIB, HUGEPAGES, allocatable
 from spec.pools.pool_spec import PoolSpec
@@ -56,7 +59,7 @@ def _runtime(name: str, pod: dict[str, Any]) -> dict[str, Any]:
         "name": "node",
         "template": {
             "metadata": {"labels": {STEP_LABEL: "trainer"}},
-            "spec": {"template": {"spec": pod}},
+            "spec": {**job_failures(), "template": {"spec": {**pod, "restartPolicy": "Never"}}},
         },
     }
     return {
@@ -66,7 +69,7 @@ def _runtime(name: str, pod: dict[str, Any]) -> dict[str, Any]:
         "spec": {
             # One process per GPU, or per CPU if there is none.
             "mlPolicy": {"numNodes": 1, "torch": {}},
-            "template": {"spec": {"replicatedJobs": [node]}},
+            "template": {"spec": {"failurePolicy": failure_policy(RESTARTS), "replicatedJobs": [node]}},
         },
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from components.addons.trainer.restarts import failure_policy, job_failures
 from components.workloads.checks.bounds import DAY
 from components.workloads.distributed.args import MASTER_PORT, DistributedTrainingArgs
 from components.workloads.distributed.fabric import pod_annotations, with_environment
@@ -12,13 +13,6 @@ from components.workloads.pods import container, pod_spec
 
 NODE: Final = "node"
 """Name of the replicated job and its container, which Trainer requires (Trainer 2.3, runtime guide)."""
-RECLAIMED: Final = {
-    # A job that fails because of a disruption restarts the set without counting as a failure: the job's pod failure
-    # policy gives that reason (jobset.sigs.k8s.io, "Failure Policy", host maintenance; 0.12).
-    "name": "reclaimed",
-    "action": "RestartJobSetAndIgnoreMaxRestarts",
-    "onJobFailureReasons": ["PodFailurePolicy"],
-}
 
 
 def jobset(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
@@ -78,14 +72,13 @@ def _set(name: str, args: DistributedTrainingArgs, command: list[str]) -> dict[s
     spec = {**pod_spec(pod, args.target, [node], priority=args.priority), "restartPolicy": "Never"}
     job = {
         "activeDeadlineSeconds": args.deadline_seconds,
-        "backoffLimit": 0,
         "completions": args.nodes,
         "parallelism": args.nodes,
-        "podFailurePolicy": {"rules": [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
+        **job_failures(),
         "template": {"metadata": pod_metadata(name, pod, args.target, pod_annotations(args)), "spec": spec},
     }
     return {
-        "failurePolicy": {"maxRestarts": args.retries, "rules": [dict(RECLAIMED)]},
+        "failurePolicy": failure_policy(args.retries),
         "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
         "replicatedJobs": [{"name": NODE, "replicas": 1, "template": {"spec": job}}],
     }

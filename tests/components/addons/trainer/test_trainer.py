@@ -89,6 +89,20 @@ def test_container_and_job_have_the_names_that_trainer_requires() -> None:
         assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 
 
+def test_a_lost_node_restarts_all_pods_and_is_no_failure() -> None:
+    """As in a typed training, whose runtime is tested with the controllers (tests/e2e/test_workloads.py)."""
+    for runtime in all_runtimes().values():
+        job_set = runtime["spec"]["template"]["spec"]
+        (rule,) = job_set["failurePolicy"]["rules"]
+        assert rule["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+        (job,) = job_set["replicatedJobs"]
+        assert job["template"]["spec"]["backoffLimit"] == 0
+        (failure,) = job["template"]["spec"]["podFailurePolicy"]["rules"]
+        assert failure == {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget"}]}
+        # The API server accepts a podFailurePolicy with no other, and JobSet's webhook sets OnFailure.
+        assert pod(runtime)["restartPolicy"] == "Never"
+
+
 def test_the_image_is_configurable() -> None:
     seen = seen_parts(lambda: Trainer(Settings(image="123.dkr.ecr.us-east-1.amazonaws.com/torch:1")))
     assert pod(seen.objects["runtime-torch-distributed"])["containers"][0]["image"].startswith("123.dkr")
