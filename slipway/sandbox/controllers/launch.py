@@ -38,6 +38,7 @@ class Launch:
         mounts: Files of its container.
         labels: Labels of its pods.
         ports: Number of each port of its container that has a name.
+        annotations: Those of its pods. Charts put the checksum of a configuration there, which is read at the start.
     """
 
     controller: Controller
@@ -49,6 +50,7 @@ class Launch:
     mounts: tuple[Mount, ...]
     labels: tuple[tuple[str, str], ...]
     ports: tuple[tuple[str, int], ...]
+    annotations: tuple[tuple[str, str], ...] = ()
 
     def selected(self, selector: Mapping[str, str] | None) -> bool:
         """Whether a Service with this selector leads to its pods."""
@@ -79,6 +81,7 @@ def of_deployment(deployment: Object) -> Launch | None:
             tuple(_mounts(template["spec"], container)),
             tuple(sorted(((template["metadata"].get("labels")) or {}).items())),
             tuple((each["name"], each["containerPort"]) for each in container.get("ports") or () if each.get("name")),
+            tuple(sorted(((template["metadata"].get("annotations")) or {}).items())),
         )
     return None
 

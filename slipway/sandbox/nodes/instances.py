@@ -149,7 +149,7 @@ class Instances:
         def run() -> None:
             try:
                 act()
-            except SandboxError as error:
+            except (SandboxError, ApiError) as error:
                 LOG.warning("%s", error)
 
         with self._lock:

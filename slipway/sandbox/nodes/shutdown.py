@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref
 
 MANAGER: Final = "slipway-sandbox-kubelet"
@@ -35,7 +36,12 @@ def shut_down(client: KubeClient, name: str, *, graceful: bool) -> None:
     if graceful:
         pods = client.discovery.find("v1", "Pod")
         for pod in list(client.list(pods, fields=f"spec.nodeName={name},status.phase=Running")):
-            client.apply(ended(pod, now), MANAGER, force=True, subresource="status")
+            try:
+                client.apply(ended(pod, now), MANAGER, force=True, subresource="status")
+            except ApiError as error:
+                # Its job or its Deployment has removed it meanwhile.
+                if not error.not_found:
+                    raise
     reference = Ref("v1", "Node", name).as_object()
     times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
     ready = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "node is shutting down"}

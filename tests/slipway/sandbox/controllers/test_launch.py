@@ -119,6 +119,13 @@ def test_a_launch_changes_with_the_pod_template_and_not_with_its_status(launch: 
     assert of_deployment(changed) != launch
 
 
+def test_a_launch_changes_with_the_checksum_of_its_configuration(launch: Launch) -> None:
+    """Kueue reads the kinds that it queues when it starts: its chart annotates the pods with the checksum of them."""
+    changed = copy.deepcopy(DEPLOYMENT)
+    changed["spec"]["template"]["metadata"]["annotations"] = {"charts.kueue.x-k8s.io/config-checksum": "b5cf257a"}
+    assert of_deployment(changed) != launch
+
+
 def test_arguments_name_the_local_files(launch: Launch) -> None:
     assert arguments(launch, VALUES) == ["--config=/box/root/controller.yaml", "--zap-log-level=2"]
     assert configuration_path(launch) == "/controller.yaml"

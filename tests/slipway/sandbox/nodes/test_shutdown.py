@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Ref, condition
 from slipway.sandbox.nodes import shutdown
 from slipway.sandbox.nodes.instances import UNREGISTERED, node_of
 from slipway.sandbox.nodes.spec import Taint
@@ -56,3 +58,17 @@ def test_a_pod_that_the_shutdown_ends_has_the_kubelets_reason_and_conditions() -
     (ended,) = status["containerStatuses"]
     assert ended["state"]["terminated"]["exitCode"] == 143
     assert ended["ready"] is False
+
+
+@pytest.mark.sandbox
+def test_a_pod_that_goes_meanwhile_does_not_keep_its_node(
+    client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = Ref("v1", "Node", f"node-{namespace}")
+    client.apply(node.as_object(), "test")
+    gone = Ref("v1", "Pod", "gone", namespace).as_object()
+    monkeypatch.setattr(client, "list", lambda *_, **__: iter([gone]))
+    shutdown.shut_down(client, node.name, graceful=True)
+    live = client.get(node)
+    assert live is not None
+    assert condition(live, "Ready")["status"] == "False"
