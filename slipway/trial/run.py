@@ -13,7 +13,7 @@ from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Ref
 from slipway.trial.evaluation import Check, Seen, Status, checks
 from slipway.trial.expectations import Trial
-from slipway.why.collect import collect
+from slipway.why.collect import Survey, survey
 from slipway.why.explain import explain
 from spec.errors import EXIT_REFUSED, SlipwayError
 
@@ -21,6 +21,12 @@ USER: Final = "slipway-try"
 POLL: Final = 0.5
 CLEAN_UP: Final = 60.0
 """Seconds that the cluster gets to remove the objects with what is below them."""
+REFERRED: Final = frozenset(
+    {"ConfigMap", "PersistentVolumeClaim", "Secret", "ServingRuntime", "TrainingRuntime", "WorkflowTemplate"}
+)
+"""Kinds that others name. They go when the others are gone: without its TrainingRuntime, Kueue's webhook denies each
+update of a TrainJob, such as the removal of the finalizer of its deletion (kueue v0.19.2,
+pkg/controller/jobs/trainjob, validateCreate)."""
 
 
 @dataclass(kw_only=True)
@@ -83,26 +89,18 @@ class Run:
 
     def _create(self, manifest: Mapping[str, Any]) -> str:
         """Create an object; the API server's error, or an empty text."""
-        try:
-            ref = self._ref(manifest)
-            kind = self.client.discovery.find(ref.api_version, ref.kind)
-            body = {**manifest, "metadata": {**manifest["metadata"], "namespace": ref.namespace}}
-            headers = {"Impersonate-User": USER, "Impersonate-Group": self.member} if self.member else {}
-            options = {"fieldManager": USER, "fieldValidation": "Strict"}
-            self.client.call("POST", kind.path(ref.namespace), body, options, headers=headers)
-        except NoSuchKindError as error:
-            return str(error)
-        except ApiError as error:
-            return error.message
-        self._created.append(ref)
-        return ""
+        refused = submit(self.client, manifest, self.namespace, self.member)
+        if not refused:
+            self._created.append(self._ref(manifest))
+        return refused
 
     def _watch(self, refusals: Mapping[str, str]) -> list[Check]:
         """Look again until each expectation is met, can't be met, or its time has passed."""
         began = self.clock()
         while True:
             elapsed = self.clock() - began
-            found = {name: self._look(name, refusals[name], elapsed) for name in self.trial.manifests}
+            read = survey(self.client, self.namespace)
+            found = {name: self._look(name, refusals[name], elapsed, read) for name in self.trial.manifests}
             waiting = [
                 name
                 for name, every in found.items()
@@ -112,32 +110,54 @@ class Run:
                 return [_final(one) for every in found.values() for one in every]
             self.sleep(POLL)
 
-    def _look(self, name: str, refusal: str, elapsed: float) -> list[Check]:
+    def _look(self, name: str, refusal: str, elapsed: float, read: Survey) -> list[Check]:
         """The checks of an object; what has passed once stays passed: pods and Workloads go when a job has ended."""
         done = self._done.setdefault(name, {})
-        seen = Seen(refusal=refusal) if refusal else self._read(name, elapsed)
+        seen = Seen(refusal=refusal) if refusal else self._read(name, elapsed, read)
         every = [done.get(one.expected, one) for one in checks(name, self.trial.expected[name], seen)]
         done.update({one.expected: one for one in every if one.status is Status.PASSED})
         return every
 
-    def _read(self, name: str, elapsed: float) -> Seen:
+    def _read(self, name: str, elapsed: float, read: Survey) -> Seen:
         subject = self.client.get(self._ref(self.trial.manifests[name]))
         if subject is None:
             return Seen(elapsed=elapsed)
-        bundle = collect(self.client, subject, self.target)
+        bundle = read.of(subject, self.target)
         return Seen(bundle=bundle, answer=explain(bundle), elapsed=elapsed)
 
     def _remove(self) -> list[Ref]:
         """Delete the objects, with what is below them; what is left after a while."""
         began = self.clock()
-        left = list(reversed(self._created))
-        for ref in left:
+        created = list(reversed(self._created))
+        left = self._delete([ref for ref in created if ref.kind not in REFERRED], began)
+        return left + self._delete([ref for ref in created if ref.kind in REFERRED], began)
+
+    def _delete(self, refs: list[Ref], began: float) -> list[Ref]:
+        for ref in refs:
             self.client.delete(ref, "Foreground")
+        left = list(refs)
         while left := [ref for ref in left if self.client.get(ref) is not None]:
             if self.clock() - began >= CLEAN_UP:
                 break
             self.sleep(POLL)
         return left
+
+
+def submit(client: KubeClient, manifest: Mapping[str, Any], namespace: str, member: str) -> str:
+    """Create an object in a namespace with the rights of a group, or without one with the client's own; the API
+    server's error, or an empty text."""
+    headers = {"Impersonate-User": USER, "Impersonate-Group": member} if member else {}
+    options = {"fieldManager": USER, "fieldValidation": "Strict"}
+    try:
+        kind = client.discovery.find(str(manifest["apiVersion"]), str(manifest["kind"]))
+        place = namespace if kind.namespaced else ""
+        body = {**manifest, "metadata": {**manifest["metadata"], "namespace": place}}
+        client.call("POST", kind.path(place), body, options, headers=headers)
+    except NoSuchKindError as error:
+        return str(error)
+    except ApiError as error:
+        return error.message
+    return ""
 
 
 def _final(check: Check) -> Check:

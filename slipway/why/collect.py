@@ -3,7 +3,8 @@ the objects of its namespaces, and neither nodes nor node claims."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
@@ -36,20 +37,45 @@ CLUSTER_EVENTS: Final = "default"
 """Namespace of events about objects of the cluster (client-go, tools/record, makeEvent)."""
 
 
-def collect(client: KubeClient, subject: Object, target: Target | None = None) -> Bundle:
-    """Read everything that concerns one object.
+@dataclass(frozen=True)
+class Survey:
+    """What was read of a namespace, for every object in it.
+
+    Attributes:
+        objects: Its objects, and those of the cluster.
+        events: Their events.
+        unread: What could not be read, with the reason.
+    """
+
+    objects: Sequence[Object]
+    events: Sequence[Object]
+    unread: Sequence[str]
+
+    def of(self, subject: Object, target: Target | None = None) -> Bundle:
+        """What concerns one object."""
+        return Bundle(
+            subject=subject, objects=self.objects, events=self.events, target=target, unread=tuple(self.unread)
+        )
+
+
+def survey(client: KubeClient, namespace: str) -> Survey:
+    """Read everything that concerns the objects of a namespace.
 
     Raises:
         ApiError: The API server refuses a request for another reason than missing permissions.
     """
     unread: list[str] = []
-    namespace = str(subject["metadata"].get("namespace") or "")
     objects = [one for kind in NAMESPACED for one in _list(client, *kind, namespace, unread)]
     objects += [one for kind in OF_CLUSTER for one in _list(client, *kind, "", unread)]
     events = _list(client, "v1", "Event", namespace, unread)
     if namespace != CLUSTER_EVENTS:
         events += _list(client, "v1", "Event", CLUSTER_EVENTS, unread)
-    return Bundle(subject=subject, objects=objects, events=events, target=target, unread=tuple(dict.fromkeys(unread)))
+    return Survey(objects, events, tuple(dict.fromkeys(unread)))
+
+
+def collect(client: KubeClient, subject: Object, target: Target | None = None) -> Bundle:
+    """Read everything that concerns one object. Raises ApiError, as `survey` does."""
+    return survey(client, str(subject["metadata"].get("namespace") or "")).of(subject, target)
 
 
 def _list(client: KubeClient, api_version: str, kind: str, namespace: str, unread: list[str]) -> list[Object]:

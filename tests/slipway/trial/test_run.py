@@ -100,10 +100,28 @@ def test_objects_are_removed_if_watching_fails(client: KubeClient, monkeypatch: 
     def broken(*_: object) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("slipway.trial.run.collect", broken)
+    monkeypatch.setattr("slipway.trial.run.survey", broken)
     with pytest.raises(KeyboardInterrupt):
         run(client, trial((job("left"), {"completesWithin": "20s"})))
     assert client.get(Ref("batch/v1", "Job", "left", PLACE)) is None
+
+
+def test_what_others_name_is_removed_when_they_are_gone(client: KubeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kueue's webhook denies the end of a TrainJob's deletion if its TrainingRuntime is gone."""
+    slow = job("slow")
+    slow["spec"]["template"]["metadata"] = {"annotations": {"sandbox.slipway/shutdown": "2s"}}
+    named = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "named"}}
+    left: list[object] = []
+    delete = KubeClient.delete
+
+    def watched(self: KubeClient, ref: Ref, *rest: Any) -> object:
+        if ref.kind == "ConfigMap":
+            left.append(self.get(Ref("batch/v1", "Job", "slow", PLACE)))
+        return delete(self, ref, *rest)
+
+    monkeypatch.setattr(KubeClient, "delete", watched)
+    run(client, trial((named, {}), (slow, {"runsOn": "nowhere"}), seconds=1))
+    assert left == [None]
 
 
 def test_the_example_has_expectations_for_what_it_has() -> None:
