@@ -167,8 +167,9 @@ def test_without_capacity_in_a_zone_the_pool_uses_another(elastic: Elastic) -> N
 def test_without_capacity_a_pool_uses_its_fallbacks_in_their_order(elastic: Elastic) -> None:
     """Reserved capacity is missing here, and on-demand is refused."""
     spec = resolve_all(platform(FALLBACK_POOLS))["l4"]
-    for one in (spec, *spec.fallbacks):
-        elastic.pool(one)
+    for number, one in enumerate((spec, *spec.fallbacks)):
+        # As the program does (tests/components/pools/test_fallbacks.py).
+        elastic.pool(one, weight=100 - number)
     ec2.write(elastic.home, Ec2((Refusal(capacity_type="on-demand"),)))
     waiting = pod("anywhere", spec, {GPU: "1"})
     waiting["spec"]["nodeSelector"] = dict(spec.node_selector)
