@@ -207,7 +207,7 @@ class Autoscaler:
             if long:
                 self._groups.resize(cluster, group.name, [one for one in group.nodes if one not in long])
 
-    def _event(self, pod: Object, reason: str, message: str) -> None:
+    def _event(self, pod: Mapping[str, Any], reason: str, message: str) -> None:
         metadata = pod["metadata"]
         if self._state.reported.get(metadata["uid"]) == message:
             return
