@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -45,7 +45,7 @@ class Groups(Protocol):
     def scalable(self, cluster: str) -> tuple[Scalable, ...]:
         """The groups that it may resize."""
 
-    def resize(self, cluster: str, name: str, members: Iterable[int]) -> None:
+    def resize(self, cluster: str, name: str, members: Collection[int]) -> None:
         """Give a group the nodes of some numbers."""
 
 

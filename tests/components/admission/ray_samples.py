@@ -68,7 +68,7 @@ def _cluster(
         **group,
         "template": _template(worker or spec(), worker_annotations),
     }
-    first = {"template": _template(head or spec(container(name="ray-head")), head_annotations)}
+    first: Object = {"template": _template(head or spec(container(name="ray-head")), head_annotations)}
     if enableIngress is not None:
         first["enableIngress"] = enableIngress
     scaling = {"enableInTreeAutoscaling": True} if autoscaled else {}
