@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from components.admission import kinds, placement
-from components.admission.context import StackContext
+from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
 from components.admission.templates import KIND, O
 from components.workloads.checks.bounds import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES
-from spec.pools import keys
 
 _RESTARTS: Final = "failurePolicy.maxRestarts"
 _RETRY: Final = "t.retryStrategy"
@@ -109,37 +107,3 @@ JOB_BOUNDS: Final = Rule(
         f"{LONGEST_IDLE}, and its deadline counts for each attempt",
     ),
 )
-
-_WRITES: Final = (
-    "has(s.volumes) && s.volumes.exists(v, has(v.persistentVolumeClaim) && "
-    "!(has(v.persistentVolumeClaim.readOnly) && v.persistentVolumeClaim.readOnly) && "
-    "s.containers.exists(c, has(c.volumeMounts) && c.volumeMounts.exists(m, m.name == v.name && "
-    "!(has(m.readOnly) && m.readOnly))))"
-)
-
-
-def spot_checkpoint(context: StackContext) -> Rule:
-    """A job on Spot nodes must write to a volume claim."""
-    named = f"{placement.NAMED} && ({placement.SELECTED})"
-    # The queue assigns a pool to a job that selects none, and a Spot pool may be the first with free quota.
-    left = f"variables.queued && !{placement.NAMED} && s.containers.exists({placement.ASKS}) && ({placement.OFFERS})"
-    spot = (
-        "variables.pools.filter(p, p.spot && "
-        f"variables.specs.exists(s, (({named}) || ({left})) && !({_WRITES}))).map(p, string(p.name))"
-    )
-    return Rule(
-        name="spot-checkpoint",
-        # Ray repeats the tasks of a lost worker; what it trains it writes to S3. Its head is another rule's.
-        kinds=tuple(kind for kind in kinds.JOBS if kind != kinds.RAY_JOB),
-        what="a job that may run on a spot pool writes to a volume claim",
-        why="AWS reclaims the node with two minutes' notice, and all work is lost",
-        variables={**context.variables, "spot": spot},
-        expression="variables.spot.size() == 0",
-        message=Message(
-            wrong="the nodes of pool ",
-            found="variables.spot.join(', ')",
-            shown="pools",
-            fix=" are Spot and can be reclaimed at any time: mount the volume claim checkpoints, not read-only, and "
-            f"write to it; or select a pool that is not Spot: nodeSelector {{{keys.POOL}: POOL}}",
-        ),
-    )

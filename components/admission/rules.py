@@ -5,13 +5,14 @@ from __future__ import annotations
 from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool
 from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
-from components.admission.jobs import JOB_BOUNDS, spot_checkpoint
+from components.admission.jobs import JOB_BOUNDS
 from components.admission.owners import CONTROLLER_REFERENCE
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
 from components.admission.queued import QUEUE_NAME, gpu_queue, queue_start
 from components.admission.ray import ray_cluster
 from components.admission.rule import Rule
 from components.admission.scale import scale_bounds
+from components.admission.spot import spot_checkpoint, spot_eviction
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE, MONITOR_FILES
 
 
@@ -22,6 +23,7 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         GPU_LIMITS,
         JOB_BOUNDS,
         spot_checkpoint(context),
+        spot_eviction(context),
         ray_cluster(context),
         *((QUEUE_NAME, gpu_queue(context), queue_start(context)) if context.queues else ()),
         IMAGE_TAG,

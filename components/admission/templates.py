@@ -58,27 +58,43 @@ def workers(spec: str, each: str) -> str:
     return f"(has({spec}.workerGroupSpecs) ? {spec}.workerGroupSpecs.map(g, {each}) : [])"
 
 
-HEADS: Final = ray(lambda spec: f"[{spec}.headGroupSpec.template.spec]")
+def _heads(part: str) -> str:
+    return ray(lambda spec: f"[{spec}.headGroupSpec.template{part}]")
+
+
+def _submitters(part: str) -> str:
+    template = f"{O}.spec.submitterPodTemplate"
+    return f"({KIND} == '{RAY_JOB.kind}' && has({template}) ? [{template}{part}] : [])"
+
+
+HEADS: Final = _heads(".spec")
 """Pod spec of the head of a Ray cluster, as a list."""
-SUBMITTERS: Final = (
-    f"({KIND} == '{RAY_JOB.kind}' && has({O}.spec.submitterPodTemplate) ? [{O}.spec.submitterPodTemplate.spec] : [])"
-)
+SUBMITTERS: Final = _submitters(".spec")
 """Spec of the pod that submits a RayJob, as a list, if its user gives one."""
 _RAY: Final = literal([kind.kind for kind in RAY])
-_WORKERS: Final = ray(lambda spec: workers(spec, "g.template.spec"))
 _LEADER: Final = f"{O}.spec.leaderWorkerTemplate"
-SPECS: Final = (
-    f"{KIND} == 'Pod' ? [{O}.spec] : "
-    f"{KIND} == 'CronJob' ? [{O}.spec.jobTemplate.spec.template.spec] : "
-    f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, j.template.spec.template.spec) : "
-    f"{KIND} == 'ScaledJob' ? [{O}.spec.jobTargetRef.template.spec] : "
-    f"{KIND} == 'LeaderWorkerSet' ? [{_LEADER}.workerTemplate.spec] + "
-    f"(has({_LEADER}.leaderTemplate) ? [{_LEADER}.leaderTemplate.spec] : []) : "
-    f"{groups('g.template.spec')} : "
-    f"{KIND} in {_RAY} ? {HEADS} + {_WORKERS} + {SUBMITTERS} : "
-    f"[{O}.spec.template.spec]"
-)
+
+
+def _pods(part: str) -> str:
+    """A part of each pod template of an object, as a list; the whole template if the part is empty."""
+    of_workers = ray(lambda spec: workers(spec, f"g.template{part}"))
+    return (
+        f"{KIND} == 'Pod' ? [{O}{part}] : "
+        f"{KIND} == 'CronJob' ? [{O}.spec.jobTemplate.spec.template{part}] : "
+        f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, j.template.spec.template{part}) : "
+        f"{KIND} == 'ScaledJob' ? [{O}.spec.jobTargetRef.template{part}] : "
+        f"{KIND} == 'LeaderWorkerSet' ? [{_LEADER}.workerTemplate{part}] + "
+        f"(has({_LEADER}.leaderTemplate) ? [{_LEADER}.leaderTemplate{part}] : []) : "
+        f"{groups(f'g.template{part}')} : "
+        f"{KIND} in {_RAY} ? {_heads(part)} + {of_workers} + {_submitters(part)} : "
+        f"[{O}.spec.template{part}]"
+    )
+
+
+SPECS: Final = _pods(".spec")
 """Pod specs of an object."""
+TEMPLATES: Final = _pods("")
+"""Pod templates of an object, with their metadata."""
 CONTAINERS: Final = (
     "variables.specs.map(s, s.containers + (has(s.initContainers) ? s.initContainers : []) + "
     "(has(s.ephemeralContainers) ? s.ephemeralContainers : []))"

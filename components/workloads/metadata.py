@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from components.workloads.pods import Pod
 from components.workloads.target import Target
-from spec.settings.capacity import Market
 from spec.teams.labels import JOB
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -16,14 +15,15 @@ PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 """Annotation: Pulumi doesn't await the object. A queued job becomes ready only when it has run, days later."""
 
+DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
+"""Annotation: Karpenter neither evicts the pod nor consolidates its node."""
 NOT_MOVED: Final[Mapping[str, str]] = {
     # Karpenter 1.14, "Disruption", pod-level controls; Cluster Autoscaler FAQ, "What types of pods can prevent CA from
     # removing a node?".
-    "karpenter.sh/do-not-disrupt": "true",
+    DO_NOT_DISRUPT: "true",
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 }
 """Annotations of pods that lose work if their node is consolidated."""
-_KARPENTER: Final = "karpenter.sh/do-not-disrupt"
 
 
 def kept(pod: Pod, target: Target) -> dict[str, str]:
@@ -33,8 +33,8 @@ def kept(pod: Pod, target: Target) -> dict[str, str]:
     the first that they hear is the end of the instance, two minutes later (karpenter v1.14.1, pkg/utils/pod,
     IsEvictable; tests/slipway/sandbox/test_elastic_disruption.py). A job there writes checkpoints anyway.
     """
-    on_spot = any(target.pools[name].market is Market.SPOT for name in pod.pools if name in target.pools)
-    return {key: value for key, value in NOT_MOVED.items() if not (on_spot and key == _KARPENTER)}
+    on_spot = any(target.pools[name].may_be_spot for name in pod.pools if name in target.pools)
+    return {key: value for key, value in NOT_MOVED.items() if not (on_spot and key == DO_NOT_DISRUPT)}
 
 
 def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> dict[str, str]:

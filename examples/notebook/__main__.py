@@ -14,8 +14,9 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> Notebook:
         pod=Pod(
             image="quay.io/jupyter/pytorch-notebook:cuda12-python-3.12.11",
             pools=("gpu-spot",),
-            # The pool time-slices its GPUs: one share is a quarter of an L4's time; memory isn't divided.
-            resources=Resources(cpu="3", memory="12Gi", gpus=1),
+            # The pool time-slices its GPUs: one share is a quarter of an L4's time; GPU memory isn't divided. CPU and
+            # memory are a quarter of the pool's smallest node, so that four notebooks fit on it.
+            resources=Resources(cpu="1800m", memory="6Gi", gpus=1),
             volumes={"data": Claim(claim="datasets", path="/data", read_only=True)},
         ),
         session="1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -18,8 +18,8 @@ MIG: Final = "nvidia.com/mig-"
 _UNKNOWN: Final = Decimal("Infinity")
 _CPU: Final = (2000, 4000)
 _MEMORY: Final = (8 * 1024, 16 * 1024)
-"""At least 2 vCPUs and 8 GiB, if a node type has that for each GPU: a node's smallest type would leave a share of a GPU
-with less than 1 vCPU. At most 4 vCPUs and 16 GiB: a quickstart leaves the rest of a large node to others."""
+"""At least 2 vCPUs and 8 GiB, if a node type has that for each GPU. At most 4 vCPUs and 16 GiB: a quickstart leaves the
+rest of a large node to others."""
 _WHOLE_PERCENT: Final = 90
 """Part of a whole node's memory and CPU: the rest is for huge pages of EFA and for rounding."""
 
@@ -44,10 +44,16 @@ class Unit:
         return self.device.removeprefix(MIG) if self.device and self.device.startswith(MIG) else None
 
     def resources(self) -> Resources:
-        """Requests of a pod on one unit: its part of the smallest node, within the bounds of a quickstart."""
+        """Requests of a pod on one unit: its part of the smallest node, within the bounds of a quickstart.
+
+        On a shared GPU never more than that part: Karpenter launches the smallest node for the first pod, and the
+        others could use no share of it.
+        """
         share = _share(self.pool, self.device)
-        cpu = _within(_CPU, share, [node.cpu_millis for node in allocatable(self.pool)])
-        memory = _within(_MEMORY, share, [node.memory_mib for node in allocatable(self.pool)])
+        nodes = allocatable(self.pool)
+        largest = min if self.pool.sharing else max
+        cpu = _within(_CPU, share, [node.cpu_millis for node in nodes], largest)
+        memory = _within(_MEMORY, share, [node.memory_mib for node in nodes], largest)
         amounts = _written(cpu, memory)
         if self.mig:
             return Resources(cpu=amounts[0], memory=amounts[1], mig={self.mig: 1})
@@ -95,11 +101,11 @@ def _price(pool: PoolSpec, device: str | None) -> Decimal:
     return _UNKNOWN if hourly is None else hourly * _share(pool, device)
 
 
-def _within(bounds: tuple[int, int], share: Decimal, nodes: list[int]) -> int:
-    """A part of the smallest node, raised to the lower bound as far as that part of the largest node allows."""
+def _within(bounds: tuple[int, int], share: Decimal, nodes: list[int], largest: Callable[[list[int]], int]) -> int:
+    """A part of the smallest node, raised to the lower bound as far as that part of another node allows."""
     low, high = bounds
-    smallest, largest = int(min(nodes) * share), int(max(nodes) * share)
-    return min(high, max(smallest, min(low, largest)))
+    part, most = int(min(nodes) * share), int(largest(nodes) * share)
+    return min(high, max(part, min(low, most)))
 
 
 def _written(cpu: int, memory: int) -> tuple[str, str]:

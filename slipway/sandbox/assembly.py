@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -35,14 +35,16 @@ from slipway.sandbox.controllers.builds import Builds
 from slipway.sandbox.controllers.report import Report
 from slipway.sandbox.controllers.running import Place
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.controllers import KARPENTER
+from slipway.sandbox.kubernetes.controllers import KARPENTER, wanted
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from slipway.sandbox.kubernetes.helm.managed import AddonReleases
 from slipway.sandbox.kubernetes.helm.release import Releases
 from slipway.sandbox.kubernetes.manifests import Manifests
 from slipway.sandbox.kubernetes.provider import KubernetesProvider
 from slipway.sandbox.kubernetes.targets import Targets
-from slipway.sandbox.life import Life
+from slipway.sandbox.life import Beside, Life
+from slipway.sandbox.nodes import autoscaler
+from slipway.sandbox.nodes.autoscaler import Autoscaler
 from slipway.sandbox.nodes.facts import MotoFacts
 from slipway.sandbox.nodes.followed import Followed
 from slipway.sandbox.nodes.instances import Instances
@@ -147,7 +149,7 @@ class Sandbox:
         servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
         programs = {name: binaries.require(name) for name in PROGRAMS}
         controllers = ControllersConfig(programs, self._pki, home / "clusters", home / "logs")
-        life = Life(controllers, self._supervisor, self._client, self._follow, self._place(), self._instances)
+        life = Life(controllers, self._supervisor, self._client, self._follow, self._place(), self._nodes)
         self._stops.append(("the life of clusters", life.end_all))
         self.pool = ClusterPool(servers, self._clusters_changed, life)
         self.targets = Targets(self.pool, self._pki)
@@ -212,17 +214,21 @@ class Sandbox:
         """What reports Karpenter's objects, where no provider of ours does."""
         if self._settings.official is None:
             return None
+        return Followed(self.targets.client(server), lambda: self._name(server), self.registry)
 
-        def cluster() -> str | None:
-            return next((name for name, one in self.pool.existing().items() if one.slot == server.slot), None)
+    def _name(self, server: ApiServer) -> str | None:
+        """The name of the cluster of an API server; None before it is ready."""
+        return next((name for name, one in self.pool.existing().items() if one.slot == server.slot), None)
 
-        return Followed(self.targets.client(server), cluster, self.registry)
-
-    def _instances(self, server: ApiServer) -> Instances | None:
-        """What makes nodes of what Karpenter launches, where it runs."""
+    def _nodes(self, server: ApiServer) -> Sequence[Beside]:
+        """What makes nodes of what Karpenter and the Cluster Autoscaler launch, where they run."""
         if self._settings.official is not None:
-            return None
-        return Instances(self.targets.client(server), server.version, self._settings.home, MotoFacts().subnets)
+            return ()
+        client, home = self.targets.client(server), self._settings.home
+        instances = Instances(client, server.version, home, MotoFacts().subnets)
+        if not wanted(autoscaler.NAME):
+            return (instances,)
+        return instances, Autoscaler(client, lambda: self._name(server), self.registry, home)
 
     def _used(self, server: ApiServer) -> bool:
         return self.targets.used(server)

@@ -4,8 +4,9 @@ KWOK has not."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.controllers import Controllers, ControllersConfig
@@ -16,9 +17,18 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm.records import installed_version
 from slipway.sandbox.nodes.certificates import Certificates
 from slipway.sandbox.nodes.followed import Followed
-from slipway.sandbox.nodes.instances import Instances
 from slipway.sandbox.nodes.references import References
 from slipway.sandbox.nodes.volumes import Provisioner
+
+
+class Beside(Protocol):
+    """What follows one cluster."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def stop(self) -> None:
+        """End."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +38,13 @@ class _Living:
     provisioner: Provisioner
     followed: Followed | None
     addons: AddonControllers | None
-    instances: Instances | None
+    nodes: Sequence[Beside]
 
     def end(self) -> None:
         if self.addons is not None:
             self.addons.stop()
-        if self.instances is not None:
-            self.instances.stop()
+        for each in self.nodes:
+            each.stop()
         if self.followed is not None:
             self.followed.stop()
         self.references.stop()
@@ -52,15 +62,15 @@ class Life:
         client_of: Callable[[ApiServer], KubeClient],
         follow: Callable[[ApiServer], Followed | None] = lambda _: None,
         place: Place | None = None,
-        instances: Callable[[ApiServer], Instances | None] = lambda _: None,
+        nodes: Callable[[ApiServer], Sequence[Beside]] = lambda _: (),
     ) -> None:
-        """Without a `place`, controllers of add-ons don't run; `instances` follows what Karpenter launches."""
+        """Without a `place`, controllers of add-ons don't run; `nodes` makes nodes that autoscalers launch."""
         self._config = config
         self._supervisor = supervisor
         self._client_of = client_of
         self._follow = follow
         self._place = place
-        self._instances = instances
+        self._nodes = nodes
         self._living: dict[str, _Living] = {}
         self._lock = threading.Lock()
 
@@ -71,13 +81,12 @@ class Life:
         client = self._client_of(server)
         addons = AddonControllers(self._place, slot, client, installed_version) if self._place is not None else None
         references = References(client, Certificates(client), addons.holding if addons is not None else lambda _: None)
-        living = _Living(
-            controllers, references, Provisioner(client), self._follow(server), addons, self._instances(server)
-        )
+        nodes = self._nodes(server)
+        living = _Living(controllers, references, Provisioner(client), self._follow(server), addons, nodes)
         if living.addons is not None:
             living.addons.start()
-        if living.instances is not None:
-            living.instances.start()
+        for each in living.nodes:
+            each.start()
         living.references.start()
         living.provisioner.start()
         if living.followed is not None:

@@ -34,6 +34,8 @@ class Admission(Model):
     """A job sets a deadline, a limit on its retries, and a time after which it is deleted, none too high."""
     spot_checkpoint: Action = Action.DENY
     """A job on Spot writes to a volume claim."""
+    spot_eviction: Action = Action.DENY
+    """A pod on Spot can be evicted at the notice of an interruption."""
     ray_cluster: Action = Action.DENY
     """A Ray cluster keeps its head off Spot, and starts no pods beyond those that its queue counts."""
     queue_name: Action = Action.DENY

@@ -37,6 +37,12 @@ CERTIFICATES: Final = "tmp/k8s-webhook-server/serving-certs"
 """Folder of the webhook's certificate below the temporary directory (controller-runtime, pkg/webhook/server.go)."""
 
 
+def wanted(name: str) -> bool:
+    """Whether the user wants a controller to run."""
+    named = os.environ.get(VARIABLE, "")
+    return not named or name in (each.strip() for each in named.split(","))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Controller:
     """One row.
@@ -71,8 +77,7 @@ class Controller:
     @property
     def wanted(self) -> bool:
         """Whether the user wants it to run."""
-        named = os.environ.get(VARIABLE, "")
-        return not named or self.name in (each.strip() for each in named.split(","))
+        return wanted(self.name)
 
     @property
     def binary(self) -> Path | None:

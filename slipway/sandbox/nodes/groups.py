@@ -13,6 +13,8 @@ from slipway.sandbox.nodes.spec import NodeSpec, Taint
 from spec.catalog import kubernetes
 
 RESOURCE_TAG = "k8s.io/cluster-autoscaler/node-template/resources/"
+ENABLED_TAG = "k8s.io/cluster-autoscaler/enabled"
+"""Tag of the Auto Scaling groups that the Cluster Autoscaler finds (its README for AWS, "Auto-Discovery Setup")."""
 DEFAULT_INSTANCE_TYPE = "t3.medium"
 """EKS's default if neither the node group nor its launch template names a type (eks:CreateNodegroup, instanceTypes)."""
 _EFFECTS = {
@@ -36,11 +38,32 @@ class NodeGroup:
         """The owner annotation of its nodes."""
         return f"nodegroup/{self.name}"
 
+    @property
+    def autoscaled(self) -> bool:
+        """Whether the Cluster Autoscaler finds it."""
+        return ENABLED_TAG in self.asg_tags
 
-def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[NodeSpec, ...]:
-    """The group's nodes; one placeholder node if it is scaled to zero. `zone_of` gives the zone of a subnet."""
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Its minimum and maximum size."""
+        scaling = self.inputs.get("scalingConfig") or {}
+        least = int(scaling.get("minSize") or 0)
+        return least, max(least, int(scaling.get("maxSize") or 0))
+
+
+def nodes_of(
+    group: NodeGroup, zone_of: Callable[[str], str | None], members: Sequence[int] | None = None
+) -> tuple[NodeSpec, ...]:
+    """The group's nodes; one placeholder node if it is scaled to zero.
+
+    Args:
+        group: The group.
+        zone_of: Gives the zone of a subnet.
+        members: Numbers of its nodes, where an autoscaler has chosen its size.
+    """
     scaling = group.inputs.get("scalingConfig") or {}
-    count = max(int(scaling.get("desiredSize") or 0), int(scaling.get("minSize") or 0))
+    if members is None:
+        members = range(max(int(scaling.get("desiredSize") or 0), int(scaling.get("minSize") or 0)))
     zones = [zone for subnet in group.inputs.get("subnetIds") or () if (zone := zone_of(subnet))]
     machine = _machine(group)
     labels = {**(group.inputs.get("labels") or {}), **_eks_labels(group)}
@@ -57,9 +80,9 @@ def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[No
             taints=_taints(group.inputs.get("taints") or ()),
             # An Auto Scaling group spreads its instances evenly over its zones.
             zone=zones[index % len(zones)] if zones else "",
-            placeholder=count == 0,
+            placeholder=not members,
         )
-        for index in range(max(1, count))
+        for index in members or (0,)
     )
 
 

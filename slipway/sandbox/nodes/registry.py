@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
@@ -26,6 +27,30 @@ class _Cluster:
     objects: dict[Kind, dict[str, Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     nodes: dict[str, NodeSpec] = field(default_factory=dict)
     """The nodes in the API server, by name."""
+    members: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Numbers of the nodes of each group whose size the Cluster Autoscaler has chosen."""
+    autoscaled: bool = False
+
+
+@dataclass(frozen=True)
+class Scalable:
+    """A node group that the Cluster Autoscaler may resize.
+
+    Attributes:
+        name: Name of the group.
+        minimum: Least number of nodes.
+        maximum: Greatest number of nodes.
+        nodes: Names of its nodes, by number.
+        template: A node of it.
+        zones: Where its instances may be.
+    """
+
+    name: str
+    minimum: int
+    maximum: int
+    nodes: Mapping[int, str]
+    template: NodeSpec
+    zones: frozenset[str] = frozenset()
 
 
 class NodeRegistry:
@@ -67,6 +92,7 @@ class NodeRegistry:
         """A node group was deleted, and its nodes with it."""
         with self._lock:
             self._clusters[cluster].groups.pop(name, None)
+            self._clusters[cluster].members.pop(name, None)
             self._reconcile(cluster)
 
     def asg_tag_changed(self, asg_name: str, key: str, value: str | None) -> None:
@@ -81,6 +107,36 @@ class NodeRegistry:
                     if self._facts.asg_of(cluster, name) == asg_name:
                         state.groups[name] = replace(group, asg_tags=dict(self._asg_tags[asg_name]))
                         self._reconcile(cluster)
+
+    # -- the Cluster Autoscaler ----------------------------------------------------------------------------------------
+
+    def autoscale(self, cluster: str, *, on: bool) -> None:
+        """The Cluster Autoscaler begins or ends: groups that it finds have no placeholder nodes meanwhile."""
+        with self._lock:
+            self._clusters[cluster].autoscaled = on
+            self._reconcile(cluster)
+
+    def scalable(self, cluster: str) -> tuple[Scalable, ...]:
+        """The groups that it may resize, as they are."""
+        with self._lock:
+            state = self._clusters[cluster]
+            return tuple(self._scalable(state, group) for group in state.groups.values() if group.autoscaled)
+
+    def resize(self, cluster: str, name: str, members: Collection[int]) -> None:
+        """Give a group the nodes of some numbers, within its limits; nothing if the group is gone."""
+        with self._lock:
+            state = self._clusters[cluster]
+            if name in state.groups:
+                state.members[name] = tuple(sorted(members))
+                self._reconcile(cluster)
+
+    def _scalable(self, state: _Cluster, group: NodeGroup) -> Scalable:
+        specs = nodes_of(group, self._facts.zone_of, _members(state, group))
+        live = () if specs[0].placeholder else specs
+        numbers = {int(spec.name.rpartition("-")[2]): spec.name for spec in live}
+        zones = {self._facts.zone_of(subnet) or "" for subnet in group.inputs.get("subnetIds") or ()}
+        template = replace(specs[0], placeholder=False)
+        return Scalable(group.name, *group.limits, numbers, template, frozenset(zones or {template.zone}))
 
     # -- objects of Karpenter ------------------------------------------------------------------------------------------
 
@@ -119,7 +175,12 @@ class NodeRegistry:
                 state.nodes[name] = spec
 
     def _wanted(self, state: _Cluster, *, elastic: bool) -> list[NodeSpec]:
-        nodes = [spec for group in state.groups.values() for spec in nodes_of(group, self._facts.zone_of)]
+        nodes = [
+            spec
+            for group in state.groups.values()
+            for spec in nodes_of(group, self._facts.zone_of, _members(state, group))
+            if not (spec.placeholder and state.autoscaled and group.autoscaled)
+        ]
         if elastic:
             return nodes
         overlays = state.objects[NODE_OVERLAY].values()
@@ -129,6 +190,16 @@ class NodeRegistry:
             if spec is not None:
                 nodes.append(spec)
         return nodes
+
+
+def _members(state: _Cluster, group: NodeGroup) -> tuple[int, ...] | None:
+    """The numbers that the Cluster Autoscaler chose, within the limits of the group now; None if it chose none."""
+    chosen = state.members.get(group.name)
+    if chosen is None:
+        return None
+    least, most = group.limits
+    free = (number for number in itertools.count() if number not in chosen)
+    return (*chosen[:most], *itertools.islice(free, max(0, least - len(chosen))))
 
 
 def _kind(obj: Mapping[str, Any]) -> Kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from spec.catalog import mig
 from spec.settings.addons import Addons
@@ -12,6 +13,11 @@ from spec.settings.checks.base import Context
 from spec.settings.checks.machines import known_types
 from spec.settings.pools import Pool, Role
 from spec.settings.problems import Problem
+
+SHARE_CPU_MILLIS: Final = 1000
+SHARE_MEMORY_MIB: Final = 4096
+"""Least allocatable CPU and memory of one share of a GPU: a pod that imports PyTorch and copies batches needs about
+that; the smallest g6 has 0.98 vCPUs and 3.3 GiB for each of four."""
 
 
 def mig_fits(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
@@ -55,6 +61,24 @@ def sharing_fits(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             # NVIDIA/k8s-device-plugin v0.20.0, cmd/nvidia-device-plugin: MPS refuses the strategy `mixed`.
             rule = "the device plugin can't share MIG instances by MPS"
             yield Problem(f"{path}.mode", rule, mode, "Use time-slicing, or remove `mig`.")
+
+
+def shares_fit(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """A share of a GPU has CPU and memory of its node. A warning: a small model may do with less."""
+    for name, pool in pools.items():
+        if pool.sharing is None:
+            continue
+        for kind in known_types(pool):
+            shares = pool.sharing.replicas * (kind.gpus or 1)
+            cpu, memory = kind.allocatable_cpu_millis / shares, kind.allocatable_memory_at(pool.max_pods) / shares
+            if cpu < SHARE_CPU_MILLIS or memory < SHARE_MEMORY_MIB:
+                # Karpenter launches the lowest-priced type that fits the pods that wait at the moment.
+                rule = (
+                    f"each share of a GPU should have 1 vCPU and 4 GiB: on a smaller node CPU or memory is used up "
+                    f"before the shares are, and the next pod gets another node ({shares} shares of {kind.name} have "
+                    f"{cpu / 1000:.1f} vCPUs and {memory / 1024:.1f} GiB each)"
+                )
+                yield Problem(f"pools.{name}.instanceTypes", rule, kind.name, "Name larger types, or fewer replicas.")
 
 
 def offered_as_promised(context: Context, pools: dict[str, Pool], addons: Addons) -> Iterator[Problem]:

@@ -16,6 +16,8 @@ UNEQUAL: Final = container(resources={"limits": {GPU: "2"}, "requests": {GPU: "1
 LATEST: Final = spec(container(image="registry.example.com:5000/team/train"))
 DIGEST: Final = f"team/train@sha256:{'0' * 64}"
 PRIVILEGED: Final = spec(container(securityContext={"privileged": True}))
+DISRUPT: Final = "karpenter.sh/do-not-disrupt"
+KEPT: Final = {DISRUPT: "true"}
 HOST_PATH: Final = spec(volumes=[{"name": "root", "hostPath": {"path": "/"}}])
 
 
@@ -26,6 +28,17 @@ def affinity(*pools: str) -> Object:
 
 def tolerant(*taints: Object, body: Object | None = None, **more: object) -> Object:
     return {**(body or spec(gpus())), "tolerations": list(taints), **more}
+
+
+def kept(workload: Object, value: str = "true", labels: Object | None = None) -> Object:
+    """The same workload with pods that Karpenter does not evict."""
+    template = workload["spec"]["template"]
+    metadata = {
+        **template.get("metadata", {}),
+        "annotations": {DISRUPT: value},
+        **({"labels": labels} if labels else {}),
+    }
+    return {**workload, "spec": {**workload["spec"], "template": {**template, "metadata": metadata}}}
 
 
 ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
@@ -61,6 +74,16 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a job that is not on spot": make.job(on("h100")),
         "a queued job that the spot pool can't run": make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE)))),
         "a service on spot": make.deployment(on("spot")),
+    },
+    "spot-eviction": {
+        "a job on spot that can be evicted": make.job(on("spot")),
+        "a job that is not on spot": kept(make.job(on("h100"))),
+        "a queued job that the spot pool can't run": kept(
+            make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE))))
+        ),
+        "a value that Karpenter does not know": kept(make.job(on("spot")), "no"),
+        "a notebook": kept(make.job(on("spot")), labels={"platform.slipway/notebook": "one"}),
+        "a head that is not on spot": ray.cluster(worker=on("spot"), head_annotations=KEPT),
     },
     "ray-cluster": {
         "a cluster with its head on CPU": ray.cluster(worker=on("h100")),
@@ -186,6 +209,16 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         ),
         "a job that its queue may put on spot": (make.job(tolerant(make.GPU_TAINT)), "select a pool that is not Spot"),
         "a JobSet on spot": (make.job_set(on("spot")), "the nodes of pool spot are Spot"),
+    },
+    "spot-eviction": {
+        "a job on spot": (kept(make.job(on("spot"))), f"remove the annotation {DISRUPT} from the pod template"),
+        "a job on spot, for some time": (kept(make.job(on("spot")), "4h"), "the nodes of pool spot are Spot"),
+        "a job that its queue may put on spot": (kept(make.job(tolerant(make.GPU_TAINT))), "select a pool that is not"),
+        "a service on spot": (kept(make.deployment(on("spot"))), "the nodes of pool spot are Spot"),
+        "a worker of a RayCluster": (
+            ray.cluster(worker=on("spot"), worker_annotations=KEPT),
+            "the nodes of pool spot are Spot",
+        ),
     },
     "ray-cluster": {
         "a head on spot": (

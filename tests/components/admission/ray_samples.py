@@ -57,16 +57,27 @@ def _cluster(
     replicas: int = 2,
     autoscaled: bool = False,
     enableIngress: bool | None = None,  # noqa: N803 - upstream's name
+    head_annotations: Object | None = None,
+    worker_annotations: Object | None = None,
     **group: Any,
 ) -> Object:
     assert set(group) <= set(GROUP), group
-    workers = {"groupName": "workers", "replicas": replicas, **group, "template": {"spec": worker or spec()}}
-    first = {"template": {"spec": head or spec(container(name="ray-head"))}}
+    workers = {
+        "groupName": "workers",
+        "replicas": replicas,
+        **group,
+        "template": _template(worker or spec(), worker_annotations),
+    }
+    first: Object = {"template": _template(head or spec(container(name="ray-head")), head_annotations)}
     if enableIngress is not None:
-        first["enableIngress"] = enableIngress  # type: ignore[assignment]
+        first["enableIngress"] = enableIngress
     scaling = {"enableInTreeAutoscaling": True} if autoscaled else {}
     kept = {name: value for name, value in workers.items() if value is not None}
     return {"headGroupSpec": first, "workerGroupSpecs": [kept], **scaling}
+
+
+def _template(body: Object, annotations: Object | None) -> Object:
+    return {"spec": body, **({"metadata": {"annotations": annotations}} if annotations else {})}
 
 
 def _object(kind: str, body: Object, queued: bool = True) -> Object:

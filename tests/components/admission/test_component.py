@@ -20,6 +20,7 @@ RULES = {
     "gpu-limits",
     "job-bounds",
     "spot-checkpoint",
+    "spot-eviction",
     "ray-cluster",
     "queue-name",
     "image-tag",

@@ -101,3 +101,13 @@ def test_a_job_on_spot_may_be_evicted_at_an_interruption_notice_and_others_are_k
     assert on_spot == {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
     shared = body(training_job("kept", replace(TRAINING, pod=SHARE)))["spec"]["template"]["metadata"]["annotations"]
     assert shared["karpenter.sh/do-not-disrupt"] == "true"
+
+
+def test_a_job_on_a_pool_with_a_spot_fallback_may_be_evicted_too() -> None:
+    shared = replace(TARGET.pools["shared"], fallbacks=(TARGET.pools["spot"],))
+    target = replace(TARGET, pools={**TARGET.pools, "shared": shared})
+    pod = replace(SPOT, pools=("shared",), resources=SHARE.resources)
+    annotations = body(training_job("one", replace(TRAINING, target=target, pod=pod)))["spec"]["template"]["metadata"][
+        "annotations"
+    ]
+    assert "karpenter.sh/do-not-disrupt" not in annotations

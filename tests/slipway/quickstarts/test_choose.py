@@ -15,6 +15,7 @@ from components.workloads import Target
 from slipway.quickstarts import QUICKSTARTS, Request, choose, namespace_of, text
 from slipway.quickstarts.units import units
 from spec.errors import SlipwayError
+from spec.pools.allocatable import allocatable
 from spec.settings import Platform, load, read_stack
 from tests.support.generated import ROOT
 
@@ -141,8 +142,17 @@ def test_units_request_no_more_than_a_quickstart_needs(stack: str) -> None:
         for unit in units(request(stack, team, "training-job").target):
             resources = unit.resources()
             assert resources.gpus + sum(resources.mig.values()) == (unit.device is not None)
-            assert resources.cpu in ("1600m", "2", "3900m", "4", "3400m"), unit.pool.name
-            assert resources.memory in ("8Gi", "12544Mi", "16Gi"), unit.pool.name
+            assert resources.cpu in ("1600m", "1800m", "2", "3900m", "4", "3400m"), unit.pool.name
+            assert resources.memory in ("6912Mi", "8Gi", "12544Mi", "16Gi"), unit.pool.name
+
+
+def test_as_many_units_as_a_shared_gpu_has_shares_fit_on_the_smallest_node() -> None:
+    (pool,) = (unit for unit in units(request("dev", "vision", "notebook").target) if unit.pool.sharing)
+    resources, smallest = pool.resources(), min(allocatable(pool.pool), key=lambda node: node.cpu_millis)
+    shares = pool.pool.resources["nvidia.com/gpu"]
+    assert shares == 4
+    assert shares * int(resources.cpu.removesuffix("m")) <= smallest.cpu_millis
+    assert shares * int(resources.memory.removesuffix("Mi")) <= smallest.memory_mib
 
 
 def test_the_yaml_is_the_manifests_without_annotations_of_pulumi() -> None:

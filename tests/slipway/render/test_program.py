@@ -113,7 +113,8 @@ def test_a_new_pool_adds_its_own_resources_and_changes_only_agents_and_admission
     assert result.added
     assert all("pool-b-first" in urn for urn in result.added), result.added
     assert result.removed == ()
-    rules = {"admission-gpu-pool", "admission-ray-cluster", "admission-spot-checkpoint"}
+    placing = ("gpu-pool", "ray-cluster", "spot-checkpoint", "spot-eviction")
+    rules = {f"admission-{name}" for name in placing}
     assert {urn.rpartition("::")[2] for urn in result.changed} - rules == agents
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from slipway.quickstarts.units import Unit
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.waiting import until
 from slipway.sandbox.nodes import ec2, offerings
@@ -14,6 +16,8 @@ from slipway.sandbox.nodes.ec2 import Ec2, Refusal
 from spec.pools import resolve_all
 from spec.pools.keys import GPU
 from spec.pools.pool_spec import PoolSpec
+from tests.components.pools.samples import platform
+from tests.components.pools.test_fallbacks import POOLS as FALLBACK_POOLS
 from tests.slipway.sandbox.elastic import Elastic, elastic_plane
 from tests.support.stacks import platform_of
 
@@ -106,20 +110,26 @@ def test_a_node_is_of_the_lowest_priced_offering(elastic: Elastic) -> None:
     node = node_of(elastic, running(elastic, "notebook"))
     allowed = {kind.name for kind in spec.instance_types}
     prices = {one["name"]: one["prices"]["spot"] for one in offerings.types("us-east-1") if one["name"] in allowed}
-    assert node["metadata"]["labels"][INSTANCE_TYPE] == min(prices, key=lambda name: prices[name]) == "g6.xlarge"
+    assert node["metadata"]["labels"][INSTANCE_TYPE] == min(prices, key=lambda name: prices[name]) == "g6.2xlarge"
     assert node["metadata"]["labels"]["karpenter.sh/capacity-type"] == "spot"
     # Each GPU is shared by four.
     assert node["status"]["capacity"][GPU] == "4"
+    elastic.client.create(pod("rest", spec, {GPU: "3"}), "test")
+    assert running(elastic, "rest")["spec"]["nodeName"] == node["metadata"]["name"]
 
 
-def test_all_shares_of_a_gpu_are_used_before_another_node_comes(elastic: Elastic) -> None:
+def test_notebooks_that_come_one_by_one_use_all_shares_of_a_gpu_before_another_node_comes(elastic: Elastic) -> None:
+    """With requests of a quickstart: Karpenter launches the lowest-priced node on which the first fits."""
     spec = pools()["gpu-spot"]
-    first = running(elastic, "notebook")["spec"]["nodeName"]
-    for index in range(3):
-        elastic.client.create(pod(f"share-{index}", spec, {GPU: "1"}), "test")
-    assert {running(elastic, f"share-{index}")["spec"]["nodeName"] for index in range(3)} == {first}
-    elastic.client.create(pod("fifth", spec, {GPU: "1"}), "test")
-    assert running(elastic, "fifth")["spec"]["nodeName"] != first
+    resources = Unit(pool=spec, device=GPU, price=Decimal(1)).resources()
+    requests = {GPU: "1", "cpu": resources.cpu, "memory": resources.memory}
+    nodes = []
+    for index in range(4):
+        elastic.client.create(pod(f"share-{index}", spec, requests), "test")
+        nodes.append(running(elastic, f"share-{index}")["spec"]["nodeName"])
+    assert len(set(nodes)) == 1
+    elastic.client.create(pod("fifth", spec, requests), "test")
+    assert running(elastic, "fifth")["spec"]["nodeName"] not in nodes
 
 
 def test_mig_slices_fill_one_node_and_the_limit_refuses_a_second(elastic: Elastic) -> None:
@@ -128,8 +138,8 @@ def test_mig_slices_fill_one_node_and_the_limit_refuses_a_second(elastic: Elasti
     elastic.client.create(pod("slice", spec, {MIG: "1"}), "test")
     node = node_of(elastic, running(elastic, "slice"))
     assert (node["status"]["capacity"][MIG], node["status"]["capacity"][GPU]) == ("56", "0")
-    elastic.client.create(pod("rest", spec, {MIG: "55"}), "test")
-    assert running(elastic, "rest")["spec"]["nodeName"] == node["metadata"]["name"]
+    elastic.client.create(pod("slices", spec, {MIG: "55"}), "test")
+    assert running(elastic, "slices")["spec"]["nodeName"] == node["metadata"]["name"]
     elastic.client.create(pod("too-many", spec, {MIG: "1"}), "test")
     # Karpenter's own words (karpenter v1.14.1, pkg/controllers/provisioning/scheduling/scheduler.go).
     event(elastic, "too-many", "node limits have been exhausted for nodepool (NodePool=a100)")
@@ -151,4 +161,21 @@ def test_without_capacity_in_a_zone_the_pool_uses_another(elastic: Elastic) -> N
     event(elastic, "large", "no instance type has enough resources")
     failed = events(elastic, "InsufficientCapacityError")
     assert any("We currently do not have sufficient m7i.4xlarge capacity" in message for message in failed)
+    ec2.write(elastic.home, Ec2())
+
+
+def test_without_capacity_a_pool_uses_its_fallbacks_in_their_order(elastic: Elastic) -> None:
+    """Reserved capacity is missing here, and on-demand is refused."""
+    spec = resolve_all(platform(FALLBACK_POOLS))["l4"]
+    for number, one in enumerate((spec, *spec.fallbacks)):
+        # As the program does (tests/components/pools/test_fallbacks.py).
+        elastic.pool(one, weight=100 - number)
+    ec2.write(elastic.home, Ec2((Refusal(capacity_type="on-demand"),)))
+    waiting = pod("anywhere", spec, {GPU: "1"})
+    waiting["spec"]["nodeSelector"] = dict(spec.node_selector)
+    elastic.client.create(waiting, "test")
+    labels = node_of(elastic, running(elastic, "anywhere"))["metadata"]["labels"]
+    assert (labels["karpenter.sh/nodepool"], labels["karpenter.sh/capacity-type"]) == ("l4-spot", "spot")
+    assert labels["platform.slipway/pool"] == "l4"
+    assert any("sufficient g6.xlarge capacity" in one for one in events(elastic, "InsufficientCapacityError"))
     ec2.write(elastic.home, Ec2())

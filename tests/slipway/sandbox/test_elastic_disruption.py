@@ -174,3 +174,45 @@ def test_a_spot_job_with_do_not_disrupt_gets_no_notice(elastic: Begun) -> None:
     # Its job has removed it by now, or it has the kubelet's reason.
     assert ended is None or ended["status"]["reason"] == "Terminated"
     assert runs(elastic, "unwarned", without=node)["spec"]["nodeName"] != node
+
+
+def test_an_underutilized_node_gives_its_services_to_another_and_a_job_stays(elastic: Begun) -> None:
+    """As pool cpu promises, whose `consolidationPolicy` is WhenEmptyOrUnderutilized."""
+    spec = replace(pools()["cpu"], name="thrifty")
+    elastic.pool(spec, disruption={"consolidateAfter": "0s", "budgets": [{"nodes": "100%"}]})
+    kept = {**KEPT, "sandbox.slipway/duration": "600s"}
+    elastic.client.create(pod("job", spec, {"cpu": "1"}, kept), "test")
+    elastic.client.create(pod("filler", spec, {"cpu": "2500m"}), "test")
+    node = _placed(elastic, "metadata.name=job")
+    assert _placed(elastic, "metadata.name=filler") == node
+    template = pod("service", spec, {"cpu": "1"})["spec"]
+    labels = {"app": "service"}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "service", "namespace": "default"},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": template},
+        },
+    }
+    elastic.client.create(deployment, "test")
+    other = _placed(elastic, labels="app=service")
+    assert other != node
+    elastic.client.delete(Ref("v1", "Pod", "filler", "default"), grace_seconds=0)
+    gone(elastic, other)
+    assert _placed(elastic, labels="app=service") == node
+    job = elastic.client.get(Ref("v1", "Pod", "job", "default"))
+    assert job is not None
+    assert (job["spec"]["nodeName"], job["status"]["phase"]) == (node, "Running")
+
+
+def _placed(elastic: Elastic, fields: str = "", labels: str = "") -> str:
+    """The node of the running pod that selectors find."""
+
+    def look() -> str | None:
+        kind = elastic.client.discovery.find("v1", "Pod")
+        found = elastic.client.list(kind, "default", selector=labels, fields=fields)
+        return next((one["spec"]["nodeName"] for one in found if one["status"].get("phase") == "Running"), None)
+
+    return until(look, SECONDS, f"no pod of {fields}{labels} runs")

@@ -29,6 +29,14 @@ def test_bottlerocket_needs_no_device_plugin() -> None:
     assert warned(**without, pools__l4={**bottlerocket, "sharing": {"mode": "mps", "replicas": 2}}) == {}
 
 
+def test_a_type_on_which_a_share_has_too_little_cpu_or_memory_is_a_warning() -> None:
+    """The smallest type of the preset has 3.9 vCPUs and 13 GiB."""
+    shared: dict[str, Any] = {"preset": "gpu-spot", "sharing": {"mode": "time-slicing", "replicas": 4}}
+    assert warned(pools__l4=shared) == {"pools.l4.instanceTypes": "g6.xlarge"}
+    assert warned(pools__l4={**shared, "instanceTypes": ["g6.2xlarge", "g6.4xlarge", "g6.8xlarge"]}) == {}
+    assert warned(pools__l4={**shared, "sharing": {"mode": "time-slicing", "replicas": 3}}) == {}
+
+
 def test_a_stack_without_gpus_and_adapters_has_no_warnings() -> None:
     assert warned(pools__a100=DELETE, pools__h100=DELETE, pools__l4=DELETE, addons={}) == {}
 
