@@ -71,7 +71,7 @@ ALLOWED: Final = (
         where_nothing_can_be_installed,
     ),
     Allowed(
-        "tests/e2e/test_dev.py",
+        "tests/e2e/test_manifests.py",
         "no kubectl on PATH",
         "A package of Debian. GitHub's image ubuntu-24.04 has it (actions/runner-images, its Readme).",
         where_nothing_can_be_installed,
