@@ -22,7 +22,7 @@ from slipway.sandbox.kubernetes.waiting import until
 from slipway.sandbox.nodes.references import FOUND
 from tests.slipway.sandbox.controllers.fake import LABELED, ByHand, Gadget, gadget, manifests, webhook
 from tests.slipway.sandbox.living import living_plane
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.slipway.sandbox.plane import CLUSTER, ControlPlane
 
 pytestmark = pytest.mark.sandbox
 SECONDS = 120.0
@@ -164,6 +164,16 @@ def test_one_that_is_not_ready_yet_ends_with_its_deployment(plane: ControlPlane,
     plane.client.delete(DEPLOYMENT)
     until(lambda: not processes(plane) or None, SECONDS, "it still runs")
     until(lambda: load(tmp_path) == () or None, SECONDS, "it is still listed")
+
+
+def test_a_deleted_cluster_leaves_no_controller(plane: ControlPlane, row: Gadget, tmp_path: Path) -> None:
+    row.build()
+    install(plane, *manifests(NAMESPACE), prepared(webhook(NAMESPACE), served()))
+    slot = entry(tmp_path, State.RUNNING).slot
+    plane.pool.delete(CLUSTER)
+    assert [each.name for each in plane.supervisor.identities()] == ["etcd"]
+    assert load(tmp_path) == ()
+    assert not (tmp_path / "controllers" / slot / "gadget").exists()
 
 
 def test_one_that_is_built_already_costs_no_look_at_all_crds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,8 +66,11 @@ def test_nothing_is_written_to_a_cluster_that_is_not_running(writer: NodeWriter)
 def test_the_pods_of_a_removed_node_go_with_it(writer: NodeWriter, plane: ControlPlane, namespace: str) -> None:
     writer.write(CLUSTER, SPEC)
     pod = Ref("v1", "Pod", "on-the-node", namespace)
-    spec = {"nodeName": SPEC.name, "containers": [{"name": "main", "image": "x"}]}
-    plane.client.apply({**pod.as_object(), "spec": spec}, "test")
+    other = Ref("v1", "Pod", "elsewhere", namespace)
+    for each, node in ((pod, SPEC.name), (other, "another-node")):
+        spec = {"nodeName": node, "containers": [{"name": "main", "image": "x"}]}
+        plane.client.apply({**each.as_object(), "spec": spec}, "test")
     writer.remove(CLUSTER, SPEC.name)
     assert plane.client.get(REF) is None
     assert plane.client.get(pod) is None
+    assert plane.client.get(other) is not None
