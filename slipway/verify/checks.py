@@ -97,7 +97,7 @@ def admitted(probe: Probe, seen: Observed) -> Check | None:
     if not seen.queues:
         return Check(probe.subject, what, Status.NEEDS_AWS, "Kueue does not run in this sandbox")
     if seen.job is None or seen.job["spec"].get("suspend"):
-        return Check(probe.subject, what, Status.FAILED, "the Job is still suspended")
+        return Check(probe.subject, what, Status.FAILED, seen.why or "the Job is still suspended")
     return Check(probe.subject, what, Status.PASSED)
 
 

@@ -89,7 +89,8 @@ class Verification:
             for namespace in settings.namespaces_of(team):
                 if namespace in claims:
                     yield of_claims(f"team {team} ({namespace})", claims[namespace])
-        deadline = int(self.seconds)
+        # The Jobs end after the command has looked at their pods, which tell why they wait.
+        deadline = int(self.seconds + CLEAN_UP)
         self._queues = not self.simulated or self._queues_run()
         measured = fabric.of_fabric(self.platform, deadline, self.nccl_image)
         every = [
@@ -156,10 +157,23 @@ class Verification:
         found = list(self.client.list(self._kind("v1", "Pod"), metadata["namespace"], selector))
         pods = tuple((pod, self._node(pod)) for pod in sorted(found, key=_index))
         if not pods:
-            return Observed(job=job, why=_condition(job), queues=self._queues)
+            return Observed(job=job, why=_condition(job) or self._queued(job), queues=self._queues)
         pod, node = pods[0]
         why = next((text for each, _ in pods if (text := _condition(each))), "")
         return Observed(job=job, pod=pod, node=node, why=why, pods=pods, queues=self._queues)
+
+    def _queued(self, job: Object | None) -> str:
+        """Why Kueue does not admit a Job."""
+        if job is None or not job["spec"].get("suspend") or not self._queues:
+            return ""
+        selector, where = f"kueue.x-k8s.io/job-uid={job['metadata'].get('uid')}", job["metadata"]["namespace"]
+        try:
+            found = list(self.client.list(self._kind("kueue.x-k8s.io/v1beta2", "Workload"), where, selector))
+        except NoSuchKindError:
+            return ""
+        conditions = [one for each in found for one in (each.get("status") or {}).get("conditions") or ()]
+        reasons = (str(one.get("message")) for one in conditions if one["type"] == "QuotaReserved")
+        return next(reasons, "")
 
     def _node(self, pod: Object) -> Object | None:
         name = pod["spec"].get("nodeName")

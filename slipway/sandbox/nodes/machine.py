@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from spec.catalog import gpus, instances, mig
 from spec.catalog.instances import InstanceType
+from spec.pools.allocatable import EFA_HUGEPAGES_MIB, HUGEPAGES
 from spec.pools.keys import DEVICE_PLUGIN_CONFIG, EFA, GPU, MIG_CONFIG
 from spec.pools.sharing import replicas_of
 
@@ -54,6 +55,7 @@ class Machine:
             **size,
             "pods": str(self._pods()),
             "ephemeral-storage": str(self._scratch_bytes()),
+            **({HUGEPAGES: f"{self._huge_pages_mib()}Mi"} if self.efa else {}),
             **self._devices(labels),
         }
 
@@ -65,8 +67,13 @@ class Machine:
         return {
             **self.capacity(labels),
             "cpu": f"{kind.allocatable_cpu_millis}m",
-            "memory": f"{kind.allocatable_memory_at(self._pods())}Mi",
+            "memory": f"{kind.allocatable_memory_at(self._pods()) - self._huge_pages_mib()}Mi",
         }
+
+    def _huge_pages_mib(self) -> int:
+        """Memory in huge pages: as much as the pods of the platform's runtimes for EFA request. How much the software
+        of the adapters reserves is only known on a real node."""
+        return EFA_HUGEPAGES_MIB if self.efa else 0
 
     def _pods(self) -> int:
         return self.max_pods or (self.type.max_pods if self.type else DEFAULT_PODS)

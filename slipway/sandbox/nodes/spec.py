@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 OWNER = "sandbox.slipway/owner"
 """Annotation: the pool that the node belongs to, `nodegroup/system` or `nodepool/a100`."""
@@ -13,6 +14,14 @@ PLACEHOLDER_NODE = "sandbox.slipway/placeholder"
 """Annotation `true` on the placeholder node of a pool that has no nodes at present."""
 PLACEHOLDER_ROLE = "node-role.kubernetes.io/placeholder"
 """Label of the same nodes, which `kubectl get nodes` shows in the column ROLES."""
+NETWORK_NODE: Final = "topology.k8s.aws/network-node-layer-"
+"""Label of a node by layer (kubernetes/cloud-provider-aws, pkg/providers/v1/topology.go)."""
+_WITH_TOPOLOGY: Final = re.compile(
+    r"(p3dn\.24|p4de?\.24|p5(e|en)?\.48|p6e-gb200\.36|(?P<four>p6-b[23]00\.48)|trn1n?\.32|trn2u?\.48|trn1\.2|"
+    r"hpc\w+\.\d+|g[67]e\.\d*)xlarge"
+)
+"""Types of which EC2 reports three layers, or four (EC2 User Guide, "Prerequisites for Amazon EC2 topology", read
+2026-11-22)."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +109,23 @@ def _well_known_labels(spec: NodeSpec) -> dict[str, str]:
     if spec.zone:
         # A zone's name is its region's name and one letter: us-east-1a.
         labels |= {"topology.kubernetes.io/zone": spec.zone, "topology.kubernetes.io/region": spec.zone[:-1]}
+        labels |= _network_nodes(spec)
     return labels
 
 
+def _network_nodes(spec: NodeSpec) -> dict[str, str]:
+    """Layers of EC2's network, the widest first, by which Kueue places jobs; all machines of a zone share them here."""
+    found = _WITH_TOPOLOGY.fullmatch(spec.instance_type)
+    layers = range(1, (4 if found["four"] else 3) + 1) if found else ()
+    return {f"{NETWORK_NODE}{layer}": f"nn-{_hash(f'{spec.zone}/{layer}')}" for layer in layers}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:17]
+
+
 def _instance_id(spec: NodeSpec) -> str:
-    return spec.instance_id or f"i-{hashlib.sha256(spec.name.encode()).hexdigest()[:17]}"
+    return spec.instance_id or f"i-{_hash(spec.name)}"
 
 
 def _taint(taint: Taint) -> dict[str, str]:

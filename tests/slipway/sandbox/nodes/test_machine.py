@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from components.addons.trainer.runtimes import whole_node
 from slipway.sandbox.nodes.machine import Machine, karpenter_labels
 from spec.catalog import instances
+from spec.pools.resolution import resolve_all
+from spec.quantities import to_mebibytes
+from tests.support.stacks import platform_of
 
 
 def test_allocatable_is_capacity_minus_reservations() -> None:
@@ -64,6 +68,16 @@ def test_gpus_are_whole_or_partitioned_and_multiplied_by_sharing(
 ) -> None:
     capacity = Machine("p4d.24xlarge", extra=extra).capacity(labels)
     assert {name: value for name, value in capacity.items() if name.startswith("nvidia.com/")} == expected
+
+
+def test_a_pod_with_everything_of_an_efa_node_fits_on_it() -> None:
+    pool = resolve_all(platform_of("prod"))["h100"]
+    room = Machine("p5.48xlarge", max_pods=pool.settings.max_pods, efa=32).allocatable({})
+    wanted = whole_node(pool)
+    assert room["hugepages-2Mi"] == "5120Mi"
+    for name in ("memory", "hugepages-2Mi"):
+        assert to_mebibytes(wanted[name]) <= to_mebibytes(room[name])
+    assert "hugepages-2Mi" not in Machine("p5.48xlarge").capacity({})
 
 
 def test_efa_adapters_are_counted() -> None:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slipway.sandbox.nodes.spec import OWNER, PLACEHOLDER_NODE, NodeSpec, Taint, node
+import pytest
+
+from slipway.sandbox.nodes.spec import NETWORK_NODE, OWNER, PLACEHOLDER_NODE, NodeSpec, Taint, node
 
 SPEC = NodeSpec(
     name="a100-0",
@@ -19,7 +21,8 @@ SPEC = NodeSpec(
 
 
 def test_a_node_has_the_labels_of_its_pool_and_those_of_every_node_on_aws() -> None:
-    assert node(SPEC)["metadata"]["labels"] == {
+    labels = node(SPEC)["metadata"]["labels"]
+    assert {key: value for key, value in labels.items() if not key.startswith(NETWORK_NODE)} == {
         "accelerator": "nvidia-a100",
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/hostname": "a100-0",
@@ -68,3 +71,18 @@ def test_only_a_placeholder_node_is_annotated_as_one() -> None:
     role = "node-role.kubernetes.io/placeholder"
     assert role in node(replace(SPEC, placeholder=True))["metadata"]["labels"]
     assert role not in node(SPEC)["metadata"]["labels"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "layers"),
+    [("p5.48xlarge", 3), ("p6-b200.48xlarge", 4), ("g6e.xlarge", 3), ("p5.4xlarge", 0), ("m7i.large", 0)],
+)
+def test_nodes_have_the_layers_of_the_network_that_ec2_reports_for_their_type(kind: str, layers: int) -> None:
+    nodes = [
+        node(replace(SPEC, name=name, instance_type=kind, zone=zone))["metadata"]["labels"]
+        for name, zone in (("a", "us-east-1a"), ("b", "us-east-1a"), ("c", "us-east-1b"))
+    ]
+    first, same, other = ([one.get(f"{NETWORK_NODE}{layer}") for layer in range(1, layers + 1)] for one in nodes)
+    assert first == same
+    assert len({*first, *other} - {None}) == 2 * layers
+    assert f"{NETWORK_NODE}{layers + 1}" not in nodes[0]
