@@ -9,7 +9,7 @@ from typing import Final
 import pulumi
 
 from components.admission.context import StackContext
-from components.admission.manifests import binding, policy
+from components.admission.manifests import ACTIONS, binding, policy, policy_name
 from components.admission.rules import rules
 from components.base.controllers import Controller
 from components.base.kubernetes import declare
@@ -54,9 +54,11 @@ class Admission(pulumi.ComponentResource):
             max_replicas=args.settings.max_replicas,
             controllers=args.controllers,
         )
+        installed = {}
         for rule in rules(context):
             action = args.settings.of(rule.name)
             if action is not Action.OFF:
+                installed[policy_name(rule)] = ACTIONS[action]
                 declare(f"{name}-{rule.name}", policy(rule, context), child)
                 declare(f"{name}-{rule.name}-binding", binding(rule, action), child)
-        self.register_outputs({})
+        self.register_outputs({"rules": installed})

@@ -9,9 +9,12 @@ from typing import Final
 from policies.rule import AnyRule
 from policies.rules import (
     addons,
+    admission_enforced,
     budgets,
     cluster_access,
     cluster_data,
+    cluster_exposure,
+    cluster_identities,
     cluster_network,
     cluster_objects,
     cluster_version,
@@ -19,6 +22,7 @@ from policies.rules import (
     efs,
     fabric,
     fleet,
+    foreign_accounts,
     fsx,
     gpu_nodes,
     gpu_pods,
@@ -47,8 +51,10 @@ from policies.rules import (
     pod_restriction,
     pool_cost,
     protection,
+    providers,
     rbac,
     rbac_reach,
+    rbac_subjects,
     registries,
     resource_policies,
     resource_types,
@@ -65,17 +71,28 @@ from policies.rules import (
 )
 
 MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
-    "Control plane": (cluster_access, cluster_data, cluster_version, cluster_network, addons),
+    "Control plane": (cluster_access, cluster_identities, cluster_data, cluster_version, cluster_network, addons),
     "Nodes": (machines, node_software, node_groups, node_role, fleet),
     "GPU capacity and cost": (gpu_pools, gpu_nodes, spot, training_pools, pool_cost, budgets, tags, fabric),
     "Storage": (s3_access, s3_data, efs, fsx, databases, registries, protection),
     "Pods": (pod_isolation, pod_restriction, pod_hygiene, gpu_pods, jobs, serving),
-    "Teams": (namespaces, rbac, rbac_reach, cluster_objects, kueue, kueue_tenancy),
+    "Teams": (
+        namespaces,
+        admission_enforced,
+        rbac,
+        rbac_reach,
+        rbac_subjects,
+        cluster_objects,
+        cluster_exposure,
+        kueue,
+        kueue_tenancy,
+    ),
     "Keys, permissions and secrets": (
         keys,
         iam_permissions,
         iam_trust,
         resource_policies,
+        foreign_accounts,
         node_identity,
         plaintext,
         secret_stores,
@@ -84,7 +101,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     "Network": (vpc, security_groups, vpc_shape, load_balancers),
     "Monitoring": (metrics,),
     "Helm": (helm, helm_values),
-    "Program": (resource_types, options),
+    "Program": (resource_types, options, providers),
 }
 """Modules by their heading in docs/policies.md."""
 

@@ -112,6 +112,12 @@ def _masters(entry: Resource, _: Context) -> Iterator[Violation]:
         yield from (violation(group) for group in entry["kubernetesGroups"].items() if group.raw == "system:masters")
 
 
+def _system_user(entry: Resource, _: Context) -> Iterator[Violation]:
+    """EKS makes the user name from the principal unless the entry has one (eks:CreateAccessEntry, username)."""
+    if entry.type == ACCESS_ENTRY and str(entry["userName"].raw).startswith("system:"):
+        yield violation(entry["userName"])
+
+
 def _auth_map(config: Resource, _: Context) -> Iterator[Violation]:
     if config.type == CONFIG_MAP and (name := config["metadata"]["name"]).raw == "aws-auth":
         yield violation(name)
@@ -138,6 +144,10 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
         "masters": Check(
             asks="must not be 'system:masters', whose permissions RBAC can't restrict",
             find=_masters,
+        ),
+        "user": Check(
+            asks="must not be a user of the system",
+            find=_system_user,
         ),
         "aws-auth": Check(
             asks="must not be 'aws-auth'",

@@ -66,6 +66,11 @@ def _rewritten(release: Resource, _: Context) -> Iterator[Violation]:
         yield violation(release["postrender"])
 
 
+def _in_development(release: Resource, _: Context) -> Iterator[Violation]:
+    if release["devel"].is_true():
+        yield violation(release["devel"])
+
+
 PINNED = ResourceRule(
     name="helm-pinned",
     title="Charts come from allowed repositories at exact versions",
@@ -89,6 +94,10 @@ PINNED = ResourceRule(
         "repository": Check(
             asks="must be an allowed repository",
             find=_other_repository,
+        ),
+        "devel": Check(
+            asks="must be false: it stands for the range >0.0.0-0",
+            find=_in_development,
         ),
         "postrender": Check(
             asks="must not be set: the command runs with the credentials of the deployment",

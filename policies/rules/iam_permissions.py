@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -9,7 +10,7 @@ from pulumi_policy import Severity
 
 from policies.evaluation.actions import CREDENTIALS, ESCALATION, EXFILTRATION, PERMISSIONS, RESTRICTABLE, among, reads
 from policies.evaluation.conditions import limits_the_resource, narrow
-from policies.evaluation.documents import Statement, statements
+from policies.evaluation.documents import Statement, listed, statements
 from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource
@@ -25,12 +26,24 @@ from policies.resources.tokens import (
     USER_ATTACHMENT,
     USER_POLICY,
 )
-from policies.rule import Check, Context, ResourceRule, Violation, violation
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 
 _DOCUMENTS: Final = (ROLE_POLICY, POLICY, GROUP_POLICY, USER_POLICY, ROLE)
 _ATTACHMENTS: Final = (ROLE_ATTACHMENT, POLICY_ATTACHMENT, USER_ATTACHMENT)
 _USERS: Final = (USER, ACCESS_KEY, USER_POLICY, USER_ATTACHMENT)
-_ADMINISTRATORS: Final = ("AdministratorAccess", "IAMFullAccess", "PowerUserAccess", "AmazonS3FullAccess")
+_MANAGED: Final = [
+    "AmazonEBSCSIDriverEKSClusterScopedPolicy",
+    "AmazonEC2ContainerRegistryPullOnly",
+    "AmazonEKSClusterPolicy",
+    "AmazonEKSWorkerNodePolicy",
+    "AmazonEKS_CNI_Policy",
+    "AmazonEKSVPCResourceController",
+    "AmazonSSMManagedInstanceCore",
+    "service-role/AmazonEFSCSIDriverPolicy",
+    "service-role/AmazonRDSEnhancedMonitoringRole",
+]
+"""Policies of AWS that the program attaches; what they allow was read (2026-11)."""
+_OF_AWS: Final = ":iam::aws:policy/"
 
 
 def _documents(resource: Resource) -> list[Node]:
@@ -56,12 +69,17 @@ def _all_of_s3(resource: Resource, _: Context) -> Iterator[Violation]:
             yield violation(document, "allowing s3:* on every bucket")
 
 
-def _attached_admin(resource: Resource, _: Context) -> Iterator[Violation]:
+def _unread(resource: Resource, context: Context) -> Iterator[Violation]:
+    """A list of administrator policies would miss those that allow nearly as much: SecretsManagerReadWrite, job
+    functions, and whatever AWS publishes next."""
     if resource.type in _ATTACHMENTS:
         arns = [resource["policyArn"]]
     else:
         arns = resource["managedPolicyArns"].items() if resource.type == ROLE else []
-    yield from (violation(arn) for arn in arns if str(arn.raw).rpartition("/")[2] in _ADMINISTRATORS)
+    for arn in arns:
+        _, of_aws, name = str(arn.raw).partition(_OF_AWS)
+        if of_aws and name not in context.settings["managed"]:
+            yield violation(arn)
 
 
 def _iam_user(resource: Resource, _: Context) -> Iterator[Violation]:
@@ -77,6 +95,13 @@ NO_ADMIN = ResourceRule(
     levels=Levels("M/M/M"),
     why="One vulnerability in a pod or pipeline with administrator access compromises the whole account.",
     fix="Name the required actions, and give people access through IAM Identity Center.",
+    settings={
+        "managed": Setting(
+            asks="policies of AWS that may be attached, by path and name",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(_MANAGED),
+        )
+    },
     checks={
         "actions": Check(
             asks="must name its actions",
@@ -89,8 +114,8 @@ NO_ADMIN = ResourceRule(
             external_ids=("AVD-AWS-0345",),
         ),
         "managed": Check(
-            asks="must not be an administrator policy",
-            find=_attached_admin,
+            asks="must be a policy of AWS that somebody read",
+            find=_unread,
             external_ids=("CKV_AWS_274", "CKV2_AWS_56"),
         ),
         "people": Check(
@@ -116,6 +141,27 @@ def _on_everything(chosen: Callable[[str], bool]) -> Callable[[Resource, Context
     return find
 
 
+_ANY_IDENTITY: Final = re.compile(r"arn:[^:]*:(iam|\*):[^:]*:[^:]*:([a-z?]*[*?]*/?|[a-z-]+/)[*?/]*")
+_OVER_IDENTITIES: Final = (*PERMISSIONS, *CREDENTIALS, *ESCALATION)
+
+
+def _any_identity(resource: Resource, _: Context) -> Iterator[Violation]:
+    """Roles, users or policies by a wildcard without a prefix: whoever may change or become each of them has the rights
+    of the strongest."""
+    for document, statement in _allowing(resource):
+        if statement.everywhere or limits_the_resource(statement) or _to_services(statement):
+            continue
+        names = [one.text() or "" for one in listed(statement.node["Resource"]) if one.known]
+        wide = [name for name in names if _ANY_IDENTITY.fullmatch(name)]
+        actions = [one for one in statement.actions if among(one, _OVER_IDENTITIES)]
+        if wide and actions:
+            yield violation(document, f"allowing {', '.join(sorted(actions))} on {', '.join(wide)}")
+
+
+def _to_services(statement: Statement) -> bool:
+    return narrow(statement, lambda key: key == "iam:passedtoservice")
+
+
 def _special(action: str) -> bool:
     return any(among(action, kind) for kind in (PERMISSIONS, CREDENTIALS, ESCALATION, EXFILTRATION))
 
@@ -127,8 +173,7 @@ def _writes(action: str) -> bool:
 def _passes_any_role(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         passing = any(among("iam:passrole", (action,)) for action in statement.actions)
-        limited = narrow(statement, lambda key: key == "iam:passedtoservice")
-        if passing and not statement.everywhere and not limited:
+        if passing and not statement.everywhere and not _to_services(statement):
             yield violation(document, "allowing iam:PassRole to any service")
 
 
@@ -174,6 +219,10 @@ SCOPED_WRITES = ResourceRule(
             asks="must name the resources that it reads, where AWS supports that",
             find=_on_everything(lambda action: among(action, RESTRICTABLE) and reads(action)),
             external_ids=("CKV_AWS_355",),
+        ),
+        "identities": Check(
+            asks="must name the roles, users and policies that it changes or becomes",
+            find=_any_identity,
         ),
         "pass-role": Check(
             asks="must limit the services to which a role may be passed",

@@ -68,9 +68,23 @@ def _any_repository(role: Resource, _: Context) -> Iterator[Violation]:
     """The subject of a workflow is `repo:owner/name:...` (GitHub Docs, "OpenID Connect reference")."""
     for statement in _federated(role, "token.actions.githubusercontent.com"):
         subjects = [str(subject.raw) for subject in _values(statement, ":sub") if subject.known]
-        pinned = [subject for subject in subjects if re.fullmatch(r"repo:[^*?/:]+/[^*?/:]+:[^*?]+", subject)]
+        pinned = [
+            subject
+            for subject in subjects
+            if re.fullmatch(r"repo:[^*?/:]+/[^*?/:]+:[^*?]+", subject) and not subject.endswith(":pull_request")
+        ]
         if not undecided(statement) and (not subjects or len(pinned) < len(subjects)):
             yield _trust_violation(role, "trusting every branch and pull request of a repository, or several of them")
+
+
+def _any_identity(role: Resource, _: Context) -> Iterator[Violation]:
+    """Any other issuer: one of its keys (`ISSUER:aud`, `ISSUER:sub`, `SAML:aud`) has to have a few values."""
+    for statement in _trusting(role):
+        issuers = [str(who.raw) for who in statement.principals("Federated") if who.known]
+        if any(part in who for who in issuers for part in ("oidc.eks.", "token.actions.githubusercontent.com")):
+            continue
+        if issuers and not narrow(statement, lambda key: key.endswith((":aud", ":sub"))):
+            yield _trust_violation(role, f"trusting everybody with a token of {', '.join(issuers)}")
 
 
 def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
@@ -108,6 +122,10 @@ TRUST_SCOPED = ResourceRule(
             asks="must pin one repository, and in it one environment or branch",
             find=_any_repository,
             external_ids=("CKV_AWS_393",),
+        ),
+        "issuer": Check(
+            asks="must pin the audience or the subject of each issuer",
+            find=_any_identity,
         ),
         "pod-identity": Check(
             asks="must pin cluster, namespace and service account",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -90,6 +91,15 @@ def _weakened(machine: Resource, _: Context) -> Iterator[Violation]:
                 yield Violation(path=path, got=f"{key}: {value!r}")
 
 
+_PIPED: Final = re.compile(r"\b(curl|wget)\b[^\n;&]*\|\s*(sudo\s+)?([a-z/]*/)?(ba|da|z|k)?sh\b")
+
+
+def _fetched(machine: Resource, _: Context) -> Iterator[Violation]:
+    for path, text in _texts(machine):
+        if found := _PIPED.search(text):
+            yield Violation(path=path, got=f"{found[0]!r}")
+
+
 USER_DATA = ResourceRule(
     name="node-userdata-clean",
     title="User data contains no credentials and does not weaken the kubelet",
@@ -103,6 +113,10 @@ USER_DATA = ResourceRule(
             asks="must not contain a credential",
             find=_credentials,
             external_ids=("CKV_AWS_46", "AVD-AWS-0129"),
+        ),
+        "fetched": Check(
+            asks="must not run what it fetches: the server decides what every new node does",
+            find=_fetched,
         ),
         "kubelet": Check(
             asks="must not weaken the kubelet",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -10,8 +11,8 @@ from policies.checks.questions import each, has_companion, is_in, true
 from policies.evaluation.documents import statements
 from policies.levels import Levels
 from policies.resources.resource import Resource
-from policies.resources.tokens import REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
-from policies.rule import Check, Context, StackRule, Violation, violation
+from policies.resources.tokens import PULL_THROUGH_CACHE, REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
+from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 
 
 def _unkeyed(repository: Resource, _: Context) -> Iterator[Violation]:
@@ -27,14 +28,37 @@ def _public(policy: Resource, _: Context) -> Iterator[Violation]:
             yield violation(policy["policy"], "for the principal '*'", policy)
 
 
+def _elsewhere(cache: Resource, context: Context) -> Iterator[Violation]:
+    upstream = cache["upstreamRegistryUrl"]
+    if upstream.known and upstream.raw not in context.settings["upstreams"]:
+        yield violation(upstream, at=cache)
+
+
+_UPSTREAMS: Final = [
+    "public.ecr.aws",
+    "registry.k8s.io",
+    "quay.io",
+    "registry-1.docker.io",
+    "ghcr.io",
+    "registry.gitlab.com",
+]
+"""Registries that ECR caches by name (ECR User Guide, "Sync an upstream registry"; read 2026-11)."""
+
 ECR_HARDENED = StackRule(
     name="ecr-hardened",
     title="ECR repositories have immutable tags, scanning, encryption, private access and a lifecycle policy",
-    types=(REPOSITORY, REPOSITORY_POLICY, REPOSITORY_LIFECYCLE),
+    types=(REPOSITORY, REPOSITORY_POLICY, REPOSITORY_LIFECYCLE, PULL_THROUGH_CACHE),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="With mutable tags, production can pull another image than the one that passed staging.",
     fix="Set imageTagMutability IMMUTABLE, scanOnPush, KMS encryption, and a lifecycle policy.",
+    settings={
+        "upstreams": Setting(
+            asks="registries that may be cached",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(_UPSTREAMS),
+        )
+    },
     checks={
         "immutable": Check(
             asks="must be immutable",
@@ -55,6 +79,10 @@ ECR_HARDENED = StackRule(
             asks="must name its principals",
             find=each(REPOSITORY_POLICY, _public),
             external_ids=("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2"),
+        ),
+        "upstream": Check(
+            asks="must be a listed registry",
+            find=each(PULL_THROUGH_CACHE, _elsewhere),
         ),
         "lifecycle": Check(
             asks="must have a lifecycle policy",

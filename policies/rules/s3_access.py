@@ -12,7 +12,15 @@ from policies.evaluation.conditions import limits_the_caller
 from policies.evaluation.documents import refuses_plain_transport, statements
 from policies.levels import Levels
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import BUCKET, BUCKET_ACL, BUCKET_BLOCK, BUCKET_OWNERSHIP, BUCKET_POLICY, S3_ACCESS_POINT
+from policies.resources.tokens import (
+    BUCKET,
+    BUCKET_ACL,
+    BUCKET_BLOCK,
+    BUCKET_OBJECT,
+    BUCKET_OWNERSHIP,
+    BUCKET_POLICY,
+    S3_ACCESS_POINT,
+)
 from policies.rule import Check, Context, StackRule, Violation, violation
 
 _FLAGS: Final = {
@@ -77,8 +85,8 @@ def _public_acl(acl: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _public_acls(stack: Stack, context: Context) -> Iterator[Violation]:
-    """A bucket takes an ACL inline as well."""
-    for resource in stack.of(BUCKET_ACL, BUCKET):
+    """A bucket takes an ACL inline as well, and so does an object."""
+    for resource in stack.of(BUCKET_ACL, BUCKET, BUCKET_OBJECT):
         yield from _public_acl(resource, context)
 
 
@@ -108,7 +116,7 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
 NO_GRANTS = StackRule(
     name="s3-no-public-grants",
     title="Access to buckets is granted by policies to named principals, over TLS",
-    types=(BUCKET, BUCKET_ACL, BUCKET_POLICY, BUCKET_OWNERSHIP),
+    types=(BUCKET, BUCKET_ACL, BUCKET_OBJECT, BUCKET_POLICY, BUCKET_OWNERSHIP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="ACLs are a second, legacy way to grant access that reviews miss, and '*' is everyone on the internet.",

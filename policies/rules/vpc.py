@@ -55,6 +55,27 @@ def _to_an_instance(resource: Resource, _: Context) -> Iterator[Violation]:
         yield violation(resource["networkInterfaceId"])
 
 
+_TARGETS: Final = (
+    "carrierGatewayId",
+    "coreNetworkArn",
+    "egressOnlyGatewayId",
+    "gatewayId",
+    "localGatewayId",
+    "natGatewayId",
+    "networkInterfaceId",
+    "transitGatewayId",
+    "vpcEndpointId",
+    "vpcPeeringConnectionId",
+)
+
+
+def _two_targets(resource: Resource, _: Context) -> Iterator[Violation]:
+    """EC2 takes one (ec2:CreateRoute); which one would decide is not for a review to guess."""
+    targets = [key for key in _TARGETS if resource.type == ROUTE and not resource[key].missing]
+    if len(targets) > 1:
+        yield Violation(path=targets[0], got=f"beside {', '.join(targets[1:])}")
+
+
 def _entries(resource: Resource) -> list[Node]:
     if resource.type == NETWORK_ACL_RULE:
         return [resource.props] if resource["egress"].is_false(default=False) else []
@@ -64,14 +85,15 @@ def _entries(resource: Resource) -> list[Node]:
 def _open_acl(resource: Resource, _: Context) -> Iterator[Violation]:
     """All ports, or a port of SSH, RDP or FTP, open to all addresses; security groups restrict the rest."""
     for entry in _entries(resource):
-        allowed = (entry["action"] if "action" in entry.fields() else entry["ruleAction"]).raw == "allow"
+        action = entry["action"] if "action" in entry.fields() else entry["ruleAction"]
+        allowed = action.missing or action.raw == "allow"
         world = list(internet([entry["cidrBlock"], entry["ipv6CidrBlock"]]))
         if allowed and world and _reaches(entry):
             yield violation(entry, "open to all addresses")
 
 
 def _reaches(entry: Node) -> bool:
-    if entry["protocol"].raw in ("-1", "all", -1):
+    if entry["protocol"].missing or entry["protocol"].raw in ("-1", "all", -1):
         return True
     low, high = entry["fromPort"].number(), entry["toPort"].number()
     if low is None or high is None:
@@ -108,6 +130,10 @@ PARTS_CLOSED = ResourceRule(
             find=_to_an_instance,
             external_ids=("CKV2_AWS_35",),
         ),
+        "target": Check(
+            asks="must be the only target of a route",
+            find=_two_targets,
+        ),
         "acl": Check(
             asks="must limit networks or ports",
             find=_open_acl,
@@ -129,6 +155,12 @@ def _without_flow_logs(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(log.takes_from(vpc) for log in stack.of(FLOW_LOG)):
             yield Violation(path="", got="without flow logs", at=vpc)
+
+
+def _accepted_only(stack: Stack, _: Context) -> Iterator[Violation]:
+    for log in stack.of(FLOW_LOG):
+        if log["trafficType"].raw == "ACCEPT":
+            yield violation(log["trafficType"], at=log)
 
 
 def _default_group_unmanaged(stack: Stack, _: Context) -> Iterator[Violation]:
@@ -173,6 +205,10 @@ VPC_BASELINE = StackRule(
             asks="must have flow logs",
             find=_without_flow_logs,
             external_ids=("CKV2_AWS_11", "AVD-AWS-0178"),
+        ),
+        "rejected": Check(
+            asks="must include rejected connections",
+            find=_accepted_only,
         ),
         "default-group": Check(
             asks="must have its default security group managed by the stack",

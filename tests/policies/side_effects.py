@@ -14,6 +14,13 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     # The launch template of the mutation is that of the pool with MIG.
     "node-userdata-clean/credentials": ("mig-before-kubelet/nodes",),
     "node-userdata-clean/kubelet": ("mig-before-kubelet/nodes",),
+    "node-userdata-clean/fetched": ("mig-before-kubelet/nodes",),
+    # The fixture's role is in the account of another stack.
+    "iam-scoped-writes/pass-role": ("accounts-known/account",),
+    # The subject is the role of a pod, whose trust names its namespace.
+    "iam-trust-scoped/anybody": ("pod-roles-own/role",),
+    "iam-trust-scoped/issuer": ("pod-roles-own/role",),
+    "iam-trust-scoped/pod-identity": ("pod-roles-own/role",),
     "rbac-least/webhooks": ("rbac-reach/admission",),
     "eks-supported-version/known": _SKEW,
     "eks-supported-version/support": ("eks-upgrade-due/support", *_SKEW),
@@ -39,7 +46,7 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "karpenter-training-disruption/drain": ("karpenter-training-disruption/policy",),
     "gpu-type-allowed/allowed": _PARTITIONED,
     # The provider of the mutation has no default tags either.
-    "gpu-type-allowed/region": ("cost-tags-complete/tags",),
+    "gpu-type-allowed/region": ("accounts-known/account", "cost-tags-complete/tags"),
     "pool-cost-cap/bound": ("gpu-pool-max-bounded/set",),
     "pool-cost-cap/priced": ("gpu-type-allowed/region", *_PARTITIONED),
     "workload-cost-labels/labels": ("pss-enforced/level",),
@@ -63,9 +70,9 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "queues-encrypted/principal": ("principals-known/anybody",),
     "queues-encrypted/account": ("principals-known/account",),
     # The account of the fixture is not production's.
-    "iam-trust-scoped/account": ("principals-known/account",),
-    "iam-trust-scoped/service-account": ("principals-known/account",),
-    "iam-trust-scoped/repository": ("principals-known/account",),
+    "iam-trust-scoped/account": ("pod-roles-own/role", "principals-known/account"),
+    "iam-trust-scoped/service-account": ("pod-roles-own/role", "principals-known/account"),
+    "iam-trust-scoped/repository": ("pod-roles-own/role", "principals-known/account"),
     "iam-no-admin/actions": ("iam-scoped-writes/pass-role",),
     "iam-no-admin/s3": ("iam-scoped-writes/exfiltration", "iam-scoped-writes/permissions"),
     "vpc-parts-closed/acl": ("vpc-baseline/acl",),
