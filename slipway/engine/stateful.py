@@ -26,7 +26,7 @@ class Stateful:
     """
 
     loses: str
-    fix: str = f"{_RESTORE}; to migrate, add a second one, copy the data, and remove the first in a later change"
+    fix: str = f"{_RESTORE}; to migrate, copy the data elsewhere, for example to a second stack, before you allow it"
     holds: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
 
 
@@ -45,6 +45,12 @@ def _machines(_: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
 
 
 _FILES: Final = Stateful(loses="every file on it: data sets, checkpoints, models")
+_LUSTRE: Final = Stateful(
+    loses=_FILES.loses + ", unless a linked bucket has them",
+    # The metric of FSx for Lustre, with the dimension Publisher AutoExport (docs/addons/storage.md, "Troubleshooting").
+    fix=f"{_RESTORE}; to migrate, end the jobs, wait until AgeOfOldestQueuedMessage is 0, and allow it: the new file "
+    "system imports what its buckets have",
+)
 _ROWS: Final = Stateful(loses="every row in it; snapshots remain if they were configured")
 _POOL: Final = "drain the pool first (its nodes are deleted with it), or add the new pool under another name"
 
@@ -56,7 +62,7 @@ TABLE: Final[Mapping[str, Stateful]] = {
     "aws:eks/nodeGroup:NodeGroup": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_nodes),
     "kubernetes:karpenter.sh/v1:NodePool": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_machines),
     "aws:efs/fileSystem:FileSystem": _FILES,
-    "aws:fsx/lustreFileSystem:LustreFileSystem": _FILES,
+    "aws:fsx/lustreFileSystem:LustreFileSystem": _LUSTRE,
     "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": _FILES,
     "aws:fsx/openZfsVolume:OpenZfsVolume": _FILES,
     "aws:fsx/ontapFileSystem:OntapFileSystem": _FILES,

@@ -52,3 +52,16 @@ def test_bash_completes_commands_and_options(
     path.write_text(script("bash", capsys) + COMPLETE.format(words=words))
     done = subprocess.run([bash, "--norc", str(path)], capture_output=True, text=True, check=False)
     assert sorted(done.stdout.split()) == expected, done.stderr
+
+
+@pytest.mark.parametrize(("shell", "check"), [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")])
+def test_a_shell_can_read_its_script(
+    shell: str, check: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    binary = shutil.which(shell)
+    if binary is None:
+        pytest.skip(f"no {shell} on this machine")
+    path = tmp_path / "completion"
+    path.write_text(script(shell, capsys))
+    done = subprocess.run([binary, check, str(path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""JSON output of `check` and `doctor`: the same results and exit codes as the text."""
+"""JSON output: one document, and of `check` and `doctor` the same results and exit codes as the text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from slipway.cli import doctor, main
 from slipway.findings import Finding, Level
 from spec.errors import EXIT_REFUSED
+from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> Any:
@@ -30,6 +31,25 @@ def test_check_lists_the_problems_of_every_stack(checkout: Path, capsys: pytest.
     assert dev["problems"][0]["value"] == "us-east-9"
     assert (prod["stack"], prod["valid"], prod["problems"]) == ("prod", True, [])
     assert missing["problems"][0]["rule"] == "the stack file must exist"
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("check dev", ("stack", "dev")),
+        ("cost dev", ("region", "us-east-1")),
+        ("policies dev", ("level", "advisory")),
+        ("fit --model llama-3.1-8b --mode serve --seq 8192", ("mode", "serve")),
+    ],
+)
+def test_the_standard_output_of_a_command_is_one_document(
+    line: str, first: tuple[str, str], checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*line.split(), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    key, value = first
+    found = document[0] if isinstance(document, list) else document.get("workload", document)
+    assert found[key] == value
 
 
 def test_check_of_valid_stacks_ends_with_code_0(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,6 +111,16 @@ def test_the_refusal_has_urn_operation_reason_and_fix() -> None:
     assert text.endswith(f"--allow-replace '{urn('aws:kms/key:Key')}'")
 
 
+@pytest.mark.parametrize(
+    "kind",
+    ["aws:fsx/lustreFileSystem:LustreFileSystem", "aws:efs/fileSystem:FileSystem", "aws:rds/instance:Instance"],
+)
+def test_the_fix_can_be_followed_with_the_settings_of_a_stack_which_has_one_such_resource(kind: str) -> None:
+    fix = TABLE[kind].fix
+    assert "second one" not in fix
+    assert "to migrate, " in fix
+
+
 def test_a_rehearsal_reports_what_would_have_been_refused_on_aws() -> None:
     text = refusal("dev", [removal(CLUSTER)], done=True)
     assert text.startswith("stack dev: on AWS this would have been refused: 1 resource that keeps state would be")

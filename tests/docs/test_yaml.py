@@ -1,0 +1,64 @@
+"""YAML on pages is YAML, and no key is in a mapping twice: what a reader copies means what it seems to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from tests.docs.pages import ROOT, pages
+
+FENCED: Final = re.compile(r"^```yaml\n(.*?)^```", re.M | re.S)
+INDENTED: Final = re.compile(r"(?:^|\n\n)((?: {4}.*\n|\n(?= {4}))+)")
+FIRST: Final = re.compile(r"(?:- )?[A-Za-z][\w.-]*:(?: |$)")
+
+
+class Strict(yaml.SafeLoader):
+    """Refuses a key that a mapping has already."""
+
+
+def mapping(loader: Strict, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
+    twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+    if twice:
+        raise yaml.constructor.ConstructorError(None, None, f"twice: {', '.join(twice)}", node.start_mark)
+    return yaml.SafeLoader.construct_mapping(loader, node, deep)
+
+
+Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+
+
+def blocks(text: str) -> Iterator[str]:
+    """Blocks of YAML: fenced ones, and indented ones whose first line begins with a key."""
+    yield from FENCED.findall(text)
+    for block in INDENTED.findall(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
+        lines = [line[4:] for line in block.strip("\n").splitlines()]
+        if FIRST.match(lines[0]):
+            yield "\n".join(lines) + "\n"
+
+
+def problem(block: str) -> str:
+    """What is wrong with a block; empty if nothing is."""
+    try:
+        for _ in yaml.load_all(block, Strict):
+            pass
+    except yaml.YAMLError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_yaml_on_a_page_can_be_read(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert [f"{block}\n{found}" for block in blocks(text) if (found := problem(block))] == []
+
+
+def test_lost_indentation_is_noticed() -> None:
+    text = "A job:\n\n    metadata: {labels: {a: b}}\n    spec:\n    template:\n    spec:\n\nNext.\n"
+    (block,) = blocks(text)
+    assert "twice: spec" in problem(block)
+    assert list(blocks("Run:\n\n    slipway check dev\n")) == []
