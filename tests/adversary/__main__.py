@@ -35,7 +35,7 @@ def main() -> int:
     """Exit code 1 if an act that has to be refused gets through, or one that has to go on is refused."""
     parser = argparse.ArgumentParser(prog="python -m tests.adversary", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="draws the half that is held out (default: 1)")
-    parser.add_argument("--verbose", action="store_true", help="print what each act is told")
+    parser.add_argument("--verbose", action="store_true", help="print the answer to each act")
     options = parser.parse_args()
     # A short path: a socket's has 107 bytes at most.
     with tempfile.TemporaryDirectory(prefix="adv") as name:

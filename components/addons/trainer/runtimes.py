@@ -5,8 +5,8 @@ pool, with all GPUs and Elastic Fabric Adapters, or of one CPU pool.
 
 Each states CPU and memory: in a team namespace the LimitRange would fill in 0.25 vCPUs and 2 GiB
 (`components.tenancy.bounds.DEFAULTS`), with which a training is killed while it loads. A lost node starts all of them
-again and counts as no failure: by default Kubernetes replaces the one pod, whose processes the others don't take back, and
-each pod that ends so counts against the six retries of the Job.
+again and counts as no failure: by default Kubernetes replaces the one pod, whose processes the others don't take back,
+and each pod that ends so counts against the six retries of the Job.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ STATUS: Final = (
             {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "1", "controller": True}]}}),
 )  # fmt: skip
 
-ENTRANCES: Final = (
+FROM_OUTSIDE: Final = (
     Request(act="takes the host name of another team in its Ingress", actor=ADMINISTRATOR, manifest=hosted(
         noted(), rules=[{"host": "chat-language-serving.example.com"}])),
     Request(act="takes the security groups of the nodes for its load balancer", actor=ADMINISTRATOR,
@@ -133,7 +133,7 @@ ENTRANCES: Final = (
         make.service(externalIPs=["10.1.2.3"]), **{"kubernetes.io/cluster-service": "true"})),
 )  # fmt: skip
 
-PLATFORM: Final = (*RIGHTS, *STATUS, *ENTRANCES)
+PLATFORM: Final = (*RIGHTS, *STATUS, *FROM_OUTSIDE)
 EXTRA: Final = {
     "HTTPRoute": ("gateway.networking.k8s.io", "v1", "httproutes"),
     "TargetGroupBinding": ("elbv2.k8s.aws", "v1beta1", "targetgroupbindings"),

@@ -96,7 +96,7 @@ outside 200
 """
 
 
-def told(job: Object) -> str:
+def log_of(job: Object) -> str:
     """What the container of a Job says in a cluster that works."""
     name = job["metadata"]["name"]
     return NCCL if name.startswith("nccl-") else ANSWER if name == "slipway-verify-model" else "GPU 0: NVIDIA"
@@ -116,7 +116,7 @@ def runs(cluster: Cluster, job: Object, *, message: str | None = None, phase: st
             "status": {"allocatable": spec["containers"][0]["resources"]["limits"]},
         }
         pod, labels = f"{name}-{index}", job["spec"]["template"]["metadata"]["labels"]
-        ended = {"reason": "Completed", "message": told(job) if message is None else message}
+        ended = {"reason": "Completed", "message": log_of(job) if message is None else message}
         cluster.objects[Ref("v1", "Pod", pod, where)] = {
             "kind": "Pod",
             "metadata": {
