@@ -112,8 +112,11 @@ def test_a_node_is_of_the_lowest_priced_offering(elastic: Elastic) -> None:
     prices = {one["name"]: one["prices"]["spot"] for one in offerings.types("us-east-1") if one["name"] in allowed}
     assert node["metadata"]["labels"][INSTANCE_TYPE] == min(prices, key=lambda name: prices[name]) == "g6.2xlarge"
     assert node["metadata"]["labels"]["karpenter.sh/capacity-type"] == "spot"
-    # Each GPU is shared by four.
+    # Each GPU is shared by four, and Karpenter knows it before the node reports it.
     assert node["status"]["capacity"][GPU] == "4"
+    claim = elastic.client.get(Ref("karpenter.sh/v1", "NodeClaim", node["metadata"]["name"]))
+    assert claim is not None
+    assert claim["status"]["allocatable"][GPU] == "4"
     elastic.client.create(pod("rest", spec, {GPU: "3"}), "test")
     assert running(elastic, "rest")["spec"]["nodeName"] == node["metadata"]["name"]
 

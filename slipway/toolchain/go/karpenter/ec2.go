@@ -77,7 +77,9 @@ func NewEC2(catalogs *Catalogs, control Control, clock clock.Clock) *EC2 {
 // InstanceTypes are all types, with the settings of a node class; an offering that lately had no capacity is marked.
 func (e *EC2) InstanceTypes(settings Settings) ([]*cloudprovider.InstanceType, error) {
 	if settings.Region == "" {
-		return nil, nil
+		// Not an empty list: the controller of overlays would take the pool as evaluated, without the capacity of its
+		// overlay, until the next change (karpenter v1.14.1, pkg/controllers/nodeoverlay/controller.go).
+		return nil, errors.New("no subnets found")
 	}
 	types, err := e.catalogs.Region(settings.Region)
 	if err != nil {
