@@ -123,7 +123,7 @@ def _holds(term: Node, labels: Node) -> bool:
         "In": value.known and value.raw in values,
         "NotIn": not value.known or value.raw not in values,
     }
-    return outcomes.get(str(term["operator"].raw), True)
+    return bool(outcomes.get(str(term["operator"].raw), True))
 
 
 POLICIES_BOUND = StackRule(
