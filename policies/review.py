@@ -1,13 +1,16 @@
-"""What a change does to the pack itself: suppressions it adds, levels it lowers, settings it changes.
+"""What a change does to the pack itself: suppressions and types it adds, levels it lowers, settings it changes.
 
 A change is judged with the suppressions and levels of the commit before it, so that it can't excuse itself.
 """
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
@@ -16,6 +19,9 @@ from policies.generate import levels
 from policies.suppressions import Suppressions, made
 
 LEVEL: Final = "enforcementLevel"
+TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
+"""Files that spell out the reviewed types."""
+_TYPE: Final = re.compile(r"[\w.-]+:[\w./-]+:\w+")
 _ORDER: Final = ("disabled", "advisory", "mandatory")
 
 
@@ -26,10 +32,12 @@ class Base:
     Attributes:
         suppressions: Its suppressions.
         configuration: Level and settings by rule, for the stack's environment.
+        types: Its reviewed types.
     """
 
     suppressions: Suppressions
     configuration: Mapping[str, Mapping[str, Any]]
+    types: frozenset[str]
 
     @property
     def enabled(self) -> frozenset[str]:
@@ -42,8 +50,9 @@ class Base:
         return max(before, now, key=_ORDER.index)
 
 
-def base(suppressions: str, configuration: str) -> Base:
-    """The pack before a change, from the texts of policies/suppressions.yaml and policies/levels/<environment>.json.
+def base(suppressions: str, configuration: str, *types: str) -> Base:
+    """The pack before a change, from the texts of policies/suppressions.yaml, policies/levels/<environment>.json and
+    the files of `TYPES`.
 
     The texts passed the checks of their own commit, and may name rules that no longer exist.
     """
@@ -51,7 +60,15 @@ def base(suppressions: str, configuration: str) -> Base:
     return Base(
         suppressions=Suppressions(tuple(made(entry) for entry in entries)),
         configuration=json.loads(configuration),
+        types=spelled(*types),
     )
+
+
+def spelled(*sources: str) -> frozenset[str]:
+    """Resource types that these modules spell out. They are read and not run: a change wrote them."""
+    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return frozenset(text for text in texts if _TYPE.fullmatch(text))
 
 
 def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
@@ -74,4 +91,6 @@ def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
             lowered = name == LEVEL and _ORDER.index(new) < _ORDER.index(value)
             if lowered or (name != LEVEL and new != value):
                 changed.append(f"changes {name} of {rule} from {json.dumps(value)} to {json.dumps(new)}")
-    return [*added, *changed]
+    root = Path(__file__).resolve().parents[1]
+    types = spelled(*((root / file).read_text(encoding="utf-8") for file in TYPES)) - before.types
+    return [*added, *changed, *(f"adds the reviewed type {one}" for one in sorted(types))]

@@ -11,19 +11,21 @@ from typing import Final
 import pytest
 import yaml
 
+from tests.support.code_owners import owner
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 APACHE: Final = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
 """SHA-256 of the text as Debian has it in /usr/share/common-licenses (base-files 12.4), and s3transfer 0.19.3 too."""
-OWNED: Final = re.compile(r"(/\S+?/?)\s+@(\S+)/(\S+)")
+OWNED: Final = re.compile(r"(\*|/\S+?/?)(?:\s+@(\S+)/(\S+))?")
 LINES: Final = [
     line for line in (ROOT / ".github" / "CODEOWNERS").read_text().splitlines() if line and not line.startswith("#")
 ]
 
 
-def owned() -> list[tuple[str, str, str]]:
-    """Pattern, organisation and team of each line."""
+def owned() -> list[tuple[str, str | None, str | None]]:
+    """Pattern, organisation and team of each line; no team if the pattern takes it away."""
     found = [match.groups() for line in LINES if (match := OWNED.fullmatch(line))]
-    assert len(found) == len(LINES), "a line of CODEOWNERS is not `/path @OWNER/team`"
+    assert len(found) == len(LINES), "a line of CODEOWNERS is neither `/path @OWNER/team` nor `/path`"
     return [(pattern, organisation, team) for pattern, organisation, team in found]
 
 
@@ -43,13 +45,15 @@ def test_code_owners_are_one_placeholder_that_the_stacks_name() -> None:
         for path in (ROOT / "stacks").glob("Pulumi.*.yaml")
     }
     named |= {each["owner"] for each in yaml.safe_load((ROOT / "policies" / "suppressions.yaml").read_text())}
-    assert {(organisation, team) for _, organisation, team in owned()} == {("OWNER", name) for name in named}
+    teams = {(organisation, team) for _, organisation, team in owned() if team}
+    assert teams == {("OWNER", name) for name in named}
 
 
 def test_every_pattern_of_code_owners_matches_a_file() -> None:
     """GitHub ignores one that matches nothing, so a folder that was renamed would lose its owners."""
-    assert [pattern for pattern, _, _ in owned() if not (ROOT / pattern.lstrip("/")).exists()] == []
-    folders = [pattern for pattern, _, _ in owned() if (ROOT / pattern.lstrip("/")).is_dir()]
+    patterns = [pattern for pattern, _, _ in owned() if pattern != "*"]
+    assert [pattern for pattern in patterns if not (ROOT / pattern.lstrip("/")).exists()] == []
+    folders = [pattern for pattern in patterns if (ROOT / pattern.lstrip("/")).is_dir()]
     assert [pattern for pattern in folders if not pattern.endswith("/")] == []
 
 
@@ -66,7 +70,17 @@ def test_every_pattern_of_code_owners_matches_a_file() -> None:
 )  # fmt: skip
 def test_what_decides_has_an_owner(path: str) -> None:
     assert (ROOT / path).is_file()
-    assert any(f"/{path}" == pattern or f"/{path}".startswith(pattern) for pattern, _, _ in owned())
+    assert owner(path)
+
+
+@pytest.mark.parametrize("path", ["yaml.py", "components/storage/new.py", "tests/conftest.py"])
+def test_what_nobody_has_thought_of_has_an_owner(path: str) -> None:
+    assert owner(path)
+
+
+@pytest.mark.parametrize("path", ["docs/security.md", "examples/notebook/README.md"])
+def test_documentation_has_none(path: str) -> None:
+    assert not owner(path)
 
 
 def test_the_readme_leads_to_license_and_security() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.kube_prometheus_stack.addon import NAMESPACE as PROMETHEUS_NAMESPACE
 from components.addons.kube_prometheus_stack.addon import RELEASE as PROMETHEUS_RELEASE
+from components.addons.kube_prometheus_stack.values import NAMESPACE as PROMETHEUS_NAMESPACE
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import sized

@@ -87,8 +87,39 @@ _HAS_TERMS: Final = (
 )
 
 
-_DRAINS: Final = ("node.kubernetes.io/unschedulable", "karpenter.sh/disrupted")
-"""Taints of nodes that are drained, by kubectl or by Karpenter (karpenter.sh, "Disruption")."""
+_PREFERRED: Final = _HAS_TERMS.replace("required", "preferred")
+_ALL_TERMS: Final = (
+    f"(({_HAS_TERMS} ? {_TERMS}.nodeSelectorTerms : []) + "
+    f"({_PREFERRED} ? {_TERMS.replace('required', 'preferred')}.map(w, w.preference) : []))"
+)
+"""Required and preferred terms: a preference for the nodes of the system would be met as long as they have room."""
+_DRAINS: Final = (
+    "node.kubernetes.io/unschedulable", "karpenter.sh/disrupted",
+    "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
+)  # fmt: skip
+"""Taints of nodes that are drained, by kubectl, by Karpenter (karpenter.sh, "Disruption") or by the Cluster Autoscaler
+(kubernetes/autoscaler 1.35, utils/taints/taints.go)."""
+_SINGLE: Final = ("kubernetes.io/hostname", "eks.amazonaws.com/nodegroup", "karpenter.sh/nodepool")
+"""Labels that name one node or one group of nodes, those of the system as well."""
+
+
+def _pod_terms(affinity: str) -> str:
+    """Required and preferred terms of a pod affinity or anti-affinity."""
+    at = f"s.affinity.{affinity}"
+    return (
+        f"((has(s.affinity) && has({at}) && has({at}.requiredDuringSchedulingIgnoredDuringExecution) ? "
+        f"{at}.requiredDuringSchedulingIgnoredDuringExecution : []) + "
+        f"(has(s.affinity) && has({at}) && has({at}.preferredDuringSchedulingIgnoredDuringExecution) ? "
+        f"{at}.preferredDuringSchedulingIgnoredDuringExecution.map(w, w.podAffinityTerm) : []))"
+    )
+
+
+# The scheduler keeps every pod, whosever it is, off the nodes whose pods repel it (kubernetes.io, "Assigning Pods to
+# Nodes": namespace selector).
+_ABROAD: Final = (
+    f"({_pod_terms('podAffinity')} + {_pod_terms('podAntiAffinity')}).exists(t, has(t.namespaceSelector) || "
+    "(has(t.namespaces) && t.namespaces.exists(n, n != request.namespace)))"
+)
 
 
 def node_selection(context: StackContext) -> Rule:
@@ -101,7 +132,7 @@ def node_selection(context: StackContext) -> Rule:
     named = f"'{keys.POOL}' in s.nodeSelector && s.nodeSelector['{keys.POOL}'] in {names}"
     selector = f"has(s.nodeSelector) && (({role} in s.nodeSelector && s.nodeSelector[{role}] == {system}) || ({named}))"
     affinity = (
-        f"{_HAS_TERMS} && {_TERMS}.nodeSelectorTerms.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e, "
+        f"{_ALL_TERMS}.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e, "
         f"(e.key == {role} && (e.operator != 'In' || {system} in e.values)) || "
         f"(e.key == '{keys.POOL}' && e.operator == 'In' && e.values.exists(v, v in {names}))))"
     )
@@ -113,11 +144,19 @@ def node_selection(context: StackContext) -> Rule:
         f"!({KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])})"
     )
     lasting = f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in {literal(list(_DRAINS))})"
+    single = literal(list(_SINGLE))
+    alone = (
+        f"(has(s.nodeSelector) && {single}.exists(k, k in s.nodeSelector)) || {_ALL_TERMS}.exists(t, "
+        f"(has(t.matchFields) && t.matchFields.size() > 0) || "
+        f"(has(t.matchExpressions) && t.matchExpressions.exists(e, e.key in {single})))"
+    )
     parts = {
         "has(s.nodeName) && s.nodeName != ''": "nodeName",
         selector: "nodeSelector of the system pools",
         affinity: "nodeAffinity to the system pools",
         tolerated: "a toleration of all taints or of the system pools",
+        alone: f"a selector of single nodes or groups of nodes ({', '.join(_SINGLE)}, matchFields)",
+        _ABROAD: "an affinity to pods of other namespaces (namespaces, namespaceSelector)",
         lasting: "a toleration of a drain",
         idle: "a toleration of a GPU pool without a GPU request",
     }
@@ -126,7 +165,8 @@ def node_selection(context: StackContext) -> Rule:
         name="node-selection",
         kinds=kinds.WITH_PODS,
         what="a pod selects and tolerates nodes of pools for teams, and those with GPUs only with a request for GPUs",
-        why="it would take the nodes of controllers, or keep GPUs from the jobs that pay for them",
+        why="it would take the nodes of controllers, keep GPUs from the jobs that pay for them, or keep the pods of "
+        "all teams off a node, a zone or the cluster by an anti-affinity",
         variables={"specs": SPECS, "beyond": f"variables.specs.map(s, ({found}).join(', '))"},
         expression="variables.beyond.all(t, t == '')",
         message=Message(

@@ -1,12 +1,13 @@
-"""Ownership: what only controllers write."""
+"""Ownership: what only controllers write, and whose a pod is."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule
-from components.admission.templates import USER
+from components.admission.rule import Message, Rule, literal
+from components.admission.templates import USER, O
+from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
 _OWNED: Final = (
     "(has(%s.metadata.ownerReferences) && %s.metadata.ownerReferences.exists(r, has(r.controller) && r.controller))"
@@ -29,4 +30,27 @@ CONTROLLER_REFERENCE: Final = Rule(
         "its owner",
     ),
     metadata=("ownerReferences",),
+    pod_updates=True,
+)
+
+_BILLED: Final = (TEAM, PROJECT, COST_CENTER)
+_OF_POD: Final = f"(has({O}.metadata.labels) ? {O}.metadata.labels : {{}})"
+TEAM_LABELS: Final = Rule(
+    name="team-labels",
+    kinds=(kinds.POD,),
+    what="a pod has the team, project and cost center of its namespace, or no labels for them",
+    why="costs are counted by these labels: it would bill another team",
+    variables={
+        "others": f"{literal(list(_BILLED))}.filter(k, k in {_OF_POD} && !(has(namespaceObject.metadata.labels) && "
+        f"k in namespaceObject.metadata.labels && namespaceObject.metadata.labels[k] == {_OF_POD}[k]))"
+    },
+    expression="variables.others.size() == 0",
+    message=Message(
+        wrong="a pod is billed by the labels of its namespace: remove ",
+        found="variables.others.join(', ')",
+        shown="labels",
+        fix=", or set the values that kubectl get namespace --show-labels prints",
+    ),
+    metadata=("labels",),
+    pod_updates=True,
 )

@@ -6,10 +6,22 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.rule import Message, Rule
-from components.admission.templates import CONTAINERS, JOINED, SPECS
+from components.admission.templates import CONTAINERS, JOINED, KIND, SPECS, O
 
-_LAST: Final = "c.image.split('/')[c.image.split('/').size() - 1]"
-_LOOSE: Final = f"has(c.image) && !c.image.contains('@') && (!{_LAST}.contains(':') || c.image.endsWith(':latest'))"
+_LAST: Final = "i.split('/')[i.split('/').size() - 1]"
+_LOOSE: Final = f"!i.contains('@') && (!{_LAST}.contains(':') || i.endsWith(':latest'))"
+_MOUNTED: Final = "has(v.image) && has(v.image.reference)"
+_IMAGES: Final = (
+    "l.filter(c, has(c.image)).map(c, string(c.image))",
+    f"(has(s.volumes) ? s.volumes.filter(v, {_MOUNTED}).map(v, string(v.image.reference)) : [])",
+)
+_OLD: Final = "dyn(oldObject)"
+# A pod older than the rule keeps its images when Kueue removes its gate.
+_SAME: Final = " && ".join(
+    f"(has({O}.spec.{each}) ? {O}.spec.{each}.map(c, c.image) : []) == "
+    f"(has({_OLD}.spec.{each}) ? {_OLD}.spec.{each}.map(c, c.image) : [])"
+    for each in ("containers", "initContainers", "ephemeralContainers")
+)
 IMAGE_TAG: Final = Rule(
     name="image-tag",
     kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS),
@@ -18,15 +30,18 @@ IMAGE_TAG: Final = Rule(
     variables={
         "specs": SPECS,
         "containers": CONTAINERS,
-        "loose": f"variables.containers.map(l, l.filter(c, {_LOOSE}).map(c, c.image).join(', '))",
+        "loose": f"variables.containers.map(l, {_IMAGES[0]}.filter(i, {_LOOSE}).join(', ')) + "
+        f"variables.specs.map(s, {_IMAGES[1]}.filter(i, {_LOOSE}).join(', '))",
     },
-    expression="variables.loose.all(t, t == '')",
+    expression=f"variables.loose.all(t, t == '') || ({KIND} == 'Pod' && request.operation == 'UPDATE' && "
+    f"request.subResource == '' && {_SAME})",
     message=Message(
         wrong="image ",
         found=f"variables.loose{JOINED}",
         shown="images",
         fix=" has no fixed version: use a tag other than latest, like registry/name:1.2.3, or a digest, @sha256:...",
     ),
+    pod_updates=True,
 )
 
 _HOST: Final = (

@@ -6,14 +6,15 @@ from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool
 from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
 from components.admission.jobs import JOB_BOUNDS
-from components.admission.owners import CONTROLLER_REFERENCE
+from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
+from components.admission.owners import CONTROLLER_REFERENCE, TEAM_LABELS
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
 from components.admission.queued import QUEUE_NAME, gpu_queue, queue_start
 from components.admission.ray import ray_cluster
 from components.admission.rule import Rule
 from components.admission.scale import scale_bounds
 from components.admission.spot import spot_checkpoint, spot_eviction
-from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE, MONITOR_FILES
+from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
 
 
 def rules(context: StackContext) -> tuple[Rule, ...]:
@@ -36,4 +37,6 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         EXTERNAL_IPS,
         INGRESS_SCOPE,
         MONITOR_FILES,
+        MONITOR_SCOPE,
+        TEAM_LABELS,
     )

@@ -33,6 +33,25 @@ def _ray(spec: str) -> str:
     return f"[{workers(spec, f'{_HOSTS} * ({scales} ? {_MOST} : {fixed})')}.sum()]"
 
 
+_JOBS: Final = (
+    "(has(j.replicas) ? int(j.replicas) : 1) * "
+    "(has(j.template.spec.parallelism) ? int(j.template.spec.parallelism) : 1)"
+)
+
+
+def _replicated(spec: str) -> str:
+    """Pods of all jobs of a JobSet."""
+    return f"(has({spec}.replicatedJobs) ? {spec}.replicatedJobs.map(j, {_JOBS}).sum() : 0)"
+
+
+_POLICY: Final = f"{O}.spec.mlPolicy"
+_ROLLING: Final = f"{O}.spec.strategy.rollingUpdate"
+_SURGE: Final = (
+    f"({KIND} == 'Deployment' && has({O}.spec.strategy) && has({_ROLLING}) && has({_ROLLING}.maxSurge)"
+    f" ? [{_ROLLING}.maxSurge].map(m, type(m) == int ? int(m) : "
+    f"(int(string(m).replace('%', '')) > 100 ? {_NO_BOUND} : 0)) : [])"
+)
+"""Pods beyond `replicas` while a Deployment changes; a percentage grows with `kubectl scale`, so twice is the most."""
 _COUNTS: Final = (
     f"{KIND} == 'HorizontalPodAutoscaler' ? [{O}.spec.maxReplicas] : "
     f"{KIND} == 'ScaledObject' ? [has({O}.spec.maxReplicaCount) ? {O}.spec.maxReplicaCount : {_NO_BOUND}] : "
@@ -50,9 +69,12 @@ _COUNTS: Final = (
     f"? {O}.spec.trainer.numNodes : 1] : "
     f"{KIND} in {_OPERATED} ? {_GROUPS} : "
     f"{KIND} in {_RAY} ? {ray(_ray)} : "
-    f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, (has(j.replicas) ? j.replicas : 1) * "
-    "(has(j.template.spec.parallelism) ? j.template.spec.parallelism : 1)) : "
-    f"[has({O}.spec.replicas) ? {O}.spec.replicas : 1]"
+    f"{KIND} == 'JobSet' ? [{_replicated(f'{O}.spec')}] : "
+    # The Trainer makes a JobSet of it; a TrainJob without numNodes has that of the runtime.
+    f"{KIND} == 'TrainingRuntime' ? [{_replicated(f'{O}.spec.template.spec')}, "
+    f"has({_POLICY}) && has({_POLICY}.numNodes) ? int({_POLICY}.numNodes) : 1] : "
+    f"{KIND} == 'InferenceGraph' ? ['minReplicas', 'maxReplicas'].filter(p, p in {O}.spec).map(p, int({O}.spec[p])) : "
+    f"[has({O}.spec.replicas) ? int({O}.spec.replicas) : 1] + {_SURGE}"
 )
 
 
@@ -68,6 +90,8 @@ def scale_bounds(maximum: int) -> Rule:
             kinds.AUTOSCALER,
             kinds.SCALED_OBJECT,
             kinds.INFERENCE_SERVICE,
+            kinds.INFERENCE_GRAPH,
+            kinds.TRAINING_RUNTIME,
         ),
         what="a workload has at most `maxReplicas` pods, and an autoscaled one sets a maximum",
         why="a wrong metric would scale it until the pools are full, at full cost",

@@ -1,4 +1,4 @@
-"""Rules for objects that route traffic or credentials: Services, Ingresses, ServiceMonitors."""
+"""Rules for objects that route traffic: Services and Ingresses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from components.addons.kserve.ingress import NAME as MODELS
 from components.admission import kinds
-from components.admission.rule import Message, Rule
+from components.admission.rule import Message, Rule, literal
 from components.admission.templates import KIND, O
 
 EXTERNAL_IPS: Final = Rule(
@@ -25,6 +25,18 @@ _FOREIGN: Final = (
     f"{_NOTES}.exists(k, k == '{_ALB}/group.name' && {_NOTES}[k] != request.namespace && "
     f"!{_NOTES}[k].startsWith(request.namespace + '-'))"
 )
+_REFUSED: Final = (
+    "security-groups",
+    "subnets",
+    "tags",
+    "customer-owned-ipv4-pool",
+    "wafv2-acl-arn",
+    "shield-advanced-protection",
+)
+_RESERVED: Final = (
+    f"{_NOTES}.exists(k, k in {literal([f'{_ALB}/{name}' for name in _REFUSED])} || "
+    f"(k == '{_ALB}/load-balancer-attributes' && {_NOTES}[k].contains('access_logs')))"
+)
 _CLASS: Final = f"{KIND} == 'Ingress' && has({O}.spec.ingressClassName) && {O}.spec.ingressClassName == '{MODELS}'"
 INGRESS_SCOPE: Final = Rule(
     name="ingress-scope",
@@ -33,28 +45,12 @@ INGRESS_SCOPE: Final = Rule(
     what="an Ingress has an internal load balancer, and shares it with no other namespace",
     why="rules of one group belong to one load balancer: it could take the host names of another team, or publish a "
     "service to the internet",
-    expression=f"!({_PUBLIC}) && !({_FOREIGN}) && !({_CLASS})",
+    expression=f"!({_PUBLIC}) && !({_FOREIGN}) && !({_RESERVED}) && !({_CLASS})",
     message=Message(
         wrong="this Ingress reaches beyond its namespace: ",
-        fix=f"set {_ALB}/scheme to internal, {_ALB}/group.name to the name of the namespace, or remove them, and use "
-        f"another ingressClassName than {MODELS}, which is KServe's",
+        fix=f"set {_ALB}/scheme to internal, {_ALB}/group.name to the name of the namespace, or remove them; remove "
+        f"{', '.join(_REFUSED)} and access_logs in load-balancer-attributes, which are the platform's; and use another "
+        f"ingressClassName than {MODELS}, which is KServe's",
     ),
     metadata=("annotations",),
-)
-
-_FILES: Final = (
-    "(has(e.bearerTokenFile) && e.bearerTokenFile != '') || (has(e.tlsConfig) && "
-    "(has(e.tlsConfig.caFile) || has(e.tlsConfig.certFile) || has(e.tlsConfig.keyFile)))"
-)
-MONITOR_FILES: Final = Rule(
-    name="monitor-files",
-    kinds=(kinds.SERVICE_MONITOR,),
-    what="a ServiceMonitor names no file of Prometheus",
-    why="Prometheus would send its own token to the team's pod, and with it the team could read every namespace",
-    expression=f"!has({O}.spec.endpoints) || !{O}.spec.endpoints.exists(e, {_FILES})",
-    message=Message(
-        wrong="a ServiceMonitor of a team reads no files of Prometheus: ",
-        fix="remove bearerTokenFile, caFile, certFile and keyFile; use authorization.credentials or tlsConfig.ca with "
-        "a Secret of the namespace",
-    ),
 )

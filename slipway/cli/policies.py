@@ -75,7 +75,7 @@ def base_of(project: Project, ref: str, stack: str) -> Base:
     from policies import review  # noqa: PLC0415 - as above
     from policies.levels import environment  # noqa: PLC0415 - as above
 
-    files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json")
+    files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json", *review.TYPES)
     texts = []
     for file in files:
         done = subprocess.run(

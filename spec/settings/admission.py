@@ -64,6 +64,10 @@ class Admission(Model):
     """An Ingress has an internal load balancer, and shares it with no other namespace."""
     monitor_files: Action = Action.DENY
     """A ServiceMonitor names no file of Prometheus."""
+    monitor_scope: Action = Action.DENY
+    """A monitor of a team reads pods of its own namespace, under their own names."""
+    team_labels: Action = Action.DENY
+    """A pod has the team, project and cost center of its namespace, or no labels for them."""
     max_replicas: Annotated[int, Field(ge=1, le=5000)] = 100
     """Maximum number of pods of one workload. 5,000 is the size of cluster that Kubernetes is tested with, in nodes
     (kubernetes.io, "Considerations for large clusters")."""

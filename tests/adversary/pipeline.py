@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
-
 from tests.adversary.probe import Commit
 from tests.rehearsal.repository import Repository
-
-OWNERS: Final = Path(__file__).resolve().parents[2] / ".github" / "CODEOWNERS"
+from tests.support.code_owners import owner
 
 
 def ask(repository: Repository, probe: Commit) -> str:
@@ -24,17 +20,3 @@ def ask(repository: Repository, probe: Commit) -> str:
     if not probe.says:
         return done.stdout if done.returncode else ""
     return probe.says if probe.says in done.stdout else ""
-
-
-def owner(file: str) -> str:
-    """Who has to review a file: the last pattern that matches it."""
-    found = ""
-    for line in OWNERS.read_text(encoding="utf-8").splitlines():
-        pattern, _, names = line.partition(" ")
-        if (
-            pattern
-            and not pattern.startswith("#")
-            and (pattern in ("*", f"/{file}") or (pattern.endswith("/") and f"/{file}".startswith(pattern)))
-        ):
-            found = names.strip()
-    return found

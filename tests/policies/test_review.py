@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from policies import pack
+from policies import pack, review
 from policies.generate import levels
 from policies.review import base, weakened
 from policies.suppressions import FILE, Suppressions, load
@@ -17,6 +18,8 @@ from tests.support.stacks import recorded
 
 NOW = load(pack.identities())
 TEXT = FILE.read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+TYPES = [(ROOT / file).read_text(encoding="utf-8") for file in review.TYPES]
 
 
 def configuration(**changes: Any) -> str:
@@ -27,12 +30,12 @@ def configuration(**changes: Any) -> str:
 
 
 def test_an_unchanged_pack_is_not_weakened() -> None:
-    assert weakened(base(TEXT, configuration()), NOW, "prod") == []
+    assert weakened(base(TEXT, configuration(), *TYPES), NOW, "prod") == []
 
 
 def test_an_added_suppression_is_named_and_does_not_excuse() -> None:
     *others, last = yaml.safe_load(TEXT)
-    before = base(yaml.safe_dump(others), configuration())
+    before = base(yaml.safe_dump(others), configuration(), *TYPES)
     (sentence,) = weakened(before, NOW, "prod")
     assert f"adds the suppression of {last['rule']} for {last['urn']}" in sentence
     rule, _, _ = last["rule"].partition("/")
@@ -43,13 +46,15 @@ def test_an_added_suppression_is_named_and_does_not_excuse() -> None:
 
 def test_a_changed_suppression_is_an_added_one() -> None:
     first, *others = yaml.safe_load(TEXT)
-    before = base(yaml.safe_dump([{**first, "urn": "urn:pulumi:*::other"}, *others]), configuration())
+    before = base(yaml.safe_dump([{**first, "urn": "urn:pulumi:*::other"}, *others]), configuration(), *TYPES)
     assert len(weakened(before, NOW, "prod")) == 1
 
 
 def test_a_lowered_level_and_a_changed_setting_are_named() -> None:
     before = base(
-        TEXT, configuration(gpu_pool_idle_zero={"enforcementLevel": "mandatory"}, principals_known={"accounts": ["1"]})
+        TEXT,
+        configuration(gpu_pool_idle_zero={"enforcementLevel": "mandatory"}, principals_known={"accounts": ["1"]}),
+        *TYPES,
     )
     assert sorted(weakened(before, NOW, "prod")) == [
         'changes accounts of principals-known from ["1"] to []',
@@ -57,17 +62,24 @@ def test_a_lowered_level_and_a_changed_setting_are_named() -> None:
     ]
 
 
+def test_an_added_type_is_named() -> None:
+    known = [text.replace('"aws:kms/alias:Alias",', "") for text in TYPES]
+    assert known != TYPES
+    before = base(TEXT, configuration(), *known)
+    assert weakened(before, NOW, "prod") == ["adds the reviewed type aws:kms/alias:Alias"]
+
+
 def test_the_stricter_level_applies() -> None:
     before = base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"}))
     assert before.level("helm-pinned", "mandatory") == "mandatory"
-    assert base(TEXT, configuration()).level("helm-pinned", "disabled") == "mandatory"
-    assert base(TEXT, configuration()).level("new-rule", "advisory") == "advisory"
+    assert base(TEXT, configuration(), *TYPES).level("helm-pinned", "disabled") == "mandatory"
+    assert base(TEXT, configuration(), *TYPES).level("new-rule", "advisory") == "advisory"
 
 
 def test_a_raised_level_is_no_weakening_and_a_removed_rule_is_one() -> None:
-    assert weakened(base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"})), NOW, "prod") == []
+    assert weakened(base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"}), *TYPES), NOW, "prod") == []
     gone = json.dumps({**levels("prod"), "former-rule": {"enforcementLevel": "mandatory"}})
-    assert weakened(base(TEXT, gone), NOW, "prod") == ["removes the rule former-rule"]
+    assert weakened(base(TEXT, gone, *TYPES), NOW, "prod") == ["removes the rule former-rule"]
 
 
 def test_a_rule_that_a_change_turns_off_is_still_evaluated() -> None:

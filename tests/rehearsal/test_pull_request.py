@@ -34,7 +34,10 @@ def test_the_expected_costs_are_the_sums_of_list_prices() -> None:
         ("tools/setup.sh", {"set -euo pipefail\n": "set -euo pipefail\n\n"}, ["dev", "prod", "staging"]),
         ("Makefile", {}, ["dev", "prod", "staging"]),
         (".github/CODEOWNERS", {}, ["dev", "prod", "staging"]),
+        ("yaml.py", {}, ["dev", "prod", "staging"]),
+        (".gitattributes", {}, ["dev", "prod", "staging"]),
         ("docs/new.md", {}, []),
+        ("tests/new/test_it.py", {}, []),
         ("stacks/Pulumi.$(touch broken).yaml", {}, None),
     ],
 )

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# stacks.sh [BASE]: prints the stacks that a change affects, as a JSON list. A stack file affects its stack, the program
-# and the pipeline affect all stacks, documentation and tests none. BASE is the first parent: the checkout is GitHub's
-# merge commit.
+# stacks.sh [BASE]: prints the stacks that a change affects, as a JSON list. A stack file affects its stack, and
+# documentation and tests affect none. Everything else affects all, whatever its name: Python takes a module from the
+# root before the library of that name, and git, uv and pip read settings there. BASE is the first parent: the checkout
+# is GitHub's merge commit.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -15,9 +16,8 @@ while IFS= read -r -d '' file; do
         stack=${file#stacks/Pulumi.}
         touched[${stack%.yaml}]=yes
         ;;
-    spec/* | infra/* | components/* | policies/* | slipway/* | Pulumi.yaml | pyproject.toml | requirements.lock) all=yes ;;
-    # What decides whether a change may be deployed, and what deploys it.
-    tools/* | .github/* | .ci/* | Makefile | stacks/*) all=yes ;;
+    docs/* | examples/* | tests/* | README.md | CHANGELOG.md | CONTRIBUTING.md | SECURITY.md | LICENSE) ;;
+    *) all=yes ;;
     esac
 done < <(git diff --name-only --no-renames -z "$base" HEAD)
 

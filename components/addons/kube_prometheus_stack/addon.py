@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from components.addons.kube_prometheus_stack.alertmanager import SERVICE_ACCOUNT, publish
-from components.addons.kube_prometheus_stack.values import CRDS_ONLY, values
+from components.addons.kube_prometheus_stack.values import CRDS_ONLY, NAMESPACE, values
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline
 from components.observability import dashboards, efa, monitors, rules
@@ -14,7 +14,6 @@ from spec.catalog.charts import KUBE_PROMETHEUS_STACK
 from spec.settings.addons.cost import Opencost
 from spec.settings.addons.observability import KubePrometheusStack as Settings
 
-NAMESPACE: Final = "monitoring"
 RELEASE: Final = "kube-prometheus-stack"
 CRDS: Final = f"{RELEASE}-crds"
 """Release with only the chart's CRDs, so that add-ons with a monitor don't depend on Prometheus (docs/adr/0048)."""

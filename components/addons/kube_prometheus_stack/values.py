@@ -11,6 +11,8 @@ from components.base.sizing import keeps_one, sized
 from spec.pools import keys
 from spec.settings.addons.observability import Grafana, KubePrometheusStack
 
+NAMESPACE: Final = "monitoring"
+
 LABELS: Final = {
     "namespaces": ("platform.slipway/team", "platform.slipway/project"),
     "pods": ("platform.slipway/team", "platform.slipway/project", "platform.slipway/job"),
@@ -152,7 +154,8 @@ def grafana(settings: Grafana, placement: dict[str, Any]) -> dict[str, Any]:
         **placement,
         "resources": sized("100m", "384Mi"),
         "defaultDashboardsTimezone": "utc",
-        "sidecar": {"resources": sized("20m", "128Mi")},
+        # The chart's default is all namespaces, where a member's ConfigMap would replace a dashboard by its file name.
+        "sidecar": {"resources": sized("20m", "128Mi"), "dashboards": {"searchNamespace": NAMESPACE}},
         "testFramework": {"enabled": False},
     }
     if settings.admin_secret is not None:
@@ -169,7 +172,7 @@ def grafana(settings: Grafana, placement: dict[str, Any]) -> dict[str, Any]:
         # every 30 s, but data sources only at startup, so an init container provides them.
         "sidecar": {
             **shared["sidecar"],
-            "dashboards": {"skipReload": True},
+            "dashboards": {**shared["sidecar"]["dashboards"], "skipReload": True},
             "datasources": {"skipReload": True, "initDatasources": True},
         },
     }

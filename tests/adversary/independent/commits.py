@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.adversary.commits import ALL, FILE, FIRST, POLICIES, STACKS, excuse
+from tests.adversary.commits import ALL, FILE, FIRST, LOAD, POLICIES, STACKS, excuse
 from tests.adversary.probe import Commit
 
 SHADOWS: Final = {
@@ -58,32 +58,32 @@ COMMITS: Final = (
         says="", changes={}, link="/etc/hostname",
     ),
     Commit(
-        act="excuses a rule for six years", file=FILE, command=POLICIES, says="370",
+        act="excuses a rule for six years", file=FILE, command=LOAD, says="370",
         changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2032-06-30") + FIRST},
     ),
     Commit(
-        act="excuses a rule that does not exist", file=FILE, command=POLICIES, says="no-such-rule",
+        act="excuses a rule that does not exist", file=FILE, command=LOAD, says="no-such-rule",
         changes={FIRST: excuse("no-such-rule/key", "urn:pulumi:*::it", "2027-06-30") + FIRST},
     ),
     Commit(
-        act="excuses every resource by question marks", file=FILE, command=POLICIES, says="covers every resource",
+        act="excuses every resource by question marks", file=FILE, command=LOAD, says="covers every resource",
         changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::?*", "2027-06-30") + FIRST},
     ),
     Commit(
-        act="excuses every resource by a set of letters", file=FILE, command=POLICIES, says="covers every resource",
+        act="excuses every resource by a set of letters", file=FILE, command=LOAD, says="covers every resource",
         changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::[!~]*", "2027-06-30") + FIRST},
     ),
     Commit(
-        act="excuses nearly any value", file=FILE, command=POLICIES, says="must be the accepted value",
+        act="excuses nearly any value", file=FILE, command=LOAD, says="must be the accepted value",
         changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2027-06-30", "?*") + FIRST},
     ),
     Commit(
         act="reviews a type for itself", file="policies/reviewed.py", command=(*POLICIES, "--against", "HEAD^1"),
-        says="command:local:Command", changes={
+        says="review: the change adds the reviewed type command:local:Command", changes={
             '"aws:kms/alias:Alias",': '"aws:kms/alias:Alias", "command:local:Command",'},
     ),
     Commit(
-        act="takes a rule away", file="policies/rules/message_queues.py", command=POLICIES, says="",
+        act="takes a rule away", file="policies/rules/message_queues.py", command=LOAD, says="",
         changes={'name="queues-encrypted"': 'name="queues"'},
     ),
 )  # fmt: skip

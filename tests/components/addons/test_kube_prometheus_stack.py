@@ -99,6 +99,7 @@ def test_grafana_has_an_administrator_only_from_a_secret() -> None:
     assert anonymous["env"] == {"GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true"}
     assert anonymous["grafana.ini"]["auth.anonymous"] == {"enabled": True, "org_role": "Viewer"}
     assert anonymous["sidecar"]["datasources"] == {"skipReload": True, "initDatasources": True}
+    assert anonymous["sidecar"]["dashboards"] == {"searchNamespace": "monitoring", "skipReload": True}
     named = values({"grafana": {"adminSecret": "grafana-admin"}})["grafana"]
     assert named["admin"] == {"existingSecret": "grafana-admin"}
     assert "env" not in named

@@ -35,6 +35,8 @@ RULES = {
     "external-ips",
     "ingress-scope",
     "monitor-files",
+    "monitor-scope",
+    "team-labels",
 }
 
 

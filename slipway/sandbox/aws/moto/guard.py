@@ -51,6 +51,9 @@ def refusal(environ: dict[str, Any], peers: Peers) -> str | None:
         return "the sandbox's AWS answers no page of another origin"
     if environ.get("HTTP_SEC_FETCH_SITE", "none") not in _SAME_SITE:
         return "the sandbox's AWS answers no request that another page makes"
+    referrer = environ.get("HTTP_REFERER")
+    if referrer is not None and not referrer.startswith(f"http://{host}/"):
+        return "the sandbox's AWS answers no request of another page"
     if not peers.ours(int(environ["REMOTE_PORT"]), int(environ["SERVER_PORT"])):
         return "the sandbox's AWS answers processes of the user who started it"
     return None

@@ -62,6 +62,7 @@ def test_a_name_that_points_here_is_refused(moto: MotoServer, host: str) -> None
         {"Origin": "http://localhost:3000"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
+        {"Referer": "https://evil.example/"},
     ],
     ids=str,
 )
