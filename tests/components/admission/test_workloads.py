@@ -17,7 +17,7 @@ from components.tenancy.priorities import priority_class
 from slipway.sandbox.kubernetes.client import KubeClient
 from spec.settings.admission import Action
 from spec.settings.teams import PriorityName
-from tests.components.admission.actors import EDIT, TEAM, permissions, request
+from tests.components.admission.actors import EDIT, permissions, request
 from tests.components.admission.samples import CONTROLLERS, GPU_TAINT, POOL, job, pool_taint
 from tests.components.workloads.samples import GOOD, TARGET, bodies
 from tests.components.workloads.test_api_server import pods
@@ -35,7 +35,7 @@ SECONDS: Final = 20.0
 @pytest.fixture(scope="module")
 def client(shared: Path, plane: ControlPlane) -> KubeClient:
     define(plane.client, [crd(shared / "charts", kind) for kind in FILES if kind != "WorkflowTaskSet"])
-    labels = {"platform.slipway/team": TEAM, "typed": "yes"}
+    labels = {**TARGET.labels, "typed": "yes"}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "workload", "namespace": NAMESPACE}}
     for manifest in (space, account, *map(priority_class, PriorityName), *permissions(NAMESPACE)):
