@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from components.addons.kube_prometheus_stack.addon import NAMESPACE, RELEASE
+from components.addons.kube_prometheus_stack.addon import RELEASE
+from components.addons.kube_prometheus_stack.values import NAMESPACE
 from components.observability.promql import NAMESPACE_TEAM
 from components.observability.spend import NODE_COST
 from slipway.sandbox.kubernetes.errors import ApiError
