@@ -59,6 +59,7 @@ class Row:
         whole: Forms of which the loss of one pod restarts all of them.
         ends: Part of the names of the pods with whose end it ends; None for a server, which is deleted.
         wave: Rows of one wave run at once; those of the next begin when these have gone.
+        apart: The YAML runs one wave after the component: both exceed the team's quota.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Row:
     whole: tuple[str, ...] = ()
     ends: str | None = ""
     wave: int = 0
+    apart: bool = False
 
     def component(self, target: Target) -> Objects:
         """Manifests of the component."""
@@ -166,7 +168,7 @@ DEV: Final = (
         **_VISION,
     ),
     Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _H100), pods=1, **_LANGUAGE),
-    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _H100), pods=2, wave=1, **_LANGUAGE),
+    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _H100), pods=2, wave=1, apart=True, **_LANGUAGE),
     Row(
         name="pytorchjob",
         typed=_nodes("PyTorchJob", 2, _CPU),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,24 +33,18 @@ class Wave:
 
     Attributes:
         client: The cluster, with an administrator's rights.
-        targets: What the stack offers, by namespace.
-        rows: The rows.
+        lives: Each row in the forms that run in this wave.
         seconds: Limit of a step.
         say: Reports how long each step took.
     """
 
     client: KubeClient
-    targets: dict[str, Target]
-    rows: Sequence[Row]
+    lives: Sequence[Life]
     seconds: float = SECONDS
     say: Callable[[str], None] = lambda _: None
-    lives: list[Life] = field(default_factory=list)
 
-    def run(self) -> list[Life]:
-        """Every row in both forms, through all its steps; nothing is left."""
-        for row in self.rows:
-            target = self.targets[row.namespace]
-            self.lives += [Life(row, "typed", row.component(target)), Life(row, "yaml", row.twin())]
+    def run(self) -> None:
+        """All of them through all steps; nothing is left."""
         try:
             self._begin()
             self._preempt()
@@ -58,7 +52,6 @@ class Wave:
             self._end()
         finally:
             self._remove()
-        return self.lives
 
     # -- steps ---------------------------------------------------------------------------------------------------------
 
@@ -177,11 +170,15 @@ class Wave:
 
 
 def waves(client: KubeClient, targets: dict[str, Target], rows: Sequence[Row]) -> list[Life]:
-    """All waves of a table, one after another."""
-    found: list[Life] = []
-    for number in sorted({row.wave for row in rows}):
-        found += Wave(client=client, targets=targets, rows=[row for row in rows if row.wave == number]).run()
-    return found
+    """Each row in both forms: all waves of a table, one after another."""
+    numbered: dict[int, list[Life]] = {}
+    for row in rows:
+        typed = Life(row, "typed", row.component(targets[row.namespace]))
+        numbered.setdefault(row.wave, []).append(typed)
+        numbered.setdefault(row.wave + row.apart, []).append(Life(row, "yaml", row.twin()))
+    for number in sorted(numbered):
+        Wave(client=client, lives=numbered[number]).run()
+    return [life for number in sorted(numbered) for life in numbered[number]]
 
 
 def targets(stack: str, directory: Path, rows: Sequence[Row]) -> dict[str, Target]:
