@@ -1,0 +1,202 @@
+"""The table: each kind of workload that a stack serves, as a typed component and as the YAML that a user would write.
+
+A row's objects are small, so that all rows of a wave run beside one another within the quota of their teams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from components.workloads import (
+    Claim,
+    DistributedTrainingArgs,
+    ModelServerArgs,
+    NotebookArgs,
+    Pod,
+    RayClusterArgs,
+    RayWorkers,
+    Resources,
+    SweepArgs,
+    Target,
+    TrainingJobArgs,
+    WorkloadManifests,
+    distributed_training,
+    grid,
+    model_server,
+    notebook,
+    ray_cluster,
+    sweep,
+    training_job,
+)
+from components.workloads.distributed import Kind
+
+TWINS: Final = Path(__file__).with_name("twins")
+IMAGE: Final = "registry.example.com/training:1.0.0"
+RAY: Final = "rayproject/ray:2.52.0-py312-gpu"
+LOW: Final = "experiment"
+"""Priority of every row, below that of what preempts it."""
+HOUR: Final = 3600
+Objects = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One kind of workload on one stack.
+
+    Attributes:
+        name: Name of the row, of its twin's file and, with a suffix, of its objects.
+        stack: The stack.
+        namespace: Namespace of a team.
+        typed: The component's manifests.
+        subject: Kind of the object that the user watches.
+        pods: Pods that run at once.
+        pools: Pools of which they use the quota.
+        whole: Forms of which the loss of one pod restarts all of them.
+        ends: Part of the names of the pods with whose end it ends; None for a server, which is deleted.
+        wave: Rows of one wave run at once; those of the next begin when these have gone.
+        apart: The YAML runs one wave after the component: both exceed the team's quota.
+    """
+
+    name: str
+    stack: str
+    namespace: str
+    typed: Callable[[Target, str], WorkloadManifests]
+    subject: str
+    pods: int
+    pools: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    ends: str | None = ""
+    wave: int = 0
+    apart: bool = False
+
+    def component(self, target: Target) -> Objects:
+        """Manifests of the component."""
+        made = self.typed(target, f"{self.name}-typed").values()
+        return [dict(each.manifest) for each in made]
+
+    def twin(self) -> Objects:
+        """Manifests of the file of the same name."""
+        text = (TWINS / self.stack / f"{self.name}.yaml").read_text(encoding="utf-8")
+        return list(yaml.safe_load_all(text))
+
+
+def _pod(pool: str, cpu: str = "1", memory: str = "2Gi", **more: Any) -> Pod:
+    resources = Resources(cpu=cpu, memory=memory, **more)
+    return Pod(image=IMAGE, pools=(pool,), resources=resources, command=("python", "train.py"))
+
+
+def _job(pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
+    return lambda target, name: training_job(
+        name, TrainingJobArgs(target=target, pod=pod, deadline_seconds=HOUR, priority=LOW)
+    )
+
+
+def _sweep(pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
+    trials = grid(lr=[0.1, 0.01], depth=[2, 4])
+    return lambda target, name: sweep(
+        name, SweepArgs(target=target, pod=pod, trials=trials, at_once=2, deadline_seconds=HOUR, priority=LOW)
+    )
+
+
+def _nodes(kind: Kind, nodes: int, pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
+    return lambda target, name: distributed_training(
+        name,
+        DistributedTrainingArgs(target=target, pod=pod, nodes=nodes, kind=kind, deadline_seconds=HOUR, priority=LOW),
+    )
+
+
+def _ray(head: Pod, worker: Pod) -> Callable[[Target, str], WorkloadManifests]:
+    ours = [replace(each, image=RAY, command=()) for each in (head, worker)]
+    return lambda target, name: ray_cluster(
+        name,
+        RayClusterArgs(
+            target=target,
+            head=ours[0],
+            workers={"trials": RayWorkers(pod=ours[1], replicas=2)},
+            ray_version="2.52.0",
+            priority=LOW,
+        ),
+    )
+
+
+def _model(runtime: str) -> Callable[[Target, str], WorkloadManifests]:
+    uri = "s3://models-example/vision/triton"
+    return lambda target, name: model_server(
+        name,
+        ModelServerArgs(target=target, runtime=runtime, model_format="triton", storage_uri=uri, priority=LOW),
+    )
+
+
+def _notebook(pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
+    server = replace(pod, command=())
+    return lambda target, name: notebook(name, NotebookArgs(target=target, pod=server, priority=LOW))
+
+
+_SLICE: Final = _pod("a100", mig={"1g.5gb": 1})
+_CPU: Final = _pod("cpu")
+_H100: Final = _pod("h100", cpu="8", memory="100Gi", gpus=1)
+_SHARE: Final = replace(
+    _pod("gpu-spot", cpu="500m", gpus=1), volumes={"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
+)
+
+_RAY: Final = _ray(_pod("cpu", memory="4Gi"), _SHARE)
+_ALL: Final = ("typed", "yaml")
+_VISION: Final[dict[str, Any]] = {"stack": "dev", "namespace": "vision"}
+_LANGUAGE: Final[dict[str, Any]] = {
+    "stack": "dev",
+    "namespace": "language",
+    "pools": ("h100",),
+    "subject": "TrainJob",
+    "whole": _ALL,
+}
+
+DEV: Final = (
+    Row(name="job", typed=_job(_SLICE), subject="Job", pods=1, pools=("a100",), **_VISION),
+    Row(name="sweep", typed=_sweep(_SLICE), subject="Job", pods=2, pools=("a100",), **_VISION),
+    Row(
+        name="jobset",
+        typed=_nodes("JobSet", 2, _CPU),
+        subject="JobSet",
+        pods=2,
+        pools=("cpu",),
+        whole=("typed",),
+        **_VISION,
+    ),
+    Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _H100), pods=1, **_LANGUAGE),
+    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _H100), pods=2, wave=1, apart=True, **_LANGUAGE),
+    Row(
+        name="pytorchjob",
+        typed=_nodes("PyTorchJob", 2, _CPU),
+        subject="PyTorchJob",
+        pods=2,
+        pools=("cpu",),
+        **_VISION,
+    ),
+    Row(
+        name="mpijob",
+        typed=_nodes("MPIJob", 2, _CPU),
+        subject="MPIJob",
+        pods=3,
+        pools=("cpu",),
+        ends="launcher",
+        **_VISION,
+    ),
+    Row(name="raycluster", typed=_RAY, subject="RayCluster", pods=3, pools=("cpu", "gpu-spot"), ends=None, **_VISION),
+    Row(
+        name="model",
+        typed=_model("triton-a100-1g.5gb"),
+        subject="InferenceService",
+        pods=1,
+        pools=("a100",),
+        ends=None,
+        **_VISION,
+    ),
+    Row(name="notebook", typed=_notebook(_SHARE), subject="Job", pods=1, pools=("gpu-spot",), **_VISION),
+)
+"""Stack dev, with both of Kubeflow's older operators."""
+BY_STACK: Final[Mapping[str, tuple[Row, ...]]] = {"dev": DEV}
