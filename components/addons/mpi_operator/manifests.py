@@ -22,7 +22,7 @@ _ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
 def permissions() -> dict[str, dict[str, Any]]:
     """Service account, ClusterRole and ClusterRoleBinding.
 
-    Upstream's rules without `pods/exec` and `endpoints`, which version 1 used, and without CRDs.
+    Upstream's rules without `pods/exec` and `endpoints`, which version 1 used, and without CRDs, and one more.
     """
     rules = [
         # The SSH key of each job is a Secret, its host file a ConfigMap.
@@ -30,6 +30,9 @@ def permissions() -> dict[str, dict[str, Any]]:
         _rule("", ["pods"], _ALL),
         _rule("", ["events"], ("create", "patch")),
         _rule("batch", ["jobs"], ("create", "list", "update", "watch")),
+        # To resume a launcher it clears its start time (v0.8.2, mpi_job_controller.go). Upstream lacks this rule: the
+        # workers of a preempted MPIJob ran again, and its launcher did not.
+        _rule("batch", ["jobs/status"], ("update",)),
         _rule(GROUP, ["mpijobs", "mpijobs/finalizers", "mpijobs/status"], _ALL),
         _rule("coordination.k8s.io", ["leases"], _ALL),
         _rule("scheduling.volcano.sh", ["podgroups", "queues"], _ALL),

@@ -140,10 +140,13 @@ func (c *InterruptionController) Reconcile(ctx context.Context, node *corev1.Nod
 				DedupeValues:   []string{string(object.GetUID())},
 			})
 		}
-		c.ec2.MarkUnavailable(claim.Labels[corev1.LabelInstanceTypeStable], Offer{
-			Zone:         claim.Labels[corev1.LabelTopologyZone],
-			CapacityType: claim.Labels[karpv1.CapacityTypeLabelKey],
-		})
+		// An instance of another market that ends says nothing about EC2's capacity.
+		if claim.Labels[karpv1.CapacityTypeLabelKey] == karpv1.CapacityTypeSpot {
+			c.ec2.MarkUnavailable(claim.Labels[corev1.LabelInstanceTypeStable], Offer{
+				Zone:         claim.Labels[corev1.LabelTopologyZone],
+				CapacityType: karpv1.CapacityTypeSpot,
+			})
+		}
 		if err := c.client.Delete(ctx, claim); client.IgnoreNotFound(err) != nil {
 			return reconcile.Result{}, fmt.Errorf("deleting nodeclaim, %w", err)
 		}

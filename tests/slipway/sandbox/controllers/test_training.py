@@ -99,6 +99,26 @@ def test_an_mpijob_runs_to_its_end(operators: ControlPlane) -> None:
     wait(operators.client, Ref.of(reduced), holds("Succeeded"), "not succeeded")
 
 
+def test_an_mpijob_that_was_suspended_runs_again(operators: ControlPlane) -> None:
+    """As Kueue does when it preempts one. Upstream's role does not let the operator resume its launcher."""
+    replicas = {"Launcher": replica("mpi", 1, "600s"), "Worker": replica("mpi", 2, "600s")}
+    paused = job("MPIJob", "kubeflow.org/v2beta1", "paused", mpiReplicaSpecs=replicas, slotsPerWorker=1)
+    applied(operators.client, paused)
+
+    def launchers(count: int) -> None:
+        def look(found: Object) -> bool | None:
+            status = (found.get("status") or {}).get("replicaStatuses") or {}
+            return ((status.get("Launcher") or {}).get("active") or 0) == count or None
+
+        wait(operators.client, Ref.of(paused), look, f"not {count} launchers")
+
+    launchers(1)
+    for suspend, count in ((True, 0), (False, 1)):
+        operators.client.merge(Ref.of(paused), {"spec": {"runPolicy": {"suspend": suspend}}})
+        launchers(count)
+    operators.client.delete(Ref.of(paused))
+
+
 def test_a_trainjob_runs_to_its_end(tmp_path: Path, shared: Path) -> None:
     with cluster(tmp_path, TRAINER, JOBSET) as plane:
         charts = shared / "charts-full"
