@@ -28,8 +28,9 @@ MONITOR_FILES: Final = Rule(
 _ENDPOINTS: Final = f"({KIND} == 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints')"
 _PART: Final = f"({_ENDPOINTS} in {O}.spec ? {O}.spec[{_ENDPOINTS}] : [])"
 _WHERE: Final = f"{O}.spec.namespaceSelector"
+# A stand-in for a missing CRD may be cluster-scoped: then there is no namespace.
 _ELSEWHERE: Final = (
-    f"has({_WHERE}) && ((has({_WHERE}.any) && {_WHERE}.any) || "
+    f"has(request.namespace) && has({_WHERE}) && ((has({_WHERE}.any) && {_WHERE}.any) || "
     f"(has({_WHERE}.matchNames) && {_WHERE}.matchNames.exists(n, n != request.namespace)))"
 )
 _TARGETS: Final = ("namespace", "exported_namespace", "job", "team", "project", "cluster")

@@ -46,10 +46,10 @@ TEAM_LABELS: Final = Rule(
     },
     expression="variables.others.size() == 0",
     message=Message(
-        wrong="a pod is billed by the labels of its namespace: remove ",
+        wrong="a pod is billed by the labels of its namespace, not by its own ",
         found="variables.others.join(', ')",
         shown="labels",
-        fix=", or set the values that kubectl get namespace --show-labels prints",
+        fix=". Remove them, or set the values that kubectl get namespace --show-labels prints",
     ),
     metadata=("labels",),
     pod_updates=True,

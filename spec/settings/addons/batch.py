@@ -23,30 +23,6 @@ class Volcano(AddonSettings):
     """Replicas each of scheduler, controller and admission webhook; one is the leader."""
 
 
-class Kueue(AddonSettings):
-    """Queues with quotas, fair sharing and preemption for jobs of every kind (chart kueue)."""
-
-    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
-    excludes: ClassVar[tuple[type[AddonSettings], ...]] = (Volcano,)
-
-    replicas: Replicas = 2
-    """Replicas of the manager, one of them the leader; its webhooks fail closed in team namespaces."""
-    memory_gib: MemoryGib = 1
-    """Memory of each replica, in GiB: about 0.5 per thousand pending workloads."""
-    fair_sharing: bool = True
-    """Share idle quota by weight; otherwise the first to borrow keeps it."""
-    wait_for_pods_ready_minutes: Annotated[int, Field(ge=5, le=180)] = 20
-    """Minutes until all pods of an admitted job must be ready; after that its quota is released and it is requeued."""
-    backoff_limit_count: Annotated[int, Field(ge=0, le=100)] = 5
-    """How often a job that does not start is requeued before it is deactivated."""
-    after_finished_hours: Annotated[int, Field(ge=1, le=2160)] = 168
-    """Hours that the Workload object of a finished job is kept."""
-    multi_kueue: Literal["manager", "worker"] | None = None
-    """Role in MultiKueue: a manager dispatches workloads to workers; a worker is an ordinary cluster that runs them."""
-    worker_lost_timeout_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
-    """Minutes after which a manager takes workloads back from a worker that it can't reach."""
-
-
 class Jobset(AddonSettings):
     """JobSet: groups of Jobs that start, fail and restart together (chart jobset)."""
 
@@ -82,6 +58,32 @@ class Trainer(AddonSettings):
         | None
     ) = None
     """Image of the runtimes `torch-distributed*`; a TrainJob may name another. PyTorch's official image if unset."""
+
+
+class Kueue(AddonSettings):
+    """Queues with quotas, fair sharing and preemption for jobs of every kind (chart kueue)."""
+
+    # Kueue takes up TrainJobs once, when their CRD is served. If those of Trainer's runtimes are not served yet, it
+    # gives up until it is started again (kueue v0.19.2, jobframework/setup.go); its webhook refuses every TrainJob.
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack, Trainer)
+    excludes: ClassVar[tuple[type[AddonSettings], ...]] = (Volcano,)
+
+    replicas: Replicas = 2
+    """Replicas of the manager, one of them the leader; its webhooks fail closed in team namespaces."""
+    memory_gib: MemoryGib = 1
+    """Memory of each replica, in GiB: about 0.5 per thousand pending workloads."""
+    fair_sharing: bool = True
+    """Share idle quota by weight; otherwise the first to borrow keeps it."""
+    wait_for_pods_ready_minutes: Annotated[int, Field(ge=5, le=180)] = 20
+    """Minutes until all pods of an admitted job must be ready; after that its quota is released and it is requeued."""
+    backoff_limit_count: Annotated[int, Field(ge=0, le=100)] = 5
+    """How often a job that does not start is requeued before it is deactivated."""
+    after_finished_hours: Annotated[int, Field(ge=1, le=2160)] = 168
+    """Hours that the Workload object of a finished job is kept."""
+    multi_kueue: Literal["manager", "worker"] | None = None
+    """Role in MultiKueue: a manager dispatches workloads to workers; a worker is an ordinary cluster that runs them."""
+    worker_lost_timeout_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
+    """Minutes after which a manager takes workloads back from a worker that it can't reach."""
 
 
 class TrainingOperator(AddonSettings):

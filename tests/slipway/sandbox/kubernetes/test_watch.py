@@ -35,8 +35,8 @@ class Server:
 
 def test_a_watch_whose_answer_has_ended_can_be_stopped() -> None:
     server = Server()
-    watch = Watch(cast("KubeClient", server), "/api/v1/pods", lambda *_: None)
+    watch = Watch(cast("KubeClient", server), "/api/v1/ends", lambda *_: None)
     watch.start()
     assert server.ended.wait(5)
     watch.stop()
-    assert not [each for each in threading.enumerate() if each.name == "watch /api/v1/pods"]
+    assert not [each for each in threading.enumerate() if each.name == "watch /api/v1/ends"]
