@@ -28,9 +28,8 @@ MONITOR_FILES: Final = Rule(
 _ENDPOINTS: Final = f"({KIND} == 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints')"
 _PART: Final = f"({_ENDPOINTS} in {O}.spec ? {O}.spec[{_ENDPOINTS}] : [])"
 _WHERE: Final = f"{O}.spec.namespaceSelector"
-# A stand-in for a missing CRD may be cluster-scoped: then there is no namespace.
 _ELSEWHERE: Final = (
-    f"has(request.namespace) && has({_WHERE}) && ((has({_WHERE}.any) && {_WHERE}.any) || "
+    f"has({_WHERE}) && ((has({_WHERE}.any) && {_WHERE}.any) || "
     f"(has({_WHERE}.matchNames) && {_WHERE}.matchNames.exists(n, n != request.namespace)))"
 )
 _TARGETS: Final = ("namespace", "exported_namespace", "job", "team", "project", "cluster")
@@ -57,7 +56,8 @@ MONITOR_SCOPE: Final = Rule(
         f"({_PART}.exists(e, {_FORGED}) ? [{literal(_RENAMED)}] : [])"
         f" + ({_PART}.exists(e, {_OFTEN}) ? ['an interval below 10s'] : [])"
     },
-    expression="variables.beyond.size() == 0",
+    # One without a namespace is no team's, but no binding excludes it: a stand-in for a missing CRD is cluster-scoped.
+    expression="!has(request.namespace) || variables.beyond.size() == 0",
     message=Message(
         wrong="this monitor reaches beyond its namespace: remove ",
         found="variables.beyond.join(', ')",

@@ -17,11 +17,13 @@ MOUNTED: Final = ("kubernetes:core/v1:ConfigMap", "kubernetes:core/v1:Secret")
 BUILT_ON: Final[Mapping[str, str]] = {
     "kserve-resources": "cert-manager",
     "kubeflow-trainer": "jobset",
+    "kueue": "kubeflow-trainer",
     "opencost": "kube-prometheus-stack",
 }
 """Charts, and those whose pods theirs don't start without: KServe's pods mount the secret of a Certificate, which
 cert-manager issues (KServe, "Kubernetes Deployment Installation Guide", v0.20: cert-manager is a prerequisite); Trainer
 creates JobSets, and its manager opens a watch of their kind at the start (Kubeflow Trainer, "Installation", v2.3);
+Kueue takes up TrainJobs once, and gives up without the CRDs of their runtimes (kueue v0.19.2, jobframework/setup.go);
 OpenCost reads Prometheus (OpenCost, "Installation", prerequisites)."""
 CRDS_APART: Final[Mapping[str, str]] = {
     "karpenter": "karpenter-crd",

@@ -139,8 +139,12 @@ def test_a_chart_component_is_refused_with_what_to_use_instead(engine: Engine) -
     def run() -> None:
         k8s.helm.v4.Chart("chart", k8s.helm.v4.ChartArgs(chart="kueue"))
 
-    with pytest.raises(auto.CommandError) as refused:
-        engine.stack(run).preview()
-    text = re.sub(r"\s+", " ", str(refused.value))
+    # The engine may end before the program's last message reaches it; then its error is the lost connection.
+    for _ in range(5):
+        with pytest.raises(auto.CommandError) as refused:
+            engine.stack(run).preview()
+        text = re.sub(r"\s+", " ", str(refused.value))
+        if "Exception calling application" not in text:
+            break
     assert "helm.sh/v4:Chart is a component" in text
     assert "use kubernetes.helm.v3.Release" in text
