@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.engine.project import Project, find
-from spec.errors import EXIT_REFUSED
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
@@ -37,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
         return 0 if all(one["valid"] for one in results) else EXIT_REFUSED
     for stack in options.stacks:
         loaded = checked(project, stack, strict=options.strict)
+        require_workers(loaded, stack, project)
         require_charts(loaded, stack, project)
         print(describe(stack, loaded))
     return 0
@@ -55,6 +56,26 @@ def require_charts(loaded: Loaded, stack: str, project: Project) -> None:
         source.require(loaded.platform, stack, project.root)
 
 
+def require_workers(loaded: Loaded, stack: str, project: Project) -> None:
+    """Compare a MultiKueue manager with the stacks of its workers.
+
+    Raises:
+        ConfigurationError: With everything that the workers lack.
+    """
+    from spec.settings import ConfigurationError, Platform, load, read_stack  # noqa: PLC0415 - as in `run`
+    from spec.settings.workers import mismatches  # noqa: PLC0415 - as above
+
+    def platform_of(worker: str) -> Platform | None:
+        try:
+            return load(read_stack(worker, project.stacks), stack=worker).platform
+        except SlipwayError:
+            return None
+
+    problems = list(mismatches(loaded.platform, platform_of))
+    if problems:
+        raise ConfigurationError(problems, f"stack {stack}")
+
+
 def _as_data(project: Project, stack: str, *, strict: bool) -> dict[str, Any]:
     """The result of one stack as plain values."""
     from spec.settings import ConfigurationError, load, read_stack  # noqa: PLC0415 - as above
@@ -63,6 +84,7 @@ def _as_data(project: Project, stack: str, *, strict: bool) -> dict[str, Any]:
     warnings: Iterable[Problem] = ()
     try:
         loaded = load(read_stack(stack, project.stacks), stack=stack)
+        require_workers(loaded, stack, project)
         require_charts(loaded, stack, project)
         warnings = loaded.warnings
     except ConfigurationError as error:

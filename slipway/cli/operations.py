@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from slipway.cli import cost, display, teardown
-from slipway.cli.check import require_charts
+from slipway.cli.check import require_charts, require_workers
 from slipway.cli.gate import Gate
 from slipway.cli.output import Progress, ask, can_ask
 from slipway.cli.review import Review
@@ -93,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
     if options.operation in (Operation.UP, Operation.PREVIEW):
+        require_workers(loaded, options.stack, project)
         require_charts(loaded, options.stack, project)
     sandbox = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
     request = Request(

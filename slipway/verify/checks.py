@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from slipway.verify.probes import Probe
+from slipway.verify.probes import WRITTEN, Probe
 from spec.pools.keys import POOL
 
 Object = Mapping[str, Any]
-NOT_COVERED: Final = (
-    "preemption between queues", "cost by team", "volumes that one node mounts at a time",
-)  # fmt: skip
-"""What no Job of the command looks at."""
+NO_KUEUE: Final = "Kueue does not run in this sandbox"
 _DEVICE: Final = re.compile(r"^\s*(GPU|MIG) ", re.MULTILINE)
 
 
@@ -80,12 +77,14 @@ def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check
         yield Check(subject, f"its pod is placed on pool {probe.pool.name}", Status.FAILED, seen.why or "no node")
         return
     yield Check(subject, f"its pod is placed on pool {probe.pool.name}", Status.PASSED, _name(seen.node))
+    if probe.disk:
+        yield _disk(subject, seen, simulated=simulated)
     yield from _devices(probe, seen, simulated=simulated)
     if probe.claims:
         yield _ran(subject, f"its pod mounts {', '.join(probe.claims)}", seen, simulated=simulated)
         if probe.written:
             yield _ran(subject, f"its pod writes to {', '.join(probe.written)}", seen, simulated=simulated)
-    elif not probe.devices:
+    elif not probe.devices and not probe.disk:
         yield _ran(subject, "its container runs", seen, simulated=simulated)
 
 
@@ -95,7 +94,7 @@ def admitted(probe: Probe, seen: Observed) -> Check | None:
         return None
     what = "its queue admits the Job"
     if not seen.queues:
-        return Check(probe.subject, what, Status.NEEDS_AWS, "Kueue does not run in this sandbox")
+        return Check(probe.subject, what, Status.NEEDS_AWS, NO_KUEUE)
     if seen.job is None or seen.job["spec"].get("suspend"):
         return Check(probe.subject, what, Status.FAILED, seen.why or "the Job is still suspended")
     return Check(probe.subject, what, Status.PASSED)
@@ -129,6 +128,14 @@ def _devices(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check
         if ran.status is Status.PASSED and not _DEVICE.search(message(seen)):
             ran = Check(ran.subject, ran.what, Status.FAILED, message(seen) or "it listed none")
         yield ran
+
+
+def _disk(subject: str, seen: Observed, *, simulated: bool) -> Check:
+    """The volume is written before anything else, so what fails later says nothing about it."""
+    ran = _ran(subject, "its pod writes to a new volume of class gp3", seen, simulated=simulated)
+    if not simulated and WRITTEN in message(seen):
+        return Check(subject, ran.what, Status.PASSED)
+    return ran
 
 
 def _ran(subject: str, what: str, seen: Observed, *, simulated: bool) -> Check:

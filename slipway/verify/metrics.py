@@ -1,4 +1,4 @@
-"""What Prometheus knows: every team's namespaces, a cost for every node, and the GPUs of nodes that are always there.
+"""What Prometheus knows: every team's namespaces and cost, that of every node, and the GPUs that are always there.
 
 It is asked through the API server's proxy (Kubernetes, "Access Services Running on Clusters").
 """
@@ -12,9 +12,10 @@ from urllib.parse import urlencode
 from components.addons.kube_prometheus_stack.addon import RELEASE
 from components.addons.kube_prometheus_stack.values import NAMESPACE
 from components.observability.promql import NAMESPACE_TEAM
-from components.observability.spend import NODE_COST
+from components.observability.spend import NODE_COST, TEAM_COST
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.verify.checks import Check, Status
+from slipway.verify.probes import cheapest
 from spec.pools.resolution import resolve_all
 from spec.settings.platform import Platform
 
@@ -52,6 +53,7 @@ def of_metrics(get: Callable[[str], Any], platform: Platform, *, simulated: bool
 
 def _questions(platform: Platform) -> Iterator[tuple[str, str, frozenset[str]]]:
     """What is asked, the query, and the values of its label that must be in the answer; any, if there are none."""
+    pools = resolve_all(platform)
     spaces = {
         name
         for team, settings in platform.teams.items()
@@ -59,7 +61,9 @@ def _questions(platform: Platform) -> Iterator[tuple[str, str, frozenset[str]]]:
         if not settings.retired
     }
     yield "the namespaces of all teams have their team", f"max by (namespace) ({NAMESPACE_TEAM})", frozenset(spaces)
-    kept = [pool for pool in resolve_all(platform).values() if pool.settings.min and not pool.waiting]
+    ran = frozenset(name for name, team in platform.teams.items() if not team.retired and cheapest(team, pools))
+    yield "the teams have a cost", f"max by (team) (max_over_time({TEAM_COST}[1h]))", ran
+    kept = [pool for pool in pools.values() if pool.settings.min and not pool.waiting]
     with_nodes = frozenset(pool.name for pool in kept)
     yield "the nodes of pools that always have some have a cost", f"max by (pool) ({NODE_COST})", with_nodes
     if platform.addons.gpu_operator and any(pool.gpu for pool in kept):

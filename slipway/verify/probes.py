@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from components.storage.classes import BLOCK
 from components.workloads.metadata import QUEUE
 from slipway.sandbox.kubernetes.objects import Object
 from spec.pools import keys
@@ -30,7 +31,13 @@ _WRITE: Final = (
     'file=/claims/{name}/.slipway-verify-$HOSTNAME; echo "$HOSTNAME" >$file; [ "$(cat $file)" = "$HOSTNAME" ]; rm $file'
 )
 """A file that the Job writes, reads and removes; what fails is its last message."""
-_DEVICES: Final = "nvidia-smi -L > /dev/termination-log"
+_DISK: Final = "disk"
+WRITTEN: Final = "disk written"
+_WRITE_DISK: Final = f'file=/{_DISK}/file; echo it >$file; [ "$(cat $file)" = it ]; echo "{WRITTEN}" >&2'
+_DEVICES: Final = "nvidia-smi -L >&2"
+HOLD: Final = 90
+"""Seconds that the Job of a team runs, so that Prometheus sees its pod and its cost. It scrapes and evaluates rules
+every 30 s (prometheus-operator, API reference of Prometheus, defaults of `scrapeInterval` and `evaluationInterval`)."""
 _USER: Final = 1000
 
 
@@ -45,6 +52,7 @@ class Probe:
         devices: The extended resources that it requests, with their number.
         claims: Names of the claims that it mounts.
         written: Those of them to which it writes.
+        disk: Whether it writes to a volume of its own, of the class for one node at a time.
         queued: Whether it waits for its queue.
         before: What is created before the Job.
     """
@@ -57,6 +65,7 @@ class Probe:
     queued: bool = False
     before: tuple[Object, ...] = ()
     written: tuple[str, ...] = ()
+    disk: bool = False
 
 
 def of_pools(platform: Platform, deadline: int) -> list[Probe]:
@@ -65,8 +74,10 @@ def of_pools(platform: Platform, deadline: int) -> list[Probe]:
     for name, pool in sorted(resolve_all(platform).items()):
         if not pool.waiting and pool.settings.max:
             devices = dict.fromkeys((one for one in pool.resources if one.startswith("nvidia.com/")), 1)
-            job = short_job(f"pool-{name}", NAMESPACE, pool, devices, deadline, command=_DEVICES if devices else "true")
-            found.append(Probe(f"pool {name}", pool, job, devices))
+            command = "; ".join([_STRICT, _WRITE_DISK, *([_DEVICES] if devices else [])])
+            job = short_job(f"pool-{name}", NAMESPACE, pool, devices, deadline, command=command)
+            _add_disk(job)
+            found.append(Probe(f"pool {name}", pool, job, devices, disk=True))
     return found
 
 
@@ -80,6 +91,7 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
     """
     pools, found = resolve_all(platform), []
     queued = platform.addons.kueue is not None
+    hold = HOLD if platform.addons.kube_prometheus_stack else 0
     for team, settings in sorted(platform.teams.items()):
         pool = cheapest(settings, pools)
         if settings.retired or pool is None:
@@ -89,8 +101,10 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
             shared = [one for one in claims.get(namespace, ()) if SHARED_MODES & set(one["spec"]["accessModes"])]
             names = tuple(sorted(one["metadata"]["name"] for one in shared))
             written = tuple(one["metadata"]["name"] for one in shared if WRITABLE in one["spec"]["accessModes"])
-            command = "; ".join([_STRICT, *(_WRITE.format(name=name) for name in sorted(written))])
+            writes = (_WRITE.format(name=name) for name in sorted(written))
+            command = "; ".join([_STRICT, *writes, 'sleep "${HOLD:-0}"'])
             job = short_job("slipway-verify", namespace, pool, devices, deadline, command=command, claims=shared)
+            job["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "HOLD", "value": str(hold)}]
             if queued:
                 queue(job)
             found.append(Probe(f"team {team} ({namespace})", pool, job, devices, names, queued, written=written))
@@ -115,6 +129,19 @@ def namespace() -> Object:
     """The namespace of the Jobs on pools, with the strictest level of Pod Security."""
     labels = {LABEL: "true", "pod-security.kubernetes.io/enforce": "restricted"}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
+
+
+def _add_disk(job: Object) -> None:
+    """A volume that the class `gp3` makes for the pod and deletes with it (Kubernetes, "Generic ephemeral volumes")."""
+    pod = job["spec"]["template"]["spec"]
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": BLOCK,
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    template = {"metadata": {"labels": {LABEL: "true"}}, "spec": claim}
+    pod["volumes"].append({"name": _DISK, "ephemeral": {"volumeClaimTemplate": template}})
+    pod["containers"][0]["volumeMounts"].append({"name": _DISK, "mountPath": f"/{_DISK}"})
 
 
 def short_job(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from slipway.verify.checks import NOT_COVERED, Check, Status
+from slipway.verify.checks import Check, Status
 from slipway.verify.fabric import NODES, measurable
 from slipway.verify.model import RUNTIME, of_model
 from spec.pools.resolution import resolve_all
@@ -25,12 +25,16 @@ def cost(platform: Platform, hours: Decimal) -> tuple[Decimal, list[str]]:
 
 
 def not_covered(platform: Platform) -> tuple[str, ...]:
-    """What no Job looks at, on any stack or on this one."""
+    """What nothing looks at on this stack."""
     fabrics = [name for name, pool in sorted(resolve_all(platform).items()) if pool.efa_count and not measurable(pool)]
     lacks = [f"bandwidth of EFA on pool {name}, which has no two nodes with whole GPUs" for name in fabrics]
     if not of_model(platform, 1):
         lacks.append(f"a model that answers, which needs KServe's runtime `{RUNTIME}` and a CPU pool of a serving team")
-    return (*NOT_COVERED, *lacks)
+    if platform.addons.kueue is None:
+        lacks.append("preemption, which needs Kueue")
+    if platform.addons.kube_prometheus_stack is None:
+        lacks.append("metrics and the cost of teams, which need a Prometheus of the stack's own")
+    return tuple(lacks)
 
 
 def counts(checks: Sequence[Check]) -> str:
@@ -48,7 +52,7 @@ def markdown(stack: str, checks: Sequence[Check], lacks: Sequence[str], *, simul
         [
             f"# Verification of stack {stack} {where}", "", f"{counts(checks)}.", "",
             "| Subject | Check | Result | Detail |", "|---|---|---|---|", *rows, "",
-            f"Not covered: {'; '.join(lacks)}.", "",
+            *([f"Not covered: {'; '.join(lacks)}.", ""] if lacks else []),
         ]
     )  # fmt: skip
 

@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from components.queues.flavors import API
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.discovery import ResourceType
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.verify import fabric, model, probes
+from slipway.verify import fabric, model, preemption, probes
 from slipway.verify.bandwidth import of_fabric_probe
-from slipway.verify.checks import Check, Observed, Status, of_claims, of_probe
+from slipway.verify.checks import NO_KUEUE, Check, Observed, Status, of_claims, of_probe
 from slipway.verify.fabric import FabricProbe
 from slipway.verify.metrics import of_metrics
 from slipway.verify.model import ModelProbe, of_model_probe
+from slipway.verify.preemption import Rivals
 from slipway.verify.probes import LABEL, NAMESPACE, Probe
 from spec.settings.platform import Platform
 
@@ -25,8 +27,10 @@ POLL: Final = 2.0
 RENEW: Final = 600.0
 """Seconds after which a new client is made: a token of EKS is valid for 14 minutes (EKS User Guide, "get-token")."""
 NAMESPACES: Final = (NAMESPACE, fabric.NAMESPACE)
-MADE: Final = (("batch/v1", "Job"), ("serving.kserve.io/v1beta1", "InferenceService"))
-"""Kinds that the command creates in namespaces of teams; the other objects are in a namespace of its own."""
+MADE: Final = (
+    ("batch/v1", "Job"), ("serving.kserve.io/v1beta1", "InferenceService"), (API, "LocalQueue"), (API, "ClusterQueue"),
+)  # fmt: skip
+"""Kinds that the command creates outside of namespaces of its own."""
 CLEAN_UP: Final = 120.0
 """Seconds that the API server gets to remove the Jobs and the namespace."""
 
@@ -105,6 +109,9 @@ class Verification:
         seen = {**refused, **self._wait(running)}
         for probe in every:
             yield from self._judge(probe, seen[id(probe)])
+        rivals = preemption.of_queues(self.platform, deadline)
+        if rivals is not None:
+            yield self._preempt(rivals)
         # Now Prometheus has had the time of the Jobs to see the nodes that they started.
         yield from of_metrics(self.client.get_path, self.platform, simulated=self.simulated)
 
@@ -115,10 +122,41 @@ class Verification:
             return of_model_probe(probe, seen, simulated=self.simulated)
         return of_probe(probe, seen, simulated=self.simulated)
 
+    def _preempt(self, rivals: Rivals) -> Check:
+        """Whether Kueue suspends the first Job for the second."""
+        if not self._queues:
+            return Check(rivals.subject, preemption.WHAT, Status.NEEDS_AWS, NO_KUEUE)
+        refused = self._create_all(*rivals.queues, rivals.first)
+        if refused is not None:
+            return Check(rivals.subject, preemption.WHAT, Status.FAILED, refused.refused or refused.missing)
+        first, second = Ref.of(rivals.first), Ref.of(rivals.second)
+        started = self._until(lambda: preemption.admitted(self.client.get(first)))
+        refused = self._create_all(rivals.second) if started else None
+        if refused is not None:
+            return Check(rivals.subject, preemption.WHAT, Status.FAILED, refused.refused)
+        # The quota is that of one Job, so Kueue admits the second after it has suspended the first.
+        replaced = started and self._until(
+            lambda: preemption.admitted(self.client.get(second)) and not preemption.admitted(self.client.get(first))
+        )
+        why = "" if replaced else self._queued(self.client.get(second if started else first))
+        return preemption.judged(rivals, started=started, replaced=replaced, why=why)
+
+    def _until(self, done: Callable[[], bool]) -> bool:
+        """Wait until something is true; whether it is."""
+        began = self.clock()
+        while not done():
+            if self.clock() - began >= preemption.SECONDS:
+                return False
+            self.sleep(POLL)
+        return True
+
     def _create(self, probe: Probe) -> Observed | None:
         """Create what a probe consists of; None if the API server accepts all of it."""
+        return self._create_all(*probe.before, probe.job)
+
+    def _create_all(self, *objects: Object) -> Observed | None:
         try:
-            for one in (*probe.before, probe.job):
+            for one in objects:
                 self.client.create(one, MANAGER)
         except ApiError as error:
             return Observed(refused=str(error))
@@ -159,8 +197,19 @@ class Verification:
         if not pods:
             return Observed(job=job, why=_condition(job) or self._queued(job), queues=self._queues)
         pod, node = pods[0]
-        why = next((text for each, _ in pods if (text := _condition(each))), "")
+        why = next((text for each, _ in pods if (text := _condition(each) or self._warning(each))), "")
         return Observed(job=job, pod=pod, node=node, why=why, pods=pods, queues=self._queues)
+
+    def _warning(self, pod: Object) -> str:
+        """The last warning about a pod that waits for its node to start it: for a volume, or an image."""
+        metadata = pod["metadata"]
+        if (pod.get("status") or {}).get("phase") != "Pending" or not pod["spec"].get("nodeName"):
+            return ""
+        events = self.client.list(self._kind("v1", "Event"), metadata["namespace"])
+        of_pod = (one for one in events if one["involvedObject"].get("uid") == metadata["uid"])
+        about = [one for one in of_pod if one["type"] == "Warning"]
+        latest = max(about, key=lambda one: one.get("lastTimestamp") or one.get("eventTime") or "", default=None)
+        return f"{latest.get('reason')}: {latest.get('message')}" if latest else ""
 
     def _queued(self, job: Object | None) -> str:
         """Why Kueue does not admit a Job."""
@@ -198,11 +247,16 @@ class Verification:
                 if not space["metadata"].get("deletionTimestamp"):
                     self.client.delete(Ref("v1", "Namespace", space["metadata"]["name"]))
             every = (*made, *self._labelled("v1", "Pod"))
-            left = [f"{one['kind']} {one['metadata']['namespace']}/{one['metadata']['name']}" for one in every]
+            left = [_named(one) for one in (*every, *self._volumes())]
             left += [f"namespace {space['metadata']['name']}" for space in spaces]
             if not left or self.clock() - began >= CLEAN_UP:
                 return left
             self.sleep(POLL)
+
+    def _volumes(self) -> list[Object]:
+        """Volumes of the Jobs on pools, which the driver deletes after their claims."""
+        every = self.client.list(self._kind("v1", "PersistentVolume"))
+        return [one for one in every if (one["spec"].get("claimRef") or {}).get("namespace") in NAMESPACES]
 
     def _labelled(self, api_version: str, kind: str) -> list[Object]:
         try:
@@ -212,6 +266,11 @@ class Verification:
 
     def _kind(self, api_version: str, kind: str) -> ResourceType:
         return self.client.discovery.find(api_version, kind)
+
+
+def _named(one: Object) -> str:
+    where = one["metadata"].get("namespace")
+    return f"{one['kind']} {where}/{one['metadata']['name']}" if where else f"{one['kind']} {one['metadata']['name']}"
 
 
 def _index(pod: Object) -> int:

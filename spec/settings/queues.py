@@ -15,6 +15,8 @@ class Worker(Model):
     secret: SecretName
     """Secret in Kueue's namespace whose key `kubeconfig` gives the manager access to the worker. It is created outside
     the stack, because a working kubeconfig is a credential."""
+    stack: Name | None = None
+    """The worker's stack, if its file is beside this one: teams, namespaces, shares and remote pools are compared."""
 
 
 class Queues(Model):

@@ -83,3 +83,19 @@ def test_doctor_prints_each_finding_with_its_fix(
         {"level": "ok", "what": "Python", "state": "3.13", "fix": ""},
         {"level": "failed", "what": "disk", "state": "full", "fix": "free 3 GiB"},
     ]
+
+
+def test_check_compares_a_multikueue_manager_with_its_worker(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev = checkout / "stacks/Pulumi.dev.yaml"
+    text = dev.read_text()
+    manager = "    queues: {workers: {west: {secret: kubeconfig-west, stack: west}}, remotePools: [h100]}\n    teams:\n"
+    as_manager = text.replace("kueue: {replicas: 1}", "kueue: {replicas: 1, multiKueue: manager}")
+    dev.write_text(as_manager.replace("    teams:\n", manager))
+    assert main(["check", "dev", "--json"]) == EXIT_REFUSED
+    (refused,) = printed(capsys)
+    assert [one["rule"] for one in refused["problems"]] == ["must be a stack whose file is valid"]
+    worker = text.replace("kueue: {replicas: 1}", "kueue: {replicas: 1, multiKueue: worker}")
+    (checkout / "stacks/Pulumi.west.yaml").write_text(worker.replace("name: dev", "name: west"))
+    assert main(["check", "dev", "west"]) == 0

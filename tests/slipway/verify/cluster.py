@@ -10,13 +10,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.verify import preemption
 from tests.support.stacks import platform_of
 
 TEAMS: Final = tuple(
     name
     for stack in ("dev", "prod")
     for team, settings in platform_of(stack).teams.items()
-    for name in settings.namespaces_of(team)
+    for name in (team, *settings.namespaces_of(team))
 )
 
 
@@ -99,13 +100,25 @@ outside 200
 def log_of(job: Object) -> str:
     """What the container of a Job says in a cluster that works."""
     name = job["metadata"]["name"]
-    return NCCL if name.startswith("nccl-") else ANSWER if name == "slipway-verify-model" else "GPU 0: NVIDIA"
+    if name.startswith("nccl-"):
+        return NCCL
+    return ANSWER if name == "slipway-verify-model" else "disk written\nGPU 0: NVIDIA"
+
+
+def preempts(cluster: Cluster, job: Object) -> None:
+    """The queue has room for the last of its Jobs alone."""
+    for ref, one in cluster.objects.items():
+        if ref.kind == "Job" and ref.name.startswith(preemption.NAME):
+            one["spec"]["suspend"] = one is not job
 
 
 def runs(cluster: Cluster, job: Object, *, message: str | None = None, phase: str = "Succeeded") -> None:
     """The Job is admitted, and its pods end on nodes of its pool that advertise what they request."""
     job["spec"]["suspend"] = False
     name, where = job["metadata"]["name"], job["metadata"]["namespace"]
+    if name.startswith(preemption.NAME):
+        preempts(cluster, job)
+        return
     spec = job["spec"]["template"]["spec"]
     job["status"] = {"conditions": [{"type": "Complete" if phase == "Succeeded" else "Failed", "status": "True"}]}
     for index in range(job["spec"].get("completions", 1)):

@@ -15,6 +15,7 @@ from tests.support.stacks import platform_of
 
 PROD = platform_of("prod")
 TEAMS, COST = "the namespaces of all teams have their team", "the nodes of pools that always have some have a cost"
+TEAM_COST = "the teams have a cost"
 GPUS = "metrics of GPUs arrive"
 
 
@@ -25,14 +26,15 @@ def statuses(series: Mapping[str, list[str]]) -> dict[str, tuple[Status, str]]:
 
 
 def test_a_stack_whose_metrics_arrive_passes() -> None:
-    assert statuses({}) == dict.fromkeys((TEAMS, COST, GPUS), (Status.PASSED, ""))
+    assert statuses({}) == dict.fromkeys((TEAMS, TEAM_COST, COST, GPUS), (Status.PASSED, ""))
 
 
 @pytest.mark.parametrize(
     ("series", "what", "detail"),
     [
         ({"namespace_team": ["vision-training", "language-serving", "language-training"]}, TEAMS, "vision-serving"),
-        ({"usd_per_hour": ["system", "h100"]}, COST, "none for a100"),
+        ({"node:usd_per_hour": ["system", "h100"]}, COST, "none for a100"),
+        ({"team:usd_per_hour": ["vision"]}, TEAM_COST, "none for language"),
         ({"DCGM": []}, GPUS, "no series of count by (Hostname)"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.verify import checks, report
+from slipway.verify import checks, preemption, report
 from slipway.verify.checks import Check, Status
 from slipway.verify.probes import NAMESPACE, of_pools, of_teams
 from slipway.verify.run import RENEW, Verification
@@ -53,7 +53,41 @@ def test_a_cluster_that_works_passes_everything() -> None:
     assert ("team vision (vision)", "its queue admits the Job") in lines
     assert ("team vision (vision)", "its pod mounts datasets") in lines
     assert ("team vision (vision)", "its pod writes to datasets") in lines
-    assert not [ref for ref in cluster.objects if ref.kind in ("Job", "Pod") or ref.name == NAMESPACE]
+    assert ("pool h100", "its pod writes to a new volume of class gp3") in lines
+    assert (QUEUE, preemption.WHAT) in lines
+    left = [ref for ref in cluster.objects if ref.kind in ("Job", "Pod", "ClusterQueue", "LocalQueue")]
+    assert not [*left, *(ref for ref in cluster.objects if ref.name == NAMESPACE)]
+
+
+RIVALS = preemption.of_queues(DEV, 60)
+assert RIVALS is not None
+QUEUE = RIVALS.subject
+WORKLOAD: Object = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+    "metadata": {"name": "job-1", "namespace": RIVALS.first["metadata"]["namespace"],
+                 "labels": {"kueue.x-k8s.io/job-uid": "None"}},
+    "status": {"conditions": [{"type": "QuotaReserved", "status": "False", "message": "couldn't assign flavors"}]},
+}  # fmt: skip
+
+
+def never_attached(cluster: Cluster, job: Object) -> None:
+    """The Job's pod has a node, which can't attach its volume."""
+    runs(cluster, job, phase="Pending")
+    for ref, one in list(cluster.objects.items()):
+        if ref.kind == "Pod" and ref.name.startswith(job["metadata"]["name"]):
+            one["metadata"]["uid"], one["status"] = ref.name, {"phase": "Pending"}
+            for hour, kind, reason, message in (
+                ("10", "Warning", "FailedScheduling", "0/3 nodes are available"),
+                ("11", "Warning", "FailedAttachVolume", "UnauthorizedOperation"),
+                ("12", "Normal", "Pulling", "Pulling image"),
+            ):
+                cluster.apply(
+                    {
+                        "apiVersion": "v1", "kind": "Event", "type": kind, "reason": reason, "message": message,
+                        "metadata": {"name": f"{ref.name}.{reason}", "namespace": ref.namespace},
+                        "involvedObject": {"uid": ref.name}, "lastTimestamp": f"2026-11-22T{hour}:00:00Z",
+                    }, "", force=True,
+                )  # fmt: skip
 
 
 FAULTS: dict[str, tuple[Callable[[Cluster, Object], None], tuple[str, str], str]] = {
@@ -62,7 +96,25 @@ FAULTS: dict[str, tuple[Callable[[Cluster, Object], None], tuple[str, str], str]
         ("pool h100", "nvidia-smi lists its GPUs"), "No devices were found",
     ),
     "a pod that fails": (
-        partial(runs, phase="Failed", message="not found"), ("pool cpu", "its container runs"), "not found",
+        partial(runs, phase="Failed", message="not found"),
+        ("team vision (vision)", "its container runs"), "not found",
+    ),
+    "a disk that can't be written": (
+        partial(runs, phase="Failed", message="sh: can't create /disk/file: Read-only file system"),
+        ("pool cpu", "its pod writes to a new volume of class gp3"),
+        "sh: can't create /disk/file: Read-only file system",
+    ),
+    "a volume that never attaches": (
+        never_attached,
+        ("pool cpu", "its pod writes to a new volume of class gp3"), "FailedAttachVolume: UnauthorizedOperation",
+    ),
+    "a queue that preempts nothing": (
+        lambda cluster, job: None if job["metadata"]["name"].endswith("-second") else runs(cluster, job),
+        (QUEUE, preemption.WHAT), "the second Job is not admitted: couldn't assign flavors",
+    ),
+    "a queue that is not active": (
+        lambda cluster, job: None if job["metadata"]["name"].startswith(preemption.NAME) else runs(cluster, job),
+        (QUEUE, preemption.WHAT), "the first Job is not admitted: couldn't assign flavors",
     ),
     "a queue that never admits": (
         lambda cluster, job: None if job["spec"].get("suspend") else runs(cluster, job),
@@ -75,7 +127,7 @@ FAULTS: dict[str, tuple[Callable[[Cluster, Object], None], tuple[str, str], str]
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_reported(fault: str) -> None:
     react, line, detail = FAULTS[fault]
-    cluster = Cluster(react)
+    cluster = Cluster(react, WORKLOAD)
     assert failed(verify(cluster))[line] == detail
     assert not [ref for ref in cluster.objects if ref.kind == "Job"]
 
@@ -119,8 +171,9 @@ def test_the_sandbox_never_passes_what_only_aws_can_show() -> None:
     found = verify(Cluster(runs, claim("datasets")), simulated=True)
     needs = {one.what for one in found if one.status is Status.NEEDS_AWS}
     assert needs == {
-        "nvidia-smi lists its GPUs", "its container runs", "its queue admits the Job",
+        "nvidia-smi lists its GPUs", "its queue admits the Job", preemption.WHAT,
         "the namespaces of all teams have their team", "the nodes of pools that always have some have a cost",
+        "the teams have a cost", "its pod writes to a new volume of class gp3",
     }  # fmt: skip
     assert not any(one.what in needs and one.status is Status.PASSED for one in found)
 
@@ -141,6 +194,38 @@ def test_the_job_writes_to_the_claims_that_it_may_write_to(allowed: bool, tmp_pa
     assert (done.returncode == 0) is allowed
     assert ("raw" in (tmp_path / "last").read_text()) is not allowed
     assert not list(tmp_path.glob("*/.slipway*"))
+
+
+@pytest.mark.parametrize(("disk", "devices", "code"), [(True, True, 0), (True, False, 127), (False, True, 2)])
+def test_a_job_on_a_pool_writes_to_its_disk_before_it_asks_for_gpus(
+    disk: bool, devices: bool, code: int, tmp_path: Path
+) -> None:
+    """It is the shell that fails on a folder that is missing (2) or a program (127)."""
+    (probe,) = [one for one in of_pools(DEV, 60) if one.subject == "pool h100"]
+    if disk:
+        (tmp_path / "disk").mkdir()
+    if devices:
+        (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H100'\n")
+        (tmp_path / "nvidia-smi").chmod(0o755)
+    *shell, command = probe.job["spec"]["template"]["spec"]["containers"][0]["command"]
+    text = command.replace("/disk", f"{tmp_path}/disk").replace("/dev/termination-log", f"{tmp_path}/last")
+    done = subprocess.run([*shell, text], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=False, timeout=60)
+    last = (tmp_path / "last").read_text()
+    assert done.returncode == code
+    assert ("disk written" in last, "GPU 0" in last) == (disk, disk and devices)
+
+
+def test_what_ran_after_the_disk_was_written_says_nothing_about_the_disk() -> None:
+    found = failed(verify(Cluster(partial(runs, phase="Failed", message="disk written\nnvidia-smi: not found"))))
+    assert ("pool h100", "nvidia-smi lists its GPUs") in found
+    assert ("pool h100", "its pod writes to a new volume of class gp3") not in found
+
+
+def test_a_volume_of_the_run_that_stays_is_reported() -> None:
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv-1"},
+              "spec": {"claimRef": {"namespace": NAMESPACE, "name": "disk"}}}  # fmt: skip
+    found = failed(verify(Cluster(runs, volume)))
+    assert found == {("clean-up", "nothing of this run is left"): "PersistentVolume pv-1"}
 
 
 def test_an_interrupted_run_is_cleaned_up() -> None:

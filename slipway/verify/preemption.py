@@ -1,0 +1,117 @@
+"""Two Jobs in a queue with room for one: Kueue suspends the first for the second, whose priority is higher.
+
+The queue exists only while the command runs, and is in no cohort, so neither quotas nor jobs of teams are affected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from components.addons.kueue.configuration import NOT_COUNTED
+from components.queues.flavors import API
+from components.tenancy.priorities import PRIORITIES
+from components.workloads.metadata import PRIORITY, QUEUE
+from slipway.sandbox.kubernetes.objects import Object
+from slipway.verify.checks import Check, Status
+from slipway.verify.probes import LABEL, cheapest, short_job
+from spec.pools.resolution import resolve_all
+from spec.settings.platform import Platform
+
+NAME: Final = "slipway-verify-preemption"
+SECONDS: Final = 120.0
+"""How long Kueue may take for each of the two Jobs; it takes seconds unless its queue is long."""
+WHAT: Final = "a Job of higher priority preempts another in its queue"
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """What is created, in this order.
+
+    Attributes:
+        subject: Of the check.
+        queues: The ClusterQueue, and the LocalQueue in the team's namespace.
+        first: The Job that is preempted.
+        second: The Job for which it is.
+    """
+
+    subject: str
+    queues: tuple[Object, Object]
+    first: Object
+    second: Object
+
+
+def of_queues(platform: Platform, deadline: int) -> Rivals | None:
+    """The Jobs, in the first namespace of a team that has a share; None without Kueue or such a team.
+
+    Args:
+        platform: The stack.
+        deadline: Seconds that a Job may take.
+    """
+    if platform.addons.kueue is None:
+        return None
+    pools = resolve_all(platform)
+    without_gpus = {name: pool for name, pool in pools.items() if pool.gpu is None}
+    for team, settings in sorted(platform.teams.items()):
+        pool = cheapest(settings, without_gpus) or cheapest(settings, pools)
+        if settings.retired or pool is None:
+            continue
+        where = min(settings.namespaces_of(team))
+        # A pod that requests no GPU gets no flavor of a GPU pool.
+        devices = dict.fromkeys((one for one in pool.resources if one.startswith("nvidia.com/")), 1)
+        lowest, *_, highest = sorted(PRIORITIES, key=lambda name: PRIORITIES[name].value)
+        jobs = []
+        for suffix, priority in (("first", lowest), ("second", highest)):
+            job = short_job(f"{NAME}-{suffix}", where, pool, devices, deadline, command=f"sleep {deadline}")
+            job["metadata"]["labels"] |= {QUEUE: NAME, PRIORITY: str(priority)}
+            job["spec"]["suspend"] = True
+            jobs.append(job)
+        amounts = jobs[0]["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
+        return Rivals(f"queue ({where})", _queues(where, pool.name, amounts), *jobs)
+    return None
+
+
+def _queues(namespace: str, flavor: str, amounts: dict[str, str]) -> tuple[Object, Object]:
+    """The ClusterQueue with the quota of one Job, and its LocalQueue."""
+    quota = [
+        {"name": name, "nominalQuota": amount} for name, amount in amounts.items() if not name.startswith(NOT_COUNTED)
+    ]
+    group = {
+        "coveredResources": [one["name"] for one in quota],
+        "flavors": [{"name": flavor, "resources": quota}],
+    }
+    spec: dict[str, Any] = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "preemption": {"withinClusterQueue": "LowerPriority"},
+        "resourceGroups": [group],
+    }
+    labels = {LABEL: "true"}
+    return (
+        {"apiVersion": API, "kind": "ClusterQueue", "metadata": {"name": NAME, "labels": labels}, "spec": spec},
+        {
+            "apiVersion": API,
+            "kind": "LocalQueue",
+            "metadata": {"name": NAME, "namespace": namespace, "labels": labels},
+            "spec": {"clusterQueue": NAME},
+        },
+    )
+
+
+def admitted(job: Object | None) -> bool:
+    """Whether Kueue has admitted a Job, and not suspended it since."""
+    return job is not None and not job["spec"].get("suspend")
+
+
+def judged(rivals: Rivals, *, started: bool, replaced: bool, why: str) -> Check:
+    """The result.
+
+    Args:
+        rivals: The Jobs.
+        started: Whether the first was admitted.
+        replaced: Whether the second was admitted, and the first suspended.
+        why: Why the one that should be admitted is not.
+    """
+    if replaced:
+        return Check(rivals.subject, WHAT, Status.PASSED)
+    waits = "the second Job is not admitted" if started else "the first Job is not admitted"
+    return Check(rivals.subject, WHAT, Status.FAILED, f"{waits}: {why or 'Kueue says nothing about it'}")
