@@ -57,7 +57,7 @@ def install(client: KubeClient, helm: Path, chart: Chart, inputs: Mapping[str, A
         crds.install_all(client, chart.crds, MANAGER)
     found = rendered(helm, chart, release, values, client)
     stand_ins = tuple(_stand_in(client, release, found))
-    done = effects.perform(client, release, chart, found, upgrade=upgrade)
+    done = effects.perform(client, chart, found, upgrade=upgrade)
     readiness = Readiness(client, workloads((*found.objects, *found.hooks), release.namespace))
     write = arguments.upgrade if upgrade else arguments.install
     try:
