@@ -8,7 +8,7 @@ from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule
 from components.admission.templates import TEMPLATES
-from components.workloads.metadata import DO_NOT_DISRUPT
+from components.base.eviction import DO_NOT_DISRUPT
 from components.workloads.notebook import LABEL
 from spec.pools import keys
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from components.base import eviction
 from components.workloads.pods import Pod
 from components.workloads.target import Target
 from spec.teams.labels import JOB
@@ -15,26 +16,10 @@ PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 """Annotation: Pulumi doesn't await the object. A queued job becomes ready only when it has run, days later."""
 
-DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
-"""Annotation: Karpenter neither evicts the pod nor consolidates its node."""
-NOT_MOVED: Final[Mapping[str, str]] = {
-    # Karpenter 1.14, "Disruption", pod-level controls; Cluster Autoscaler FAQ, "What types of pods can prevent CA from
-    # removing a node?".
-    DO_NOT_DISRUPT: "true",
-    "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
-}
-"""Annotations of pods that lose work if their node is consolidated."""
-
 
 def kept(pod: Pod, target: Target) -> dict[str, str]:
-    """Annotations of a job's pods.
-
-    On Spot they let Karpenter evict the pod: at an interruption notice its drain waits for pods with do-not-disrupt, so
-    the first that they hear is the end of the instance, two minutes later (karpenter v1.14.1, pkg/utils/pod,
-    IsEvictable; tests/slipway/sandbox/test_elastic_disruption.py). A job there writes checkpoints anyway.
-    """
-    on_spot = any(target.pools[name].may_be_spot for name in pod.pools if name in target.pools)
-    return {key: value for key, value in NOT_MOVED.items() if not (on_spot and key == DO_NOT_DISRUPT)}
+    """Annotations of a job's pods that keep them where they are."""
+    return eviction.kept(target.pools[name] for name in pod.pools if name in target.pools)
 
 
 def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> dict[str, str]:

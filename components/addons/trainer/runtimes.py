@@ -11,10 +11,11 @@ and each pod that ends so counts against the six retries of the Job.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from components.addons.trainer.restarts import RESTARTS, failure_policy, job_failures
+from components.base.eviction import kept
 from spec.pools import keys
 from spec.pools.allocatable import EFA_HUGEPAGES_MIB, HUGEPAGES, allocatable
 from spec.pools.pool_spec import PoolSpec
@@ -38,9 +39,9 @@ FRAMEWORK_LABEL: Final = "trainer.kubeflow.org/framework"
 def runtimes(pools: Mapping[str, PoolSpec], *, image: str) -> dict[str, dict[str, Any]]:
     """Runtimes by name: the general one, one for each training pool with whole GPUs, and one for each CPU pool."""
     return {
-        NAME: _runtime(NAME, _pod(image, SMALL, SMALL) | {"tolerations": [ANY_GPU]}),
+        NAME: _runtime(NAME, _pod(image, SMALL, SMALL) | {"tolerations": [ANY_GPU]}, pools.values()),
         **{
-            f"{NAME}-{name}": _runtime(f"{NAME}-{name}", _pod_of(spec, image))
+            f"{NAME}-{name}": _runtime(f"{NAME}-{name}", _pod_of(spec, image), [spec])
             for name, spec in pools.items()
             if _trains(spec)
         },
@@ -54,12 +55,14 @@ def _trains(spec: PoolSpec) -> bool:
     return spec.role is Role.TRAINING and spec.resources.get(keys.GPU, 0) == spec.gpu_count
 
 
-def _runtime(name: str, pod: dict[str, Any]) -> dict[str, Any]:
+def _runtime(name: str, pod: dict[str, Any], pools: Iterable[PoolSpec]) -> dict[str, Any]:
+    """A runtime whose pods may run on some pools."""
+    template = {"metadata": {"annotations": kept(pools)}, "spec": {**pod, "restartPolicy": "Never"}}
     node = {
         "name": "node",
         "template": {
             "metadata": {"labels": {STEP_LABEL: "trainer"}},
-            "spec": {**job_failures(), "template": {"spec": {**pod, "restartPolicy": "Never"}}},
+            "spec": {**job_failures(), "template": template},
         },
     }
     return {

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pulumi
 import yaml
 
+from components.base.eviction import NOT_MOVED
 from components.workloads.checks.bounds import (
     LONGEST,
     LONGEST_IDLE,
@@ -18,7 +19,7 @@ from components.workloads.checks.bounds import (
 )
 from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
-from components.workloads.metadata import NOT_MOVED, pod_metadata
+from components.workloads.metadata import pod_metadata
 from components.workloads.pods import container, pod_spec
 from components.workloads.ray.args import RayJobArgs
 from components.workloads.ray.checks import cluster_problems

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from components.addons.trainer import Trainer
-from components.addons.trainer.runtimes import IMAGE, runtimes
+from components.addons.trainer.runtimes import IMAGE, NAME, runtimes
+from components.base.eviction import DO_NOT_DISRUPT, NOT_MOVED
 from components.queues.flavors import resource_flavor
 from components.workloads.checks.fit import tolerates
 from components.workloads.checks.need import need
@@ -48,6 +49,21 @@ def test_a_pools_runtime_requests_whole_nodes_with_efa() -> None:
     assert container["env"] == [{"name": "FI_PROVIDER", "value": "efa"}]
     assert manifest["nodeSelector"] == {"platform.slipway/pool": "h100"}
     assert {each["key"] for each in manifest["tolerations"]} == {taint.key for taint in spec.taints}
+
+
+def annotations(runtime: dict[str, Any]) -> dict[str, str]:
+    (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    notes: dict[str, str] = job["template"]["spec"]["template"]["metadata"]["annotations"]
+    return notes
+
+
+def test_pods_are_not_moved_unless_they_may_run_on_spot_nodes() -> None:
+    """A queue may give a TrainJob of the general runtime any pool."""
+    pools = resolve_all(platform(WHOLE))
+    assert any(spec.may_be_spot for spec in pools.values())
+    assert {name for name, runtime in all_runtimes().items() if DO_NOT_DISRUPT not in annotations(runtime)} == {NAME}
+    stable = {name: spec for name, spec in pools.items() if not spec.may_be_spot}
+    assert all(annotations(runtime) == NOT_MOVED for runtime in runtimes(stable, image=IMAGE).values())
 
 
 @pytest.mark.parametrize("pool", ["big", "h100", "cpu"])
