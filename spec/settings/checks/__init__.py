@@ -121,6 +121,7 @@ CHECKS: Final = (
     Check(queues.workers_managed, ("queues", "addons")),
     Check(queues.named_pools_exist, ("queues", "pools")),
     Check(serving.models_reachable, ("addons",)),
+    Check(serving.hosts_own, ("teams", "addons")),
     Check(serving.https_served, ("addons", "account")),
     Check(batch.kinds_named, ("addons",)),
     Check(batch.multi_kueue_used, ("addons",)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from spec.settings.addons import Addons
 from spec.settings.addons.serving import NEEDED_BY_INGRESS, Knative
@@ -10,6 +10,7 @@ from spec.settings.checks.addons import key_of
 from spec.settings.checks.base import Context
 from spec.settings.environment import Account
 from spec.settings.problems import Problem
+from spec.settings.teams import Team
 
 
 def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
@@ -33,6 +34,22 @@ def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
             settings.default_deployment_mode,
             "Add `knative: {}` to addons, or set `defaultDeploymentMode: Standard`.",
         )
+
+
+def hosts_own(_context: Context, teams: Mapping[str, Team], addons: Addons) -> Iterator[Problem]:
+    """No team can name a model so that it has the address of another team's model.
+
+    Its address is NAME-NAMESPACE.DOMAIN (chart kserve-resources v0.20.0, `domainTemplate`), and a certificate for
+    *.DOMAIN covers no dot within it: model `m-a` in namespace `b` has the address of model `m` in namespace `a-b`.
+    """
+    if addons.kserve is None or addons.kserve.ingress == "none":
+        return
+    owners = {namespace: team for team, settings in teams.items() for namespace in settings.namespaces_of(team)}
+    for namespace, team in owners.items():
+        for other, owner in owners.items():
+            if owner != team and namespace.endswith(f"-{other}"):
+                rule = f"models of team {owner} could take addresses of models there, because it ends in -{other}"
+                yield Problem(f"teams.{team}", rule, namespace, "Choose another name for one of the two namespaces.")
 
 
 def https_served(_context: Context, addons: Addons, account: Account) -> Iterator[Problem]:

@@ -135,3 +135,26 @@ def test_artifacts_must_be_kept_as_long_as_finished_workflows(
 
 def test_without_workflows_artifacts_may_expire_at_once() -> None:
     assert problems(changed({"storage.buckets": {"artifactDays": 1}})) == ()
+
+
+TAKEN = "models of team vision could take addresses of models there, because it ends in -vision"
+
+
+@pytest.mark.parametrize(
+    ("ingress", "namespaces", "rules"),
+    [
+        ("alb", {"training": {}}, []),
+        ("alb", {"vision": {}}, [TAKEN]),
+        ("none", {"vision": {}}, []),
+    ],
+)
+def test_no_team_can_take_the_address_of_another_teams_model(
+    ingress: str, namespaces: dict[str, Any], rules: list[str]
+) -> None:
+    """Model `m-prod` in namespace `vision` would have the address of model `m` in `prod-vision`."""
+    team = {"project": "p", "costCenter": "c", "cpus": {"cpu": {"nominalQuota": 8}}}
+    changes = {
+        "addons.loadBalancerController": {}, "addons.certManager": {}, "addons.kserve": {"ingress": ingress},
+        "teams.vision": team, "teams.prod": {**team, "namespaces": namespaces},
+    }  # fmt: skip
+    assert [(one.path, one.rule) for one in problems(changed(changes))] == [("teams.prod", rule) for rule in rules]
