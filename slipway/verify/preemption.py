@@ -21,6 +21,8 @@ from spec.settings.platform import Platform
 NAME: Final = "slipway-verify-preemption"
 SECONDS: Final = 120.0
 """How long Kueue may take for each of the two Jobs; it takes seconds unless its queue is long."""
+DURATION: Final = "sandbox.slipway/duration"
+"""Annotation: how long the pod of a Job runs in the sandbox; by default it ends at once."""
 WHAT: Final = "a Job of higher priority preempts another in its queue"
 
 
@@ -64,6 +66,7 @@ def of_queues(platform: Platform, deadline: int) -> Rivals | None:
         for suffix, priority in (("first", lowest), ("second", highest)):
             job = short_job(f"{NAME}-{suffix}", where, pool, devices, deadline, command=f"sleep {deadline}")
             job["metadata"]["labels"] |= {QUEUE: NAME, PRIORITY: str(priority)}
+            job["spec"]["template"]["metadata"]["annotations"] = {DURATION: f"{deadline}s"}
             job["spec"]["suspend"] = True
             jobs.append(job)
         amounts = jobs[0]["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from slipway.sandbox.notes import NoteKind, load_notes
+from slipway.verify import preemption
 from spec.errors import EXIT_PROTECTED
 from tests.e2e import isolation
 from tests.e2e.world import REPOSITORY, World, counts
@@ -66,6 +67,7 @@ def test_verify_asks_for_a_model_of_prod_and_claims_nothing_that_only_aws_can_sh
     assert statuses[model, "the model answers inside the cluster"] == "needs AWS"
     assert statuses["pool h100", "the API server admits nccl-tests on two nodes"] == "passed"
     assert statuses.get(("pool h100", "the bus bandwidth is that of the type")) in (None, "needs AWS")
+    assert [one["status"] for one in found if one["check"] == preemption.WHAT] == ["passed"]
     assert statuses["clean-up", "nothing of this run is left"] == "passed"
 
 
