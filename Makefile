@@ -30,7 +30,10 @@ setup: ## the Python environment from requirements.lock; does nothing when it is
 	@tools/setup.sh
 
 tools: setup ## the binaries the sandbox runs: found, installed or built
-	@$(BIN)/python -m slipway.toolchain ensure $(TOOLS)
+	@$(BIN)/python -m slipway.toolchain ensure $(TOOLS) $(PATHS)
+
+# Where each binary is, `make tools` lists; progress of a build goes to stderr.
+up preview destroy: PATHS := >/dev/null
 
 pipeline: setup ## what a deployment runs, by committed checksums: pulumi and its plugins
 	@$(BIN)/python -m slipway.toolchain pipeline
