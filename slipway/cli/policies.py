@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slipway.cli.findings import narrow, wide
 from slipway.engine.project import Project, find
 from spec import clock
 from spec.errors import EXIT_FAILURE, SlipwayError
@@ -34,6 +35,7 @@ def add(commands: Commands) -> None:
         "--against", metavar="REF",
         help="evaluate with the suppressions and levels of a commit, and list what the tree changes in them",
     )  # fmt: skip
+    parser.add_argument("--wide", action="store_true", help="each finding with its whole URN, in more than 80 columns")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
     parser.set_defaults(run=run)
@@ -98,8 +100,8 @@ def report(
     if options.json:
         print(json.dumps(shown, indent=2))
         return EXIT_FAILURE if mandatory else 0
-    for one in shown:
-        print(f"{one['level']} {one['rule']} {one['urn']}\n  {one['message']}")
+    for line in (wide if options.wide else narrow)(shown):
+        print(line)
     if before is not None:
         for sentence in weakenings(before, options.stack):
             print(f"review: the change {sentence}")
@@ -108,7 +110,8 @@ def report(
     print(
         f"stack {options.stack}: {resources} resources, {mandatory} mandatory and "
         f"{sum(one['level'] == 'advisory' for one in shown)} advisory findings"
-        f"{f' of {checks} check' if checks else ''}{'s' if checks > 1 else ''}, {suppressed} suppressed",
+        f"{f' of {checks} check' if checks else ''}{'s' if checks > 1 else ''}, {suppressed} suppressed"
+        f"{'' if options.wide or not shown else '; --wide shows URNs'}",
         file=sys.stderr,
     )
     return EXIT_FAILURE if mandatory else 0

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     wanted = options.region or [prices.REGION]
     for region in wanted:
         if not regions.is_region(region):
-            msg = f"--region {region}: the catalog has no region of this name. Use a region code such as us-east-1"
+            msg = f"--region {region}: the catalog has no region of this name. Use {regions.NAMES}"
             raise SlipwayError(msg)
     folder = options.out or find(Path.cwd()).root / document.FOLDER
     if not folder.is_dir():
