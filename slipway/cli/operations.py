@@ -114,8 +114,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _require_confirmation(request: Request) -> None:
-    confirmed = request.yes or any(argument in ("--yes", "-y", "--preview-only") for argument in request.extra)
-    if request.operation.changes and not confirmed and not can_ask():
+    if not request.only_shows and not request.confirmed and not can_ask():
         msg = (
             f"{request.operation} needs confirmation, and there is no terminal: "
             f"add --yes, or run `slipway preview {request.stack}` first"
