@@ -48,7 +48,8 @@ def of_sandbox(platform: Platform) -> KubeClient:
     sandbox = offline.find_running()
     client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
     if client is None:
-        msg = f"the sandbox has no cluster {platform.cluster_name}: run `slipway up STACK --sandbox` first"
+        command = f"slipway up {platform.environment.name} --sandbox"
+        msg = f"the sandbox has no cluster {platform.cluster_name}: run `{command}` first"
         raise SlipwayError(msg)
     return client
 
@@ -66,6 +67,7 @@ def of_aws(platform: Platform) -> KubeClient:
     with reachable():
         client = connect(session(region)("eks"), platform.cluster_name, region)
     if client is None:
-        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `slipway up STACK` first"
+        command = f"slipway up {platform.environment.name}"
+        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `{command}` first"
         raise SlipwayError(msg)
     return client

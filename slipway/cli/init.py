@@ -93,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
     if target.exists():
         msg = f"{target} exists: `slipway init` writes new stacks only. Edit the file, or choose another name."
         raise SlipwayError(msg, EXIT_REFUSED)
+    new_stack.check_name(options.name)
     level = new_stack.LEVELS[environment(options.name)]
     answers = new_stack.Answers(name=options.name, **_answers(options, level))
     if level.private and not new_stack.is_private(answers.source):

@@ -19,6 +19,7 @@ from spec.pricing.bill import PREMIUM
 from spec.settings import load
 from spec.settings.checks.network import RFC1918
 from spec.settings.presets import PRESETS
+from spec.settings.problems import ConfigurationError
 
 SYSTEM: Final = ("system", "cpu")
 APPROVED_DAYS: Final = 90
@@ -102,6 +103,15 @@ def content(answers: Answers, level: Level, today: date) -> dict[str, Any]:
     data["cost"] = _cost(answers, level, amounts, today)
     load(data, stack=answers.name, today=today)
     return data
+
+
+def check_name(name: str) -> None:
+    """Raises ConfigurationError if no environment may have this name, so that nobody answers questions in vain."""
+    try:
+        load({"environment": {"name": name}}, stack=name)
+    except ConfigurationError as error:
+        if problems := [one for one in error.problems if one.path == "environment.name"]:
+            raise ConfigurationError(problems, error.source) from None
 
 
 def text(name: str, data: Mapping[str, Any]) -> str:

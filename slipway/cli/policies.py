@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from slipway.cli.findings import narrow, wide
 from slipway.engine.project import Project, find
 from spec import clock
-from spec.errors import EXIT_FAILURE, SlipwayError
+from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
     from policies.review import Base
@@ -52,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
     from slipway.render.program import record_platform  # noqa: PLC0415 - as above
 
     today = clock.today()
+    objects = [manifests.read(folder) for folder in options.manifests]
     before = base_of(project, options.against, options.stack) if options.against else None
     suppressions = before.suppressions if before else None
     judgement = evaluation.judge(
@@ -59,10 +60,8 @@ def run(options: argparse.Namespace) -> int:
         today, suppressions, before.enabled if before else (),
     )  # fmt: skip
     findings = list(judgement.findings)
-    for folder in options.manifests:
-        findings += manifests.findings_for_manifests(
-            manifests.read(folder), stack=options.stack, today=today, suppressions=suppressions
-        )
+    for each in objects:
+        findings += manifests.findings_for_manifests(each, stack=options.stack, today=today, suppressions=suppressions)
     for urn, path in judgement.undecided:
         print(f"undecided until the update: {path} of {urn}", file=sys.stderr)
     return report(options, findings, today, sum(one.exists for one in judgement.recording), before)
@@ -85,8 +84,11 @@ def base_of(project: Project, ref: str, stack: str) -> Base:
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
-            msg = f"--against {ref}: git has no {file} there: {done.stderr.strip()}"
-            raise SlipwayError(msg)
+            msg = (
+                f"--against {ref}: git has no {file} there ({done.stderr.strip().rstrip('.')}). "
+                "Name a commit, branch or tag that has the policies; a shallow clone has one commit only."
+            )
+            raise SlipwayError(msg, EXIT_REFUSED)
         texts.append(done.stdout)
     return review.base(*texts)
 

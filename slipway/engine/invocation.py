@@ -89,7 +89,7 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
     Raises:
         SlipwayError: An extra argument selects another stack, project or file than the one that was checked.
     """
-    _refuse_ours(request.extra)
+    refuse_ours(request.extra)
     argv = [str(pulumi), str(request.operation), "--stack", request.stack]
     if request.config_file is not None:
         argv += ["--config-file", str(request.config_file)]
@@ -143,7 +143,8 @@ def _names_refresh(extra: Sequence[str]) -> bool:
     return any(argument.partition("=")[0] in ("--refresh", "-r") for argument in extra)
 
 
-def _refuse_ours(extra: Sequence[str]) -> None:
+def refuse_ours(extra: Sequence[str]) -> None:
+    """Raises SlipwayError, exit code 2, if an extra argument selects another stack, project or file."""
     for argument in extra:
         if argument.partition("=")[0] in _OURS:
             msg = (

@@ -45,7 +45,8 @@ def read(path: Path, *, refreshed: bool = False) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"--plan {path}: can't be read ({error}). Give the output of `pulumi preview --json` or an event log"
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        msg = f"--plan {path}: can't be read ({why}). Give the output of `pulumi preview --json` or an event log"
         raise SlipwayError(msg, EXIT_REFUSED) from error
     try:
         steps = list(_steps(text, "resOutputsEvent" if refreshed else "resourcePreEvent"))
