@@ -6,17 +6,19 @@ from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
-from slipway.sandbox.kubernetes.client import KubeClient
 from spec.errors import SlipwayError
 
 if TYPE_CHECKING:
+    from slipway.sandbox.kubernetes.client import KubeClient
     from spec.settings import Platform
 
 
 def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
     """The admin's client of a cluster in the sandbox; None if the kubeconfig lacks it."""
+    import yaml  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    from slipway.sandbox.kubernetes.client import KubeClient  # noqa: PLC0415 - as above
+
     try:
         document = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
     except OSError:

@@ -119,9 +119,18 @@ class Gate:
         """Run the engine; a quiet one writes to a file, of which errors and warnings are shown."""
         if not self.quiet:
             return process.run(call)
+        stops: list[None] = []
+
+        def interrupted() -> None:
+            # The engine says this in its own display, which a quiet run hides.
+            stops.append(None)
+            _say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
+
         with display.heartbeat(output):
-            code = process.run(call, output=output)
+            code = process.run(call, output=output, interrupted=interrupted)
         _show(display.without_rows(display.read(output), failed=bool(code)))
+        if code and stops:
+            _say("interrupted: what was completed is in the state; run the command again to continue")
         return code
 
     def _watched(self, request: Request) -> tuple[int, tuple[plan.Removal, ...]]:

@@ -25,6 +25,8 @@ EPILOG: Final = """\
 The file has what differs from the defaults, and passes the policies of its environment: those of dev, staging, or prod
 for every other name. docs/settings.md has every setting.
 """
+GPU_PRESETS: Final = ("a100", "h100", "gpu-spot")
+"""Presets of `spec.settings.presets` for pools with GPUs; a copy, because every command of Slipway reads it."""
 _SUGGESTED: Final = {
     "region": "us-east-1",
     "cidr": "10.64.0.0/16",
@@ -50,15 +52,12 @@ _QUESTIONS: Final = {
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
-    from spec.settings.presets import PRESETS  # noqa: PLC0415 - the choices of an option
-
     parser = commands.add_parser(
         "init",
         help="write a new stack file, from options or a few questions",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    presets = [name for name in PRESETS if name not in ("system", "cpu")]
     parser.add_argument("name", metavar="NAME", help="name of the stack, and of the environment")
     parser.add_argument("--account", metavar="ID", help="AWS account ID")
     parser.add_argument("--region", metavar="REGION", help=f"default: {_SUGGESTED['region']}")
@@ -72,7 +71,7 @@ def add(commands: Commands) -> None:
         help="network that may reach the API server: its private endpoint from a private network, else a public one",
     )  # fmt: skip
     parser.add_argument("--cidr", metavar="CIDR", help=f"range of the VPC (default: {_SUGGESTED['cidr']})")
-    parser.add_argument("--pool", action="append", choices=presets, help="GPU pool by preset; repeat for several")
+    parser.add_argument("--pool", action="append", choices=GPU_PRESETS, help="GPU pool by preset; repeat for several")
     parser.add_argument("--team", action="append", metavar="NAME", help="team; repeat for several")
     parser.add_argument(
         "--approval", metavar="TEXT", help="dev and staging: where p4 and p5 instances on demand are approved"

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from spec.errors import EXIT_REFUSED, SlipwayError
-from spec.naming import NETWORK_ONLY
-from spec.settings import PROJECT
+from spec.naming import NETWORK_ONLY, PROJECT
 
 CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
 """Variables that could direct a run, or a tool beside it, to a real account or another backend."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -143,6 +146,28 @@ class TestCommand:
         assert "creating" not in shown
 
 
+def test_an_interrupt_is_answered_at_once_and_says_how_to_go_on(fake: FakePulumi, checkout: Path, user: None) -> None:
+    fake.tell("hang", "until interrupted")
+    command = [sys.executable, "-m", "slipway", "preview", "dev"]
+    path = f"{fake.directory}:{os.environ['PATH']}"
+    process = subprocess.Popen(
+        command,
+        cwd=checkout,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PATH": path},
+        start_new_session=True,
+    )
+    while not fake.calls:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 255
+    assert "interrupted: running operations end, and the state is written" in error
+    assert error.rstrip().endswith("run the command again to continue")
+
+
 def refreshed(op: str, name: str = "it") -> str:
     """What the engine logs once it has read a resource: `refresh` first, then what it found."""
     before, after = {"inputs": {"bucket": "a"}}, {"inputs": {"bucket": "b"}} if op == "update" else None
@@ -207,7 +232,9 @@ class TestRefreshAndDestroy:
         assert main([operation, "dev", "--sandbox", "--", "--preview-only"]) == 0
         (call,) = [call["arguments"] for call in fake.calls if call["arguments"][0] == operation]
         assert not {"--yes", "--skip-preview"} & set(call)
-        assert "1 to " in capsys.readouterr().out
+        shown = capsys.readouterr().out
+        assert "1 to " in shown
+        assert "This was a preview: nothing was changed." in shown
 
     def test_verbose_keeps_the_engines_display_and_question(self, fake: FakePulumi) -> None:
         assert main(["refresh", "dev", "--yes", "--verbose"]) == 0

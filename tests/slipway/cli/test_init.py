@@ -7,7 +7,7 @@ import pytest
 
 from slipway.cli import init, main
 from spec.settings import load, read_stack
-from spec.settings.presets import PRESETS as ALL_PRESETS
+from spec.settings.presets import PRESETS
 from tests.support import mocks
 from tests.support.day import TODAY
 
@@ -22,7 +22,6 @@ FULL = {
     "--ami-release": "1.35.0-20261101",
 }
 ARGUMENTS = [text for pair in FULL.items() for text in pair]
-PRESETS = [name for name in ALL_PRESETS if name not in ("system", "cpu")]
 OFFICE = "203.0.113.0/24"
 TEMPLATE = Path(__file__).parents[3] / "templates/platform/stacks/Pulumi.dev.yaml"
 
@@ -39,12 +38,16 @@ def empty(checkout: Path) -> Path:
 def test_the_policies_of_its_environment_accept_the_file(
     empty: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*ARGUMENTS, *("--approval", "T-1"), *(word for pool in PRESETS for word in ("--pool", pool))]
+    arguments = [*ARGUMENTS, *("--approval", "T-1"), *(word for pool in init.GPU_PRESETS for word in ("--pool", pool))]
     if name == "dev":
         arguments += ["--from", OFFICE]
     assert main(["init", name, *arguments]) == 0
     assert main(["policies", name]) == 0, capsys.readouterr().out
     assert "0 mandatory" in capsys.readouterr().err
+
+
+def test_every_preset_of_a_pool_with_gpus_can_be_chosen() -> None:
+    assert {"system", "cpu", *init.GPU_PRESETS} == set(PRESETS)
 
 
 def test_the_policies_of_dev_accept_the_template(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
