@@ -22,6 +22,7 @@ from policies.rule import ANY, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions, load
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 
@@ -32,20 +33,25 @@ def token(manifest: Mapping[str, Any]) -> str:
     return f"kubernetes:{version if '/' in version else f'core/{version}'}:{manifest['kind']}"
 
 
-def read(folder: Path) -> Iterator[Mapping[str, Any]]:
+def read(folder: Path) -> list[Mapping[str, Any]]:
     """Manifests of all files below a folder, with items of lists, in the order of their paths.
 
     Raises:
-        ValueError: A file is not valid YAML; the message names it.
+        SlipwayError: There is no such folder, or a file is not valid YAML; exit code 2.
     """
+    if not folder.is_dir():
+        msg = f"{folder}: manifests must be in a folder (given: none of this name). Name one of YAML or JSON files."
+        raise SlipwayError(msg, EXIT_REFUSED)
+    found: list[Mapping[str, Any]] = []
     for path in sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES):
         try:
             documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
         except yaml.YAMLError as error:
             msg = f"{path}: not valid YAML: {error}"
-            raise ValueError(msg) from error
+            raise SlipwayError(msg, EXIT_REFUSED) from error
         for document in documents:
-            yield from _objects(document)
+            found += _objects(document)
+    return found
 
 
 def _objects(document: Any) -> Iterator[Mapping[str, Any]]:

@@ -14,6 +14,8 @@ EXIT_STATEFUL: Final = 11
 """The plan would replace or delete a stateful resource that no `--allow-replace` names."""
 EXIT_INTERRUPTED: Final = 130
 """128 + SIGINT, as in shells."""
+EXIT_CLOSED: Final = 141
+"""128 + SIGPIPE: the reader of the output ended first, as in `slipway cost dev | head`."""
 
 
 class SlipwayError(Exception):

@@ -13,6 +13,9 @@ AUTONAMING_PATTERN: Final = "${project}-${stack}-${name}-${hex(7)}"
 """`pulumi:autonaming` in Pulumi.yaml: names in the AWS console show their stack, and a replacement can be created
 before the old resource is deleted."""
 
+PROJECT: Final = "slipway"
+"""Name of the Pulumi project; keys of stack files begin with it."""
+
 NETWORK_ONLY: Final = "SLIPWAY_NETWORK_ONLY"
 """Environment variable by which the program declares the network and nothing else: the engine's `--target` alone does
 not do it, because it never leaves out a provider, and that of Kubernetes waits for the cluster."""

@@ -10,15 +10,17 @@ from collections.abc import Sequence
 
 from slipway.cli.parser import parse
 from slipway.engine.shim import off_path
-from spec.errors import EXIT_FAILURE, EXIT_INTERRUPTED, SlipwayError
+from spec.errors import EXIT_CLOSED, EXIT_FAILURE, EXIT_INTERRUPTED, SlipwayError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. A failure prints one message to stderr, and a traceback only with --debug."""
-    options = parse(sys.argv[1:] if arguments is None else arguments)
+    debug = False
     # In a shell of `slipway sandbox env`, the first `pulumi` on PATH is Slipway's shim, not the engine.
     os.environ["PATH"] = off_path(os.environ.get("PATH", os.defpath))
     try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
+        debug = options.debug
         code: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -27,9 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader closed the pipe (`slipway doctor | head`); without this, Python reports the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_FAILURE
+        return EXIT_CLOSED
     except Exception as error:  # an unexpected error is a message too, not a traceback
-        return _report(error, debug=options.debug)
+        return _report(error, debug=debug)
     return code
 
 

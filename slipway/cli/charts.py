@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from slipway.cli.output import table
 from slipway.engine.project import Project, find
-from spec.errors import SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
     from slipway.charts.check import Finding
@@ -66,7 +66,7 @@ def run_check(options: argparse.Namespace) -> int:
         msg = (
             f"{directory} is not a folder: `slipway charts pull --dir {directory}` creates it, and needs network access"
         )
-        raise SlipwayError(msg)
+        raise SlipwayError(msg, EXIT_REFUSED)
     project = find(Path.cwd())
     from slipway.charts import check, uses, verified  # noqa: PLC0415 - imports the SDK
 
@@ -137,5 +137,5 @@ def _directory(option: Path | None) -> Path:
     default = os.environ.get(VARIABLE)
     if not default:
         msg = f"no folder of charts: give --dir DIR, or set {VARIABLE}"
-        raise SlipwayError(msg)
+        raise SlipwayError(msg, EXIT_REFUSED)
     return Path(default).absolute()

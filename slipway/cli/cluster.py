@@ -6,17 +6,19 @@ from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
-from slipway.sandbox.kubernetes.client import KubeClient
 from spec.errors import SlipwayError
 
 if TYPE_CHECKING:
+    from slipway.sandbox.kubernetes.client import KubeClient
     from spec.settings import Platform
 
 
 def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
     """The admin's client of a cluster in the sandbox; None if the kubeconfig lacks it."""
+    import yaml  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    from slipway.sandbox.kubernetes.client import KubeClient  # noqa: PLC0415 - as above
+
     try:
         document = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
     except OSError:
@@ -48,7 +50,8 @@ def of_sandbox(platform: Platform) -> KubeClient:
     sandbox = offline.find_running()
     client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
     if client is None:
-        msg = f"the sandbox has no cluster {platform.cluster_name}: run `slipway up STACK --sandbox` first"
+        command = f"slipway up {platform.environment.name} --sandbox"
+        msg = f"the sandbox has no cluster {platform.cluster_name}: run `{command}` first"
         raise SlipwayError(msg)
     return client
 
@@ -66,6 +69,7 @@ def of_aws(platform: Platform) -> KubeClient:
     with reachable():
         client = connect(session(region)("eks"), platform.cluster_name, region)
     if client is None:
-        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `slipway up STACK` first"
+        command = f"slipway up {platform.environment.name}"
+        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `{command}` first"
         raise SlipwayError(msg)
     return client

@@ -1,4 +1,7 @@
-"""The gate around the engine's commands: it evaluates the plan after a `preview`, and before an `up`."""
+"""The gate around the engine's commands: it evaluates the plan after a `preview`, and before an `up`.
+
+A `refresh` and a `destroy` are not evaluated: protection stops a destroy, and a refresh changes only the state.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,15 @@ from typing import Final
 from slipway.cli import display
 from slipway.cli.review import Review
 from slipway.engine import gate, plan, process, stateful
-from slipway.engine.invocation import Invocation, Operation, Request
+from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation, Request
 from slipway.engine.state import StackState
 from spec.errors import EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
 
+_QUESTIONS: Final = {
+    Operation.UP: "Update stack {} as shown?",
+    Operation.REFRESH: "Update the state of stack {} as shown?",
+    Operation.DESTROY: "Delete the resources of stack {} as shown?",
+}
 _OF_UP_ALONE: Final = frozenset({"--yes", "-y", "--skip-preview", "-f", "--continue-on-error", "--strict"})
 _WITH_VALUE: Final = "--secrets-provider"
 """Flags of `pulumi up` that `pulumi preview` doesn't have (v3.258.0)."""
@@ -46,13 +54,26 @@ class Gate:
         if request.operation is Operation.PREVIEW:
             return self._preview(request)
         if request.operation is not Operation.UP:
-            return process.run(self.call(request))
+            return self._asked(request)
         if request.skip_preview:
             return self._rehearse(request)
         if self._may_lose() or self.quiet:
             return self._update(request)
         # The stack has no stateful resource: the engine previews and asks by itself.
         return process.run(self.call(request))
+
+    def _asked(self, request: Request) -> int:
+        """A refresh or destroy: shown and confirmed first, unless it is already."""
+        if not self.quiet:
+            return process.run(self.call(request))
+        if not request.only_shows and not request.confirmed:
+            code, changes = self._shown(replace(request, extra=(*request.extra, PREVIEW_ONLY)))
+            if code or not changes:
+                return code
+            if not self.ask(_QUESTIONS[request.operation].format(request.stack)):
+                _say("nothing was changed")
+                return EXIT_REFUSED
+        return self._shown(replace(request, yes=True, skip_preview=True))[0]
 
     def _may_lose(self) -> bool:
         try:
@@ -76,8 +97,7 @@ class Gate:
         code = self._preview(preview)
         if code:
             return code
-        confirmed = request.yes or bool({"--yes", "-y"}.intersection(request.extra))
-        if not confirmed and not self.ask(f"Update stack {request.stack} as shown?"):
+        if not request.confirmed and not self.ask(_QUESTIONS[Operation.UP].format(request.stack)):
             _say("nothing was changed")
             return EXIT_REFUSED
         return self._applied(replace(request, yes=True, skip_preview=True))
@@ -99,22 +119,44 @@ class Gate:
         """Run the engine; a quiet one writes to a file, of which errors and warnings are shown."""
         if not self.quiet:
             return process.run(call)
+        stops: list[None] = []
+
+        def interrupted() -> None:
+            # The engine says this in its own display, which a quiet run hides.
+            stops.append(None)
+            _say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
+
         with display.heartbeat(output):
-            code = process.run(call, output=output)
+            code = process.run(call, output=output, interrupted=interrupted)
         _show(display.without_rows(display.read(output), failed=bool(code)))
+        if code and stops:
+            _say("interrupted: what was completed is in the state; run the command again to continue")
         return code
 
     def _watched(self, request: Request) -> tuple[int, tuple[plan.Removal, ...]]:
+        """Run it with its summary; the exit code, and what it replaces or deletes."""
         with tempfile.TemporaryDirectory(prefix="slipway-plan-") as directory:
-            log = Path(directory) / "events"
-            code = self._run(logged(self.call(request), log), Path(directory) / "output")
+            code, log = self._with_log(request, Path(directory))
             if not log.exists():
                 return code, ()
             with log.open(encoding="utf-8") as lines:
                 removals = plan.removals(lines)
             if code == 0:
-                _show("\n" + self.review.text(request, log, done=request.operation is Operation.UP))
+                _show("\n" + self.review.text(request, log))
             return code, removals
+
+    def _shown(self, request: Request) -> tuple[int, bool]:
+        """Run it with its summary; the exit code, and whether anything changes."""
+        with tempfile.TemporaryDirectory(prefix="slipway-plan-") as directory:
+            code, log = self._with_log(request, Path(directory))
+            if code or not log.exists():
+                return code, True
+            _show("\n" + self.review.text(request, log))
+            return code, self.review.changes(request, log)
+
+    def _with_log(self, request: Request, directory: Path) -> tuple[int, Path]:
+        log = directory / "events"
+        return self._run(logged(self.call(request), log), directory / "output"), log
 
 
 def logged(call: Invocation, log: Path) -> Invocation:

@@ -16,7 +16,7 @@ from slipway.cli.gate import Gate
 from slipway.cli.output import Progress, ask, can_ask
 from slipway.cli.review import Review
 from slipway.engine import gate, process
-from slipway.engine.invocation import Invocation, Operation, Request, operation
+from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation, Request, operation, refuse_ours
 from slipway.engine.network_only import refuse_network_only
 from slipway.engine.project import Project, find
 from slipway.engine.protection import refuse_interrupted, refuse_protected
@@ -90,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
     gate.check_names(options.allow_replace)
+    refuse_ours(options.extra)
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
     if options.operation in (Operation.UP, Operation.PREVIEW):
@@ -114,13 +115,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _require_confirmation(request: Request) -> None:
-    confirmed = request.yes or any(argument in ("--yes", "-y", "--preview-only") for argument in request.extra)
-    if request.operation.changes and not confirmed and not can_ask():
-        msg = (
-            f"{request.operation} needs confirmation, and there is no terminal: "
-            f"add --yes, or run `slipway preview {request.stack}` first"
-        )
-        raise SlipwayError(msg, EXIT_REFUSED)
+    if request.only_shows or request.confirmed or can_ask():
+        return
+    # An `up` has a command that shows what it would do.
+    shown = f"preview {request.stack}" if request.operation is Operation.UP else f"{request.operation} {request.stack}"
+    sandbox = " --sandbox" if request.skip_preview else ""
+    only = "" if request.operation is Operation.UP else f" -- {PREVIEW_ONLY}"
+    msg = (
+        f"{request.operation} {request.stack} needs confirmation, and there is no terminal: add --yes; "
+        f"`slipway {shown}{sandbox}{only}` shows what it would change"
+    )
+    raise SlipwayError(msg, EXIT_REFUSED)
 
 
 def _on_aws(project: Project, request: Request, loaded: Loaded, options: argparse.Namespace) -> int:

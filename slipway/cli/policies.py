@@ -11,9 +11,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slipway.cli.findings import narrow, wide
 from slipway.engine.project import Project, find
 from spec import clock
-from spec.errors import EXIT_FAILURE, SlipwayError
+from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
     from policies.review import Base
@@ -34,6 +35,7 @@ def add(commands: Commands) -> None:
         "--against", metavar="REF",
         help="evaluate with the suppressions and levels of a commit, and list what the tree changes in them",
     )  # fmt: skip
+    parser.add_argument("--wide", action="store_true", help="each finding with its whole URN, in more than 80 columns")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
     parser.set_defaults(run=run)
@@ -50,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
     from slipway.render.program import record_platform  # noqa: PLC0415 - as above
 
     today = clock.today()
+    objects = [manifests.read(folder) for folder in options.manifests]
     before = base_of(project, options.against, options.stack) if options.against else None
     suppressions = before.suppressions if before else None
     judgement = evaluation.judge(
@@ -57,10 +60,8 @@ def run(options: argparse.Namespace) -> int:
         today, suppressions, before.enabled if before else (),
     )  # fmt: skip
     findings = list(judgement.findings)
-    for folder in options.manifests:
-        findings += manifests.findings_for_manifests(
-            manifests.read(folder), stack=options.stack, today=today, suppressions=suppressions
-        )
+    for each in objects:
+        findings += manifests.findings_for_manifests(each, stack=options.stack, today=today, suppressions=suppressions)
     for urn, path in judgement.undecided:
         print(f"undecided until the update: {path} of {urn}", file=sys.stderr)
     return report(options, findings, today, sum(one.exists for one in judgement.recording), before)
@@ -83,8 +84,11 @@ def base_of(project: Project, ref: str, stack: str) -> Base:
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
-            msg = f"--against {ref}: git has no {file} there: {done.stderr.strip()}"
-            raise SlipwayError(msg)
+            msg = (
+                f"--against {ref}: git has no {file} there ({done.stderr.strip().rstrip('.')}). "
+                "Name a commit, branch or tag that has the policies; a shallow clone has one commit only."
+            )
+            raise SlipwayError(msg, EXIT_REFUSED)
         texts.append(done.stdout)
     return review.base(*texts)
 
@@ -98,8 +102,8 @@ def report(
     if options.json:
         print(json.dumps(shown, indent=2))
         return EXIT_FAILURE if mandatory else 0
-    for one in shown:
-        print(f"{one['level']} {one['rule']} {one['urn']}\n  {one['message']}")
+    for line in (wide if options.wide else narrow)(shown):
+        print(line)
     if before is not None:
         for sentence in weakenings(before, options.stack):
             print(f"review: the change {sentence}")
@@ -108,7 +112,8 @@ def report(
     print(
         f"stack {options.stack}: {resources} resources, {mandatory} mandatory and "
         f"{sum(one['level'] == 'advisory' for one in shown)} advisory findings"
-        f"{f' of {checks} check' if checks else ''}{'s' if checks > 1 else ''}, {suppressed} suppressed",
+        f"{f' of {checks} check' if checks else ''}{'s' if checks > 1 else ''}, {suppressed} suppressed"
+        f"{'' if options.wide or not shown else '; --wide shows URNs'}",
         file=sys.stderr,
     )
     return EXIT_FAILURE if mandatory else 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from slipway.engine.project import find
-from spec.errors import SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
@@ -44,12 +44,12 @@ def run(options: argparse.Namespace) -> int:
     wanted = options.region or [prices.REGION]
     for region in wanted:
         if not regions.is_region(region):
-            msg = f"--region {region}: the catalog has no region of this name. Use a region code such as us-east-1"
-            raise SlipwayError(msg)
+            msg = f"--region {region}: the catalog has no region of this name. Use {regions.NAMES}"
+            raise SlipwayError(msg, EXIT_REFUSED)
     folder = options.out or find(Path.cwd()).root / document.FOLDER
     if not folder.is_dir():
         msg = f"--out {folder}: there is no such folder. Create it first"
-        raise SlipwayError(msg)
+        raise SlipwayError(msg, EXIT_REFUSED)
     # The moment of the answers, whatever day stacks are evaluated at (SLIPWAY_TODAY).
     now = datetime.now(UTC)  # noqa: TID251
     for region in wanted:

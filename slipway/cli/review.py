@@ -29,29 +29,28 @@ class Review:
     loaded: Loaded
     history: Callable[[], str]
 
-    def text(self, request: Request, log: Path, *, done: bool) -> str:
-        """The summary of a run, from its event log.
-
-        Args:
-            request: What was run.
-            log: The event log.
-            done: Whether the run made the changes.
-        """
+    def text(self, request: Request, log: Path) -> str:
+        """The summary of a run, from its event log."""
         from slipway.report import terminal  # noqa: PLC0415 - imports the SDK
-        from slipway.report.plan import engine  # noqa: PLC0415 - as above
 
-        plan = engine.read(log)
-        platform = self.loaded.platform
-        reviewed = bool(plan.changes) and not done and request.operation is Operation.PREVIEW
+        plan, platform, done = _plan(request, log), self.loaded.platform, not request.only_shows
+        # What a refresh finds and a destroy removes is not what the settings declare.
+        priced = bool(plan.changes) and request.operation in (Operation.PREVIEW, Operation.UP)
+        reviewed = priced and request.operation is Operation.PREVIEW
         context = terminal.Context(
             stack=request.stack,
             teams=platform.teams,
             pools=platform.pools,
-            bill=self._bill(request.stack, done=done) if plan.changes else None,
+            bill=self._bill(request.stack, done=done) if priced else None,
             evaluation=self._evaluation(request.stack, plan) if reviewed else None,
+            operation=request.operation,
             done=done,
         )
         return terminal.text(plan, context)
+
+    def changes(self, request: Request, log: Path) -> bool:
+        """Whether a run changes anything, from its event log."""
+        return bool(_plan(request, log).changes)
 
     def _bill(self, stack: str, *, done: bool) -> Bill:
         from slipway.cost import difference  # noqa: PLC0415 - as above
@@ -85,3 +84,9 @@ class Review:
         changed = {change.urn for change in plan.changes}
         found = evaluation.check(record_platform(self.loaded.platform, stack=stack), today)
         return findings.evaluation([one for one in found if one.urn in changed or not one.urn], stack, today)
+
+
+def _plan(request: Request, log: Path) -> Plan:
+    from slipway.report.plan import engine  # noqa: PLC0415 - as above
+
+    return engine.read(log, refreshed=request.operation is Operation.REFRESH)

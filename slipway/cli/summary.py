@@ -33,7 +33,7 @@ def after(
     request: Request, platform: Platform, state: Callable[[], StackState], sandbox: Sandbox, *, verbose: bool = False
 ) -> str:
     """The summary of a successful run. `state` reads the resulting state, which takes a run of the engine."""
-    if request.operation is Operation.PREVIEW:
+    if request.only_shows:
         parts = ["This was a preview: nothing was changed."]
     else:
         after_run = state()

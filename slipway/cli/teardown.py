@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.protection import removes_all
 from spec.errors import EXIT_REFUSED, SlipwayError
-from spec.settings.platform import Platform
+
+if TYPE_CHECKING:
+    from spec.settings.platform import Platform
 
 
 def wanted(request: Request) -> bool:

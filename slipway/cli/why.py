@@ -87,7 +87,7 @@ def _documents(what: str) -> list[Any] | None:
     path = Path(what)
     if what != STANDARD_INPUT and not path.is_file():
         if path.suffix in (".yaml", ".yml", ".json"):
-            msg = f"there is no file {what}"
+            msg = f"there is no file {what}: name one, or an object as kubectl writes it, such as job/train"
             raise SlipwayError(msg, EXIT_REFUSED)
         return None
     text = sys.stdin.read() if what == STANDARD_INPUT else path.read_text(encoding="utf-8")

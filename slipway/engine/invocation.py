@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from spec.errors import EXIT_REFUSED, SlipwayError
-from spec.naming import NETWORK_ONLY
-from spec.settings import PROJECT
+from spec.naming import NETWORK_ONLY, PROJECT
 
 CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
 """Variables that could direct a run, or a tool beside it, to a real account or another backend."""
@@ -22,6 +21,7 @@ NETWORK: Final = "slipway:network:Network"
 """Type of the component that owns the VPC (`components.network`)."""
 DELETE_UNREACHABLE: Final = "PULUMI_K8S_DELETE_UNREACHABLE"
 """Default of the provider's option (pulumi-kubernetes 4.34.2, schema, `deleteUnreachable`)."""
+PREVIEW_ONLY: Final = "--preview-only"
 _OURS: Final = ("-s", "--stack", "-C", "--cwd", "--config-file")
 
 
@@ -52,11 +52,21 @@ class Request:
     unreachable: bool = False
     """Forget the objects of a cluster that does not answer: the Kubernetes provider's `deleteUnreachable`."""
     skip_preview: bool = False
-    """Update without a preview: for a rehearsal, where no user reads it and nothing can be lost."""
+    """Without the engine's own preview: nobody reads it, or the user has seen it."""
     config_file: Path | None = None
     """The stack file, if not the one of the checkout."""
     extra: tuple[str, ...] = ()
     """The user's own arguments, passed on unchanged."""
+
+    @property
+    def only_shows(self) -> bool:
+        """Whether it changes nothing."""
+        return not self.operation.changes or PREVIEW_ONLY in self.extra
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the user has agreed to its changes."""
+        return self.yes or any(argument in ("--yes", "-y") for argument in self.extra)
 
     def with_settings(self, path: Path) -> Request:
         """The same request with another stack file."""
@@ -78,17 +88,17 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
     Raises:
         SlipwayError: An extra argument selects another stack, project or file than the one that was checked.
     """
-    _refuse_ours(request.extra)
+    refuse_ours(request.extra)
     argv = [str(pulumi), str(request.operation), "--stack", request.stack]
     if request.config_file is not None:
         argv += ["--config-file", str(request.config_file)]
     # The CLI refuses --yes together with --preview-only (v3.258.0).
-    if request.yes and request.operation.changes and "--preview-only" not in request.extra:
+    if request.yes and request.operation.changes and not request.only_shows:
         argv.append("--yes")
     if request.operation in (Operation.PREVIEW, Operation.UP) and not _names_refresh(request.extra):
         # Without a refresh the plan misses changes made by hand, and `up` must do what `preview` showed.
         argv.append("--refresh")
-    if request.skip_preview and request.operation is Operation.UP:
+    if request.skip_preview and request.operation.changes and not request.only_shows:
         argv.append("--skip-preview")
     if request.except_protected:
         argv.append("--exclude-protected")
@@ -132,7 +142,8 @@ def _names_refresh(extra: Sequence[str]) -> bool:
     return any(argument.partition("=")[0] in ("--refresh", "-r") for argument in extra)
 
 
-def _refuse_ours(extra: Sequence[str]) -> None:
+def refuse_ours(extra: Sequence[str]) -> None:
+    """Raises SlipwayError, exit code 2, if an extra argument selects another stack, project or file."""
     for argument in extra:
         if argument.partition("=")[0] in _OURS:
             msg = (

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Final
@@ -27,13 +27,20 @@ _SIGNAL_EXIT: Final = 128
 _FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run(invocation: Invocation, *, output: Path | None = None, grace_seconds: float = GRACE_SECONDS) -> int:
+def run(
+    invocation: Invocation,
+    *,
+    output: Path | None = None,
+    grace_seconds: float = GRACE_SECONDS,
+    interrupted: Callable[[], None] = lambda: None,
+) -> int:
     """Run to the end with this process's own input and output; returns the exit code, 128 + n after signal n.
 
     Args:
         invocation: The command line.
         output: File that gets the standard output instead; standard error is always this process's own.
         grace_seconds: Seconds after a second interrupt until the program is killed.
+        interrupted: Called at the first interrupt.
 
     Raises:
         SlipwayError: The program can't be started.
@@ -42,7 +49,7 @@ def run(invocation: Invocation, *, output: Path | None = None, grace_seconds: fl
     # Ctrl-C reaches it from the terminal. Without one, the child gets its own group; otherwise a signal for our whole
     # group (from `timeout` or a CI runner) would reach it twice.
     foreground = sys.stdin is not None and sys.stdin.isatty()
-    relay = _Relay(foreground, grace_seconds)
+    relay = _Relay(foreground, grace_seconds, interrupted)
     with relay.listening():
         with contextlib.nullcontext() if output is None else output.open("wb") as file:
             process = _start(invocation, None if foreground else 0, file)
@@ -78,8 +85,9 @@ def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:
 class _Relay:
     """Forwards signals to the child, and kills it if it outlives a second one."""
 
-    def __init__(self, foreground: bool, grace_seconds: float) -> None:
+    def __init__(self, foreground: bool, grace_seconds: float, interrupted: Callable[[], None]) -> None:
         self._foreground = foreground
+        self._interrupted = interrupted
         self._grace = grace_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []
@@ -104,6 +112,8 @@ class _Relay:
 
     def _receive(self, number: int, _frame: FrameType | None) -> None:
         self._received += 1
+        if self._received == 1:
+            self._interrupted()
         if self._process is None:
             self._early.append(number)
             return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from slipway.errors import RenderError
+from spec.errors import EXIT_REFUSED
 
 MARKER: Final = ".slipway-render"
 """File that marks a rendering: only a folder with it is replaced."""
@@ -25,35 +27,46 @@ def replace(out: Path, files: Mapping[str, str]) -> None:
     """
     check(out)
     target = out.resolve()
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    with _writing(out):
+        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=_made(target.parent)))
         try:
             _write(fresh, {**files, MARKER: _MARKER_TEXT})
             _swap(fresh, target)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    except OSError as error:
-        msg = f"{out}: the folder must be writable ({error.strerror}: {error.filename}). Choose another one."
-        raise RenderError(msg) from error
 
 
 def check(out: Path) -> None:
-    """Refuse a path with other content.
+    """Refuse a path with other content, or one that can't be written, before the program runs.
 
     Raises:
-        RenderError: `out` is neither an empty folder nor a previous rendering.
+        RenderError: `out` is neither an empty folder nor a previous rendering, or can't be written; exit code 2.
     """
     target = out.resolve()
     if not target.exists():
-        return
+        with _writing(out), tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=_made(target.parent)):
+            return
     if not target.is_dir():
         msg = f"{out}: a rendering is written to a folder, but this is a file. Choose another path."
-        raise RenderError(msg)
+        raise RenderError(msg, EXIT_REFUSED)
     names = sorted(path.name for path in target.iterdir())
     if names and MARKER not in names:
         msg = f"{out}: a rendering replaces its folder, but this one has other files ({names[0]}). Choose another."
-        raise RenderError(msg)
+        raise RenderError(msg, EXIT_REFUSED)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        msg = f"--out {out}: the folder must be writable ({error.strerror}). Choose another one."
+        raise RenderError(msg, EXIT_REFUSED) from error
 
 
 def _write(root: Path, files: Mapping[str, str]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from slipway.engine.invocation import Operation
 from slipway.report.model import Bill, Evaluation
 from slipway.report.numbers import cents, counted, signed
 from slipway.report.plan import Plan, PropertyChange, ResourceChange, Verb, kind
@@ -35,6 +36,7 @@ class Context:
         pools: Names of its node pools.
         bill: Its cost, with the difference from what is deployed; None to leave it out.
         evaluation: Policy findings on the changed resources and the stack; None to leave them out.
+        operation: What the engine did, or would do.
         done: Whether the changes were made; else they are planned.
     """
 
@@ -43,6 +45,7 @@ class Context:
     pools: Collection[str] = ()
     bill: Bill | None = None
     evaluation: Evaluation | None = None
+    operation: Operation = Operation.UP
     done: bool = False
 
 
@@ -51,7 +54,7 @@ def text(plan: Plan, context: Context) -> str:
     blocks = [_head(plan, context)]
     if plan.changes:
         blocks.append("\n".join(_groups(plan, context)))
-    removals = "\n".join(_removals(plan))
+    removals = "\n".join(_LOSSES.get(context.operation, _removals)(plan))
     if removals:
         blocks.append(removals)
     if context.bill is not None:
@@ -78,9 +81,13 @@ def _named(name: str, of: Collection[str]) -> str:
 
 
 def _head(plan: Plan, context: Context) -> str:
+    counts, of_state = _counts(plan.changes, done=context.done), context.operation is Operation.REFRESH
     if not plan.changes:
-        return f"Stack {context.stack}: no changes; {plan.unchanged} resources unchanged."
-    return f"Stack {context.stack}: {_counts(plan.changes, done=context.done)}; {plan.unchanged} unchanged."
+        none = "no drift" if of_state else "no changes"
+        return f"Stack {context.stack}: {none}; {plan.unchanged} resources unchanged."
+    if of_state:
+        counts = f"drift of {counted(len(plan.changes), 'resource')}: {counts} in the state"
+    return f"Stack {context.stack}: {counts}; {plan.unchanged} unchanged."
 
 
 def _groups(plan: Plan, context: Context) -> Iterator[str]:
@@ -148,6 +155,30 @@ def _removals(plan: Plan) -> Iterator[str]:
         yield _cut(f"  delete {len(plain)} that the program no longer declares: {names}")
     for name, ones in plan.dependents().items():
         yield f"  and {counted(len(ones), 'resource')} because of {name}"
+
+
+def _gone(plan: Plan) -> Iterator[str]:
+    """What a refresh found deleted outside the program."""
+    if names := [change.name for change in plan.changes if change.verb is Verb.DELETE]:
+        yield _cut(f"No longer there, and created again by `up`: {', '.join(names)}")
+
+
+def _lost(plan: Plan) -> Iterator[str]:
+    """What is lost with the resources of a destroy, and what stays."""
+    if lost := [change for change in plan.changes if change.loses and not change.retained]:
+        yield "Permanently lost:"
+    yield from (_cut(f"  {_kind(change)} {change.name}: {change.loses}") for change in lost[:REMOVALS])
+    if len(lost) > REMOVALS:
+        yield f"  and {len(lost) - REMOVALS} more: --verbose lists them"
+    if retained := [change.name for change in plan.changes if change.retained]:
+        yield _cut(f"Retained in AWS: {', '.join(retained)}")
+
+
+_LOSSES: Final[Mapping[Operation, Callable[[Plan], Iterator[str]]]] = {
+    Operation.REFRESH: _gone,
+    Operation.DESTROY: _lost,
+}
+"""What is said about resources that are no longer there, where it is not about replacements."""
 
 
 def _why(change: ResourceChange) -> str:

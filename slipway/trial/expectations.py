@@ -79,7 +79,7 @@ def read(folder: Path) -> Trial:
         SlipwayError: It has no manifests, or its expectations name an object or a field that does not exist.
     """
     if not folder.is_dir():
-        msg = f"{folder} is not a folder of manifests"
+        msg = f"{folder} is not a folder of manifests: name one, such as examples/manifests"
         raise SlipwayError(msg, EXIT_REFUSED)
     files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)
     manifests: dict[str, dict[str, Any]] = {}

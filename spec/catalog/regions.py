@@ -50,12 +50,14 @@ REGIONS: Final[Mapping[str, Region]] = MappingProxyType(
     }
 )
 """All regions by name."""
+NAMES: Final = f"one of {', '.join(sorted(REGIONS))}"
+"""All names, for an error about another one."""
 
 
 def get(region: str) -> Region:
     """Return the region of that name; KeyError if there is none."""
     if region not in REGIONS:
-        message = f"AWS has no region {region!r} that the catalog knows: write it like us-east-1"
+        message = f"AWS has no region {region!r} that the catalog knows: use {NAMES}"
         raise KeyError(message)
     return REGIONS[region]
 

@@ -4,10 +4,11 @@
 well under a second.
 """
 
+from spec.naming import PROJECT
 from spec.settings.load import KEY, Loaded, load
 from spec.settings.platform import Platform
 from spec.settings.problems import ConfigurationError, Problem
-from spec.settings.source import PROJECT, read_stack, stacks_in
+from spec.settings.source import read_stack, stacks_in
 
 __all__ = [
     "KEY",

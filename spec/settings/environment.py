@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from spec.catalog import regions
 from spec.settings.base import Model, Name, Text
 from spec.settings.existing import Zone
 from spec.settings.patterns import pattern
@@ -47,9 +48,9 @@ class Account(Model):
     region: Annotated[
         str,
         pattern(
-            r"^[a-z]{2}(-[a-z]+)+-[0-9]$",
+            r"^[a-z]{2,4}(-[a-z]+)+-[0-9]$",
             rule="a region is named like us-east-1",
-            fix="Use a region's name, not a zone's.",
+            fix=f"Use {regions.NAMES}.",
         ),
     ]
     """AWS Region of everything in the stack."""

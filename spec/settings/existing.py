@@ -12,7 +12,7 @@ from spec.settings.patterns import pattern
 Zone = Annotated[
     str,
     pattern(
-        r"^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$",
+        r"^[a-z]{2,4}(-[a-z]+)+-[0-9][a-z]$",
         rule="a zone is named like us-east-1a",
         fix="Use the zone's name, not its ID.",
     ),

@@ -16,10 +16,10 @@ from typing import Any, Final
 from pydantic.alias_generators import to_camel
 
 from spec.catalog import gpus, instances, kubernetes, mig, regions
+from spec.naming import PROJECT
 from spec.settings.generated import write_or_check
 from spec.settings.load import KEY
 from spec.settings.platform import Platform
-from spec.settings.source import PROJECT
 
 FILE: Final = Path(__file__).parents[2] / "stacks" / "schema.json"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

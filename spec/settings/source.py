@@ -8,10 +8,10 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
+from spec.naming import PROJECT
 from spec.settings.load import KEY
 from spec.settings.problems import ConfigurationError, Problem
 
-PROJECT: Final = "slipway"
 MAX_BYTES: Final = 256 << 10
 """Maximum size of a stack file: those of the project have 2 to 4 KiB, and 256 KiB take 0.4 s to read."""
 MAX_DEPTH: Final = 32

@@ -11,6 +11,7 @@ import yaml
 
 from policies.manifests import findings_for_manifests, read, resource, token
 from policies.suppressions import Suppressions
+from spec.errors import EXIT_REFUSED, SlipwayError
 from tests.support.day import TODAY
 
 POD: dict[str, Any] = {
@@ -108,10 +109,16 @@ def test_a_folder_is_read_with_all_its_documents_and_lists(tmp_path: Path) -> No
 
 def test_an_invalid_yaml_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("a: [")
-    with pytest.raises(ValueError, match=r"broken\.yaml: not valid YAML"):
-        list(read(tmp_path))
+    with pytest.raises(SlipwayError, match=r"broken\.yaml: not valid YAML"):
+        read(tmp_path)
 
 
 def test_a_manifest_may_have_a_kind_that_the_program_does_not_declare() -> None:
     definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {}}
     assert ids(definition) == set()
+
+
+def test_a_folder_that_is_missing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SlipwayError, match="missing: manifests must be in a folder") as refused:
+        read(tmp_path / "missing")
+    assert refused.value.exit_code == EXIT_REFUSED

@@ -35,7 +35,7 @@ mv "$out/report.md" "$out/comment.md"
 # violation needs its suppression; the owners of policies/ decide (.github/CODEOWNERS).
 if [ "${#against[@]}" -gt 0 ] && git cat-file -e "$base:policies/levels/prod.json" 2>/dev/null; then
     code=0
-    slipway policies "$stack" "${against[@]}" >"$out/policies.txt" 2>&1 || code=$?
+    slipway policies "$stack" "${against[@]}" --wide >"$out/policies.txt" 2>&1 || code=$?
     [ "$code" -le 1 ] || { cat "$out/policies.txt" >&2; exit "$code"; }
     if grep -q -e '^review: ' -e '^mandatory ' "$out/policies.txt"; then
         {

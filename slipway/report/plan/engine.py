@@ -31,8 +31,13 @@ _VERBS: Final[Mapping[str, Verb]] = {
 """The engine's steps (pulumi v3.258.0, pkg/resource/deploy/step.go) as verbs; other steps change nothing."""
 
 
-def read(path: Path) -> Plan:
+def read(path: Path, *, refreshed: bool = False) -> Plan:
     """The plan in a file.
+
+    Args:
+        path: The file.
+        refreshed: Whether it is the event log of a refresh, whose changes are those that it found: the engine names
+            them once it has read the resource (v3.258.0, pkg/engine/update.go, `ResultOp`).
 
     Raises:
         SlipwayError: The file can't be read, or has neither of the two formats; exit code 2.
@@ -40,10 +45,11 @@ def read(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"--plan {path}: can't be read ({error}). Give the output of `pulumi preview --json` or an event log"
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        msg = f"--plan {path}: can't be read ({why}). Give the output of `pulumi preview --json` or an event log"
         raise SlipwayError(msg, EXIT_REFUSED) from error
     try:
-        steps = list(_steps(text))
+        steps = list(_steps(text, "resOutputsEvent" if refreshed else "resourcePreEvent"))
         changes: dict[str, ResourceChange] = {}
         same = 0
         for step in steps:
@@ -69,7 +75,7 @@ def read(path: Path) -> Plan:
     )
 
 
-def _steps(text: str) -> Iterator[Mapping[str, Any]]:
+def _steps(text: str, kind: str) -> Iterator[Mapping[str, Any]]:
     try:
         document = json.loads(text)
     except ValueError:
@@ -87,7 +93,7 @@ def _steps(text: str) -> Iterator[Mapping[str, Any]]:
             if "sequence" not in event:
                 msg = "a line is not an event"
                 raise ValueError(msg)
-            step = (event.get("resourcePreEvent") or {}).get("metadata")
+            step = (event.get(kind) or {}).get("metadata")
             if step:
                 yield step
 

@@ -9,6 +9,10 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
+from pulumi_policy import EnforcementLevel
+
+from policies.levels import environment
+from policies.rules import BY_NAME
 from slipway.report.advice import CostShare, PriceSource, Saving
 from spec.catalog import kubernetes
 from spec.catalog.prices import HOURS_PER_MONTH
@@ -42,7 +46,7 @@ def _share(line: Line, total: Decimal) -> CostShare:
 
 
 def savings(platform: Platform, data: Mapping[str, Any], bill: Estimate, stack: str, today: date) -> tuple[Saving, ...]:
-    """Changes of the stack file that cost less and pass every check, those that save most first.
+    """Changes of the stack file that cost less and pass every check and policy, those that save most first.
 
     Args:
         platform: Valid settings.
@@ -52,7 +56,7 @@ def savings(platform: Platform, data: Mapping[str, Any], bill: Estimate, stack: 
         today: Day of the estimate.
     """
     found = []
-    for change in _changes(platform, today):
+    for change in _changes(platform, stack, today):
         try:
             changed = load(_with(data, change.path, change.value), stack=stack, today=today)
         except ConfigurationError:
@@ -101,7 +105,14 @@ class _Change:
         return f"{'.'.join(self.path)}: {json.dumps(self.value) if isinstance(self.value, dict) else self.value}"
 
 
-def _changes(platform: Platform, today: date) -> Iterator[_Change]:
+def _demanded(rule: str, setting: str, stack: str) -> Any:
+    """A setting of a rule that is mandatory for a stack; None if the rule is not."""
+    stage, found = environment(stack), BY_NAME[rule]
+    return found.defaults(stage)[setting] if found.levels.of(stage) is EnforcementLevel.MANDATORY else None
+
+
+def _changes(platform: Platform, stack: str, today: date) -> Iterator[_Change]:
+    without_spot = _demanded("no-spot-prod-inference", "roles", stack) or ()
     for name, pool in sorted(platform.pools.items()):
         if pool.role is Role.SYSTEM:
             continue
@@ -109,7 +120,7 @@ def _changes(platform: Platform, today: date) -> Iterator[_Change]:
         if pool.min and not pool.capacity.reservation:
             price = "the first job waits for a node, several minutes"
             yield _Change((*path, "min"), 0, f"scale {name} from zero", price)
-        if pool.capacity.market is Market.ON_DEMAND:
+        if pool.capacity.market is Market.ON_DEMAND and pool.role not in without_spot:
             price = "AWS can reclaim a node with two minutes' notice: use checkpoints"
             yield _Change((*path, "capacity", "market"), "spot", f"run {name} on Spot", price)
         if pool.provisioner is Provisioner.MANAGED and not any(
@@ -119,7 +130,7 @@ def _changes(platform: Platform, today: date) -> Iterator[_Change]:
             price = "jobs that run at 20:00 are evicted"
             what = f"shut {name} down at night and on weekends"
             yield _Change(("cost", "schedules", f"{name}-nights"), nights, what, price)
-    if platform.network.nat is Nat.PER_ZONE:
+    if platform.network.nat is Nat.PER_ZONE and _demanded("vpc-shape", "nat", stack) != Nat.PER_ZONE:
         price = "if its zone fails, no private subnet reaches the internet; traffic crosses zones"
         yield _Change(("network", "nat"), "single", "share one NAT gateway", price)
     version = platform.cluster.version

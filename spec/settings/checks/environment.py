@@ -34,7 +34,8 @@ def region_known(context: Context, account: Account) -> Iterator[Problem]:
     """The region exists."""
     if not regions.is_region(account.region):
         close = get_close_matches(account.region, regions.REGIONS, n=2, cutoff=0.8)
-        fix = f"Did you mean {' or '.join(close)}?" if close else "Use a region's name, such as us-east-1."
+        meant = f"Did you mean {' or '.join(close)}? " if close else ""
+        fix = f"{meant}Use {regions.NAMES}."
         yield Problem("account.region", "the region must exist", account.region, fix)
 
 

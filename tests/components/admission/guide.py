@@ -22,6 +22,6 @@ def listing() -> str:
 def _section(rule: Rule) -> str:
     setting = re.sub(r"-(.)", lambda match: match[1].upper(), rule.name)
     message = re.sub(r"Nodes offer: .*?\. Select", "Nodes offer: <pools>. Select", rule.message.text)
-    kinds = ", ".join(kind.kind for kind in rule.kinds)
+    kinds = ", ".join(dict.fromkeys(kind.kind for kind in rule.kinds))
     what = rule.what[0].upper() + rule.what[1:]
     return f"### `{setting}`\n\n{what}. Otherwise {rule.why}.\n\nApplies to {kinds}.\n\n    {message}"

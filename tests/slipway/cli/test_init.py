@@ -1,21 +1,99 @@
 """`slipway init`: the file that it writes is valid, from options or answers, and it never overwrites one."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from slipway.cli import init, main
 from spec.settings import load, read_stack
+from spec.settings.presets import PRESETS
+from tests.support import mocks
 from tests.support.day import TODAY
 
+assert mocks  # it silences warnings that the SDK prints when it is first imported
 FULL = {
     "--account": "111122223333",
     "--owner": "ml-platform",
     "--cost-center": "012345",
     "--admin": "arn:aws:iam::111122223333:role/admin",
-    "--from": "203.0.113.0/24",
+    "--email": "ml-platform@example.com",
+    "--from": "10.0.0.0/12",
+    "--ami-release": "1.35.0-20261101",
 }
 ARGUMENTS = [text for pair in FULL.items() for text in pair]
+OFFICE = "203.0.113.0/24"
+TEMPLATE = Path(__file__).parents[3] / "templates/platform/stacks/Pulumi.dev.yaml"
+
+
+@pytest.fixture
+def empty(checkout: Path) -> Path:
+    """A checkout without stack files."""
+    shutil.rmtree(checkout / "stacks")
+    (checkout / "stacks").mkdir()
+    return checkout
+
+
+@pytest.mark.parametrize("name", ["dev", "staging", "perf"])
+def test_the_policies_of_its_environment_accept_the_file(
+    empty: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*ARGUMENTS, *("--approval", "T-1"), *(word for pool in init.GPU_PRESETS for word in ("--pool", pool))]
+    if name == "dev":
+        arguments += ["--from", OFFICE]
+    assert main(["init", name, *arguments]) == 0
+    assert main(["policies", name]) == 0, capsys.readouterr().out
+    assert "0 mandatory" in capsys.readouterr().err
+
+
+def test_every_preset_of_a_pool_with_gpus_can_be_chosen() -> None:
+    assert {"system", "cpu", *init.GPU_PRESETS} == set(PRESETS)
+
+
+def test_the_policies_of_dev_accept_the_template(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(TEMPLATE, empty / "stacks")
+    assert main(["policies", "dev"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "public"),
+    [("dev", OFFICE, True), ("dev", "10.0.0.0/12", False), ("staging", "100.65.0.0/16", False)],
+)
+def test_a_private_network_is_a_peer_and_a_public_one_reaches_a_public_endpoint(
+    empty: Path, name: str, source: str, public: bool
+) -> None:
+    assert main(["init", name, *ARGUMENTS, "--from", source, "--pool", "gpu-spot", "--team", "vision"]) == 0
+    platform = load(read_stack(name, empty / "stacks"), stack=name, today=TODAY).platform
+    endpoint = platform.cluster.endpoint
+    assert endpoint.public_access is public
+    assert [str(one) for one in endpoint.public_access_cidrs] == ([source] if public else [])
+    assert [str(one) for one in platform.network.peers.values()] == ([] if public else [source])
+
+
+def test_a_public_network_is_refused_where_the_endpoint_must_be_private(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "perf", *ARGUMENTS, "--from", OFFICE, "--pool", "gpu-spot", "--team", "vision"]) == 2
+    assert f"--from {OFFICE} is not a private network" in capsys.readouterr().err
+    assert not (checkout / "stacks/Pulumi.perf.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "pool", "missing"),
+    [
+        ("dev", "a100", "--approval"),
+        ("dev", "gpu-spot", ""),
+        ("perf", "a100", "--ami-release"),
+    ],
+)
+def test_what_only_some_policies_ask_for_is_required_only_there(
+    empty: Path, name: str, pool: str, missing: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(init, "can_ask", lambda: False)
+    arguments = [word for option, value in FULL.items() if option != "--ami-release" for word in (option, value)]
+    code = main(["init", name, *arguments, "--pool", pool])
+    error = capsys.readouterr().err
+    assert (code, f"{missing} required" in error) == ((2, True) if missing else (0, False))
 
 
 @pytest.mark.parametrize("pools", [["gpu-spot"], ["a100"], ["h100", "gpu-spot"]])
@@ -45,14 +123,15 @@ def test_missing_options_are_named_if_nobody_can_be_asked(
 ) -> None:
     monkeypatch.setattr(init, "can_ask", lambda: False)
     assert main(["init", "perf", "--account", "111122223333"]) == 2
-    assert "--owner, --cost-center, --admin, --from required" in capsys.readouterr().err
+    assert "--owner, --cost-center, --email, --admin, --from, --ami-release required" in capsys.readouterr().err
     assert not (checkout / "stacks/Pulumi.perf.yaml").exists()
 
 
 def test_a_terminal_is_asked_for_what_is_missing_with_suggestions(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = iter(["111122223333", "", "ml-platform", "ml", FULL["--admin"], FULL["--from"], "gpu-spot a100", ""])
+    given = ["111122223333", "", "ml-platform", "ml", "a@example.com", "", FULL["--admin"], FULL["--from"]]
+    answers = iter([*given, "gpu-spot a100", "", FULL["--ami-release"]])
     asked: list[str] = []
     monkeypatch.setattr(init, "can_ask", lambda: True)
 
@@ -63,6 +142,7 @@ def test_a_terminal_is_asked_for_what_is_missing_with_suggestions(
     monkeypatch.setattr("builtins.input", answer)
     assert main(["init", "perf"]) == 0
     assert any(question.endswith("[us-east-1]: ") for question in asked)
+    assert "/aws/service/eks/optimized-ami/" in asked[-1]
     platform = load(read_stack("perf", checkout / "stacks"), stack="perf", today=TODAY).platform
     assert (platform.account.region, set(platform.teams)) == ("us-east-1", {"research"})
     assert {"gpu-spot", "a100"} <= set(platform.pools)
@@ -72,7 +152,11 @@ def test_a_terminal_is_asked_for_what_is_missing_with_suggestions(
     ("name", "changes", "text"),
     [
         ("perf", {"--account": "12"}, "account.id"),
-        ("perf", {"--from": "0.0.0.0/33"}, "cluster.endpoint.publicAccessCidrs"),
+        ("perf", {"--from": "10.0.0.0/33"}, "--from 10.0.0.0/33"),
+        ("perf", {"--budget": "much"}, "cost.monthlyBudgetUsd"),
+        ("perf", {"--email": "nobody"}, "notifications.emails"),
+        ("perf", {"--ami-release": "latest"}, "pools.system.amiRelease"),
+        ("perf", {"--region": "mars"}, "Use one of af-south-1"),
         ("../perf", {}, "environment.name"),
     ],
 )

@@ -166,7 +166,36 @@ def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_a_closed_pipe_is_not_an_error(checkout: Path) -> None:
-    line = f"{sys.executable} -m slipway cost dev | head -1"
+    line = f"{{ {sys.executable} -m slipway cost dev --wide; echo $? >code; }} | head -1"
     done = subprocess.run(["sh", "-c", line], cwd=checkout, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1
+    # All of it, if the pipe took it before `head` ended.
+    assert (checkout / "code").read_text().strip() in ("0", "141")
+
+
+def test_output_that_nobody_reads_ends_with_the_code_of_the_signal() -> None:
+    code = (
+        "import sys; from slipway.cli import check, main\n"
+        "def find(_): raise BrokenPipeError\n"
+        "check.find = find; sys.exit(main(['check', 'dev']))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 141
+
+
+def test_an_interrupt_while_arguments_are_parsed_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("slipway.cli.parse", stop)
+    assert main(["check", "dev"]) == EXIT_INTERRUPTED
+    assert capsys.readouterr().err == "slipway: interrupted\n"
+
+
+def test_help_and_completion_load_no_settings_and_no_sdk() -> None:
+    heavy = "('pydantic', 'pulumi', 'boto3', 'urllib3')"
+    code = f"import sys, slipway.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -18,19 +19,18 @@ from tests.support import mocks
 from tests.support.day import TODAY
 
 assert mocks  # it silences warnings that the SDK prints when it is first imported
-MANDATORY = Finding(rule="helm-pinned", check="version", urn="urn:pulumi:prod::a", path="version", text="Pin it.")
-ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn="urn:pulumi:prod::b", path="", text="Close it.")
+IN = "urn:pulumi:prod::slipway::slipway:addons:Software$kubernetes:karpenter.sh/v1:NodePool"
+MANDATORY = Finding(rule="helm-pinned", check="version", urn=f"{IN}::a", path="version", text="[version] a: Pin it.")
+ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn=f"{IN}::b", path="", text="Close it.")
 
 
 def suppressed(until: date) -> Finding:
     suppression = Suppression(rule="helm-pinned", urn="urn:pulumi:*", reason="A good one.", owner="ml", until=until)
-    return Finding(
-        rule="helm-pinned", check="version", urn="urn:pulumi:prod::c", path="", text="Pin.", suppression=suppression
-    )
+    return Finding(rule="helm-pinned", check="version", urn=f"{IN}::c", path="", text="Pin.", suppression=suppression)
 
 
-def reported(*findings: Finding, as_json: bool = False, suppressed: bool = False) -> int:
-    options = argparse.Namespace(stack="prod", json=as_json, suppressed=suppressed)
+def reported(*findings: Finding, as_json: bool = False, suppressed: bool = False, wide: bool = False) -> int:
+    options = argparse.Namespace(stack="prod", json=as_json, suppressed=suppressed, wide=wide)
     return report(options, findings, TODAY, 10)
 
 
@@ -51,12 +51,36 @@ def test_a_mandatory_finding_fails_unless_it_is_suppressed(findings: list[Findin
 def test_findings_go_to_stdout_with_their_level_and_the_total_to_stderr(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    reported(MANDATORY, ADVISORY, suppressed(TODAY))
+    reported(MANDATORY, ADVISORY, suppressed(TODAY), wide=True)
     out, err = capsys.readouterr()
-    assert "mandatory helm-pinned/version urn:pulumi:prod::a\n  Pin it." in out
+    assert f"mandatory helm-pinned/version {IN}::a\n  [version] a: Pin it." in out
     assert "advisory pod-read-only-root/read-only" in out
     assert "prod::c" not in out
     assert "10 resources, 1 mandatory and 1 advisory findings of 2 checks, 1 suppressed" in err
+
+
+def test_one_violation_of_several_resources_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    second = replace(MANDATORY, urn=f"{IN}::another", text="[version] another: Pin it.")
+    stack = replace(ADVISORY, urn="")
+    assert reported(MANDATORY, ADVISORY, second, stack) == 1
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "mandatory helm-pinned/version", "  NodePool a", "  NodePool another", "    Pin it.",
+        "advisory pod-read-only-root/read-only", "  NodePool b", "  the stack", "    Close it.",
+    ]  # fmt: skip
+    assert err.rstrip().endswith("--wide shows URNs")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_text_fits_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    long = replace(MANDATORY, urn=f"{IN}::{'a-long-name-' * 6}", text=f"spec.{'template.' * 20}x must be set. " * 3)
+    reported(long)
+    lines = capsys.readouterr().out.splitlines()
+    assert columns - 20 < max(map(len, lines)) <= columns
+    assert "".join("".join(lines).split()).count("template." * 20) == 3
 
 
 def test_suppressed_findings_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,4 +105,5 @@ def test_the_command_evaluates_the_program_and_manifests(
     assert main(["policies", "dev", "--manifests", str(folder)]) == 1
     out = capsys.readouterr().out
     mandatory = [line for line in out.splitlines() if line.startswith("mandatory")]
-    assert mandatory == ["mandatory pod-isolated/host-pid urn:pulumi:dev::manifests::kubernetes:core/v1:Pod::x"]
+    assert mandatory == ["mandatory pod-isolated/host-pid"]
+    assert "mandatory pod-isolated/host-pid\n  Pod x\n" in out

@@ -38,7 +38,7 @@ def test_a_destroy_of_the_whole_stack_on_aws_empties_the_cluster(
     assert main(["destroy", "dev", "--yes", "--delete-volumes"]) == 0
     ((request, volumes),) = torn_down
     assert (request.stack, request.unreachable, volumes) == ("dev", False, True)
-    assert fake.calls[-1]["arguments"] == ["destroy", "--stack", "dev", "--yes"]
+    assert fake.calls[-1]["arguments"][:5] == ["destroy", "--stack", "dev", "--yes", "--skip-preview"]
 
 
 def test_objects_of_a_lost_cluster_are_forgotten_by_the_providers_option(

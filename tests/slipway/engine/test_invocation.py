@@ -33,7 +33,11 @@ def argv(**settings: object) -> list[str]:
             ["preview", "--stack", "dev", "--refresh=false"],
         ),
         ({"skip_preview": True}, ["up", "--stack", "dev", "--refresh", "--skip-preview"]),
-        ({"operation": Operation.DESTROY, "skip_preview": True}, ["destroy", "--stack", "dev"]),
+        ({"operation": Operation.DESTROY, "skip_preview": True}, ["destroy", "--stack", "dev", "--skip-preview"]),
+        (
+            {"operation": Operation.REFRESH, "skip_preview": True, "extra": ("--preview-only",)},
+            ["refresh", "--stack", "dev", "--preview-only"],
+        ),
         ({"operation": Operation.REFRESH, "yes": True}, ["refresh", "--stack", "dev", "--yes"]),
         (
             {"operation": Operation.REFRESH, "yes": True, "extra": ("--preview-only",)},

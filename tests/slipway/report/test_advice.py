@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +17,15 @@ from policies.runner import Finding
 from policies.suppressions import Suppression
 from slipway.report.advice import Risk
 from slipway.report.gather import report
+from slipway.report.page import page
 from slipway.report.views import risks
+from slipway.report.views.savings import savings
 from spec.pricing import Estimate, estimate
-from spec.settings import load
+from spec.settings import load, read_stack
 from tests.slipway.report.conftest import STACK, SampleReport, settings
 from tests.support.day import TODAY
 
+STACKS = Path(__file__).parents[3] / "stacks"
 pytestmark = pytest.mark.xdist_group("report")
 
 
@@ -165,3 +169,22 @@ def test_findings_are_counted_once_per_check_and_once_per_resource(sample: Sampl
     active: list[Finding] = [one for one in sample.inputs.violations if one.counts(TODAY)]
     assert result.count("advisory") + result.count("mandatory") == len(active)
     assert result.suppressed == len(sample.inputs.violations) - len(active)
+
+
+@pytest.mark.parametrize(("stack", "nat"), [("prod", False), ("staging", True)])
+def test_a_saving_that_the_policies_refuse_is_left_out(stack: str, nat: bool) -> None:
+    data = read_stack("prod", STACKS)
+    assert isinstance(data, dict)
+    data["environment"]["name"] = stack
+    platform = load(data, stack=stack, today=TODAY).platform
+    found = savings(platform, data, estimate(platform, TODAY), stack, TODAY)
+    assert any(one.setting == "network.nat: single" for one in found) is nat
+    assert found
+
+
+def test_a_pool_of_which_less_than_a_node_is_expected_saves_no_more_than_it_costs(sample: SampleReport) -> None:
+    rare = replace(sample.report.advice.largest[0], units=Decimal("0.2"), each=Decimal(16029))
+    advice = replace(sample.report.advice, largest=(rare,))
+    text = page(replace(sample.report, advice=advice))
+    assert "all: less than one" in text
+    assert "16,029" not in text

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from slipway.engine.invocation import Operation
 from slipway.report import terminal
 from slipway.report.model import Bar, Bill, Evaluation, FindingView
 from slipway.report.plan import Plan, PropertyChange, ResourceChange, Verb
@@ -92,6 +93,35 @@ def test_what_was_done_is_in_the_past() -> None:
 
 def test_without_changes_it_is_one_line() -> None:
     assert text(Plan(unchanged=390), CONTEXT) == "Stack dev: no changes; 390 resources unchanged."
+
+
+@pytest.mark.parametrize(
+    ("done", "head"),
+    [
+        (False, "drift of 2 resources: 1 to update, 1 to delete in the state; 3 unchanged."),
+        (True, "drift of 2 resources: 1 updated, 1 deleted in the state; 3 unchanged."),
+    ],
+)
+def test_a_refresh_says_what_drifted_and_what_is_gone(done: bool, head: str) -> None:
+    context = Context(stack="dev", operation=Operation.REFRESH, done=done)
+    gone = change("storage:Storage", BUCKET, "storage-raw", Verb.DELETE, loses="its objects", fix="undo it")
+    plan = Plan(changes=(change("pools:KarpenterPool", NODE_POOL, "x"), gone), unchanged=3)
+    blocks = text(plan, context).split("\n\n")
+    assert blocks[0] == f"Stack dev: {head}"
+    assert blocks[2:] == ["No longer there, and created again by `up`: storage-raw"]
+    assert text(Plan(unchanged=3), context) == "Stack dev: no drift; 3 resources unchanged."
+
+
+def test_a_destroy_says_what_is_lost_and_what_stays() -> None:
+    lost = change("storage:Storage", BUCKET, "storage-raw", Verb.DELETE, loses="its objects", fix="undo it")
+    kept = change("storage:Storage", BUCKET, "kept", Verb.DELETE, loses="its objects", retained=True)
+    queue = change("queues:Queues", QUEUE, "cohort", Verb.DELETE)
+    shown = text(Plan(changes=(lost, kept, queue)), Context(stack="dev", operation=Operation.DESTROY)).split("\n\n")
+    assert shown[0] == "Stack dev: 3 to delete; 0 unchanged."
+    assert shown[2].splitlines() == [
+        "Permanently lost:", "  S3 Bucket storage-raw: its objects", "Retained in AWS: kept",
+    ]  # fmt: skip
+    assert "fix" not in "".join(shown)
 
 
 def test_a_replacement_has_its_cause_and_its_loss_and_what_follows_from_it_is_folded() -> None:

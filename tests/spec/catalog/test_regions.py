@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec.catalog import document, instances, regions
+from spec.settings.environment import Account
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,13 @@ def test_a_region_has_a_partition_and_its_domain(region: str, partition: str, su
 )
 def test_zones_are_those_that_some_account_has(region: str, letters: str) -> None:
     assert regions.zones(region) == tuple(f"{region}{letter}" for letter in letters)
+
+
+def test_settings_accept_the_name_of_every_region() -> None:
+    names = regions.NAMES.removeprefix("one of ").split(", ")
+    assert len(names) == len(regions.REGIONS)
+    for name in names:
+        assert Account(id="111122223333", region=name).region == name
 
 
 def test_every_commercial_region_has_three_zones_or_more() -> None:

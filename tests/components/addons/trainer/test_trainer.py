@@ -51,7 +51,7 @@ def test_a_pools_runtime_requests_whole_nodes_with_efa() -> None:
     assert {each["key"] for each in manifest["tolerations"]} == {taint.key for taint in spec.taints}
 
 
-def annotations(runtime: dict[str, Any]) -> dict[str, str]:
+def notes_of(runtime: dict[str, Any]) -> dict[str, str]:
     (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
     notes: dict[str, str] = job["template"]["spec"]["template"]["metadata"]["annotations"]
     return notes
@@ -61,9 +61,9 @@ def test_pods_are_not_moved_unless_they_may_run_on_spot_nodes() -> None:
     """A queue may give a TrainJob of the general runtime any pool."""
     pools = resolve_all(platform(WHOLE))
     assert any(spec.may_be_spot for spec in pools.values())
-    assert {name for name, runtime in all_runtimes().items() if DO_NOT_DISRUPT not in annotations(runtime)} == {NAME}
+    assert {name for name, runtime in all_runtimes().items() if DO_NOT_DISRUPT not in notes_of(runtime)} == {NAME}
     stable = {name: spec for name, spec in pools.items() if not spec.may_be_spot}
-    assert all(annotations(runtime) == NOT_MOVED for runtime in runtimes(stable, image=IMAGE).values())
+    assert all(notes_of(runtime) == NOT_MOVED for runtime in runtimes(stable, image=IMAGE).values())
 
 
 @pytest.mark.parametrize("pool", ["big", "h100", "cpu"])

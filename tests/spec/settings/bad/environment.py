@@ -56,7 +56,15 @@ ENVIRONMENT: Final = (
         },
         "account.region",
         "must exist",
-        "us-east-1",
+        "Did you mean us-east-2 or us-east-1? Use one of af-south-1, ap-east-1,",
+    ),
+    Bad(
+        11,
+        "a zone for a region",
+        {"account.region": "us-east-1a"},
+        "account.region",
+        "named like us-east-1",
+        "Use one of af-south-1, ap-east-1,",
     ),
     Bad(
         63,
