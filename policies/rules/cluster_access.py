@@ -47,7 +47,7 @@ NO_WORLD_ENDPOINT = ResourceRule(
         "anywhere": Check(
             asks="must not be all addresses",
             find=_whole_internet,
-            external_ids=("AVD-AWS-0041",),
+            external_ids=("CKV_AWS_38", "AVD-AWS-0041", "CIS-5.4.1"),
         ),
     },
 )

@@ -13,7 +13,14 @@ from policies.evaluation import patterns, user_data
 from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.resources.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
+from policies.resources.tokens import (
+    INSTANCE,
+    LAUNCH_CONFIGURATION,
+    LAUNCH_TEMPLATE,
+    NODE_CLASS,
+    NODE_GROUP,
+    NODE_POOL,
+)
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 
 
@@ -72,10 +79,11 @@ def _weak(key: str, value: Any) -> bool:
 
 
 def _texts(machine: Resource) -> Iterator[tuple[str, str]]:
-    node = machine["spec"]["userData"] if machine.type == NODE_CLASS else machine["userData"]
-    text = node.text()
-    if text is not None:
-        yield node.path, user_data.decoded(text)
+    body = machine["spec"] if machine.type == NODE_CLASS else machine.props
+    for node in (body["userData"], body["userDataBase64"]):
+        text = node.text()
+        if text is not None:
+            yield node.path, user_data.decoded(text)
 
 
 def _credentials(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -103,7 +111,7 @@ def _fetched(machine: Resource, _: Context) -> Iterator[Violation]:
 USER_DATA = ResourceRule(
     name="node-userdata-clean",
     title="User data contains no credentials and does not weaken the kubelet",
-    types=(LAUNCH_TEMPLATE, NODE_CLASS),
+    types=(LAUNCH_TEMPLATE, NODE_CLASS, INSTANCE, LAUNCH_CONFIGURATION),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="Every process on the node can read user data, and a kubelet without authorization runs what any client sends.",
