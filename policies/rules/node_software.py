@@ -21,7 +21,7 @@ from policies.resources.tokens import (
     NODE_GROUP,
     NODE_POOL,
 )
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 
 
 def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -148,13 +148,14 @@ def _floating(machine: Resource, context: Context) -> Iterator[Violation]:
             yield violation(term["alias"])
 
 
-def _unknown_owners(machine: Resource, _: Context) -> Iterator[Violation]:
+def _unknown_owners(machine: Resource, context: Context) -> Iterator[Violation]:
     """An image selected by name or tags can belong to any account."""
     if machine.type == NODE_CLASS:
         for term in machine["spec"]["amiSelectorTerms"].items():
             by_name = not term["name"].missing or not term["tags"].missing
-            if by_name and term["owner"].missing:
-                yield violation(term["owner"])
+            owner = term["owner"]
+            if (by_name and owner.missing) or (owner.known and owner.raw not in context.settings["owners"]):
+                yield violation(owner)
 
 
 def _ended(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -182,7 +183,12 @@ AMI_PINNED = ResourceRule(
             asks="whether images must be pinned",
             schema={"type": "boolean"},
             values={"dev": False, "staging": False, "prod": True},
-        )
+        ),
+        "owners": Setting(
+            asks="accounts whose images may be selected: IDs, or Karpenter's names for AWS and the stack's account",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["amazon", "self"]),
+        ),
     },
     checks={
         "pinned": Check(
@@ -190,7 +196,7 @@ AMI_PINNED = ResourceRule(
             find=_floating,
         ),
         "owner": Check(
-            asks="must name the account that owns the image",
+            asks="must name a listed account that owns the image",
             find=_unknown_owners,
             external_ids=("AVD-AWS-0344",),
         ),

@@ -53,6 +53,21 @@ REACHING: Final = (
     Act(what="a pod with another team's label later", actor=EDIT, before=make.pod(), method="PATCH",
         manifest={**billed(team="other"), "spec": {}}, rule="team-labels"),
     Act(what="a pod with the label of its team", actor=EDIT, manifest=billed(team=TEAM)),
+    *(
+        Act(what=f"a {kind} with a lock of another namespace {where}", actor=EDIT, rule="workflow-locks",
+            manifest=make.workflow(kind, **body))
+        for kind in ("Workflow", "CronWorkflow", "WorkflowTemplate")
+        for where, body in {
+            "as a whole": {"synchronization": {"mutexes": [{"name": "a"}, {"name": "b", "namespace": "other"}]}},
+            "in a step": {"templates": [{"name": "a"}, {"name": "b", "synchronization": {
+                "semaphores": [{"namespace": "other", "configMapKeyRef": {"name": "a", "key": "b"}}]}}]},
+            "in its defaults": {"templateDefaults": {"synchronization": {
+                "mutexes": [{"name": "b", "namespace": "other"}]}}},
+        }.items()
+    ),
+    Act(what="a Workflow with locks of its own namespace", actor=EDIT, manifest=make.workflow(
+        synchronization={"mutexes": [{"name": "a"}, {"name": "b", "namespace": "acts"}]}, templates=[
+            {"name": "a", "synchronization": {"semaphores": [{"configMapKeyRef": {"name": "a", "key": "b"}}]}}])),
     Act(what="a ServiceMonitor of all namespaces", actor=EDIT, rule="monitor-scope", manifest={
         **make.service_monitor(), "spec": {"namespaceSelector": {"any": True}, "selector": {}, "endpoints": []}}),
     Act(what="a ServiceMonitor of its own namespace by name", actor=EDIT, manifest={

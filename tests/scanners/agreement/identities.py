@@ -226,7 +226,10 @@ SPELLINGS: Final = (
     Spelling(
         name="aws_kms_key_policy",
         good=_KEY_ELSEWHERE,
-        bad={"CKV_AWS_33": {**_KEY_ELSEWHERE, "policy": changed(_KEY_ELSEWHERE["policy"], "policy", _ANYBODY)}},
+        bad={
+            "CKV_AWS_33": {**_KEY_ELSEWHERE, "policy": changed(_KEY_ELSEWHERE["policy"], "policy", _ANYBODY)},
+            "CKV2_AWS_64": {"key": _KEY_ELSEWHERE["key"]},
+        },
         bad_differs={"CKV_AWS_33": by_pack("Checkov reads the policy of the key itself only")},
         good_differs={"CKV_AWS_33": UNREVIEWED, "CKV2_AWS_64": UNREVIEWED},
     ),
