@@ -43,6 +43,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 
 ONE_IS_ENOUGH: Final[Mapping[str, str]] = {
     "CKV2_AWS_5": "every type that takes a security group counts, for the pack as well",
+    "CKV2_K8S_6": "Checkov reports pods alone; the pack asks for a policy of each namespace of a team",
     "CKV_K8S_21": "the pack asks where pods run; an object without pods in the namespace default does nothing",
 }
 """Identifiers for which the table need not have each type that Checkov reads."""

@@ -239,12 +239,12 @@ _DENIED: Final[Fixture] = {
         },
     ),
 }
-_SERVERS: Final = (tokens.DEPLOYMENT, tokens.STATEFUL_SET, tokens.DAEMON_SET)
-_OTHERS: Final = (tokens.POD, tokens.REPLICA_SET, tokens.JOB, tokens.CRON_JOB)
+_SERVERS: Final = (*tokens.LONG_RUNNING, tokens.POD)
+_JOBS: Final = (tokens.JOB, tokens.CRON_JOB)
 
 SPELLINGS: Final = (
     *(_kind(kind, {**_BAD, **_PROBES}) for kind in _SERVERS),
-    *(_kind(kind, _BAD) for kind in _OTHERS),
+    *(_kind(kind, _BAD) for kind in _JOBS),
     *(_second(kind) for kind in (tokens.POD, tokens.DEPLOYMENT, tokens.CRON_JOB)),
     *(_roles(kind) for kind in _ROLE_KINDS),
     _bindings(tokens.CLUSTER_ROLE, tokens.CLUSTER_ROLE_BINDING),

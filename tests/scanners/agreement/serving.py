@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from policies.resources import tokens
-from tests.policies.fixtures.build import Fixture
+from policies.resources.access import UNKNOWN
+from tests.policies.fixtures.build import Fixture, FixtureResource
 from tests.scanners.agreement.spelling import UNREVIEWED, Spelling, by_pack, changed, of
 
 _KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0d0c4a1e-7d5c-4a10-9f5d-7a8f0f1f6a11"
@@ -89,6 +90,21 @@ _OLD: Final = ("ELBSecurityPolicy-2016-08", "ELBSecurityPolicy-TLS-1-1-2017-01",
 def _targets(**props: Any) -> Fixture:
     health = {"enabled": True, "path": "/healthz", "protocol": "HTTPS"}
     return {"it": of(tokens.TARGET_GROUP, {"port": 443, "protocol": "HTTPS", "healthCheck": health, **props})}
+
+
+def _forwarded(protocol: str, port: int) -> Fixture:
+    """A target group with HTTP behind a listener."""
+    props = {"port": port, "protocol": protocol, "loadBalancerArn": "arn:aws:elasticloadbalancing:us-east-1:1:b"}
+    actions = [{"type": "forward", "targetGroupArn": UNKNOWN}]
+    tls = {"sslPolicy": _MODERN} if protocol == "HTTPS" else {}
+    return {
+        "group": _targets(protocol="HTTP", port=80)["it"],
+        "listener": FixtureResource(
+            type=tokens.LISTENER,
+            props={**props, **tls, "defaultActions": actions},
+            takes={"defaultActions": ("group",)},
+        ),
+    }
 
 
 _PUBLIC: Final = changed(_BALANCER, "internal", False)
@@ -205,6 +221,11 @@ SPELLINGS: Final = (
             "CKV_AWS_261": _targets(healthCheck=None),
             "CKV_AWS_378": _targets(protocol="HTTP", port=80),
         },
+    ),
+    Spelling(
+        name="aws_lb_listener, in front of aws_lb_target_group",
+        good=_forwarded("HTTPS", 443),
+        bad={"CKV_AWS_378": _forwarded("HTTP", 80)},
     ),
     Spelling(
         name="aws_wafv2_web_acl_association",
