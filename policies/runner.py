@@ -15,7 +15,7 @@ from pulumi_policy import (
 
 from policies.evaluation.principals import home
 from policies.resources.access import WrongTypeError, plain
-from policies.resources.resource import Resource, Stack, from_analysis, from_validation
+from policies.resources.resource import Resource, Stack, from_analysis, from_engine
 from policies.rule import AnyRule, Check, Context, ResourceRule, StackRule, Subject, Violation
 from policies.suppressions import Suppression, Suppressions
 
@@ -134,7 +134,7 @@ def resource_callback(
         if not rule.looks_at(args.resource_type):
             return
         context = _context(defaults, args.get_config(), today())
-        for finding in findings(rule, from_validation(args), context, suppressions):
+        for finding in findings(rule, from_engine(args), context, suppressions):
             if finding.counts(context.today):
                 report(finding.message, None)
 

@@ -80,19 +80,26 @@ VOLUME_SOURCES: Final = Rule(
     ),
 )
 
-_TERMS: Final = "s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-_HAS_TERMS: Final = (
-    "has(s.affinity) && has(s.affinity.nodeAffinity) && "
-    "has(s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution)"
-)
+
+def _terms(affinity: str, required: str, preferred: str) -> str:
+    """Required and preferred terms of a kind of affinity, as a list: a preference for the nodes of the system would be
+    met as long as they have room.
+
+    Args:
+        affinity: The kind: `nodeAffinity`.
+        required: Suffix that gives the list of the required terms.
+        preferred: Field of a preferred term.
+    """
+    at = f"s.affinity.{affinity}"
+    there = f"has(s.affinity) && has({at}) && has({at}."
+    must, should = (f"{how}DuringSchedulingIgnoredDuringExecution" for how in ("required", "preferred"))
+    return (
+        f"(({there}{must}) ? {at}.{must}{required} : []) + "
+        f"({there}{should}) ? {at}.{should}.map(w, w.{preferred}) : []))"
+    )
 
 
-_PREFERRED: Final = _HAS_TERMS.replace("required", "preferred")
-_ALL_TERMS: Final = (
-    f"(({_HAS_TERMS} ? {_TERMS}.nodeSelectorTerms : []) + "
-    f"({_PREFERRED} ? {_TERMS.replace('required', 'preferred')}.map(w, w.preference) : []))"
-)
-"""Required and preferred terms: a preference for the nodes of the system would be met as long as they have room."""
+_ALL_TERMS: Final = _terms("nodeAffinity", ".nodeSelectorTerms", "preference")
 _DRAINS: Final = (
     "node.kubernetes.io/unschedulable", "karpenter.sh/disrupted",
     "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
@@ -103,21 +110,11 @@ _SINGLE: Final = ("kubernetes.io/hostname", "eks.amazonaws.com/nodegroup", "karp
 """Labels that name one node or one group of nodes, those of the system as well."""
 
 
-def _pod_terms(affinity: str) -> str:
-    """Required and preferred terms of a pod affinity or anti-affinity."""
-    at = f"s.affinity.{affinity}"
-    return (
-        f"((has(s.affinity) && has({at}) && has({at}.requiredDuringSchedulingIgnoredDuringExecution) ? "
-        f"{at}.requiredDuringSchedulingIgnoredDuringExecution : []) + "
-        f"(has(s.affinity) && has({at}) && has({at}.preferredDuringSchedulingIgnoredDuringExecution) ? "
-        f"{at}.preferredDuringSchedulingIgnoredDuringExecution.map(w, w.podAffinityTerm) : []))"
-    )
-
-
 # The scheduler keeps every pod, whosever it is, off the nodes whose pods repel it (kubernetes.io, "Assigning Pods to
 # Nodes": namespace selector).
+_POD_TERMS: Final = " + ".join(_terms(kind, "", "podAffinityTerm") for kind in ("podAffinity", "podAntiAffinity"))
 _ABROAD: Final = (
-    f"({_pod_terms('podAffinity')} + {_pod_terms('podAntiAffinity')}).exists(t, has(t.namespaceSelector) || "
+    f"({_POD_TERMS}).exists(t, has(t.namespaceSelector) || "
     "(has(t.namespaces) && t.namespaces.exists(n, n != request.namespace)))"
 )
 

@@ -6,6 +6,7 @@ from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool
 from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
 from components.admission.jobs import JOB_BOUNDS
+from components.admission.locks import WORKFLOW_LOCKS
 from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
 from components.admission.owners import CONTROLLER_REFERENCE, TEAM_LABELS
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
@@ -38,5 +39,6 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         INGRESS_SCOPE,
         MONITOR_FILES,
         MONITOR_SCOPE,
+        WORKFLOW_LOCKS,
         TEAM_LABELS,
     )

@@ -93,6 +93,8 @@ def _pod(names: list[str], pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
                 "image": IMAGE,
                 "command": ["sh", "-c", SCRIPT],
                 "ports": [{"name": "metrics", "containerPort": PORT, "hostPort": PORT}],
+                "readinessProbe": {"httpGet": {"path": PATH, "port": PORT}},
+                "livenessProbe": {"httpGet": {"path": PATH, "port": PORT}, "initialDelaySeconds": SECONDS},
                 "resources": sized("10m", "32Mi"),
                 "securityContext": {
                     "allowPrivilegeEscalation": False,

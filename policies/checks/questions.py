@@ -78,11 +78,14 @@ def _check(path: str, wrong: Callable[[Node, Context], bool], types: tuple[str, 
     return find
 
 
-def each(token: str, find: Find, unless: Callable[[Stack, Resource], bool] | None = None) -> Callable[..., Any]:
-    """A check of every resource of a type in the stack, except those for which `unless` is true."""
+def each(
+    token: str | tuple[str, ...], find: Find, unless: Callable[[Stack, Resource], bool] | None = None
+) -> Callable[..., Any]:
+    """A check of every resource of a type, or of several, in the stack, except those for which `unless` is true."""
+    types = (token,) if isinstance(token, str) else token
 
     def every(stack: Stack, context: Context) -> Iterator[Violation]:
-        for resource in stack.of(token):
+        for resource in stack.of(*types):
             if unless is None or not unless(stack, resource):
                 yield from find(resource, context)
 
@@ -99,12 +102,30 @@ def companions(stack: Stack, subject: Resource, token: str, key: str) -> list[Re
     ]
 
 
-def has_companion(token: str, key: str, of: str, got: str) -> Callable[..., Any]:
-    """Every resource of a type must have a companion, such as a bucket its public access block."""
+def has_companion(
+    token: str,
+    key: str,
+    of: str,
+    got: str,
+    *,
+    inline: Callable[[Resource], bool] = lambda _: False,
+    counts: Callable[[Resource], bool] = lambda _: True,
+) -> Callable[..., Any]:
+    """Every resource of a type must have a companion, such as a bucket its public access block.
+
+    Args:
+        token: Type of the companion.
+        key: Property of the companion that refers to the resource.
+        of: Type of the resource.
+        got: What a resource without one is.
+        inline: Whether the resource says the same in properties of its own.
+        counts: Whether a companion is enough.
+    """
 
     def missing(stack: Stack, _: Context) -> Iterator[Violation]:
         for subject in stack.of(of):
-            if not companions(stack, subject, token, key) and not _undecided(stack, subject, token, key):
+            there = inline(subject) or any(map(counts, companions(stack, subject, token, key)))
+            if not there and not _undecided(stack, subject, token, key):
                 yield Violation(path="", got=got, at=subject)
 
     return missing

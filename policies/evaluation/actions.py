@@ -81,7 +81,9 @@ ESCALATION: Final = (
 """Each of these, on every resource, allows privilege escalation (Rhino Security Labs, "AWS IAM Privilege Escalation
 Methods"; PassRole is part of most pairs in it)."""
 RESTRICTABLE: Final = (
+    "acm:describecertificate",
     "dynamodb:*",
+    "ec2:getsecuritygroupsforvpc",
     "ecr:batchgetimage",
     "ecr:getdownloadurlforlayer",
     "eks:describe*",

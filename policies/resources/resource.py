@@ -70,18 +70,18 @@ class Stack:
         return [resource for resource in self.resources if resource.type in types]
 
 
-def from_validation(args: ResourceValidationArgs) -> Resource:
-    """The resource in a request of the engine."""
-    options = args.opts
+def from_engine(one: ResourceValidationArgs | PolicyResource) -> Resource:
+    """The resource in a request of the engine, without dependencies."""
+    options = one.opts
     return Resource(
-        type=args.resource_type,
-        name=args.name,
-        urn=args.urn,
-        read=lambda: args.props,
+        type=one.resource_type,
+        name=one.name,
+        urn=one.urn,
+        read=lambda: one.props,
         protect=options.protect,
         ignore_changes=tuple(options.ignore_changes),
         delete_before_replace=options.delete_before_replace,
-        provider=args.provider.props if args.provider else {},
+        provider=one.provider.props if one.provider else {},
     )
 
 
@@ -98,22 +98,8 @@ def from_analysis(resources: Sequence[PolicyResource]) -> Stack:
 
 
 def _analysed(policy_resources: Sequence[PolicyResource]) -> Stack:
-    resources = {one.urn: _from_policy(one) for one in policy_resources}
+    resources = {one.urn: from_engine(one) for one in policy_resources}
     for one in policy_resources:
         for key, sources in one.property_dependencies.items():
             resources[one.urn].sources[key] = tuple(resources[source.urn] for source in sources)
     return Stack(tuple(resources.values()))
-
-
-def _from_policy(one: PolicyResource) -> Resource:
-    options = one.opts
-    return Resource(
-        type=one.resource_type,
-        name=one.name,
-        urn=one.urn,
-        read=lambda: one.props,
-        protect=options.protect,
-        ignore_changes=tuple(options.ignore_changes),
-        delete_before_replace=options.delete_before_replace,
-        provider=one.provider.props if one.provider else {},
-    )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
+from policies.checks.people import listed_principals
 from policies.evaluation.ranges import internet
 from policies.levels import Levels
-from policies.resources.access import texts
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ACCESS_ENTRY, ACCESS_POLICY, CLUSTER, CONFIG_MAP, ENTRIES
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
@@ -47,7 +47,7 @@ NO_WORLD_ENDPOINT = ResourceRule(
         "anywhere": Check(
             asks="must not be all addresses",
             find=_whole_internet,
-            external_ids=("AVD-AWS-0041",),
+            external_ids=("CKV_AWS_38", "AVD-AWS-0041", "CIS-5.4.1"),
         ),
     },
 )
@@ -158,14 +158,12 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
 
 
 def _unlisted(stack: Stack, _: Context) -> Iterator[Violation]:
-    """A principal that another resource of the stack outputs is unknown in a preview, and is judged by the update."""
-    lists = [entries["principals"] for entries in stack.of(ENTRIES)]
-    known = [one for names in lists for one in names.items()]
-    if any(one.unknown for one in [*lists, *known]):
+    known = listed_principals(stack)
+    if known is None:
         return
     for granted in stack.of(ACCESS_POLICY):
         principal = granted["principalArn"].text()
-        if principal is not None and principal not in texts(known):
+        if principal is not None and principal not in known:
             yield violation(granted["principalArn"], at=granted)
 
 

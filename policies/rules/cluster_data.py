@@ -47,6 +47,7 @@ SECRETS_CMK = ResourceRule(
         "resources": Check(
             asks="must contain 'secrets'",
             find=_not_secrets,
+            external_ids=("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
         ),
     },
 )

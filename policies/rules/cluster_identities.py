@@ -8,10 +8,10 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.people import listed_principals
 from policies.evaluation.conditions import constraints
 from policies.evaluation.documents import statements
 from policies.levels import Levels
-from policies.resources.access import texts
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ACCESS_ENTRY, ENTRIES, OIDC_PROVIDER, POD_IDENTITY, ROLE, SERVICE_ACCOUNT
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
@@ -99,15 +99,14 @@ POD_ROLES_OWN = StackRule(
 
 def _unlisted(stack: Stack, _: Context) -> Iterator[Violation]:
     """Entries of nodes and of teams are not in cluster.access: nodes have no groups, teams their own."""
-    lists = [entries["principals"] for entries in stack.of(ENTRIES)]
-    known = [one for names in lists for one in names.items()]
+    known = listed_principals(stack)
     teams = [entry for entry in stack.of(ACCESS_ENTRY) if ":slipway:tenancy:Team$" in f":{entry.urn}"]
-    if any(one.unknown for one in [*lists, *known]):
+    if known is None:
         return
     for entry in stack.of(ACCESS_ENTRY):
         principal = entry["principalArn"].text()
         people = entry["type"].missing or entry["type"].raw == "STANDARD"
-        if people and principal is not None and principal not in texts(known) and entry not in teams:
+        if people and principal is not None and principal not in known and entry not in teams:
             yield violation(entry["principalArn"], at=entry)
 
 

@@ -69,6 +69,7 @@ SUPPORTED_VERSION = ResourceRule(
         "known": Check(
             asks="must be a version that EKS has released",
             find=_not_known,
+            external_ids=("CKV_AWS_339",),
         ),
         "support": Check(
             asks="must have enough days of standard support left",

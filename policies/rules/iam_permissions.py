@@ -61,6 +61,8 @@ def _all_actions(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         if statement.inverted or any(action.strip("*?:") == "" for action in statement.actions):
             yield violation(document, "allowing all actions, or all but some")
+        elif "iam:*" in statement.actions:
+            yield violation(document, "allowing all actions of IAM")
 
 
 def _all_of_s3(resource: Resource, _: Context) -> Iterator[Violation]:
@@ -85,6 +87,8 @@ def _unread(resource: Resource, context: Context) -> Iterator[Violation]:
 def _iam_user(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in _USERS:
         yield Violation(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
+    elif resource.type == POLICY_ATTACHMENT and resource["users"].items():
+        yield violation(resource["users"])
 
 
 NO_ADMIN = ResourceRule(
@@ -189,7 +193,7 @@ SCOPED_WRITES = ResourceRule(
         "writes": Check(
             asks="must name the resources that it changes",
             find=_on_everything(_writes),
-            external_ids=("CKV_AWS_290",),
+            external_ids=("CKV_AWS_290", "CKV_AWS_355"),
         ),
         "permissions": Check(
             asks="must name the resources whose permissions it manages",
@@ -198,22 +202,22 @@ SCOPED_WRITES = ResourceRule(
                     among(action, PERMISSIONS) and not among(action, ESCALATION) and not among(action, CREDENTIALS)
                 )
             ),
-            external_ids=("CKV_AWS_289",),
+            external_ids=("CKV_AWS_289", "CKV_AWS_355"),
         ),
         "exfiltration": Check(
             asks="must name the data that it reads",
             find=_on_everything(lambda action: among(action, EXFILTRATION)),
-            external_ids=("CKV_AWS_288",),
+            external_ids=("CKV_AWS_288", "CKV_AWS_355"),
         ),
         "credentials": Check(
             asks="must name the resources whose credentials it gets",
             find=_on_everything(lambda action: among(action, CREDENTIALS) and not among(action, ESCALATION)),
-            external_ids=("CKV_AWS_287",),
+            external_ids=("CKV_AWS_287", "CKV_AWS_355"),
         ),
         "escalation": Check(
             asks="must not allow privilege escalation",
             find=_on_everything(lambda action: among(action, ESCALATION)),
-            external_ids=("CKV_AWS_286",),
+            external_ids=("CKV_AWS_286", "CKV_AWS_289", "CKV_AWS_355"),
         ),
         "reads": Check(
             asks="must name the resources that it reads, where AWS supports that",

@@ -46,6 +46,21 @@ def _unencrypted(listener: Resource, _: Context) -> Iterator[Violation]:
         yield violation(protocol, at=listener)
 
 
+def _plain_targets(stack: Stack, _: Context) -> Iterator[Violation]:
+    """A load balancer may end TLS: then a listener with HTTPS forwards to the group."""
+    secure = [one for one in stack.of(LISTENER) if one["protocol"].unknown or one["protocol"].raw in ("HTTPS", "TLS")]
+    for group in stack.of(TARGET_GROUP):
+        if group["protocol"].raw == "HTTP" and not any(listener.takes_from(group) for listener in secure):
+            yield violation(group["protocol"], "HTTP, and no listener with TLS forwards to it", group)
+
+
+def _unchecked(group: Resource, _: Context) -> Iterator[Violation]:
+    """Elastic Load Balancing asks for `/` by default, which a model server need not have."""
+    health, protocol = group["healthCheck"], group["protocol"]
+    if health["enabled"].is_false(default=True) or (health.missing and protocol.raw in ("HTTP", "HTTPS")):
+        yield violation(health, at=group)
+
+
 def _old_tls(listener: Resource, _: Context) -> Iterator[Violation]:
     policy = listener["sslPolicy"]
     secure = listener["protocol"].raw in ("HTTPS", "TLS")
@@ -114,7 +129,12 @@ LB_TLS_INTERNAL = StackRule(
         "plain": Check(
             asks="must be HTTPS or TLS, or redirect to it",
             find=each(LISTENER, _unencrypted),
-            external_ids=("CKV_AWS_2", "CKV_AWS_378", "CKV2_AWS_20", "AVD-AWS-0054"),
+            external_ids=("CKV_AWS_2", "CKV_AWS_103", "CKV2_AWS_20", "AVD-AWS-0054"),
+        ),
+        "plain-targets": Check(
+            asks="must be HTTPS, or behind a listener with TLS",
+            find=_plain_targets,
+            external_ids=("CKV_AWS_378",),
         ),
         "tls": Check(
             asks="must be a policy without TLS below 1.2",
@@ -122,8 +142,8 @@ LB_TLS_INTERNAL = StackRule(
             external_ids=("CKV_AWS_103", "CKV2_AWS_74", "AVD-AWS-0047", "CIS-5.4.5"),
         ),
         "health": Check(
-            asks="must be true",
-            find=each(TARGET_GROUP, true("healthCheck.enabled", default=True)),
+            asks="must be set and enabled",
+            find=each(TARGET_GROUP, _unchecked),
             external_ids=("CKV_AWS_261",),
         ),
     },

@@ -13,7 +13,10 @@ from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 
-_TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
+_TEMPLATES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
+_SINGLE: Final = (INSTANCE, LAUNCH_CONFIGURATION)
+"""Instances and their forerunners of launch templates: no pool has them, and each is refused for that alone."""
+_TYPES: Final = (*_TEMPLATES, *_SINGLE)
 
 
 def _body(machine: Resource) -> Node:
@@ -82,19 +85,19 @@ def _public_address(machine: Resource, _: Context) -> Iterator[Violation]:
     elif machine.type == LAUNCH_TEMPLATE:
         flags = [interface["associatePublicIpAddress"] for interface in machine["networkInterfaces"].items()]
     else:
-        flags = []
+        flags = [machine["associatePublicIpAddress"]]
     yield from (violation(flag) for flag in flags if flag.is_true(default=False))
 
 
 def _bare(machine: Resource, _: Context) -> Iterator[Violation]:
-    if machine.type in {INSTANCE, LAUNCH_CONFIGURATION}:
+    if machine.type in _SINGLE:
         yield Violation(path="", got=f"an {machine.type.rpartition(':')[2]}")
 
 
 NO_PUBLIC_IP = ResourceRule(
     name="node-no-public-ip",
     title="No instance has a public address, and every instance belongs to a node pool",
-    types=(*_TYPES, INSTANCE, LAUNCH_CONFIGURATION),
+    types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A node with a public address is one security group rule away from the internet.",
@@ -117,7 +120,10 @@ NO_PUBLIC_IP = ResourceRule(
 def _volumes(machine: Resource) -> list[Node]:
     if machine.type == VOLUME:
         return [machine.props]
-    disks = [mapping["ebs"] for mapping in _body(machine)["blockDeviceMappings"].items()]
+    if machine.type in _SINGLE:
+        disks = [machine["rootBlockDevice"], *machine["ebsBlockDevices"].items()]
+    else:
+        disks = [mapping["ebs"] for mapping in _body(machine)["blockDeviceMappings"].items()]
     return [disk for disk in disks if not disk.missing]
 
 
@@ -127,12 +133,18 @@ def _plain_disk(machine: Resource, _: Context) -> Iterator[Violation]:
 
 def _no_disk(machine: Resource, _: Context) -> Iterator[Violation]:
     """Without a mapping, the AMI's own mapping applies, which is not encrypted."""
-    mappings = _body(machine)["blockDeviceMappings"]
-    if machine.type != VOLUME and (mappings.missing or (mappings.known and not mappings.items())):
-        yield violation(mappings)
+    if machine.type in _SINGLE and machine["rootBlockDevice"].missing:
+        yield violation(machine["rootBlockDevice"])
+    elif machine.type in _TEMPLATES:
+        mappings = _body(machine)["blockDeviceMappings"]
+        if mappings.missing or (mappings.known and not mappings.items()):
+            yield violation(mappings)
 
 
 def _aws_key(machine: Resource, _: Context) -> Iterator[Violation]:
+    """The volumes of a launch configuration take no key (ec2, CreateLaunchConfiguration)."""
+    if machine.type == LAUNCH_CONFIGURATION:
+        return
     key = "kmsKeyID" if machine.type == NODE_CLASS else "kmsKeyId"
     yield from (violation(ebs[key]) for ebs in _volumes(machine) if ebs[key].missing)
 
@@ -154,6 +166,7 @@ EBS_ENCRYPTED = ResourceRule(
         "mapped": Check(
             asks="must describe the root volume",
             find=_no_disk,
+            external_ids=("CKV_AWS_8",),
         ),
         "encrypted": Check(
             asks="must be true",

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.checks.charts import releases_of
 from policies.checks.promql import counted_twice
 from policies.levels import Levels
 from policies.resources.access import Node
-from policies.resources.resource import Resource
-from policies.resources.tokens import CONFIG_MAP, PROMETHEUS_RULE
-from policies.rule import Check, Context, ResourceRule, Violation, violation
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import CONFIG_MAP, PROMETHEUS_RULE, RELEASE
+from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 
 DASHBOARD: Final = "grafana_dashboard"
 """Label of a ConfigMap with dashboards (chart kube-prometheus-stack 88.5.3, grafana.sidecar.dashboards.label)."""
@@ -71,4 +72,36 @@ GAUGE_ONCE = ResourceRule(
     },
 )
 
-RULES: Final = (GAUGE_ONCE,)
+
+def _empty(stack: Stack, _: Context) -> Iterator[Violation]:
+    for resource in stack.of(PROMETHEUS_RULE):
+        groups = resource["spec"]["groups"]
+        lists = [groups, *(group["rules"] for group in groups.items())]
+        yield from (violation(one, at=resource) for one in lists if one.missing or one.raw == [])
+
+
+def _silent(stack: Stack, _: Context) -> Iterator[Violation]:
+    """The chart brings rules of its own, for the cluster; those for teams, GPUs and costs are the program's."""
+    groups = [one["spec"]["groups"] for one in stack.of(PROMETHEUS_RULE)]
+    rules = [group["rules"] for each in groups for group in each.items()]
+    alerts = [rule["alert"] for each in rules for rule in each.items()]
+    if not any(one.unknown for one in [*groups, *rules]) and all(alert.missing for alert in alerts):
+        for release in releases_of(stack, "kube-prometheus-stack"):
+            yield Violation(path="", got="without alerts of the platform", at=release)
+
+
+ALERTS_KEPT = StackRule(
+    name="alerts-kept",
+    title="Prometheus has the alerts of the platform",
+    types=(PROMETHEUS_RULE, RELEASE),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="An idle GPU, a full quota and a job that runs away are found by alerts alone; nobody misses one that is gone.",
+    fix="Remove an alert in components/observability/alerts with its runbook, instead of emptying its group.",
+    checks={
+        "filled": Check(asks="must have rules", find=_empty),
+        "alerts": Check(asks="must have alerts", find=_silent),
+    },
+)
+
+RULES: Final = (GAUGE_ONCE, ALERTS_KEPT)

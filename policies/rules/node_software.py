@@ -13,8 +13,15 @@ from policies.evaluation import patterns, user_data
 from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.resources.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
+from policies.resources.tokens import (
+    INSTANCE,
+    LAUNCH_CONFIGURATION,
+    LAUNCH_TEMPLATE,
+    NODE_CLASS,
+    NODE_GROUP,
+    NODE_POOL,
+)
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 
 
 def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -72,10 +79,11 @@ def _weak(key: str, value: Any) -> bool:
 
 
 def _texts(machine: Resource) -> Iterator[tuple[str, str]]:
-    node = machine["spec"]["userData"] if machine.type == NODE_CLASS else machine["userData"]
-    text = node.text()
-    if text is not None:
-        yield node.path, user_data.decoded(text)
+    body = machine["spec"] if machine.type == NODE_CLASS else machine.props
+    for node in (body["userData"], body["userDataBase64"]):
+        text = node.text()
+        if text is not None:
+            yield node.path, user_data.decoded(text)
 
 
 def _credentials(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -103,7 +111,7 @@ def _fetched(machine: Resource, _: Context) -> Iterator[Violation]:
 USER_DATA = ResourceRule(
     name="node-userdata-clean",
     title="User data contains no credentials and does not weaken the kubelet",
-    types=(LAUNCH_TEMPLATE, NODE_CLASS),
+    types=(LAUNCH_TEMPLATE, NODE_CLASS, INSTANCE, LAUNCH_CONFIGURATION),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="Every process on the node can read user data, and a kubelet without authorization runs what any client sends.",
@@ -140,13 +148,14 @@ def _floating(machine: Resource, context: Context) -> Iterator[Violation]:
             yield violation(term["alias"])
 
 
-def _unknown_owners(machine: Resource, _: Context) -> Iterator[Violation]:
+def _unknown_owners(machine: Resource, context: Context) -> Iterator[Violation]:
     """An image selected by name or tags can belong to any account."""
     if machine.type == NODE_CLASS:
         for term in machine["spec"]["amiSelectorTerms"].items():
             by_name = not term["name"].missing or not term["tags"].missing
-            if by_name and term["owner"].missing:
-                yield violation(term["owner"])
+            owner = term["owner"]
+            if (by_name and owner.missing) or (owner.known and owner.raw not in context.settings["owners"]):
+                yield violation(owner)
 
 
 def _ended(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -174,7 +183,12 @@ AMI_PINNED = ResourceRule(
             asks="whether images must be pinned",
             schema={"type": "boolean"},
             values={"dev": False, "staging": False, "prod": True},
-        )
+        ),
+        "owners": Setting(
+            asks="accounts whose images may be selected: IDs, or Karpenter's names for AWS and the stack's account",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["amazon", "self"]),
+        ),
     },
     checks={
         "pinned": Check(
@@ -182,7 +196,7 @@ AMI_PINNED = ResourceRule(
             find=_floating,
         ),
         "owner": Check(
-            asks="must name the account that owns the image",
+            asks="must name a listed account that owns the image",
             find=_unknown_owners,
             external_ids=("AVD-AWS-0344",),
         ),

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.evaluation import patterns
 from policies.levels import Levels
 from policies.resources.resource import Resource
-from policies.resources.tokens import SECRET
+from policies.resources.tokens import AWS_PROVIDER, SECRET
 from policies.rule import ANY, Check, Context, ResourceRule, Violation
 
 SECRET_TYPES: Final = frozenset(
@@ -19,8 +19,15 @@ SECRET_TYPES: Final = frozenset(
 """Types whose purpose is to hold a secret. User data has its own rule, which decodes it."""
 
 
+_PROVIDER_KEYS: Final = ("accessKey", "secretKey", "token")
+
+
 def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in SECRET_TYPES:
+        return
+    if resource.type == AWS_PROVIDER:
+        keys = (resource[key] for key in _PROVIDER_KEYS)
+        yield from (Violation(path=node.path, got="a credential of the provider") for node in keys if node.known)
         return
     for node in resource.props.walk():
         if isinstance(node.raw, str):

@@ -13,7 +13,14 @@ from policies.checks.pods import Pod, exempt, node_software, of_container, of_po
 from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.resources.tokens import COMPLETE, SECRET, SERVING_RUNTIME, TRAINING_RUNTIME, WORKLOADS
+from policies.resources.tokens import (
+    COMPLETE,
+    SECRET,
+    SERVICE_ACCOUNT,
+    SERVING_RUNTIME,
+    TRAINING_RUNTIME,
+    WORKLOADS,
+)
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 
 _TAG: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
@@ -79,6 +86,13 @@ def _token(pod: Pod) -> Node | None:
     node, account = pod.spec["automountServiceAccountToken"], pod.spec["serviceAccountName"]
     own = account.unknown or (account.known and account.raw != "default")
     return None if own or not node.is_true(default=True) else node
+
+
+def _default_account(resource: Resource, context: Context) -> Iterator[Violation]:
+    token = resource["automountServiceAccountToken"]
+    default = resource.type == SERVICE_ACCOUNT and resource["metadata"]["name"].raw == "default"
+    if default and token.is_true(default=True) and not exempt(resource, context):
+        yield violation(token)
 
 
 def _secret_in_environment(_: Pod, container: Node) -> Node | None:
@@ -185,7 +199,7 @@ POD_TRUSTED = ResourceRule(
 POD_HYGIENE = ResourceRule(
     name="pod-hygiene",
     title="Pods don't use the default namespace or unneeded tokens, and mount secrets as files",
-    types=(*COMPLETE, SECRET),
+    types=(*COMPLETE, SECRET, SERVICE_ACCOUNT),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="An unused token can only be stolen, and crash reports often contain environment variables.",
@@ -200,7 +214,12 @@ POD_HYGIENE = ResourceRule(
         "token": Check(
             asks="must be false, or the pod must have its own service account",
             find=of_pod(_token),
-            external_ids=("CKV_K8S_38", "CKV_K8S_41", "CKV_K8S_42", "KSV-0036", "CIS-4.1.5", "CIS-4.1.6"),
+            external_ids=("CKV_K8S_38", "KSV-0036", "CIS-4.1.5", "CIS-4.1.6"),
+        ),
+        "default-account": Check(
+            asks="must be false for the default service account",
+            find=_default_account,
+            external_ids=("CKV_K8S_41", "CIS-4.1.5"),
         ),
         "environment": Check(
             asks="must be a file instead of an environment variable",

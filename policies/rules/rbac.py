@@ -40,7 +40,7 @@ def _grants(verbs: tuple[str, ...], *resources: str) -> Callable[[Resource, Cont
 
 def _everything(role: Resource, _: Context) -> Iterator[Violation]:
     for rule in role["rules"].items() if role.type in _ROLES else ():
-        for key in ("verbs", "resources"):
+        for key in ("verbs", "resources", "apiGroups"):
             if "*" in texts(rule[key].items()):
                 yield violation(rule[key])
 
@@ -62,6 +62,13 @@ def _cluster_admin(binding: Resource, context: Context) -> Iterator[Violation]:
 def _system(binding: Resource, _: Context) -> Iterator[Violation]:
     for subject in binding["subjects"].items() if binding.type in _BINDINGS else ():
         if subject["name"].raw in _SYSTEM:
+            yield violation(subject["name"])
+
+
+def _default_account(binding: Resource, _: Context) -> Iterator[Violation]:
+    """Every pod that names no account has this one."""
+    for subject in binding["subjects"].items() if binding.type in _BINDINGS else ():
+        if subject["kind"].raw == "ServiceAccount" and subject["name"].raw == "default":
             yield violation(subject["name"])
 
 
@@ -107,7 +114,7 @@ RBAC_LEAST = ResourceRule(
         "escalation": Check(
             asks="must not allow privilege escalation",
             find=_escalates,
-            external_ids=("CKV_K8S_157", "CKV_K8S_158", "CKV2_K8S_3", "KSV-0050", "CIS-4.1.8"),
+            external_ids=("CKV_K8S_157", "CKV_K8S_158", "CKV2_K8S_1", "CKV2_K8S_3", "KSV-0050", "CIS-4.1.8"),
         ),
         "bindings": _forbidden(
             "must not allow creating or changing bindings",
@@ -129,6 +136,12 @@ RBAC_LEAST = ResourceRule(
             ("certificatesigningrequests/approval",),
             "CKV_K8S_156",
         ),
+        "signers": _forbidden(
+            "must not allow approving for signers",
+            ("approve",),
+            ("signers",),
+            "CKV_K8S_156",
+        ),
         "nodes": _forbidden(
             "must not allow the proxy of nodes",
             ("get", "create"),
@@ -138,7 +151,11 @@ RBAC_LEAST = ResourceRule(
             "CIS-4.1.10",
         ),
         "exec": _forbidden(
-            "must not allow exec into pods", ("create", "get"), ("pods/exec", "pods/attach"), "KSV-0053"
+            "must not allow exec into pods",
+            ("create", "get"),
+            ("pods/exec", "pods/attach"),
+            "CKV2_K8S_2",
+            "KSV-0053",
         ),
         "status": _forbidden(
             "must not allow changing the status of Services and nodes",
@@ -156,6 +173,11 @@ RBAC_LEAST = ResourceRule(
             asks="must not be cluster-admin",
             find=_cluster_admin,
             external_ids=("KSV-0111", "CIS-4.1.1"),
+        ),
+        "default-account": Check(
+            asks="must not be the default service account",
+            find=_default_account,
+            external_ids=("CKV_K8S_42", "CIS-4.1.5"),
         ),
         "system": Check(
             asks="must not be a system group",

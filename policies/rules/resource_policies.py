@@ -96,10 +96,12 @@ PRINCIPALS_KNOWN = ResourceRule(
         "anybody": Check(
             asks="must name its principals, or limit '*' by a condition on the caller that the service evaluates",
             find=_anybody,
+            external_ids=("CKV_AWS_70", "CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387"),
         ),
         "account": Check(
             asks="must name principals of known accounts only",
             find=_foreign,
+            external_ids=("CKV_AWS_385",),
         ),
     },
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Final
 
 from pulumi_policy import Severity
@@ -61,8 +62,8 @@ PUBLIC_BLOCK = StackRule(
             find=has_companion(BUCKET_BLOCK, "bucket", BUCKET, "without one"),
             external_ids=("CKV2_AWS_6", "AVD-AWS-0094"),
         ),
-        "acls": _flag("blockPublicAcls", "CKV_AWS_53", "AVD-AWS-0086"),
-        "policy": _flag("blockPublicPolicy", "CKV_AWS_54", "AVD-AWS-0087"),
+        "acls": _flag("blockPublicAcls", "CKV_AWS_53", "CKV2_AWS_6", "AVD-AWS-0086"),
+        "policy": _flag("blockPublicPolicy", "CKV_AWS_54", "CKV2_AWS_6", "AVD-AWS-0087"),
         "ignored": _flag("ignorePublicAcls", "CKV_AWS_55", "AVD-AWS-0091"),
         "restricted": _flag("restrictPublicBuckets", "CKV_AWS_56", "AVD-AWS-0093"),
         "point": Check(
@@ -100,15 +101,16 @@ def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
 def _locks_out(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         everybody = any(who.raw == "*" for who in statement.principals("AWS"))
-        everything = bool({"*", "s3:*"}.intersection(statement.actions))
+        everything = any(fnmatchcase("s3:putbucketpolicy", action) for action in statement.actions)
         denies = statement.node["Effect"].raw == "Deny"
         if denies and everybody and everything and statement.node["Condition"].missing:
-            yield violation(policy["policy"], "denying all actions to all principals", policy)
+            yield violation(policy["policy"], "denying all principals s3:PutBucketPolicy", policy)
 
 
 def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for bucket in stack.of(BUCKET):
-        policies = [companion["policy"] for companion in companions(stack, bucket, BUCKET_POLICY, "bucket")]
+        beside = companions(stack, bucket, BUCKET_POLICY, "bucket")
+        policies = [one["policy"] for one in (bucket, *beside) if not one["policy"].missing]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
             yield Violation(path="", got="open to requests without TLS: no policy denies them", at=bucket)
 
@@ -129,12 +131,12 @@ NO_GRANTS = StackRule(
         ),
         "principal": Check(
             asks="must name its principals",
-            find=each(BUCKET_POLICY, _any_principal),
+            find=each((BUCKET, BUCKET_POLICY), _any_principal),
             external_ids=("CKV_AWS_70",),
         ),
         "lockout": Check(
-            asks="must not deny all actions to all principals",
-            find=each(BUCKET_POLICY, _locks_out),
+            asks="must not deny all principals a change of the policy",
+            find=each((BUCKET, BUCKET_POLICY), _locks_out),
             external_ids=("CKV_AWS_93",),
         ),
         "transport": Check(
@@ -150,6 +152,7 @@ NO_GRANTS = StackRule(
         "lists": Check(
             asks="must be BucketOwnerEnforced",
             find=each(BUCKET_OWNERSHIP, is_in("rule.objectOwnership", "BucketOwnerEnforced")),
+            external_ids=("CKV2_AWS_65",),
         ),
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from pulumi_policy import Severity
@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.checks.questions import each, has_companion, is_in
 from policies.levels import Levels
 from policies.resources.access import Node
-from policies.resources.resource import Resource, Stack
+from policies.resources.resource import Resource
 from policies.resources.tokens import (
     BUCKET,
     BUCKET_ENCRYPTION,
@@ -27,8 +27,16 @@ _KMS: Final = ("aws:kms", "aws:kms:dsse")
 _DEFAULT: Final = "applyServerSideEncryptionByDefault"
 
 
+def _inline(key: str) -> Callable[[Resource], bool]:
+    """Whether a bucket has the property itself, which AWS takes as well."""
+    return lambda bucket: not bucket[key].missing
+
+
 def _rules(resource: Resource) -> list[Node]:
-    return [rule for rule in resource["rules"].items() if rule.known]
+    """Rules of encryption, of a bucket itself or of a resource about it."""
+    inline = resource.type == BUCKET
+    rules = [resource["serverSideEncryptionConfiguration"]["rule"]] if inline else resource["rules"].items()
+    return [rule for rule in rules if rule.known]
 
 
 def _not_kms(encryption: Resource, _: Context) -> Iterator[Violation]:
@@ -62,41 +70,75 @@ KMS_BUCKET_KEY = StackRule(
     checks={
         "declared": Check(
             asks="must declare its encryption",
-            find=has_companion(BUCKET_ENCRYPTION, "bucket", BUCKET, "left to S3's default"),
-            external_ids=("CKV_AWS_19",),
+            find=has_companion(
+                BUCKET_ENCRYPTION,
+                "bucket",
+                BUCKET,
+                "left to S3's default",
+                inline=_inline("serverSideEncryptionConfiguration"),
+            ),
+            external_ids=("CKV_AWS_19", "CKV_AWS_145"),
         ),
         "kms": Check(
             asks="must be aws:kms",
-            find=each(BUCKET_ENCRYPTION, _not_kms),
+            find=each((BUCKET, BUCKET_ENCRYPTION), _not_kms),
             external_ids=("CKV_AWS_145", "AVD-AWS-0132"),
         ),
         "key": Check(
             asks="must be a customer managed KMS key",
-            find=each(BUCKET_ENCRYPTION, _aws_key),
+            find=each((BUCKET, BUCKET_ENCRYPTION), _aws_key),
             external_ids=("CKV_AWS_186",),
         ),
         "bucket-key": Check(
             asks="must be true",
-            find=each(BUCKET_ENCRYPTION, _key_by_object),
+            find=each((BUCKET, BUCKET_ENCRYPTION), _key_by_object),
         ),
     },
 )
 
 
-def _incomplete_uploads(lifecycle: Resource, _: Context) -> Iterator[Violation]:
-    rules = lifecycle["rules"]
-    entries = rules.items()
-    ends = [entry["abortIncompleteMultipartUpload"]["daysAfterInitiation"] for entry in entries]
-    if not rules.unknown and all(days.missing for days in ends):
-        yield violation(rules, "without abortIncompleteMultipartUpload", lifecycle)
+def _lifecycle(resource: Resource) -> Node:
+    """Rules of a bucket itself or of a resource about it."""
+    return resource["lifecycleRules" if resource.type == BUCKET else "rules"]
 
 
-def _without_expiry(lifecycle: Resource, _: Context) -> Iterator[Violation]:
-    rules = lifecycle["rules"]
-    entries = rules.items()
-    ends = [entry["noncurrentVersionExpiration"]["noncurrentDays"] for entry in entries]
-    if not rules.unknown and all(days.missing for days in ends):
-        yield violation(rules, "without noncurrentVersionExpiration", lifecycle)
+def _active(rule: Node) -> bool:
+    """Whether S3 applies the rule: it is not certainly disabled. A rule of a bucket itself has `enabled`."""
+    return not rule["status"].is_not("Enabled") if rule["enabled"].missing else not rule["enabled"].is_false()
+
+
+def _for_every_object(rule: Node) -> bool:
+    narrow = [rule["prefix"], rule["tags"], *rule["filter"].fields().values()]
+    return not any(node.known and node.raw not in ("", {}) for node in narrow)
+
+
+def _incomplete_uploads(resource: Resource, _: Context) -> Iterator[Violation]:
+    rules = _lifecycle(resource)
+    entries = [rule for rule in rules.items() if _active(rule) and _for_every_object(rule)]
+    ends = [rule["abortIncompleteMultipartUpload"]["daysAfterInitiation"] for rule in entries]
+    ends += [rule["abortIncompleteMultipartUploadDays"] for rule in entries]
+    if _decides(resource) and all(days.missing for days in ends):
+        yield violation(rules, "without abortIncompleteMultipartUpload for all objects", resource)
+
+
+def _without_expiry(resource: Resource, _: Context) -> Iterator[Violation]:
+    rules = _lifecycle(resource)
+    expiries = [rule["noncurrentVersionExpiration"] for rule in rules.items() if _active(rule)]
+    ends = [days for expiry in expiries for days in (expiry["noncurrentDays"], expiry["days"])]
+    if _decides(resource) and all(days.missing for days in ends):
+        yield violation(rules, "without noncurrentVersionExpiration", resource)
+
+
+def _decides(resource: Resource) -> bool:
+    """Whether the resource has the rules: a bucket may leave them to another resource."""
+    rules = _lifecycle(resource)
+    return not rules.unknown and not (resource.type == BUCKET and rules.missing)
+
+
+def _suspended(bucket: Resource, _: Context) -> Iterator[Violation]:
+    versioning = bucket["versioning"]
+    if not versioning.missing and versioning["enabled"].is_false(default=False):
+        yield violation(versioning["enabled"], at=bucket)
 
 
 VERSIONED_LIFECYCLE = StackRule(
@@ -111,26 +153,32 @@ VERSIONED_LIFECYCLE = StackRule(
     checks={
         "versions": Check(
             asks="must have versioning",
-            find=has_companion(BUCKET_VERSIONING, "bucket", BUCKET, "without it"),
+            find=has_companion(BUCKET_VERSIONING, "bucket", BUCKET, "without it", inline=_inline("versioning")),
             external_ids=("CKV_AWS_21", "AVD-AWS-0090"),
         ),
         "enabled": Check(
             asks="must be Enabled",
             find=each(BUCKET_VERSIONING, is_in("versioningConfiguration.status", "Enabled")),
+            external_ids=("CKV_AWS_21", "AVD-AWS-0090"),
+        ),
+        "suspended": Check(
+            asks="must be true",
+            find=each(BUCKET, _suspended),
+            external_ids=("CKV_AWS_21", "AVD-AWS-0090"),
         ),
         "lifecycle": Check(
             asks="must have a lifecycle configuration",
-            find=has_companion(BUCKET_LIFECYCLE, "bucket", BUCKET, "without one"),
+            find=has_companion(BUCKET_LIFECYCLE, "bucket", BUCKET, "without one", inline=_inline("lifecycleRules")),
             external_ids=("CKV2_AWS_61",),
         ),
         "uploads": Check(
             asks="must abort incomplete multipart uploads",
-            find=each(BUCKET_LIFECYCLE, _incomplete_uploads),
+            find=each((BUCKET, BUCKET_LIFECYCLE), _incomplete_uploads),
             external_ids=("CKV_AWS_300",),
         ),
         "former": Check(
             asks="must expire noncurrent versions",
-            find=each(BUCKET_LIFECYCLE, _without_expiry),
+            find=each((BUCKET, BUCKET_LIFECYCLE), _without_expiry),
         ),
     },
 )
@@ -142,12 +190,20 @@ def _dotted(bucket: Resource, _: Context) -> Iterator[Violation]:
         yield violation(bucket["bucket"], at=bucket)
 
 
-def _companion(role: str, token: str, asks: str, got: str, *external_ids: str) -> Check[Stack]:
-    return Check(
-        asks=asks,
-        find=has_companion(token, "bucket", BUCKET, got),
-        external_ids=external_ids,
-    )
+def _copies(rules: Node) -> bool:
+    return rules.unknown or any(rule.unknown or not rule["status"].is_not("Enabled") for rule in rules.items())
+
+
+def _copied(bucket: Resource) -> bool:
+    return _copies(bucket["replicationConfiguration"]["rules"])
+
+
+def _copying(replication: Resource) -> bool:
+    return _copies(replication["rules"])
+
+
+def _locked(bucket: Resource) -> bool:
+    return not bucket["objectLockConfiguration"]["objectLockEnabled"].is_not("Enabled")
 
 
 AUDIT_EXTRAS = StackRule(
@@ -160,15 +216,27 @@ AUDIT_EXTRAS = StackRule(
     "with the reason.",
     fix="Configure it for the bucket, or suppress the check for the bucket with the reason.",
     checks={
-        "logged": _companion(
-            "logging", BUCKET_LOGGING, "must have access logging", "without it", "CKV_AWS_18", "AVD-AWS-0089"
+        "logged": Check(
+            asks="must have access logging",
+            find=has_companion(BUCKET_LOGGING, "bucket", BUCKET, "without it", inline=_inline("logging")),
+            external_ids=("CKV_AWS_18", "AVD-AWS-0089"),
         ),
-        "replicated": _companion(
-            "replication", BUCKET_REPLICATION, "must be replicated", "in one Region only", "CKV_AWS_144"
+        "replicated": Check(
+            asks="must be replicated",
+            find=has_companion(
+                BUCKET_REPLICATION, "bucket", BUCKET, "in one Region only", inline=_copied, counts=_copying
+            ),
+            external_ids=("CKV_AWS_144",),
         ),
-        "locked": _companion("lock", BUCKET_LOCK, "must have Object Lock", "without it", "CKV_AWS_143"),
-        "notified": _companion(
-            "notification", BUCKET_NOTIFICATION, "must send event notifications", "without them", "CKV2_AWS_62"
+        "locked": Check(
+            asks="must have Object Lock",
+            find=has_companion(BUCKET_LOCK, "bucket", BUCKET, "without it", inline=_locked),
+            external_ids=("CKV_AWS_143",),
+        ),
+        "notified": Check(
+            asks="must send event notifications",
+            find=has_companion(BUCKET_NOTIFICATION, "bucket", BUCKET, "without them"),
+            external_ids=("CKV2_AWS_62",),
         ),
         "name": Check(
             asks="must not contain a dot",

@@ -12,7 +12,14 @@ from policies.checks.pods import Pod, of_pod, pods
 from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import DEPLOYMENT, INFERENCE_SERVICE, POD_DISRUPTION_BUDGET, STATEFUL_SET
+from policies.resources.tokens import (
+    DEPLOYMENT,
+    INFERENCE_SERVICE,
+    LONG_RUNNING,
+    POD,
+    POD_DISRUPTION_BUDGET,
+    STATEFUL_SET,
+)
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
@@ -128,7 +135,7 @@ def _probe(key: str) -> Any:
 SERVING_PROBES = ResourceRule(
     name="serving-probes",
     title="Servers have readiness and liveness probes",
-    types=_SERVERS,
+    types=(*LONG_RUNNING, POD),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A model takes minutes to load; without a readiness probe, requests arrive before it is loaded.",

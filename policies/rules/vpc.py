@@ -15,14 +15,17 @@ from policies.resources.tokens import (
     DEFAULT_NETWORK_ACL,
     DEFAULT_SECURITY_GROUP,
     DEFAULT_VPC,
+    EGRESS_RULE,
     EIP,
     FLOW_LOG,
+    INGRESS_RULE,
     NETWORK_ACL,
     NETWORK_ACL_RULE,
     ROUTE,
+    ROUTE_TABLE,
+    SECURITY_GROUP_RULE,
     SUBNET,
     VPC,
-    VPC_PEERING,
 )
 from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 
@@ -39,20 +42,25 @@ def _public_by_default(resource: Resource, _: Context) -> Iterator[Violation]:
         yield violation(flag)
 
 
-def _default_rules(resource: Resource, _: Context) -> Iterator[Violation]:
-    if resource.type == DEFAULT_SECURITY_GROUP:
-        for key in ("ingress", "egress"):
-            if resource[key].items():
-                yield violation(resource[key], f"open, with {len(resource[key].items())} rules")
+def _routes(resource: Resource) -> list[Node]:
+    """Routes of a table, which may hold them itself, or a resource that is one."""
+    if resource.type == ROUTE_TABLE:
+        return [route for route in resource["routes"].items() if route.known]
+    return [resource.props] if resource.type == ROUTE else []
 
 
-def _to_everywhere(route: Resource) -> bool:
-    return bool(list(internet([route["destinationCidrBlock"], route["destinationIpv6CidrBlock"]])))
+_DESTINATIONS: Final = ("destinationCidrBlock", "destinationIpv6CidrBlock", "cidrBlock", "ipv6CidrBlock")
+"""The first two of a resource that is a route, the others of one in a table."""
+
+
+def _to_everywhere(route: Node) -> list[Node]:
+    return list(internet(route[key] for key in _DESTINATIONS))
 
 
 def _to_an_instance(resource: Resource, _: Context) -> Iterator[Violation]:
-    if resource.type == ROUTE and _to_everywhere(resource) and resource["networkInterfaceId"].known:
-        yield violation(resource["networkInterfaceId"])
+    for route in _routes(resource):
+        if _to_everywhere(route) and route["networkInterfaceId"].known:
+            yield violation(route["networkInterfaceId"])
 
 
 _TARGETS: Final = (
@@ -71,9 +79,10 @@ _TARGETS: Final = (
 
 def _two_targets(resource: Resource, _: Context) -> Iterator[Violation]:
     """EC2 takes one (ec2:CreateRoute); which one would decide is not for a review to guess."""
-    targets = [key for key in _TARGETS if resource.type == ROUTE and not resource[key].missing]
-    if len(targets) > 1:
-        yield Violation(path=targets[0], got=f"beside {', '.join(targets[1:])}")
+    for route in _routes(resource):
+        targets = [key for key in _TARGETS if not route[key].missing]
+        if len(targets) > 1:
+            yield Violation(path=route[targets[0]].path, got=f"beside {', '.join(targets[1:])}")
 
 
 def _entries(resource: Resource) -> list[Node]:
@@ -104,7 +113,7 @@ def _reaches(entry: Node) -> bool:
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
     title="Insecure AWS defaults of VPCs are not used",
-    types=(SUBNET, DEFAULT_VPC, DEFAULT_SECURITY_GROUP, *_ACLS, NETWORK_ACL_RULE, ROUTE),
+    types=(SUBNET, DEFAULT_VPC, *_ACLS, NETWORK_ACL_RULE, ROUTE, ROUTE_TABLE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Default VPCs, default security groups and automatic public addresses expose resources unintentionally.",
@@ -119,11 +128,6 @@ PARTS_CLOSED = ResourceRule(
             asks="must be false",
             find=_public_by_default,
             external_ids=("CKV_AWS_130", "AVD-AWS-0164"),
-        ),
-        "default-group": Check(
-            asks="must be empty",
-            find=_default_rules,
-            external_ids=("AVD-AWS-0173",),
         ),
         "default-route": Check(
             asks="must not be set on a default route; use a gateway",
@@ -171,6 +175,20 @@ def _default_group_unmanaged(stack: Stack, _: Context) -> Iterator[Violation]:
             )
 
 
+_GROUP_RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
+
+
+def _default_rules(stack: Stack, _: Context) -> Iterator[Violation]:
+    """Rules of the group itself, and rules that are resources of their own."""
+    for group in stack.of(DEFAULT_SECURITY_GROUP):
+        for key in ("ingress", "egress"):
+            if group[key].items():
+                yield violation(group[key], f"open, with {len(group[key].items())} rules", group)
+        for rule in stack.of(*_GROUP_RULES):
+            if group in rule.source("securityGroupId", DEFAULT_SECURITY_GROUP):
+                yield Violation(path="", got="a rule of the default security group", at=rule)
+
+
 def _idle_address(stack: Stack, _: Context) -> Iterator[Violation]:
     for address in stack.of(EIP):
         used = not address["instance"].missing or not address["networkInterface"].missing
@@ -186,15 +204,16 @@ def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
 
 
 def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
-    for route in stack.of(ROUTE):
-        if route.source("vpcPeeringConnectionId", VPC_PEERING) and _to_everywhere(route):
-            yield violation(route["destinationCidrBlock"], at=route)
+    for resource in stack.of(ROUTE, ROUTE_TABLE):
+        for route in _routes(resource):
+            if not route["vpcPeeringConnectionId"].missing:
+                yield from (violation(range_, at=resource) for range_ in _to_everywhere(route))
 
 
 VPC_BASELINE = StackRule(
     name="vpc-baseline",
     title="VPCs have flow logs, a managed default security group and no unused resources",
-    types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, EIP, NETWORK_ACL, ROUTE, VPC_PEERING),
+    types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, *_GROUP_RULES, EIP, NETWORK_ACL, ROUTE, ROUTE_TABLE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Flow logs show past connections to an investigation; unused resources cost money or are reused "
@@ -214,6 +233,11 @@ VPC_BASELINE = StackRule(
             asks="must have its default security group managed by the stack",
             find=_default_group_unmanaged,
             external_ids=("CKV2_AWS_12",),
+        ),
+        "default-rules": Check(
+            asks="must be empty",
+            find=_default_rules,
+            external_ids=("CKV2_AWS_12", "AVD-AWS-0173"),
         ),
         "address": Check(
             asks="must be attached",

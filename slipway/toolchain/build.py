@@ -109,3 +109,4 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
         log=cache.log_file(tool),
         progress=progress,
     )
+    cache.mark_verified(directory)

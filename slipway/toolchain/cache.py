@@ -1,6 +1,7 @@
 """The cache of binaries, outside the checkout: a directory per tool, version and platform, filled by one atomic rename.
 
     <cache>/tools/<name>/<version>/<os>-<arch>/bin/<name>     a finished tool, never changed
+    <cache>/tools/<name>/<version>/<os>-<arch>/verified       if a sum of this repository verified it
     <cache>/tools/<name>/<version>/.<os>-<arch>.partial       an unfinished one; only a killed process leaves it behind
     <cache>/tools/<name>/<version>/.<os>-<arch>.lock          held during the installation or build
     <cache>/logs/<name>-<version>.log                         output of the installer or compiler
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from slipway.toolchain.tools import Tool
 
+_VERIFIED = "verified"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -51,6 +53,16 @@ def directory(tool: Tool) -> Path:
 def binary(tool: Tool) -> Path:
     """The path of the tool's binary in the cache, whether it exists or not."""
     return directory(tool) / "bin" / tool.name
+
+
+def mark_verified(folder: Path) -> None:
+    """Record that a committed sum verified what is in the directory of a tool or a plugin."""
+    (folder / _VERIFIED).touch()
+
+
+def verified(folder: Path) -> bool:
+    """Whether a committed sum verified what is in the directory of a tool or a plugin."""
+    return (folder / _VERIFIED).is_file()
 
 
 def log_file(tool: Tool) -> Path:

@@ -16,19 +16,19 @@ def ensure(name: str, *, pinned: bool = False) -> Path:
 
     Progress goes to stderr. The binary stays in the cache, for every checkout of this user. An interrupt leaves no
     incomplete tool, and the next call continues from Go's build cache. With `pinned`, a download needs a committed
-    checksum; Go verifies the source by the committed go.sum anyway.
+    checksum, Go verifies the source by the committed go.sum anyway, and a binary of the machine does not count.
 
     Raises:
         ToolError: There is no such tool, or no way to obtain it works; the text names each way and what to do.
         KeyboardInterrupt: Ctrl-C, after the compiler has ended.
     """
     tool = get(name)
-    if found := locate.search(tool):
+    if found := locate.search(tool, pinned=pinned):
         return found.path
     progress = Progress(f"{tool.name} {tool.version}")
     with cache.locked(tool, lambda: progress.note(f"{tool.name}: another process is installing it; waiting for it")):
         # The process that held the lock before us may have installed it.
-        if found := locate.search(tool):
+        if found := locate.search(tool, pinned=pinned):
             return found.path
         return _make(tool, progress, pinned=pinned)
 

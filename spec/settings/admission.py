@@ -66,6 +66,8 @@ class Admission(Model):
     """A ServiceMonitor names no file of Prometheus."""
     monitor_scope: Action = Action.DENY
     """A monitor of a team reads pods of its own namespace, under their own names."""
+    workflow_locks: Action = Action.DENY
+    """A workflow takes mutexes and semaphores of its own namespace."""
     team_labels: Action = Action.DENY
     """A pod has the team, project and cost center of its namespace, or no labels for them."""
     max_replicas: Annotated[int, Field(ge=1, le=5000)] = 100

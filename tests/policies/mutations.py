@@ -65,6 +65,7 @@ _SPOT: Final = {("spec", "template", "spec", "nodeSelector", "karpenter.sh/capac
 _OPEN: Final = {("vpcConfig", "endpointPublicAccess"): True}
 MORE: Final[Mapping[str, Edits]] = {
     "eks-no-world-endpoint/anywhere": _OPEN,
+    "pod-hygiene/default-account": {("automountServiceAccountToken",): True},
     "rbac-takeover/resources": {("rules", 0, "resources"): ["namespaces"], ("rules", 0, "verbs"): ["patch"]},
     "rbac-takeover/system": {("metadata", "namespace"): "kube-system", ("roleRef", "name"): "admin"},
     "rbac-reach/admission": {("rules", 0, "verbs"): ["create"]},
@@ -204,6 +205,7 @@ MUTATIONS: Final = (
         "policy",
         '{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"*"}}',
         "principals-known/anybody",
+        "s3-no-public-grants/principal",
     ),
     edit(
         "storage-efs-policy",
@@ -271,6 +273,10 @@ MUTATIONS: Final = (
     removal("space-vision-training-network-default-deny", "netpol-default-deny/ingress", "netpol-default-deny/egress"),
     removal("network-flow-logs-vpc", "vpc-baseline/flow-logs"),
     removal("network-default-group", "vpc-baseline/default-group"),
+    edit("kube-prometheus-stack-rules-records", "spec.groups", [], "alerts-kept/filled"),
+    removal("kube-prometheus-stack-rules-alerts", "alerts-kept/alerts"),
+    edit("mlflow-database-user", "stringData.password", "it", "secret-values-elsewhere/value"),
+    edit("network-default-group", "ingress", [{"protocol": "-1", "self": True}], "vpc-baseline/default-rules"),
     removal("network-endpoint-s3", "vpc-shape/endpoints"),
     removal("pool-h100-fabric-from-itself", "efa-pool-complete/group"),
     removal("cluster-api-from-corporate", "eks-private-reachable/admitted"),

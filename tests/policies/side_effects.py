@@ -76,6 +76,12 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "iam-no-admin/actions": ("iam-scoped-writes/pass-role",),
     "iam-no-admin/s3": ("iam-scoped-writes/exfiltration", "iam-scoped-writes/permissions"),
     "vpc-parts-closed/acl": ("vpc-baseline/acl",),
+    # An instance and a launch configuration without any property.
+    "node-no-public-ip/pool": (
+        "node-ebs-encrypted-cmk/mapped",
+        "node-imds-hop-limit/hops",
+        "node-imdsv2-required/tokens",
+    ),
 }
 """Further checks that the same mutation violates."""
 

@@ -43,6 +43,10 @@ DEFERRED: dict[tuple[str, Path], str] = {
     ("vpc-shape", ("mapPublicIpOnLaunch",)): "the subnet may be public, and its zone without nodes",
     ("eks-access-in-stack-file", ("principals",)): "the principal may be among them",
     ("eks-access-in-stack-file", ("principals", 0)): "it may be the principal",
+    ("s3-audit-extras", ("rules", 0)): "the rule may be enabled",
+    ("s3-audit-extras", ("rules", 0, "status")): "the rule may be enabled",
+    ("s3-audit-extras", ("replicationConfiguration", "rules", 0)): "the rule may be enabled",
+    ("s3-audit-extras", ("replicationConfiguration", "rules", 0, "status")): "the rule may be enabled",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
     **{
         ("service-account-own", ("metadata", *path)): "the namespace may be a team's"

@@ -24,7 +24,6 @@ IDLE = {
     "job-queue-and-priority",
     "kserve-hardened",
     "serving-ha",
-    "serving-probes",
     "serving-scale-bounds",
     "spot-job-checkpoints",
     # Controllers create load balancers; RDS creates secrets.

@@ -17,11 +17,11 @@ slipway() {
     PYTHONPATH=$root "$root/.venv/bin/python" -m slipway "$@"
 }
 
-# The engine and its plugins, which `python -m slipway.toolchain pipeline` got before credentials were here: with them
-# nothing is fetched or built.
+# The engine and its plugins, which `python -m slipway.toolchain pipeline` got and verified before credentials were here:
+# with them nothing is fetched or built, and what the runner's image brings is not used.
 use_engine() {
     local pulumi
-    pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.find("pulumi") or "")')
+    pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.find("pulumi", pinned=True) or "")')
     if [ -z "$pulumi" ]; then
         echo "error: no pulumi here: run \`.venv/bin/python -m slipway.toolchain pipeline\` without credentials" >&2
         exit 1

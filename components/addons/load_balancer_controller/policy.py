@@ -15,7 +15,6 @@ TAG: Final = "elbv2.k8s.aws/cluster"
 """Tag of everything that the controller creates; its value is the name of the cluster."""
 
 READ: Final = (
-    "acm:DescribeCertificate",
     "acm:ListCertificates",
     "ec2:DescribeAccountAttributes",
     "ec2:DescribeAddresses",
@@ -29,7 +28,6 @@ READ: Final = (
     "ec2:DescribeTags",
     "ec2:DescribeVpcPeeringConnections",
     "ec2:DescribeVpcs",
-    "ec2:GetSecurityGroupsForVpc",
     "elasticloadbalancing:DescribeListenerAttributes",
     "elasticloadbalancing:DescribeListenerCertificates",
     "elasticloadbalancing:DescribeListeners",
@@ -43,6 +41,7 @@ READ: Final = (
     "elasticloadbalancing:DescribeTargetHealth",
     "elasticloadbalancing:DescribeTrustStores",
 )
+"""Reads that IAM can't limit to a resource (Service Authorization Reference; read 2026-11)."""
 WEB_ACL: Final = (
     "wafv2:AssociateWebACL",
     "wafv2:DisassociateWebACL",
@@ -75,6 +74,16 @@ def policy(*, cluster: str, partition: str, region: str, account_id: str, web_ac
     )
     return document(
         Statement(sid="Read", actions=READ, resources=["*"]),
+        Statement(
+            sid="ReadCertificates",
+            actions=["acm:DescribeCertificate"],
+            resources=[f"arn:{partition}:acm:{here}:certificate/*"],
+        ),
+        Statement(
+            sid="ReadGroupsOfVpc",
+            actions=["ec2:GetSecurityGroupsForVpc"],
+            resources=[f"arn:{partition}:ec2:{here}:vpc/*"],
+        ),
         Statement(
             sid="MakeServiceLinkedRole",
             actions=["iam:CreateServiceLinkedRole"],

@@ -22,6 +22,8 @@ SINGULAR: Final[Mapping[str, str]] = {
     "cors_rules": "cors_rule",
     "cost_filters": "cost_filter",
     "encryption_configurations": "encryption_configuration",
+    "default_actions": "default_action",
+    "ebs_block_devices": "ebs_block_device",
     "grants": "grant",
     "image_tag_mutability_exclusion_filters": "image_tag_mutability_exclusion_filter",
     "inline_policies": "inline_policy",
@@ -82,19 +84,27 @@ def argument(name: str) -> str:
     return SINGULAR.get(plain, plain)
 
 
-def _object(fields: Mapping[str, Field], value: Mapping[str, Any]) -> dict[str, Any]:
-    return {argument(key): _value(fields[key].kind, item) for key, item in value.items() if key in fields}
+_PLURAL_IN: Final = frozenset({("replicationConfiguration", "rules")})
+"""Blocks that have a plural name in one block only, by its property (the same documentation, `aws_s3_bucket`)."""
 
 
-def _value(kind: Kind, value: Any) -> Any:
+def _object(fields: Mapping[str, Field], value: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    known = {key: item for key, item in value.items() if key in fields}
+    return {
+        snake(key) if (above, key) in _PLURAL_IN else argument(key): _value(fields[key].kind, item, key)
+        for key, item in known.items()
+    }
+
+
+def _value(kind: Kind, value: Any, name: str) -> Any:
     options = kind.options if isinstance(kind, AnyOf) else (kind,)
     if isinstance(value, list):
         item = next((option.item for option in options if isinstance(option, ListOf)), None)
-        return [_value(item, one) for one in value] if item is not None else value
+        return [_value(item, one, name) for one in value] if item is not None else value
     if isinstance(value, Mapping):
         nested = next((option for option in options if isinstance(option, ObjectOf)), None)
         # The keys of a plain map, such as tags and labels, are not renamed.
-        return _object(nested.fields, value) if nested is not None else dict(value)
+        return _object(nested.fields, value, name) if nested is not None else dict(value)
     return value
 
 

@@ -15,6 +15,12 @@ _EXCEPTIONS: Final[Mapping[str, str]] = {
     "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": "aws_vpc_ipv4_cidr_block_association",
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider": "aws_iam_openid_connect_provider",
     "aws:ec2/securityGroupRule:SecurityGroupRule": "aws_security_group_rule",
+    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": "aws_fsx_openzfs_file_system",
+    "aws:lb/loadBalancer:LoadBalancer": "aws_lb",
+    "aws:rds/cluster:Cluster": "aws_rds_cluster",
+    "aws:rds/clusterInstance:ClusterInstance": "aws_rds_cluster_instance",
+    "aws:s3/bucketObjectv2:BucketObjectv2": "aws_s3_object",
+    "aws:s3/bucketReplicationConfig:BucketReplicationConfig": "aws_s3_bucket_replication_configuration",
 }
 """Registry documentation of hashicorp/aws 6, names of resources (2026-11)."""
 

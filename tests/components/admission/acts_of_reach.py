@@ -35,6 +35,21 @@ def surging(surge: int | str) -> Object:
     return make.deployment(replicas=1, strategy={"rollingUpdate": {"maxSurge": surge}})
 
 
+LOCKED: Final[dict[str, Object]] = {
+    "as a whole": {"synchronization": {"mutexes": [{"name": "a"}, {"name": "b", "namespace": "other"}]}},
+    "in a step": {
+        "templates": [
+            {"name": "a"},
+            {
+                "name": "b",
+                "synchronization": {
+                    "semaphores": [{"namespace": "other", "configMapKeyRef": {"name": "a", "key": "b"}}]
+                },
+            },
+        ]
+    },
+    "in its defaults": {"templateDefaults": {"synchronization": {"mutexes": [{"name": "b", "namespace": "other"}]}}},
+}
 REACHING: Final = (
     Act(what="a pod that repels all others", actor=EDIT, manifest=repelling(namespaceSelector={}),
         rule="node-selection"),
@@ -53,6 +68,15 @@ REACHING: Final = (
     Act(what="a pod with another team's label later", actor=EDIT, before=make.pod(), method="PATCH",
         manifest={**billed(team="other"), "spec": {}}, rule="team-labels"),
     Act(what="a pod with the label of its team", actor=EDIT, manifest=billed(team=TEAM)),
+    *(
+        Act(what=f"a {kind} with a lock of another namespace {where}", actor=EDIT, rule="workflow-locks",
+            manifest=make.workflow(kind, **body))
+        for kind in ("Workflow", "CronWorkflow", "WorkflowTemplate")
+        for where, body in LOCKED.items()
+    ),
+    Act(what="a Workflow with locks of its own namespace", actor=EDIT, manifest=make.workflow(
+        synchronization={"mutexes": [{"name": "a"}, {"name": "b", "namespace": "acts"}]}, templates=[
+            {"name": "a", "synchronization": {"semaphores": [{"configMapKeyRef": {"name": "a", "key": "b"}}]}}])),
     Act(what="a ServiceMonitor of all namespaces", actor=EDIT, rule="monitor-scope", manifest={
         **make.service_monitor(), "spec": {"namespaceSelector": {"any": True}, "selector": {}, "endpoints": []}}),
     Act(what="a ServiceMonitor of its own namespace by name", actor=EDIT, manifest={

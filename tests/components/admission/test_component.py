@@ -36,6 +36,7 @@ RULES = {
     "ingress-scope",
     "monitor-files",
     "monitor-scope",
+    "workflow-locks",
     "team-labels",
 }
 

@@ -33,6 +33,17 @@ def test_an_installed_tool_is_not_built(gadget: Tool, machine: Path, script: Wri
     assert not calls.exists()
 
 
+def test_an_installed_tool_does_not_count_where_it_has_to_be_pinned(
+    gadget: Tool, machine: Path, script: WriteScript, fake_go: FakeGo
+) -> None:
+    calls = fake_go("")
+    script(machine / "bin" / "gadget", "echo v1.2.3")
+    assert find(gadget.name, pinned=True) is None
+    assert ensure(gadget.name, pinned=True) == cache.binary(gadget)
+    assert builds(calls) == 1
+    assert find(gadget.name, pinned=True) == cache.binary(gadget)
+
+
 def test_two_concurrent_calls_build_once(gadget: Tool, fake_go: FakeGo, capsys: pytest.CaptureFixture[str]) -> None:
     calls = fake_go("sleep 0.5")
     paths: list[Path] = []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slipway.errors import ToolError
-from slipway.toolchain import cache, checksums, install, plugins, record
+from slipway.toolchain import build, cache, checksums, find, install, plugins, record
 from slipway.toolchain.__main__ import main
 from slipway.toolchain.tools import TOOLS
 from tests.slipway.toolchain.conftest import WriteScript
@@ -46,7 +46,10 @@ def served(machine: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
 
 @pytest.fixture
 def pulumi(machine: Path, script: WriteScript) -> Path:
-    return script(machine / "bin" / "pulumi", PULUMI)
+    """One in the cache that a committed sum verified."""
+    path = script(cache.binary(TOOLS["pulumi"]), PULUMI)
+    cache.mark_verified(cache.directory(TOOLS["pulumi"]))
+    return path
 
 
 def here(name: str) -> str:
@@ -90,6 +93,37 @@ def test_the_pipeline_gets_the_engine_and_the_plugins_of_the_locked_sdks(
     assert str(pulumi) in capsys.readouterr().out
     served.clear()
     assert main(["pipeline"]) == 0, "what is installed is not fetched again"
+
+
+def test_a_plugin_that_was_there_is_replaced_by_the_committed_one(pulumi: Path, served: dict[str, bytes]) -> None:
+    """The engine fetches plugins itself where nobody forbids it, and a runner may have other users."""
+    for name in plugins.PROVIDERS:
+        plugins.folder(name).mkdir(parents=True)
+        (plugins.folder(name) / "archive").write_bytes(b"another plugin")
+    with pytest.raises(ToolError, match="no checksum of it is committed"):
+        plugins.ensure_pinned(pulumi)
+    served.update({here(name): PLUGIN for name in plugins.PROVIDERS})
+    checksums.write({here(name): hashlib.sha256(PLUGIN).hexdigest() for name in plugins.PROVIDERS})
+    assert plugins.ensure_pinned(pulumi) == [plugins.folder(name) for name in plugins.PROVIDERS]
+    assert all((plugins.folder(name) / "archive").read_bytes() == PLUGIN for name in plugins.PROVIDERS)
+
+
+@pytest.mark.parametrize("brought", ["PATH", "cache"])
+def test_an_empty_list_verifies_nothing(
+    machine: Path,
+    script: WriteScript,
+    brought: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A CLI that the runner's image brings, or one that was downloaded without a committed sum, is not used."""
+    monkeypatch.setattr(build, "go_command", lambda: None)
+    tool = TOOLS["pulumi"]
+    script(machine / "bin" / "pulumi" if brought == "PATH" else cache.binary(tool), PULUMI)
+    assert find("pulumi") is not None
+    assert find("pulumi", pinned=True) is None
+    assert main(["pipeline"]) == 1
+    assert "no checksum of it is committed" in capsys.readouterr().err
 
 
 def test_the_checksums_of_all_release_files_are_recorded(served: dict[str, bytes]) -> None:

@@ -1,0 +1,78 @@
+"""One row of the comparison: a way to write what identifiers of Checkov ask for, once right and once wrong for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.policies.fixtures.build import Fixture, FixtureResource, edited, with_, without
+
+__all__ = ["UNREVIEWED", "Alone", "Spelling", "allow", "by_checkov", "by_pack", "document", "of", "with_", "without"]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A difference that stays.
+
+    Attributes:
+        who: Who reports, while the other is silent: `checkov` or `pack`.
+        why: The reason, as a sentence.
+    """
+
+    who: str
+    why: str
+
+
+def by_pack(why: str) -> Alone:
+    return Alone("pack", why)
+
+
+def by_checkov(why: str) -> Alone:
+    return Alone("checkov", why)
+
+
+UNREVIEWED: Final = by_pack("nobody has reviewed the type: the pack reports it whatever it says")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling:
+    """One way to write it.
+
+    Attributes:
+        name: Unique in the table: the resource, and which of its properties.
+        good: A program in which neither reports one of the identifiers.
+        bad: By identifier: programs in which both report it.
+        good_differs: By identifier: who alone reports the good program.
+        bad_differs: By identifier: who alone reports the bad programs, all of them.
+    """
+
+    name: str
+    good: Fixture
+    bad: Mapping[str, Fixture | Sequence[Fixture]]
+    good_differs: Mapping[str, Alone] = field(default_factory=dict)
+    bad_differs: Mapping[str, Alone] = field(default_factory=dict)
+
+    def bads(self, external_id: str) -> Sequence[Fixture]:
+        """Bad programs of an identifier."""
+        programs = self.bad[external_id]
+        return [programs] if isinstance(programs, Mapping) else programs
+
+
+def of(kind: str, props: Mapping[str, Any] | None = None, /, **takes: str) -> FixtureResource:
+    """A resource, and for properties the name of the resource whose output they use."""
+    return FixtureResource(type=kind, props=props or {}, takes={key: (name,) for key, name in takes.items()})
+
+
+def document(*statements: Mapping[str, Any]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
+
+
+def allow(actions: Any, resources: Any = "*", **more: Any) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": actions, "Resource": resources, **more}
+
+
+def changed(resource: FixtureResource, path: str, *value: Any) -> FixtureResource:
+    """A resource with one property changed, or removed if there is no value."""
+    return FixtureResource(type=resource.type, props=edited(resource.props, path, *value), takes=resource.takes)
