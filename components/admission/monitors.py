@@ -8,6 +8,8 @@ from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
 from components.admission.templates import KIND, O
 
+_OF_NOBODY: Final = "!has(request.namespace)"
+"""One without a namespace is no team's, but no binding excludes it: a stand-in for a missing CRD is cluster-scoped."""
 _FILES: Final = (
     "(has(e.bearerTokenFile) && e.bearerTokenFile != '') || (has(e.tlsConfig) && "
     "(has(e.tlsConfig.caFile) || has(e.tlsConfig.certFile) || has(e.tlsConfig.keyFile)))"
@@ -17,7 +19,7 @@ MONITOR_FILES: Final = Rule(
     kinds=(kinds.SERVICE_MONITOR,),
     what="a ServiceMonitor names no file of Prometheus",
     why="Prometheus would send its own token to the team's pod, and with it the team could read every namespace",
-    expression=f"!has({O}.spec.endpoints) || !{O}.spec.endpoints.exists(e, {_FILES})",
+    expression=f"{_OF_NOBODY} || !has({O}.spec.endpoints) || !{O}.spec.endpoints.exists(e, {_FILES})",
     message=Message(
         wrong="a ServiceMonitor of a team reads no files of Prometheus: ",
         fix="remove bearerTokenFile, caFile, certFile and keyFile; use authorization.credentials or tlsConfig.ca with "
@@ -56,8 +58,7 @@ MONITOR_SCOPE: Final = Rule(
         f"({_PART}.exists(e, {_FORGED}) ? [{literal(_RENAMED)}] : [])"
         f" + ({_PART}.exists(e, {_OFTEN}) ? ['an interval below 10s'] : [])"
     },
-    # One without a namespace is no team's, but no binding excludes it: a stand-in for a missing CRD is cluster-scoped.
-    expression="!has(request.namespace) || variables.beyond.size() == 0",
+    expression=f"{_OF_NOBODY} || variables.beyond.size() == 0",
     message=Message(
         wrong="this monitor reaches beyond its namespace: remove ",
         found="variables.beyond.join(', ')",

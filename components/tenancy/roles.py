@@ -39,7 +39,7 @@ _EDITED: Final[_Resources] = {
     "batch": ("cronjobs", "jobs"),
     "jobset.x-k8s.io": ("jobsets",),
     "keda.sh": ("scaledjobs", "scaledobjects", "triggerauthentications"),
-    "kubeflow.org": ("jaxjobs", "mpijobs", "pytorchjobs", "tfjobs", "xgboostjobs"),
+    "kubeflow.org": ("jaxjobs", "mpijobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs"),
     "leaderworkerset.x-k8s.io": ("leaderworkersets",),
     "monitoring.coreos.com": ("podmonitors", "servicemonitors"),
     "policy": ("poddisruptionbudgets",),

@@ -225,7 +225,12 @@ class Sandbox:
         if self._settings.official is not None:
             return ()
         client, home = self.targets.client(server), self._settings.home
-        instances = Instances(client, server.version, home, MotoFacts().subnets)
+
+        def ended(node: str) -> None:
+            if name := self._name(server):
+                self.registry.instance_ended(name, node)
+
+        instances = Instances(client, server.version, home, MotoFacts().subnets, ended)
         if not wanted(autoscaler.NAME):
             return (instances,)
         return instances, Autoscaler(client, lambda: self._name(server), self.registry, home)

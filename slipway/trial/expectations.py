@@ -18,6 +18,8 @@ from spec.settings.base import Duration, Model
 
 FILE: Final = "try.yaml"
 SUFFIXES: Final = (".yaml", ".yml", ".json")
+GENERATED: Final = "try"
+"""End of the name of an object whose manifest has `generateName`, as many samples of upstream projects."""
 WITHIN: Final = "60s"
 """Time that objects without a duration of their own get."""
 
@@ -84,7 +86,8 @@ def read(folder: Path) -> Trial:
     files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)
     manifests: dict[str, dict[str, Any]] = {}
     for path in files:
-        for one in flat(_documents(path)):
+        for document in flat(_documents(path)):
+            one = _named(document)
             name = _name(one, path)
             if name in manifests:
                 msg = f"{path}: {name} is in the folder twice: give each object a name of its own"
@@ -99,6 +102,16 @@ def read(folder: Path) -> Trial:
         raise SlipwayError(msg, EXIT_REFUSED)
     expected = {name: given.expect.get(name, Expectation()) for name in manifests}
     return Trial(given.namespace, manifests, expected, float(seconds(given.within)))
+
+
+def _named(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """One with a `generateName` gets a name that expectations can tell: `job/sample-try` for `sample-`."""
+    metadata = manifest.get("metadata") or {}
+    begins = metadata.get("generateName")
+    if metadata.get("name") or not begins:
+        return manifest
+    rest = {key: value for key, value in metadata.items() if key != "generateName"}
+    return {**manifest, "metadata": {**rest, "name": f"{begins}{GENERATED}"}}
 
 
 def _name(manifest: Mapping[str, Any], path: Path) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from components.admission import kinds
 from components.workloads.target import Target
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
@@ -18,6 +19,7 @@ NAMESPACED: Final = (
     ("v1", "Pod"),
     ("v1", "PersistentVolumeClaim"),
     ("batch/v1", "Job"),
+    ("batch/v1", "CronJob"),
     ("apps/v1", "Deployment"),
     ("apps/v1", "ReplicaSet"),
     ("apps/v1", "StatefulSet"),
@@ -26,12 +28,18 @@ NAMESPACED: Final = (
     ("jobset.x-k8s.io/v1alpha2", "JobSet"),
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
-    ("ray.io/v1", "RayCluster"),
+    *(("kubeflow.org/v1", each.kind) for each in kinds.TRAINING),
+    ("kubeflow.org/v2beta1", kinds.MPI_JOB.kind),
+    *(("ray.io/v1", each.kind) for each in kinds.RAY),
+    ("keda.sh/v1alpha1", "ScaledJob"),
+    ("argoproj.io/v1alpha1", "Workflow"),
+    ("serving.kserve.io/v1beta1", "InferenceService"),
     ("serving.knative.dev/v1", "Service"),
     ("serving.knative.dev/v1", "Configuration"),
     ("serving.knative.dev/v1", "Revision"),
 )
-"""Kinds between a workload and its pods. A kind that the cluster does not serve is left out."""
+"""Kinds between what a user applies and its pods, what a user applies included: a pod or a Workload of Kueue is asked
+about as well. A kind that the cluster does not serve is left out."""
 OF_CLUSTER: Final = (("v1", "Node"), ("karpenter.sh/v1", "NodeClaim"))
 CLUSTER_EVENTS: Final = "default"
 """Namespace of events about objects of the cluster (client-go, tools/record, makeEvent)."""

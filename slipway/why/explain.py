@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from components.workloads.metadata import PRIORITY, QUEUE
-from slipway.why import pods, queue
+from slipway.why import file, groups, pods, queue
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.refusals import refusal
@@ -82,7 +82,20 @@ def _queued(bundle: Bundle) -> Part | None:
     for workload in bundle.workloads:
         part = queue.held(workload, bundle)
         if part is not None:
-            return part
+            return _beyond_share(part, bundle) or part
+    return None
+
+
+def _beyond_share(part: Part, bundle: Bundle) -> Part | None:
+    """That it can never be admitted. Of a job with several pod sets Kueue reports the flavors that it tried last: its
+    message may name a taint of the first set, and not that the second exceeds the quota."""
+    if part.layer is not Layer.QUEUE or bundle.target is None:
+        return None
+    for problem in file.beyond_share(bundle.subject, bundle.target):
+        cause = f"{problem.path}: {problem.rule} (given: {problem.value})"
+        fix = problem.fix[:1].lower() + problem.fix[1:].rstrip(".")
+        numbers = {"requested": str(problem.value)}
+        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers, evidence=part.evidence)
     return None
 
 
@@ -108,6 +121,9 @@ def _pods(bundle: Bundle) -> Part | None:
         return None
     parts = [(pod, part) for pod in alive if (part := pods.held(pod, bundle)) is not None]
     if not parts:
+        lacking = groups.lacking(bundle)
+        if lacking is not None:
+            return lacking
         nodes = Counter(str(pod["spec"].get("nodeName")) for pod in alive)
         where = ", ".join(sorted(nodes))
         return Part(layer=Layer.RUNS, cause=f"{len(alive)} of {len(alive)} pods, on {where}")

@@ -15,9 +15,10 @@ from components.workloads.checks.bounds import LONGEST, LONGEST_IDLE, LONGEST_KE
 from components.workloads.checks.fit import capacity_problems, fits_in_share, node_problems, share_problems
 from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.need import choice, need
-from components.workloads.checks.pods import image_problems, spot_problems
+from components.workloads.checks.pods import image_problems
 from components.workloads.metadata import PRIORITY, QUEUE
 from components.workloads.target import Target
+from slipway.why import spot
 from slipway.why.answer import Layer
 from slipway.why.claims import claims_of
 from slipway.why.podsets import PodSet, podsets
@@ -55,7 +56,7 @@ def findings(manifest: Object, target: Target, rules: Admission, others: Sequenc
     """
     kind = str(manifest.get("kind"))
     found = [Finding(Layer.ADMISSION, one) for one in _admission(kind, manifest, target, rules)]
-    found += [Finding(Layer.QUEUE, one) for one in _queue(kind, manifest, target)]
+    found += _queue(kind, manifest, target, rules)
     for group in podsets(manifest):
         found += _pods(kind, manifest, group, target, rules)
         found += [Finding(Layer.VOLUME, one) for one in _claims(group, target, others)]
@@ -70,6 +71,19 @@ def notes(manifest: Object, target: Target) -> list[Problem]:
         for path, value, *_ in _bounds(str(manifest.get("kind")), manifest):
             if path.endswith("activeDeadlineSeconds"):
                 found += lifetime_problems(path, value, group.spec, target)
+    return found
+
+
+def beyond_share(manifest: Object, target: Target) -> list[Problem]:
+    """Pods of a queued object that never run at once, because the team's share of every pool is too small."""
+    kind = str(manifest.get("kind"))
+    found: list[Problem] = []
+    for group in podsets(manifest) if is_queued(kind, manifest, target) else ():
+        fitting = {
+            name: target.pools[name] for name, wrong in usable(kind, manifest, group, target).items() if not wrong
+        }
+        amounts = _amounts(group, fitting, need(group.spec), target) if fitting else ()
+        found += [one.problem for one in amounts if one.layer is Layer.QUOTA]
     return found
 
 
@@ -154,20 +168,22 @@ def _bounds(kind: str, manifest: Object) -> Iterator[tuple[str, int | None, int,
     yield f"{prefix}.ttlSecondsAfterFinished", holder.get("ttlSecondsAfterFinished"), LONGEST_KEPT, kind != "CronJob"
 
 
-def _queue(kind: str, manifest: Object, target: Target) -> Iterator[Problem]:
+def _queue(kind: str, manifest: Object, target: Target, rules: Admission) -> Iterator[Finding]:
     queue, priority = _label(kind, manifest, QUEUE), _label(kind, manifest, PRIORITY)
     if target.queue is not None and queue not in ("", target.queue):
-        path = f"metadata.labels[{QUEUE}]"
-        yield Problem(path, f"namespace {target.namespace} has no such LocalQueue", queue, f"Write {target.queue}.")
+        rule, fix = f"namespace {target.namespace} has no such LocalQueue", f"Write {target.queue}."
+        yield Finding(Layer.QUEUE, Problem(f"metadata.labels[{QUEUE}]", rule, queue, fix))
     if target.queue is not None and priority and priority not in target.priorities:
         rule = "it must be a priority class of the platform that the team may use"
-        known = ", ".join(target.priorities)
-        yield Problem(f"metadata.labels[{PRIORITY}]", rule, priority, f"Use one of {known}.")
+        fix = f"Use one of {', '.join(target.priorities)}."
+        refused = rules.priority_class is Action.DENY and kind in {one.kind for one in kinds.WITH_PODS}
+        layer = Layer.ADMISSION if refused else Layer.QUEUE
+        yield Finding(layer, Problem(f"metadata.labels[{PRIORITY}]", rule, priority, fix))
 
 
 def _pods(kind: str, manifest: Object, group: PodSet, target: Target, rules: Admission) -> Iterator[Finding]:
     spec = with_tolerations(kind, manifest, group.spec, target)
-    wanted, chosen = need(spec), choice(spec, target)
+    wanted = need(spec)
     priority = spec.get("priorityClassName")
     if priority and priority not in target.priorities:
         rule = "it must be a priority class of the platform that the team may use"
@@ -187,11 +203,9 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target, rules: Adm
         fitting = {name: target.pools[name] for name, problems in pools.items() if not problems}
         yield from _amounts(group, fitting, wanted, target)
 
-    on_spot = kind in _QUEUED and kind != kinds.RAY_JOB.kind
-    if rules.spot_checkpoint is Action.DENY and on_spot and (chosen.named or gpus):
-        for problem in spot_problems(group.name, spec, target):
-            if problem.path.endswith(".volumes"):
-                yield Finding(Layer.ADMISSION, problem)
+    queued = is_queued(kind, manifest, target)
+    for problem in spot.problems(kind, group, target, rules, pools, queued=queued):
+        yield Finding(Layer.ADMISSION, problem)
     for one in spec.get("containers") or ():
         if rules.image_tag is Action.DENY:
             path = f"{group.name}.containers.{one.get('name')}.image"
@@ -199,7 +213,10 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target, rules: Adm
 
 
 def _amounts(group: PodSet, pools: Mapping[str, PoolSpec], wanted: Any, target: Target) -> Iterator[Finding]:
-    """All pods at once: against the share of the team in one of the pools, and the number of nodes of all."""
+    """All pods at once: against the share of the team in one of the pools, and the number of nodes of all. What pods
+    without requests get from the LimitRange of the namespace is not known here."""
+    if not wanted:
+        return
     if target.shares is not None:
         shared = {name: pool for name, pool in pools.items() if name in target.shares} or pools
         shares = target.shares

@@ -51,7 +51,8 @@ def answer(
         others: The other objects of the file.
         unread: What could not be asked.
     """
-    subject = f"{str(manifest.get('kind')).lower()}/{(manifest.get('metadata') or {}).get('name', '')}"
+    metadata = manifest.get("metadata") or {}
+    subject = f"{str(manifest.get('kind')).lower()}/{metadata.get('name') or metadata.get('generateName') or ''}"
     parts: list[Part] = []
     seen: list[Evidence] = []
     if dry_run is not None:
@@ -120,7 +121,7 @@ def _part(found: Finding) -> Part:
 
 def _room(manifest: Object, target: Target | None) -> tuple[str, dict[str, str]]:
     """Where its pods would run."""
-    groups = podsets(manifest)
+    groups = [one for one in podsets(manifest) if one.count]
     if target is None or not groups:
         return "", {}
     parts = []

@@ -74,8 +74,17 @@ _AFFINITY: Final = re.compile(r"flavor (\S+) doesn't match node affinity")
 _UNAVAILABLE: Final = re.compile(r"resource (\S+) unavailable in ClusterQueue")
 
 
+_POD_SET: Final = re.compile(r"couldn't assign flavors to pod set \S+: ")
+
+
+def by_pod_set(message: str) -> list[str]:
+    """The parts of the message of the condition QuotaReserved, one for each pod set (kueue v0.19.2,
+    pkg/scheduler/flavorassigner/flavorassigner.go, Message); the whole message if it names none."""
+    return _POD_SET.split(message)[1:] or [message]
+
+
 def flavor_reasons(message: str) -> list[FlavorReason]:
-    """Why each flavor does not take a pod set, from the message of the condition QuotaReserved."""
+    """Why each flavor does not take a pod set, from its part of the message of the condition QuotaReserved."""
     found = [FlavorReason(one[2], resource=one[1], missing=one[3]) for one in _UNUSED.finditer(message)]
     for one in _EXCEEDED.finditer(message):
         requested = one[4] if one[3] == "0" else f"{one[3]} + {one[4]}"
@@ -83,6 +92,12 @@ def flavor_reasons(message: str) -> list[FlavorReason]:
     found += [FlavorReason(one[2], taint=_taint(one[1])) for one in _UNTOLERATED.finditer(message)]
     found += [FlavorReason(one[1]) for one in _AFFINITY.finditer(message)]
     return found
+
+
+def unused_or_exceeded(message: str) -> bool:
+    """Whether a flavor would take the pods, were there more of it."""
+    exceeded = (match[5] for match in _EXCEEDED.finditer(message))
+    return bool(_UNUSED.search(message)) or any(limit != "0" for limit in exceeded)
 
 
 def _taint(text: str) -> str:

@@ -20,6 +20,8 @@ from slipway.why.messages import FlavorReason
 _STOPPED: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) is (stopped|inactive)")
 _MISSING: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) (?:doesn't exist|not found|is terminating or missing)")
 _TOPOLOGY: Final = re.compile(r'topology "([^"]+)" (?:allows to fit only|doesn\'t allow to fit)[^,;]*')
+_BY_TOPOLOGY: Final = re.compile(r'Flavor "([^"]+)" supports only TopologyAwareScheduling')
+"""pkg/scheduler/flavorassigner/tas_flavorassigner.go: the queue has other flavors as well, so it is not implied."""
 _PREEMPTING: Final = re.compile(r"Pending the preemption of (\d+) workload\(s\)")
 
 
@@ -147,8 +149,18 @@ def _pending(message: str, workload: Object, bundle: Bundle) -> Part:
     if match := _STOPPED.search(message):
         fix = "wait, or ask the administrators: its `stopPolicy` is set, or what it refers to is missing"
         return Part(layer=Layer.QUEUE, cause=f"{match[1]} {match[2]} admits nothing: it is {match[3]}", fix=fix)
-    if reasons := messages.flavor_reasons(message):
-        return _flavors(reasons, message, queue)
+    if (match := _BY_TOPOLOGY.search(message)) and not messages.unused_or_exceeded(message):
+        fix = (
+            'annotate the pod template with kueue.x-k8s.io/podset-unconstrained-topology: "true", or with '
+            "kueue.x-k8s.io/podset-preferred-topology and a level of the network, which keeps the pods together"
+        )
+        cause = f"pool {match[1]} takes only jobs that say how near each other their pods are placed"
+        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"pool": match[1]})
+    groups = [reasons for part in messages.by_pod_set(message) if (reasons := messages.flavor_reasons(part))]
+    if groups:
+        # Every pod set needs a flavor: what can't be admitted at all comes before what only has to wait.
+        parts = [_flavors(reasons, message, queue) for reasons in groups]
+        return min(parts, key=lambda part: "missing" in part.numbers)
     return _other(message, queue)
 
 

@@ -6,16 +6,25 @@ The table is in `tests/e2e/workloads/rows.py`; the YAML of each row is what a us
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from components.workloads import Target
 from slipway import toolchain
-from tests.e2e.workloads.life import Life
-from tests.e2e.workloads.rows import DEV, Row
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Ref
+from slipway.trial.run import submit
+from slipway.why.dryrun import DryRun
+from tests.e2e.workloads.answers import of_cluster
+from tests.e2e.workloads.load import Load
+from tests.e2e.workloads.rows import BY_STACK, SCALED, Row
 from tests.e2e.workloads.waves import targets, waves
+from tests.e2e.workloads.wrong import WRONG
 from tests.e2e.world import World
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
@@ -33,17 +42,44 @@ CONTROLLERS: Final = (
     "training-operator",
 )
 CHARTS: Final = (
-    "cert-manager", "jobset", "karpenter", "karpenter-crd", "kserve-crd", "kserve-resources", "kubeflow-trainer",
-    "kuberay-operator", "kueue",
+    "cert-manager", "cluster-autoscaler", "jobset", "karpenter", "karpenter-crd", "keda", "kserve-crd",
+    "kserve-resources", "kubeflow-trainer", "kuberay-operator", "kueue",
 )  # fmt: skip
-KUBERAY: Final = "      kuberay: {replicas: 1}\n"
+OLDER: Final = "      trainingOperator: {replicas: 1}\n      mpiOperator: {replicas: 1}\n"
+ADDED: Final = {
+    "dev": ("      kuberay: {replicas: 1}\n", f"{OLDER}      keda: {{replicas: 1}}\n"),
+    "prod": ("      kuberay: {}\n", OLDER),
+}
+"""Add-ons that a stack gets besides its own, and the line after which they are in its file."""
+BEYOND: Final = 1000
+"""Requests that wait for a model, far beyond what its maximum of pods serves."""
+LOOKS: Final = 2
+LOOK_SECONDS: Final = 16
+"""The autoscaler looks every 15 s."""
 STEPS: Final = ("runs", "preempted", "resumed", "without its node")
 ENDED: Final = "ended"
 
 
-@pytest.fixture(scope="module")
-def dev_world(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Stack dev with Kubeflow's older operators, the charts of controllers alone, and all of these."""
+@dataclass(frozen=True)
+class Place:
+    """A stack that is up, with Kubeflow's older operators, the charts of controllers alone, and all of these."""
+
+    world: World
+    stack: str
+
+    @property
+    def client(self) -> KubeClient:
+        """With an administrator's rights."""
+        return self.world.api(self.stack)
+
+    def targets(self, rows: Sequence[Row]) -> dict[str, Target]:
+        """What the stack offers, by namespace."""
+        return targets(self.stack, self.world.checkout / "stacks", rows)
+
+
+@pytest.fixture(scope="module", params=tuple(ADDED))
+def place(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """One stack after the other: their controllers share two processors with everything else."""
     if not REPEATS:
         pytest.skip("SLIPWAY_REPEATS is not set: it says how often the table of workloads runs")
     whole = shared / "charts-full"
@@ -52,33 +88,72 @@ def dev_world(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     missing = [name for name in CONTROLLERS if toolchain.find(name) is None]
     if missing:
         pytest.skip(f"not built: run `python -m slipway.toolchain ensure {' '.join(missing)}`")
-    directory = tmp_path_factory.mktemp("workloads")
+    stack = str(request.param)
+    directory = tmp_path_factory.mktemp(f"workloads-{stack}")
     charts = directory / "charts"
     charts.mkdir()
     for name in CHARTS:
         if (whole / name).is_dir():
             (charts / name).symlink_to(whole / name)
     world = World.make(directory, charts)
-    operators = "".join(f"      {name}: {{replicas: 1}}\n" for name in ("trainingOperator", "mpiOperator"))
-    world.edit("stacks/Pulumi.dev.yaml", KUBERAY, KUBERAY + operators)
+    line, more = ADDED[stack]
+    world.edit(f"stacks/Pulumi.{stack}.yaml", line, line + more)
     try:
-        world.succeed("up", "dev", "--sandbox")
-        yield world
+        world.succeed("up", stack, "--sandbox")
+        yield Place(world, stack)
     finally:
         world.run("sandbox", "stop")
 
 
-def run(world: World, rows: tuple[Row, ...]) -> list[Life]:
-    """The table once."""
-    stack = rows[0].stack
-    return waves(world.api(stack), targets(stack, world.checkout / "stacks", rows), rows)
-
-
 @pytest.mark.parametrize("repeat", range(max(1, REPEATS)))
-def test_each_kind_on_dev_runs_is_preempted_loses_its_node_and_ends(dev_world: World, repeat: int) -> None:
-    lives = run(dev_world, DEV)
+def test_each_kind_runs_is_preempted_loses_its_node_and_ends(place: Place, repeat: int) -> None:
+    rows = BY_STACK[place.stack]
+    began = time.monotonic()
+    lives = waves(place.client, place.targets(rows), rows)
     table = "\n".join(life.text() for life in lives)
-    print(f"repeat {repeat}:\n{table}")
+    print(f"{place.stack}, repeat {repeat}, {time.monotonic() - began:.0f} s:\n{table}")
     assert not [life.text() for life in lives if life.failed], table
     for life in lives:
         assert list(life.done) == [*STEPS, *([] if life.row.ends is None else [ENDED])]
+
+
+def test_a_wrong_variant_is_held_by_the_layer_that_refuses_it(place: Place) -> None:
+    variants = [each for each in WRONG if each.stack == place.stack]
+    if not variants:
+        pytest.skip("the variants are of stack dev")
+    rows = BY_STACK[place.stack]
+    found = of_cluster(place.client, variants, place.targets(rows))
+    print("\n".join(f"{each.name}: {found[each.name].text()}" for each in variants))
+    wrong = [
+        f"{each.name}: {found[each.name].text()}" for each in variants if not each.cluster.is_said(found[each.name])
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert [each.name for each in variants if found[each.name].planned != each.refused] == []
+
+
+def test_a_model_scales_up_and_down_by_its_load_and_its_maximum_holds(place: Place) -> None:
+    row, client = SCALED[place.stack], place.client
+    objects = [*row.component(place.targets([row])[row.namespace]), *row.twin()]
+    refs = [Ref(each["apiVersion"], each["kind"], each["metadata"]["name"], row.namespace) for each in objects]
+    names = [ref.name for ref in refs if ref.kind == row.subject]
+    assert names == ["scaled-typed", "scaled-yaml"]
+    load = Load(client, row.namespace)
+    try:
+        for manifest in objects:
+            assert submit(client, manifest, row.namespace, DryRun(client, row.namespace).member) == ""
+        for name in names:
+            load.is_now(name, 0)
+            load.on(name)
+        load.wait(names, 1)
+        # One pod for five requests, and three at most.
+        for waiting, pods in ((8, 2), (BEYOND, 3), (0, 1)):
+            for name in names:
+                load.is_now(name, waiting)
+            load.wait(names, pods)
+            if waiting == BEYOND:
+                time.sleep(LOOKS * LOOK_SECONDS)
+                assert [load.pods(name) for name in names] == [pods, pods]
+    finally:
+        for ref in refs:
+            client.delete(ref, "Foreground")
+        load.end()

@@ -44,6 +44,12 @@ class NodeGroup:
         return ENABLED_TAG in self.asg_tags
 
     @property
+    def size(self) -> int:
+        """How many instances the program wants."""
+        scaling = self.inputs.get("scalingConfig") or {}
+        return max(int(scaling.get("desiredSize") or 0), int(scaling.get("minSize") or 0))
+
+    @property
     def limits(self) -> tuple[int, int]:
         """Its minimum and maximum size."""
         scaling = self.inputs.get("scalingConfig") or {}
@@ -61,9 +67,8 @@ def nodes_of(
         zone_of: Gives the zone of a subnet.
         members: Numbers of its nodes, where an autoscaler has chosen its size.
     """
-    scaling = group.inputs.get("scalingConfig") or {}
     if members is None:
-        members = range(max(int(scaling.get("desiredSize") or 0), int(scaling.get("minSize") or 0)))
+        members = range(group.size)
     zones = [zone for subnet in group.inputs.get("subnetIds") or () if (zone := zone_of(subnet))]
     machine = _machine(group)
     labels = {**(group.inputs.get("labels") or {}), **_eks_labels(group)}

@@ -48,13 +48,20 @@ class Instances:
     """Follows the NodeClaims of one cluster."""
 
     def __init__(
-        self, client: KubeClient, kubernetes: str, home: Path, subnets: Callable[[Selectors], list[Subnet]]
+        self,
+        client: KubeClient,
+        kubernetes: str,
+        home: Path,
+        subnets: Callable[[Selectors], list[Subnet]],
+        ended: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`kubernetes` is the version of nodes, `home` the sandbox's; `subnets` finds those that a class selects."""
+        """`kubernetes` is the version of nodes, `home` the sandbox's; `subnets` finds those that a class selects;
+        `ended` gets the name of a node of a group whose instance EC2 has ended, when another would be ready."""
         self._client = client
         self._kubernetes = kubernetes
         self._home = home
         self._subnets = subnets
+        self._ended = ended
         self._lock = threading.Lock()
         self._timers: dict[str, threading.Timer] = {}
         self._watches = (
@@ -135,6 +142,9 @@ class Instances:
         pool = self._client.get(Ref("karpenter.sh/v1", "NodePool", reference)) if reference else None
         shutdown.shut_down(self._client, ref.name, graceful=self._graceful(pool))
         self._client.delete(ref)
+        if not reference:
+            time.sleep(ec2.read(self._home).launch_seconds)
+            self._ended(ref.name)
 
     def _graceful(self, pool: Object | None) -> bool:
         if pool is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from slipway.sandbox.nodes.facts import CloudFacts
-from slipway.sandbox.nodes.groups import NodeGroup, nodes_of
+from slipway.sandbox.nodes.groups import NodeGroup, node_name, nodes_of
 from slipway.sandbox.nodes.karpenter import placeholder, template_of
 from slipway.sandbox.nodes.spec import NodeSpec
 
@@ -29,6 +29,8 @@ class _Cluster:
     """The nodes in the API server, by name."""
     members: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Numbers of the nodes of each group whose size the Cluster Autoscaler has chosen."""
+    ended: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """Numbers of the nodes of other groups whose instances have ended."""
     autoscaled: bool = False
 
 
@@ -108,6 +110,25 @@ class NodeRegistry:
                         state.groups[name] = replace(group, asg_tags=dict(self._asg_tags[asg_name]))
                         self._reconcile(cluster)
 
+    def instance_ended(self, cluster: str, node: str) -> None:
+        """EC2 has ended the instance of a group, and its node is gone: the Auto Scaling group launches another, whose
+        node has a name of its own."""
+        with self._lock:
+            state = self._clusters[cluster]
+            for group in state.groups.values():
+                specs = nodes_of(group, self._facts.zone_of, _members(state, group))
+                numbers = [_number(spec) for spec in specs if not spec.placeholder]
+                gone = next((each for each in numbers if node_name(group.name, each) == node), None)
+                if gone is None:
+                    continue
+                state.nodes.pop(node, None)
+                if group.name in state.members:
+                    kept = (each for each in numbers if each != gone)
+                    state.members[group.name] = tuple(sorted((*kept, max(numbers) + 1)))
+                else:
+                    state.ended[group.name].add(gone)
+                self._reconcile(cluster)
+
     # -- the Cluster Autoscaler ----------------------------------------------------------------------------------------
 
     def autoscale(self, cluster: str, *, on: bool) -> None:
@@ -133,7 +154,7 @@ class NodeRegistry:
     def _scalable(self, state: _Cluster, group: NodeGroup) -> Scalable:
         specs = nodes_of(group, self._facts.zone_of, _members(state, group))
         live = () if specs[0].placeholder else specs
-        numbers = {int(spec.name.rpartition("-")[2]): spec.name for spec in live}
+        numbers = {_number(spec): spec.name for spec in live}
         zones = {self._facts.zone_of(subnet) or "" for subnet in group.inputs.get("subnetIds") or ()}
         template = replace(specs[0], placeholder=False)
         return Scalable(group.name, *group.limits, numbers, template, frozenset(zones or {template.zone}))
@@ -193,13 +214,19 @@ class NodeRegistry:
 
 
 def _members(state: _Cluster, group: NodeGroup) -> tuple[int, ...] | None:
-    """The numbers that the Cluster Autoscaler chose, within the limits of the group now; None if it chose none."""
-    chosen = state.members.get(group.name)
+    """The numbers that the Cluster Autoscaler chose, within the limits of the group now; without it, those whose
+    instances have not ended; None for the first ones."""
+    chosen, ended = state.members.get(group.name), state.ended[group.name]
     if chosen is None:
-        return None
+        live = (number for number in itertools.count() if number not in ended)
+        return tuple(itertools.islice(live, group.size)) if ended else None
     least, most = group.limits
     free = (number for number in itertools.count() if number not in chosen)
     return (*chosen[:most], *itertools.islice(free, max(0, least - len(chosen))))
+
+
+def _number(spec: NodeSpec) -> int:
+    return int(spec.name.rpartition("-")[2])
 
 
 def _kind(obj: Mapping[str, Any]) -> Kind:

@@ -104,7 +104,7 @@ def lasting(manifest: dict[str, Any]) -> dict[str, Any]:
         job = {"name": "node", "template": {"spec": {"template": template}}}
         patch = {"manager": "tests.example.com/duration",
                  "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}  # fmt: skip
-        found["spec"] = {**found["spec"], "runtimePatches": [patch]}
+        found["spec"] = {**found["spec"], "runtimePatches": [*(found["spec"].get("runtimePatches") or ()), patch]}
     return found
 
 

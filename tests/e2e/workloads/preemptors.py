@@ -22,6 +22,8 @@ class Taken:
     pods: int
     resources: Mapping[str, str]
     spot: bool = False
+    by_topology: bool = False
+    """Whether the pool is assigned by topology: then Kueue admits only jobs that have an annotation of theirs."""
 
 
 ALL: Final[Mapping[tuple[str, str], Mapping[str, Taken]]] = {
@@ -32,6 +34,16 @@ ALL: Final[Mapping[tuple[str, str], Mapping[str, Taken]]] = {
     },
     ("dev", "language"): {
         "h100": Taken(pods=2, resources={"cpu": "8", "memory": "100Gi", "nvidia.com/gpu": "1"}),
+    },
+    ("prod", "vision-training"): {
+        "cpu": Taken(pods=18, resources={"cpu": "15300m", "memory": "2Gi"}),
+        "gpu-spot": Taken(pods=20, resources={"cpu": "1", "memory": "2Gi", "nvidia.com/gpu": "1"}, spot=True),
+    },
+    ("prod", "vision-serving"): {
+        "a100": Taken(pods=2, resources={"cpu": "1", "memory": "2Gi", "nvidia.com/mig-2g.20gb": "24"}),
+    },
+    ("prod", "language-training"): {
+        "h100": Taken(pods=4, resources={"cpu": "8", "memory": "100Gi", "nvidia.com/gpu": "8"}, by_topology=True),
     },
 }
 """By stack and namespace, and by pool."""
@@ -62,6 +74,8 @@ def _job(name: str, pool: str, taken: Taken) -> dict[str, Any]:
         "containers": [container],
         **(claim if taken.spot else {}),
     }
+    near = {"kueue.x-k8s.io/podset-unconstrained-topology": "true"} if taken.by_topology else {}
+    annotations = {"sandbox.slipway/duration": "7200s", **near}
     labels = {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": HIGH}
     return {
         "apiVersion": "batch/v1",
@@ -73,6 +87,6 @@ def _job(name: str, pool: str, taken: Taken) -> dict[str, Any]:
             "activeDeadlineSeconds": 3600,
             "backoffLimit": 1,
             "ttlSecondsAfterFinished": 600,
-            "template": {"metadata": {"annotations": {"sandbox.slipway/duration": "7200s"}}, "spec": spec},
+            "template": {"metadata": {"annotations": annotations}, "spec": spec},
         },
     }

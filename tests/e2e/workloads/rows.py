@@ -13,6 +13,7 @@ from typing import Any, Final
 import yaml
 
 from components.workloads import (
+    Autoscaling,
     Claim,
     DistributedTrainingArgs,
     ModelServerArgs,
@@ -33,7 +34,7 @@ from components.workloads import (
     sweep,
     training_job,
 )
-from components.workloads.distributed import Kind
+from components.workloads.distributed import Kind, Topology
 
 TWINS: Final = Path(__file__).with_name("twins")
 IMAGE: Final = "registry.example.com/training:1.0.0"
@@ -103,10 +104,20 @@ def _sweep(pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
     )
 
 
-def _nodes(kind: Kind, nodes: int, pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
+def _nodes(
+    kind: Kind, nodes: int, pod: Pod, topology: Topology | None = None
+) -> Callable[[Target, str], WorkloadManifests]:
     return lambda target, name: distributed_training(
         name,
-        DistributedTrainingArgs(target=target, pod=pod, nodes=nodes, kind=kind, deadline_seconds=HOUR, priority=LOW),
+        DistributedTrainingArgs(
+            target=target,
+            pod=pod,
+            nodes=nodes,
+            kind=kind,
+            deadline_seconds=HOUR,
+            priority=LOW,
+            topology=topology,
+        ),
     )
 
 
@@ -124,11 +135,18 @@ def _ray(head: Pod, worker: Pod) -> Callable[[Target, str], WorkloadManifests]:
     )
 
 
-def _model(runtime: str) -> Callable[[Target, str], WorkloadManifests]:
+def _model(runtime: str, scaling: Autoscaling | None = None) -> Callable[[Target, str], WorkloadManifests]:
     uri = "s3://models-example/vision/triton"
     return lambda target, name: model_server(
         name,
-        ModelServerArgs(target=target, runtime=runtime, model_format="triton", storage_uri=uri, priority=LOW),
+        ModelServerArgs(
+            target=target,
+            runtime=runtime,
+            model_format="triton",
+            storage_uri=uri,
+            priority=LOW,
+            autoscaling=scaling,
+        ),
     )
 
 
@@ -199,4 +217,79 @@ DEV: Final = (
     Row(name="notebook", typed=_notebook(_SHARE), subject="Job", pods=1, pools=("gpu-spot",), **_VISION),
 )
 """Stack dev, with both of Kubeflow's older operators."""
-BY_STACK: Final[Mapping[str, tuple[Row, ...]]] = {"dev": DEV}
+_ONE: Final = replace(_SHARE, resources=Resources(cpu="1", memory="2Gi", gpus=1))
+_NODE: Final = replace(_pod("h100", cpu="96", memory="1000Gi", gpus=8, efa=32), shared_memory="64Gi")
+_PROD: Final[dict[str, Any]] = {"stack": "prod", "namespace": "vision-training"}
+_BLOCK: Final[dict[str, Any]] = {**_LANGUAGE, "stack": "prod", "namespace": "language-training"}
+
+PROD: Final = (
+    Row(name="job", typed=_job(_ONE), subject="Job", pods=1, pools=("gpu-spot",), **_PROD),
+    Row(name="sweep", typed=_sweep(_ONE), subject="Job", pods=2, pools=("gpu-spot",), **_PROD),
+    Row(
+        name="jobset",
+        typed=_nodes("JobSet", 2, _CPU),
+        subject="JobSet",
+        pods=2,
+        pools=("cpu",),
+        whole=("typed",),
+        **_PROD,
+    ),
+    Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _NODE, Topology()), pods=1, **_BLOCK),
+    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _NODE, Topology()), pods=2, wave=1, **_BLOCK),
+    Row(
+        name="pytorchjob",
+        typed=_nodes("PyTorchJob", 2, _CPU),
+        subject="PyTorchJob",
+        pods=2,
+        pools=("cpu",),
+        **_PROD,
+    ),
+    Row(
+        name="mpijob",
+        typed=_nodes("MPIJob", 2, _CPU),
+        subject="MPIJob",
+        pods=3,
+        pools=("cpu",),
+        ends="launcher",
+        **_PROD,
+    ),
+    Row(
+        name="raycluster",
+        typed=_ray(_pod("cpu", memory="4Gi"), _ONE),
+        subject="RayCluster",
+        pods=3,
+        pools=("cpu", "gpu-spot"),
+        ends=None,
+        **_PROD,
+    ),
+    Row(
+        name="model",
+        typed=_model("triton-a100-2g.20gb"),
+        subject="InferenceService",
+        pods=1,
+        pools=("a100",),
+        ends=None,
+        stack="prod",
+        namespace="vision-serving",
+    ),
+    Row(name="notebook", typed=_notebook(_ONE), subject="Job", pods=1, pools=("gpu-spot",), **_PROD),
+)
+"""Stack prod, with the same operators: whole nodes of its Capacity Block, Spot GPUs of their own, MIG in a managed
+group."""
+_BY_LOAD: Final = Autoscaling(min_replicas=1, max_replicas=3, gpu_percent=None, waiting=5)
+SCALED: Final[Mapping[str, Row]] = {
+    stack: Row(
+        name="scaled",
+        stack=stack,
+        namespace=namespace,
+        typed=_model(f"triton-a100-{profile}", _BY_LOAD),
+        subject="InferenceService",
+        pods=1,
+        pools=("a100",),
+        ends=None,
+    )
+    for stack, namespace, profile in (("dev", "vision", "1g.5gb"), ("prod", "vision-serving", "2g.20gb"))
+}
+"""A model that scales by its load, by stack: one to three pods, one for five requests that wait."""
+BY_STACK: Final[Mapping[str, tuple[Row, ...]]] = {"dev": DEV, "prod": PROD}
+"""All rows of a stack."""

@@ -57,6 +57,14 @@ def test_a_wrong_folder_is_refused(tmp_path: Path, expect: object, files: dict[s
         read(folder(tmp_path, expect, **files))
 
 
+def test_an_object_whose_name_the_api_server_would_generate_gets_one(tmp_path: Path) -> None:
+    """As Kueue's own samples; the expectations can name it."""
+    job = {**JOB, "metadata": {"generateName": "sample-job-", "labels": {"a": "b"}}}
+    trial = read(folder(tmp_path, {"expect": {"job/sample-job-try": {"admitted": True}}}, a=job))
+    assert trial.manifests["job/sample-job-try"]["metadata"] == {"name": "sample-job-try", "labels": {"a": "b"}}
+    assert trial.expected["job/sample-job-try"].admitted
+
+
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SlipwayError, match="is not a folder"):
         read(tmp_path / "nowhere")

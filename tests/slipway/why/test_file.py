@@ -17,6 +17,8 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists"}
 CLAIM: Final = {"name": "d", "persistentVolumeClaim": {"claimName": "checkpoints"}}
 MIG: Final = "nvidia.com/mig-1g.5gb"
+SHARE: Final = {"nvidia.com/gpu": "1"}
+KEPT: Final = {"karpenter.sh/do-not-disrupt": "true"}
 
 
 def job(devices: dict[str, str] | None = None, **more: Any) -> Object:
@@ -31,12 +33,21 @@ def job(devices: dict[str, str] | None = None, **more: Any) -> Object:
             {"spec": spec, "pod": pod}[where][field] = value
     labels = more.get("labels", {QUEUE: "default"})
     metadata = {"name": "train", "namespace": "vision", "labels": labels}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata,
-        "spec": {**spec, "template": {"spec": {key: value for key, value in pod.items() if value is not None}}},
+    template = {
+        "metadata": {"annotations": more.get("annotations", {}), "labels": more.get("pod_labels", {})},
+        "spec": {key: value for key, value in pod.items() if value is not None},
     }
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {**spec, "template": template}}
+
+
+BARE: Final = {"name": "main", "image": "registry.example.com/a:1"}
+_MOUNT: Final = {"volumeMounts": [{"name": "d", "mountPath": "/d"}]}
+_WRITER: Final = {"name": "main", "image": "registry.example.com/a:1", **_MOUNT}
+WRITES: Final = {
+    "pod__volumes": [CLAIM],
+    "pod__containers": [{**_WRITER, "resources": {"limits": {"cpu": "1", "memory": "1Gi", **SHARE}}}],
+}
+"""A claim that the job writes to."""
 
 
 def asked(manifest: Object, *others: Object, rules: Admission | None = None) -> Answer:
@@ -80,7 +91,7 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
     "a wrong priority": (job(pod__priorityClassName="urgent"), Layer.ADMISSION, "(given: urgent)"),
     "a wrong priority of the workload": (
         job(labels={QUEUE: "default", "kueue.x-k8s.io/priority-class": "urgent"}),
-        Layer.QUEUE,
+        Layer.ADMISSION,
         "(given: urgent)",
     ),
     "no deadline": (job(spec__activeDeadlineSeconds=None), Layer.ADMISSION, "spec.activeDeadlineSeconds: a job must"),
@@ -90,6 +101,16 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         job({"nvidia.com/gpu": "1"}, pod__nodeSelector={POOL: "gpu-spot"}),
         Layer.ADMISSION,
         "can interrupt nodes of Spot",
+    ),
+    "spot without evictions": (
+        job(SHARE, pod__nodeSelector={POOL: "gpu-spot"}, **WRITES, annotations=KEPT),
+        Layer.ADMISSION,
+        "the nodes of pool gpu-spot are Spot, and Karpenter does not evict pods",
+    ),
+    "a pool of the queue's choice without evictions": (
+        job(SHARE, pod__nodeSelector=None, **WRITES, annotations=KEPT),
+        Layer.ADMISSION,
+        "rule spotEviction",
     ),
     "an image without a tag": (
         job(pod__containers=[{"name": "main", "image": "a", "resources": {"limits": {MIG: "1"}}}]),
@@ -120,6 +141,16 @@ def test_the_right_job_is_accepted_with_where_it_runs() -> None:
     assert not found.held
 
 
+def test_an_object_without_a_name_is_called_by_the_beginning_of_one() -> None:
+    manifest = job()
+    manifest["metadata"]["generateName"] = f"{manifest['metadata'].pop('name')}-"
+    assert asked(manifest).subject == "job/train-"
+
+
+def test_pods_without_requests_are_not_said_to_exceed_a_share() -> None:
+    assert not asked(job({}, pod__nodeSelector={POOL: "cpu"}, pod__containers=[BARE])).held
+
+
 def test_without_a_queue_label_kueue_queues_kinds_that_it_manages() -> None:
     assert not asked(job(labels={})).held
 
@@ -130,10 +161,27 @@ def test_without_a_queue_label_kueue_queues_kinds_that_it_manages() -> None:
         ("no deadline", "jobBounds"),
         ("an image without a tag", "imageTag"),
         ("spot without a claim", "spotCheckpoint"),
+        ("spot without evictions", "spotEviction"),
     ],
 )
 def test_a_rule_that_does_not_deny_holds_nothing(case: str, rule: str) -> None:
     assert not asked(CASES[case][0], rules=Admission.model_validate({rule: Action.WARN})).held
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"annotations": {}},
+        {"annotations": {"karpenter.sh/do-not-disrupt": "no"}},
+        {"annotations": KEPT, "pod_labels": {"platform.slipway/notebook": "one"}},
+    ],
+)
+def test_on_spot_pods_that_can_be_evicted_and_notebooks_are_accepted(more: Object) -> None:
+    assert not asked(job(SHARE, pod__nodeSelector={POOL: "gpu-spot"}, **WRITES, **more)).held
+
+
+def test_a_job_without_a_pool_that_no_spot_node_can_run_needs_no_claim() -> None:
+    assert not asked(job(pod__nodeSelector=None, annotations=KEPT)).held
 
 
 def test_a_claim_of_the_same_file_is_there() -> None:

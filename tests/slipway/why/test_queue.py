@@ -39,6 +39,21 @@ CASES: dict[str, tuple[str, Layer, str, dict[str, str]]] = {
         "and 2 workloads are being preempted for it",
         {"missing": "1"},
     ),
+    "a pool that is assigned by topology": (
+        ASSIGN + 'Flavor "h100" supports only TopologyAwareScheduling, flavor a100 doesn\'t match node affinity, '
+        "flavor cpu doesn't match node affinity",
+        Layer.QUEUE,
+        "pool h100 takes only jobs that say how near each other their pods are placed",
+        {"pool": "h100"},
+    ),
+    "one group that has to wait, and one that exceeds the quota": (
+        "couldn't assign flavors to pod set launcher: insufficient unused quota for cpu in flavor cpu, 440m more "
+        "needed; couldn't assign flavors to pod set worker: flavor cpu doesn't match node affinity, "
+        + EXCEEDED.format("a100", 40, 35),
+        Layer.QUOTA,
+        "it requests 40 nvidia.com/gpu on pool a100, and the team can have at most 35",
+        {"limit": "35"},
+    ),
     "larger than the quota": (
         ASSIGN + EXCEEDED.format("h100", 32, 16),
         Layer.QUOTA,

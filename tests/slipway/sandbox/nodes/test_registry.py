@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.nodes.groups import RESOURCE_TAG
+from slipway.sandbox.nodes.groups import ENABLED_TAG, RESOURCE_TAG
 from slipway.sandbox.nodes.registry import NodeRegistry
 from slipway.sandbox.nodes.spec import NodeSpec
 
@@ -146,3 +146,28 @@ def test_where_karpenter_runs_its_pools_have_no_placeholders(cluster: Cluster) -
     assert len(cluster.nodes) == 2
     registry.object_changed("another", POOL)
     assert "gpu-0" in cluster.nodes
+
+
+def test_a_group_replaces_an_instance_that_ends_by_a_node_of_another_name(
+    registry: NodeRegistry, cluster: Cluster
+) -> None:
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    cluster.remove("dev", "a100-0")
+    registry.instance_ended("dev", "a100-0")
+    assert set(cluster.nodes) == {"a100-1", "a100-2"}
+    registry.instance_ended("dev", "cpu-0")
+    assert set(cluster.nodes) == {"a100-1", "a100-2"}
+    larger = {**GROUP, "scalingConfig": {"desiredSize": 3}}
+    registry.node_group_changed("dev", "a100", larger, None)
+    assert set(cluster.nodes) == {"a100-1", "a100-2", "a100-3"}
+
+
+def test_the_autoscaler_finds_the_node_that_replaces_another(registry: NodeRegistry, cluster: Cluster) -> None:
+    registry.node_group_changed("dev", "a100", {**GROUP, "scalingConfig": {"desiredSize": 0, "maxSize": 4}}, None)
+    registry.asg_tag_changed("asg-a100", ENABLED_TAG, "true")
+    registry.resize("dev", "a100", (0, 1))
+    cluster.remove("dev", "a100-1")
+    registry.instance_ended("dev", "a100-1")
+    assert set(cluster.nodes) == {"a100-0", "a100-2"}
+    (found,) = registry.scalable("dev")
+    assert found.nodes == {0: "a100-0", 2: "a100-2"}
