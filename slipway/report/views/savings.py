@@ -16,6 +16,7 @@ from policies.rules import BY_NAME
 from slipway.report.advice import CostShare, PriceSource, Saving
 from spec.catalog import kubernetes
 from spec.catalog.prices import HOURS_PER_MONTH
+from spec.catalog.quotas import VCPUS, vcpu_key
 from spec.pricing import Estimate, Line, estimate
 from spec.settings import ConfigurationError, load
 from spec.settings.capacity import Market
@@ -46,7 +47,9 @@ def _share(line: Line, total: Decimal) -> CostShare:
 
 
 def savings(platform: Platform, data: Mapping[str, Any], bill: Estimate, stack: str, today: date) -> tuple[Saving, ...]:
-    """Changes of the stack file that cost less and pass every check and policy, those that save most first.
+    """Changes of the stack file that cost less and pass every check, those that save most first.
+
+    What the mandatory policies on Spot, quotas of EC2 and NAT gateways refuse is left out; others are not evaluated.
 
     Args:
         platform: Valid settings.
@@ -113,6 +116,8 @@ def _demanded(rule: str, setting: str, stack: str) -> Any:
 
 def _changes(platform: Platform, stack: str, today: date) -> Iterator[_Change]:
     without_spot = _demanded("no-spot-prod-inference", "roles", stack) or ()
+    # Spot has quotas of its own, of which an account may have none yet.
+    vcpus = _demanded("service-quota-headroom", "vcpus", stack) or VCPUS
     for name, pool in sorted(platform.pools.items()):
         if pool.role is Role.SYSTEM:
             continue
@@ -120,7 +125,11 @@ def _changes(platform: Platform, stack: str, today: date) -> Iterator[_Change]:
         if pool.min and not pool.capacity.reservation:
             price = "the first job waits for a node, several minutes"
             yield _Change((*path, "min"), 0, f"scale {name} from zero", price)
-        if pool.capacity.market is Market.ON_DEMAND and pool.role not in without_spot:
+        if (
+            pool.capacity.market is Market.ON_DEMAND
+            and pool.role not in without_spot
+            and all(vcpu_key(kind, spot=True) in vcpus for kind in pool.instance_types)
+        ):
             price = "AWS can reclaim a node with two minutes' notice: use checkpoints"
             yield _Change((*path, "capacity", "market"), "spot", f"run {name} on Spot", price)
         if pool.provisioner is Provisioner.MANAGED and not any(
