@@ -18,10 +18,10 @@ from typing import Any, Final
 from slipway.sandbox.cluster.pki import self_signed
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.helm.effects import CERTGEN
 from slipway.sandbox.kubernetes.objects import Object
 
 MANAGER: Final = "slipway-sandbox-certificates"
-CERTGEN: Final = "kube-webhook-certgen"
 TLS: Final = "kubernetes.io/tls"
 
 

@@ -8,15 +8,17 @@ place, because custom resources are checked by them; certificates are made when 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm.chart import Chart
 from slipway.sandbox.kubernetes.helm.preview import HOOK, Rendered
 from slipway.sandbox.kubernetes.objects import Object
-from slipway.sandbox.nodes.certificates import CERTGEN
 
-MANAGER = "slipway-sandbox"
+MANAGER: Final = "slipway-sandbox"
+CERTGEN: Final = "kube-webhook-certgen"
+"""Image of the Jobs of charts that make the certificate of a webhook (kubernetes/ingress-nginx, images)."""
 
 
 def perform(client: KubeClient, chart: Chart, rendered: Rendered, *, upgrade: bool) -> list[str]:
