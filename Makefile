@@ -1,9 +1,6 @@
 # `make up` brings up the platform in the sandbox, `make test` proves it. Both need Python 3.11-3.13 only, and Go where a
 # binary is not on PATH and its project's own installer is out of reach.
 
-# The cache of mypy is outside the tree, so that a fresh checkout need not analyse the SDKs again: 44 s of CPU without it,
-# 3 s with it (2026-11).
-export MYPY_CACHE_DIR ?= $(or $(SLIPWAY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway)/mypy
 .DEFAULT_GOAL := help
 .PHONY: help setup tools scanners site browser report up preview destroy test dates check format generate schema lock bench mutants pipeline checksums adversary
 
@@ -54,7 +51,7 @@ check: setup ## style, types, layers, words, and whether the lock file is curren
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo --cache-dir $(dir $(MYPY_CACHE_DIR))import-linter
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell
 	$(BIN)/python tools/lock.py --check
 

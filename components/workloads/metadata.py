@@ -13,6 +13,8 @@ from spec.teams.labels import JOB
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 """Labels of Kueue 0.19, "Run A Kubernetes Job"."""
+PODSET: Final = "kueue.x-k8s.io/podset-"
+"""Prefix of the annotations of a topology (Kueue 0.19, "Topology Aware Scheduling", user-facing APIs)."""
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 """Annotation: Pulumi doesn't await the object. A queued job becomes ready only when it has run, days later."""
 
@@ -20,6 +22,18 @@ SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 def kept(pod: Pod, target: Target) -> dict[str, str]:
     """Annotations of a job's pods that keep them where they are."""
     return eviction.kept(target.pools[name] for name in pod.pools if name in target.pools)
+
+
+def placed(notes: Mapping[str, str], pod: Pod, target: Target) -> dict[str, str]:
+    """Annotations of a pod, with the one without which a queue admits it to no pool that has a topology.
+
+    Kueue skips flavors with a topology for pods that don't ask for one, in a queue that also has others (kueue v0.19.2,
+    pkg/scheduler/flavorassigner/tas_flavorassigner.go, checkPodSetAndFlavorMatchForTAS).
+    """
+    asked = any(key.startswith(PODSET) for key in notes)
+    if asked or not target.by_topology or not pod.pools or not target.by_topology.issuperset(pod.pools):
+        return dict(notes)
+    return {**notes, f"{PODSET}unconstrained-topology": "true"}
 
 
 def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -56,6 +70,6 @@ def pod_metadata(
     more: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Metadata of a pod template; `more` are additional labels."""
-    notes = {**pod.annotations, **(annotations or {})}
+    notes = placed({**pod.annotations, **(annotations or {})}, pod, target)
     fields: dict[str, Any] = {"labels": labels(name, target, {**pod.labels, **(more or {})})}
     return {**fields, "annotations": notes} if notes else fields

@@ -11,6 +11,7 @@ import pulumi
 
 from components.addons.kserve.runtimes import NamedRuntime, named
 from components.addons.kueue.configuration import frameworks
+from components.queues.flavors import by_topology
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import Platform, load, read_stack
@@ -46,6 +47,8 @@ class Target:
         region: AWS Region.
         addons: Installed add-ons; None if unknown: then it isn't checked.
         runtimes: The platform's serving runtimes by name; None if unknown.
+        by_topology: Names of the pools to which the queue admits only pods with an annotation of their topology; None
+            if unknown: then it isn't checked.
         env: Environment variables of every container, such as the address of the team's tracking server.
         after: Dependencies, if the same program declares them: namespace, queue, volume claims.
     """
@@ -67,6 +70,7 @@ class Target:
     region: str = ""
     addons: frozenset[type[AddonSettings]] | None = None
     runtimes: Mapping[str, NamedRuntime] | None = None
+    by_topology: frozenset[str] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     after: Sequence[pulumi.Resource] = ()
 
@@ -77,8 +81,9 @@ class Target:
         Raises:
             ConfigurationError: For a namespace of no team, if the platform has teams.
         """
+        pools = resolve_all(platform)
         common = cls(
-            pools=resolve_all(platform),
+            pools=pools,
             namespace=namespace,
             queue="default" if platform.addons.kueue else None,
             queued=frozenset(frameworks(platform.addons)) if platform.addons.kueue else frozenset(),
@@ -87,6 +92,9 @@ class Target:
             region=platform.account.region,
             addons=frozenset(type(settings) for _, settings in platform.addons.wanted()),
             runtimes=_runtimes(platform),
+            by_topology=frozenset(name for name, spec in pools.items() if by_topology(spec, platform.queues))
+            if platform.addons.kueue
+            else None,
         )
         if not platform.teams:
             return common

@@ -11,7 +11,6 @@ from components.workloads import (
     Pod,
     Resources,
     Target,
-    Topology,
     connect,
 )
 
@@ -35,7 +34,6 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> DistributedTraining:
             shared_memory="256Gi",
             grace_seconds=120,
         ),
-        topology=Topology(required=False),
         deadline_seconds=7 * 86400,
         retries=5,
         priority="production-training",

@@ -36,8 +36,9 @@ class Queues(Model):
     pool_order: tuple[Name, ...] = ()
     """Pools to try first, in this order; the others follow by `spotFirst` and price. Use it for capacity of managed
     pools and with EFA: a Capacity Block, then on-demand nodes in another zone."""
-    topology: bool = True
-    """Place multi-node jobs close together, on EFA pools with a fixed number of nodes."""
+    topology: bool = False
+    """Place jobs by EC2's network topology on EFA pools with a fixed number of nodes. Kueue then admits only jobs to
+    them whose pods have an annotation of their topology: components set it, YAML must."""
     workers: dict[Name, Worker] = Field(default_factory=dict)
     """Worker clusters by a name of your choice; only with `addons.kueue.multiKueue: manager`. A worker has the same
     teams in its own stack file, and needs no other setting."""

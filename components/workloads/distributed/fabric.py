@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from components.workloads.distributed.args import DistributedTrainingArgs
-from components.workloads.metadata import kept
+from components.workloads.metadata import PODSET, kept, placed
 from components.workloads.pods import Pod
-
-_TOPOLOGY: Final = "kueue.x-k8s.io/podset-{}-topology"
-"""Annotation of a pod template (Kueue 0.19, "Topology Aware Scheduling", user-facing APIs)."""
 
 
 def environment(args: DistributedTrainingArgs) -> dict[str, str]:
@@ -43,6 +39,6 @@ def with_environment(args: DistributedTrainingArgs) -> Pod:
 def pod_annotations(args: DistributedTrainingArgs) -> dict[str, str]:
     """Annotations of the pod template."""
     ours = kept(args.pod, args.target)
-    if args.topology is None:
-        return ours
-    return {**ours, _TOPOLOGY.format("required" if args.topology.required else "preferred"): args.topology.level}
+    if args.topology is not None:
+        ours[f"{PODSET}{'required' if args.topology.required else 'preferred'}-topology"] = args.topology.level
+    return placed(ours, args.pod, args.target)

@@ -101,7 +101,11 @@ def _process_problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
 
 
 def _fabric_problems(args: DistributedTrainingArgs, spec: dict[str, Any]) -> Iterator[Problem]:
-    """Pods that don't request the pool's EFA: the job would run over TCP, at a tenth of the speed."""
+    """A topology that no pool has; pods without the pool's EFA, which would use TCP at a tenth of the speed."""
+    elsewhere = sorted(set(args.pod.pools) - (args.target.by_topology or frozenset()))
+    if args.topology is not None and args.target.by_topology is not None and (elsewhere or not args.pod.pools):
+        rule = "a queue places pods by topology only on EFA pools of fixed size, with queues.topology: true"
+        yield Problem("topology", rule, elsewhere, "Remove it: without a topology the job would wait forever.")
     if args.nodes == 1:
         return
     for name, pool in choice(spec, args.target).pools.items():

@@ -78,16 +78,17 @@ def test_spot_comes_last_at_equal_price_unless_preferred() -> None:
 )
 def test_topology_is_used_only_for_fixed_pools_with_efa(pool: dict[str, Any], placed: bool) -> None:
     known = resolve_all(platform({"work": pool}))
-    manifests = shared_manifests(known, Queues())
+    manifests = shared_manifests(known, Queues(topology=True))
     assert ("topology-work" in manifests) is placed
     assert ("topologyName" in manifests["flavor-work"]["spec"]) is placed
 
 
-def test_a_manager_has_no_topology_and_it_can_be_disabled() -> None:
+def test_topology_is_off_unless_chosen_and_a_manager_has_none() -> None:
+    """A queue that also has other flavors never admits a job without a topology's annotation to a flavor with one."""
     block = spec(**BLOCK)
-    assert by_topology(block, Queues())
-    assert not by_topology(block, Queues.model_validate({"topology": False}))
-    workers = {"workers": {"west": Worker(secret="kubeconfig-west")}}
+    assert not by_topology(block, Queues())
+    assert by_topology(block, Queues(topology=True))
+    workers = {"topology": True, "workers": {"west": Worker(secret="kubeconfig-west")}}
     assert not by_topology(block, Queues.model_validate(workers))
 
 

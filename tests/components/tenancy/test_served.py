@@ -192,7 +192,7 @@ def test_the_real_crds_accept_every_object_of_the_queues(client: KubeClient, sha
         },
         {"block": BLOCK},
         addons={"kueue": {"multiKueue": "manager"}},
-        queues={"workers": {"west": {"secret": "kubeconfig-west"}}},
+        queues={"topology": True, "workers": {"west": {"secret": "kubeconfig-west"}}},
     )
     known = resolve_all(ours)
     local = ours.queues.model_copy(update={"workers": {}})

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from components.addons.kueue.configuration import FRAMEWORKS
-from components.workloads import Target, Topology, WorkloadRefused, distributed_training
+from components.workloads import Target, Topology, WorkloadRefused, distributed_training, training_job
 from components.workloads.distributed import Kind
+from components.workloads.metadata import PODSET
 from tests.components.pools.samples import platform
-from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, POOLS, bodies, body
+from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, POOLS, TARGET, TRAINING, bodies, body
 
 KINDS: tuple[Kind, ...] = ("TrainJob", "PyTorchJob", "MPIJob", "JobSet")
 
@@ -155,7 +156,7 @@ def test_no_pod_of_mpi_has_a_token_of_the_api_server() -> None:
 def test_a_suspended_kind_that_the_stacks_kueue_does_not_manage_is_refused(kind: Kind) -> None:
     enough: dict[str, Any] = {"trainer": {}, "jobset": {}, "trainingOperator": {}, "mpiOperator": {}, "kueue": {}}
     target = replace(Target.of(platform(POOLS, addons=enough), namespace="research"), addons=None)
-    args = replace(DISTRIBUTED, kind=kind, target=target)
+    args = replace(DISTRIBUTED, kind=kind, target=target, topology=None)
     assert distributed_training("llm", args)
     assert target.queued is not None
     less = replace(target, queued=target.queued - {FRAMEWORKS[kind]})
@@ -168,3 +169,41 @@ def test_without_kueue_nothing_is_created_suspended() -> None:
     target = Target.of(platform(POOLS, addons={"jobset": {}, "volcano": {}}), namespace="research")
     with pytest.raises(WorkloadRefused, match="the target has no queue"):
         distributed_training("llm", replace(DISTRIBUTED, kind="JobSet", target=target))
+
+
+def placement(kind: Kind, pools: frozenset[str] | None, topology: Topology | None) -> set[str]:
+    """Kueue's annotations of topology, if it places pods by topology on some pools."""
+    target = replace(DISTRIBUTED.target, by_topology=pools)
+    found = workers(kind, target=target, topology=topology)
+    return {key for each in found for key in each["metadata"]["annotations"] if key.startswith(PODSET)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pool_with_a_topology_gets_an_annotation_and_others_get_none(kind: Kind) -> None:
+    """Kueue admits no pod without one there, and no pod with one elsewhere."""
+    block = frozenset({"block"})
+    assert placement(kind, block, None) == {f"{PODSET}unconstrained-topology"}
+    assert placement(kind, block, Topology()) == {f"{PODSET}preferred-topology"}
+    assert placement(kind, frozenset(), None) == placement(kind, None, None) == set()
+
+
+def test_a_topology_is_refused_where_the_queue_places_nothing_by_topology() -> None:
+    with pytest.raises(WorkloadRefused, match="topology: a queue places pods by topology only on EFA pools"):
+        placement("TrainJob", frozenset(), Topology())
+
+
+def test_any_job_on_a_pool_with_a_topology_gets_the_annotation() -> None:
+    target = replace(TARGET, by_topology=frozenset({"spot"}))
+    (job,) = bodies(training_job("one", replace(TRAINING, target=target))).values()
+    notes = job["spec"]["template"]["metadata"]["annotations"]
+    assert notes[f"{PODSET}unconstrained-topology"] == "true"
+
+
+def test_the_target_of_a_stack_knows_the_pools_with_a_topology() -> None:
+    def of(**queues: Any) -> frozenset[str] | None:
+        settings = platform(POOLS, addons={"kueue": {}}, queues=queues)
+        return Target.of(settings, namespace="research").by_topology
+
+    assert of() == frozenset()
+    assert of(topology=True) == frozenset({"block"})
+    assert Target.of(platform(POOLS), namespace="research").by_topology is None

@@ -22,8 +22,6 @@ class Taken:
     pods: int
     resources: Mapping[str, str]
     spot: bool = False
-    by_topology: bool = False
-    """Whether the pool is assigned by topology: then Kueue admits only jobs that have an annotation of theirs."""
 
 
 ALL: Final[Mapping[tuple[str, str], Mapping[str, Taken]]] = {
@@ -43,7 +41,7 @@ ALL: Final[Mapping[tuple[str, str], Mapping[str, Taken]]] = {
         "a100": Taken(pods=2, resources={"cpu": "1", "memory": "2Gi", "nvidia.com/mig-2g.20gb": "24"}),
     },
     ("prod", "language-training"): {
-        "h100": Taken(pods=4, resources={"cpu": "8", "memory": "100Gi", "nvidia.com/gpu": "8"}, by_topology=True),
+        "h100": Taken(pods=4, resources={"cpu": "8", "memory": "100Gi", "nvidia.com/gpu": "8"}),
     },
 }
 """By stack and namespace, and by pool."""
@@ -74,8 +72,7 @@ def _job(name: str, pool: str, taken: Taken) -> dict[str, Any]:
         "containers": [container],
         **(claim if taken.spot else {}),
     }
-    near = {"kueue.x-k8s.io/podset-unconstrained-topology": "true"} if taken.by_topology else {}
-    annotations = {"sandbox.slipway/duration": "7200s", **near}
+    annotations = {"sandbox.slipway/duration": "7200s"}
     labels = {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": HIGH}
     return {
         "apiVersion": "batch/v1",

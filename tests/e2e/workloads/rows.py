@@ -34,7 +34,7 @@ from components.workloads import (
     sweep,
     training_job,
 )
-from components.workloads.distributed import Kind, Topology
+from components.workloads.distributed import Kind
 
 TWINS: Final = Path(__file__).with_name("twins")
 IMAGE: Final = "registry.example.com/training:1.0.0"
@@ -104,9 +104,7 @@ def _sweep(pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
     )
 
 
-def _nodes(
-    kind: Kind, nodes: int, pod: Pod, topology: Topology | None = None
-) -> Callable[[Target, str], WorkloadManifests]:
+def _nodes(kind: Kind, nodes: int, pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
     return lambda target, name: distributed_training(
         name,
         DistributedTrainingArgs(
@@ -116,7 +114,6 @@ def _nodes(
             kind=kind,
             deadline_seconds=HOUR,
             priority=LOW,
-            topology=topology,
         ),
     )
 
@@ -234,8 +231,8 @@ PROD: Final = (
         whole=("typed",),
         **_PROD,
     ),
-    Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _NODE, Topology()), pods=1, **_BLOCK),
-    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _NODE, Topology()), pods=2, wave=1, **_BLOCK),
+    Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _NODE), pods=1, **_BLOCK),
+    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _NODE), pods=2, wave=1, **_BLOCK),
     Row(
         name="pytorchjob",
         typed=_nodes("PyTorchJob", 2, _CPU),
