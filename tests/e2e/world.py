@@ -39,6 +39,7 @@ config:
 """Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Tests interrupt and kill its runs, so its
 state is undefined."""
 _COUNT: Final = re.compile(r"\b(\d+) (created|updated|deleted|replaced|unchanged|to \w+)")
+_OPERATIONS: Final = ("up", "preview", "refresh", "destroy")
 _UPDATED: Final = re.compile(r"^ ~ +\S+ (\S+) updated? ", re.M)
 """A line of a resource that is updated, or would be; other lines name unchanged resources."""
 
@@ -93,9 +94,9 @@ class World:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `slipway` with these arguments; `stdout` has the output of both streams.
 
-        Without a terminal `up` and `preview` show the engine's rows, which tests read, only with `--verbose`.
+        Without a terminal the engine's rows, which tests read, are shown only with `--verbose`.
         """
-        rows = ("--verbose",) if arguments[0] in ("up", "preview") else ()
+        rows = ("--verbose",) if arguments[0] in _OPERATIONS else ()
         return subprocess.run(
             [*self.prefix, sys.executable, "-m", "slipway", arguments[0], *rows, *arguments[1:]],
             cwd=self.checkout,

@@ -19,6 +19,7 @@ from slipway.prices.queries import QUERIES, query
 from slipway.prices.refresh import Refreshed, refresh
 from spec.catalog import ageing, instances
 from spec.catalog import prices as catalog
+from spec.errors import EXIT_REFUSED
 from tests.slipway.prices.fake import FakeEc2, FakePricing, complete, product
 from tests.spec.catalog import facts
 from tests.support.price_book import BOOK
@@ -194,7 +195,7 @@ def test_the_command_writes_a_file_per_region_and_reports_missing_prices(
     assert main(["prices", "refresh", "--region", "eu-west-1", "--region", "us-east-1", "--out", str(tmp_path)]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prices-eu-west-1.yaml", "prices.yaml"]
     assert "without a price: secret " in capsys.readouterr().out
-    assert main(["prices", "refresh", "--region", "mars-1", "--out", str(tmp_path)]) == 1
+    assert main(["prices", "refresh", "--region", "mars-1", "--out", str(tmp_path)]) == EXIT_REFUSED
     assert "--region mars-1: the catalog has no region of this name" in capsys.readouterr().err
 
 

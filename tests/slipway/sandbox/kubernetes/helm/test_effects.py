@@ -32,8 +32,9 @@ def test_a_job_that_makes_a_certificate_is_not_reported(client: KubeClient, tmp_
         job("admission-create", "pre-install,pre-upgrade", "create", image="registry.k8s.io/kube-webhook-certgen:v1"),
         job("admission-patch", "post-install,post-upgrade", "patch", image="registry.k8s.io/kube-webhook-certgen:v1"),
     ]
-    assert done(client, write_chart(tmp_path), hooks=hooks) == []
-    assert done(client, write_chart(tmp_path), hooks=hooks, upgrade=True) == []
+    chart = write_chart(tmp_path)
+    assert done(client, chart, hooks=hooks) == []
+    assert done(client, chart, hooks=hooks, upgrade=True) == []
 
 
 def test_a_job_that_upgrades_crds_is_performed_at_an_upgrade(client: KubeClient, tmp_path: Path) -> None:
