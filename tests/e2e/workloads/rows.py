@@ -170,37 +170,23 @@ _LANGUAGE: Final[dict[str, Any]] = {
     "whole": _ALL,
 }
 
+
+def _on_cpu(**common: Any) -> tuple[Row, ...]:
+    """The kinds of several pods that both stacks run without GPUs."""
+    cpu: dict[str, Any] = {"pools": ("cpu",), **common}
+    return (
+        Row(name="jobset", typed=_nodes("JobSet", 2, _CPU), subject="JobSet", pods=2, whole=("typed",), **cpu),
+        Row(name="pytorchjob", typed=_nodes("PyTorchJob", 2, _CPU), subject="PyTorchJob", pods=2, **cpu),
+        Row(name="mpijob", typed=_nodes("MPIJob", 2, _CPU), subject="MPIJob", pods=3, ends="launcher", **cpu),
+    )
+
+
 DEV: Final = (
     Row(name="job", typed=_job(_SLICE), subject="Job", pods=1, pools=("a100",), **_VISION),
     Row(name="sweep", typed=_sweep(_SLICE), subject="Job", pods=2, pools=("a100",), **_VISION),
-    Row(
-        name="jobset",
-        typed=_nodes("JobSet", 2, _CPU),
-        subject="JobSet",
-        pods=2,
-        pools=("cpu",),
-        whole=("typed",),
-        **_VISION,
-    ),
+    *_on_cpu(**_VISION),
     Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _H100), pods=1, **_LANGUAGE),
     Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _H100), pods=2, wave=1, apart=True, **_LANGUAGE),
-    Row(
-        name="pytorchjob",
-        typed=_nodes("PyTorchJob", 2, _CPU),
-        subject="PyTorchJob",
-        pods=2,
-        pools=("cpu",),
-        **_VISION,
-    ),
-    Row(
-        name="mpijob",
-        typed=_nodes("MPIJob", 2, _CPU),
-        subject="MPIJob",
-        pods=3,
-        pools=("cpu",),
-        ends="launcher",
-        **_VISION,
-    ),
     Row(name="raycluster", typed=_RAY, subject="RayCluster", pods=3, pools=("cpu", "gpu-spot"), ends=None, **_VISION),
     Row(
         name="model",
@@ -222,34 +208,9 @@ _BLOCK: Final[dict[str, Any]] = {**_LANGUAGE, "stack": "prod", "namespace": "lan
 PROD: Final = (
     Row(name="job", typed=_job(_ONE), subject="Job", pods=1, pools=("gpu-spot",), **_PROD),
     Row(name="sweep", typed=_sweep(_ONE), subject="Job", pods=2, pools=("gpu-spot",), **_PROD),
-    Row(
-        name="jobset",
-        typed=_nodes("JobSet", 2, _CPU),
-        subject="JobSet",
-        pods=2,
-        pools=("cpu",),
-        whole=("typed",),
-        **_PROD,
-    ),
+    *_on_cpu(**_PROD),
     Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _NODE), pods=1, **_BLOCK),
     Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _NODE), pods=2, wave=1, **_BLOCK),
-    Row(
-        name="pytorchjob",
-        typed=_nodes("PyTorchJob", 2, _CPU),
-        subject="PyTorchJob",
-        pods=2,
-        pools=("cpu",),
-        **_PROD,
-    ),
-    Row(
-        name="mpijob",
-        typed=_nodes("MPIJob", 2, _CPU),
-        subject="MPIJob",
-        pods=3,
-        pools=("cpu",),
-        ends="launcher",
-        **_PROD,
-    ),
     Row(
         name="raycluster",
         typed=_ray(_pod("cpu", memory="4Gi"), _ONE),

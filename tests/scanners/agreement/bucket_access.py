@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from policies.resources import tokens
 from tests.policies.fixtures.build import Fixture
+from tests.scanners.agreement.bucket import about_bucket, bucket
 from tests.scanners.agreement.spelling import Spelling, allow, by_pack, changed, document, of
 
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0d0c4a1e-7d5c-4a10-9f5d-7a8f0f1f6a11"
 _ARN: Final = "arn:aws:s3:::slipway-models"
 _GROUPS: Final = "http://acs.amazonaws.com/groups/global/"
 _FLAGS: Final = {
@@ -28,23 +27,9 @@ _TLS: Final = {
 }
 
 
-def _bucket(**props: Any) -> Fixture:
-    return {"bucket": of(tokens.BUCKET, {"bucket": "slipway-models", **props})}
-
-
-def _with(kind: str, props: Mapping[str, Any], **inline: Any) -> Fixture:
-    """A bucket and a resource about it."""
-    return {**_bucket(**inline), "about": of(kind, props, bucket="bucket")}
-
-
 def _grants(*uris: str, permission: str = "READ") -> dict[str, Any]:
     grants = [{"grantee": {"type": "Group", "uri": uri}, "permission": permission} for uri in uris]
     return {"accessControlPolicy": {"owner": {"id": "a1b2c3"}, "grants": grants}}
-
-
-def _encryption(kind: str | None, key: str | None = _KEY) -> dict[str, Any]:
-    by_default = {"sseAlgorithm": kind, "kmsMasterKeyId": key}
-    return {"applyServerSideEncryptionByDefault": {name: one for name, one in by_default.items() if one}}
 
 
 def _policy(*statements: dict[str, Any]) -> str:
@@ -61,16 +46,10 @@ _DENIED: Final = {"Effect": "Deny", "Principal": {"AWS": "*"}, "Action": ["s3:Pu
 _POINT: Final = of(
     tokens.S3_ACCESS_POINT, {"name": "reader", "bucket": "slipway-models", "publicAccessBlockConfiguration": _FLAGS}
 )
-_COPIES: Final = [{"id": "all", "status": "Enabled", "destination": {"bucket": "arn:aws:s3:::slipway-copies"}}]
-_COPYING: Final = {"role": "arn:aws:iam::111122223333:role/copier", "rules": _COPIES}
-_STOPPED: Final = {**_COPYING, "rules": [{**_COPIES[0], "status": "Disabled"}]}
-_UPLOADS: Final = {"abortIncompleteMultipartUpload": {"daysAfterInitiation": 7}}
-_RULE: Final = {"id": "old", "status": "Enabled", "filter": {}, "noncurrentVersionExpiration": {"noncurrentDays": 30}}
 _PRIVATE: Final = {
-    **_with(tokens.BUCKET_ACL, {"acl": "private"}),
+    **about_bucket(tokens.BUCKET_ACL, {"acl": "private"}),
     "tls": of(tokens.BUCKET_POLICY, {"policy": _policy()}, bucket="bucket"),
 }
-_LEGACY_OBJECT: Final = "aws:s3/bucketObject:BucketObject"
 
 
 def _acl(**props: Any) -> Fixture:
@@ -78,27 +57,27 @@ def _acl(**props: Any) -> Fixture:
 
 
 def _flag(name: str) -> tuple[Fixture, ...]:
-    block = _with(tokens.BUCKET_BLOCK, _FLAGS)
+    block = about_bucket(tokens.BUCKET_BLOCK, _FLAGS)
     return {**block, "about": changed(block["about"], name, False)}, {**block, "about": changed(block["about"], name)}
 
 
 SPELLINGS: Final = (
     Spelling(
         name="aws_s3_bucket, acl",
-        good=_bucket(acl="private"),
+        good=bucket(acl="private"),
         bad={
-            "CKV_AWS_20": tuple(_bucket(acl=acl) for acl in ("public-read", "public-read-write", "authenticated-read")),
-            "CKV_AWS_57": _bucket(acl="public-read-write"),
+            "CKV_AWS_20": tuple(bucket(acl=acl) for acl in ("public-read", "public-read-write", "authenticated-read")),
+            "CKV_AWS_57": bucket(acl="public-read-write"),
         },
     ),
     Spelling(
         name="aws_s3_bucket, grant",
-        good=_bucket(grants=[{"type": "CanonicalUser", "id": "a1b2c3", "permissions": ["FULL_CONTROL"]}]),
+        good=bucket(grants=[{"type": "CanonicalUser", "id": "a1b2c3", "permissions": ["FULL_CONTROL"]}]),
         bad={
-            "CKV_AWS_20": _bucket(grants=[{"type": "Group", "uri": f"{_GROUPS}AllUsers", "permissions": ["READ"]}]),
-            "CKV_AWS_57": _bucket(grants=[{"type": "Group", "uri": f"{_GROUPS}AllUsers", "permissions": ["WRITE"]}]),
-            "CKV_AWS_375": _bucket(grants=[{"type": "Group", "uri": f"{_GROUPS}AllUsers", "permissions": ["READ"]}]),
-            "CKV2_AWS_43": _bucket(
+            "CKV_AWS_20": bucket(grants=[{"type": "Group", "uri": f"{_GROUPS}AllUsers", "permissions": ["READ"]}]),
+            "CKV_AWS_57": bucket(grants=[{"type": "Group", "uri": f"{_GROUPS}AllUsers", "permissions": ["WRITE"]}]),
+            "CKV_AWS_375": bucket(grants=[{"type": "Group", "uri": f"{_GROUPS}AllUsers", "permissions": ["READ"]}]),
+            "CKV2_AWS_43": bucket(
                 grants=[{"type": "Group", "uri": f"{_GROUPS}AuthenticatedUsers", "permissions": ["READ"]}]
             ),
         },
@@ -140,39 +119,39 @@ SPELLINGS: Final = (
     ),
     Spelling(
         name="aws_s3_bucket_public_access_block",
-        good=_with(tokens.BUCKET_BLOCK, _FLAGS),
+        good=about_bucket(tokens.BUCKET_BLOCK, _FLAGS),
         bad={
             "CKV_AWS_53": _flag("blockPublicAcls"),
             "CKV_AWS_54": _flag("blockPublicPolicy"),
             "CKV_AWS_55": _flag("ignorePublicAcls"),
             "CKV_AWS_56": _flag("restrictPublicBuckets"),
-            "CKV2_AWS_6": (_bucket(), *_flag("blockPublicAcls"), *_flag("blockPublicPolicy")),
+            "CKV2_AWS_6": (bucket(), *_flag("blockPublicAcls"), *_flag("blockPublicPolicy")),
         },
     ),
     Spelling(
         name="aws_s3_bucket, policy",
-        good=_bucket(policy=_policy(_NAMED)),
+        good=bucket(policy=_policy(_NAMED)),
         bad={
-            "CKV_AWS_70": tuple(_bucket(policy=_policy(one)) for one in _OPEN),
-            "CKV_AWS_93": (_bucket(policy=_policy(_LOCKED)), _bucket(policy=_policy(_DENIED))),
+            "CKV_AWS_70": tuple(bucket(policy=_policy(one)) for one in _OPEN),
+            "CKV_AWS_93": (bucket(policy=_policy(_LOCKED)), bucket(policy=_policy(_DENIED))),
         },
     ),
     Spelling(
         name="aws_s3_bucket_policy",
-        good=_with(tokens.BUCKET_POLICY, {"policy": _policy(_NAMED)}),
+        good=about_bucket(tokens.BUCKET_POLICY, {"policy": _policy(_NAMED)}),
         bad={
-            "CKV_AWS_70": tuple(_with(tokens.BUCKET_POLICY, {"policy": _policy(one)}) for one in _OPEN),
+            "CKV_AWS_70": tuple(about_bucket(tokens.BUCKET_POLICY, {"policy": _policy(one)}) for one in _OPEN),
             "CKV_AWS_93": (
-                _with(tokens.BUCKET_POLICY, {"policy": _policy(_LOCKED)}),
-                _with(tokens.BUCKET_POLICY, {"policy": _policy(_DENIED)}),
+                about_bucket(tokens.BUCKET_POLICY, {"policy": _policy(_LOCKED)}),
+                about_bucket(tokens.BUCKET_POLICY, {"policy": _policy(_DENIED)}),
             ),
         },
     ),
     Spelling(
         name="aws_s3_bucket_policy, a condition",
-        good=_with(tokens.BUCKET_POLICY, {"policy": _policy({**_OPEN[0], "Condition": _FROM_ROLE})}),
+        good=about_bucket(tokens.BUCKET_POLICY, {"policy": _policy({**_OPEN[0], "Condition": _FROM_ROLE})}),
         bad={
-            "CKV_AWS_70": _with(
+            "CKV_AWS_70": about_bucket(
                 tokens.BUCKET_POLICY,
                 {"policy": _policy({**_OPEN[0], "Condition": {"Bool": {"aws:SecureTransport": "true"}}})},
             )
@@ -190,16 +169,16 @@ SPELLINGS: Final = (
     ),
     Spelling(
         name="aws_s3_bucket, policy, TLS",
-        good=_bucket(policy=_policy()),
-        bad={"CKV_AWS_379": (_bucket(), _bucket(policy=document(_NAMED)))},
+        good=bucket(policy=_policy()),
+        bad={"CKV_AWS_379": (bucket(), bucket(policy=document(_NAMED)))},
         bad_differs={
             "CKV_AWS_379": by_pack("Checkov asks for TLS where a bucket has an ACL; the pack wherever it has data")
         },
     ),
     Spelling(
         name="aws_s3_bucket_ownership_controls",
-        good=_with(tokens.BUCKET_OWNERSHIP, {"rule": {"objectOwnership": "BucketOwnerEnforced"}}),
-        bad={"CKV2_AWS_65": _with(tokens.BUCKET_OWNERSHIP, {"rule": {"objectOwnership": "ObjectWriter"}})},
+        good=about_bucket(tokens.BUCKET_OWNERSHIP, {"rule": {"objectOwnership": "BucketOwnerEnforced"}}),
+        bad={"CKV2_AWS_65": about_bucket(tokens.BUCKET_OWNERSHIP, {"rule": {"objectOwnership": "ObjectWriter"}})},
     ),
     Spelling(
         name="aws_s3_access_point",
