@@ -11,6 +11,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _FENCE: Final = re.compile(r"^\s*(```|~~~)")
+_LANGUAGE: Final = re.compile(r"^\s*(```|~~~)\w")
 _LINK: Final = re.compile(r"\[[^\]]*\]\(\s*([^)\s]+)[^)]*\)")
 _SPAN: Final = re.compile(r"`([^`]+)`")
 
@@ -42,6 +43,20 @@ def code(text: str) -> Iterator[str]:
     # A span may be wrapped at a space.
     for paragraph in prose(text).split("\n\n"):
         yield from (" ".join(span.split()) for span in _SPAN.findall(paragraph.replace("\n", " ")))
+
+
+def unlabelled(text: str) -> Iterator[str]:
+    """First lines of the blocks of code that name no language; GitHub and the website colour a block by it."""
+    fenced = False
+    before = ""
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+            if fenced and not _LANGUAGE.match(line):
+                yield line
+        elif not fenced and line.startswith("    ") and not before.strip():
+            yield line
+        before = line
 
 
 def anchors(text: str) -> frozenset[str]:

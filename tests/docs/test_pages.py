@@ -1,8 +1,12 @@
-"""Recognition of links, headings and code."""
+"""Recognition of links, headings and code, and the language of each block of code."""
 
 from __future__ import annotations
 
-from tests.docs.pages import anchors, code, links
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, anchors, code, links, pages, unlabelled
 
 PAGE = """\
 # The `slipway` command, and [more](other.md)
@@ -35,3 +39,12 @@ def test_headings_become_the_anchors_that_github_generates() -> None:
 
 def test_code_includes_blocks_and_spans() -> None:
     assert set(code(PAGE)) >= {"slipway", "[not](this.md)", "[nor](this.md)", "key: [value](nor-this.md)"}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_block_of_code_names_its_language(page: Path) -> None:
+    assert list(unlabelled(page.read_text(encoding="utf-8"))) == []
+
+
+def test_a_block_without_a_language_is_found() -> None:
+    assert list(unlabelled(f"{PAGE}\n```\nplain\n```\n")) == ["    [nor](this.md)", "```"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -12,9 +13,7 @@ import yaml
 
 from tests.docs.pages import ROOT, pages
 
-FENCED: Final = re.compile(r"^```yaml\n(.*?)^```", re.M | re.S)
-INDENTED: Final = re.compile(r"(?:^|\n\n)((?: {4}.*\n|\n(?= {4}))+)")
-FIRST: Final = re.compile(r"(?:- )?[A-Za-z][\w.-]*:(?: |$)")
+FENCED: Final = re.compile(r"^( *)```yaml\n(.*?)^ *```", re.M | re.S)
 
 
 class Strict(yaml.SafeLoader):
@@ -33,12 +32,9 @@ Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
 
 
 def blocks(text: str) -> Iterator[str]:
-    """Blocks of YAML: fenced ones, and indented ones whose first line begins with a key."""
-    yield from FENCED.findall(text)
-    for block in INDENTED.findall(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
-        lines = [line[4:] for line in block.strip("\n").splitlines()]
-        if FIRST.match(lines[0]):
-            yield "\n".join(lines) + "\n"
+    """Blocks of YAML, without the indentation of a list that they are in."""
+    for _, block in FENCED.findall(text):
+        yield textwrap.dedent(block)
 
 
 def problem(block: str) -> str:
@@ -58,7 +54,7 @@ def test_yaml_on_a_page_can_be_read(page: Path) -> None:
 
 
 def test_lost_indentation_is_noticed() -> None:
-    text = "A job:\n\n    metadata: {labels: {a: b}}\n    spec:\n    template:\n    spec:\n\nNext.\n"
+    text = "1. A job:\n\n   ```yaml\n   metadata: {labels: {a: b}}\n   spec:\n   template:\n   spec:\n   ```\n\nNext.\n"
     (block,) = blocks(text)
     assert "twice: spec" in problem(block)
-    assert list(blocks("Run:\n\n    slipway check dev\n")) == []
+    assert list(blocks("Run:\n\n```bash\nslipway check dev\n```\n")) == []

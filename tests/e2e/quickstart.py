@@ -28,13 +28,12 @@ SECONDS: Final = 240.0
 def commands(page: Page) -> list[str]:
     """The blocks of commands in the section "Run it", each a script, character by character."""
     section = page.path.read_text(encoding="utf-8").partition("## Run it\n")[2].partition("\n## ")[0]
-    blocks = re.findall(r"(?:^    .*\n)+", section, re.M)
-    return ["".join(line[4:] + "\n" for line in block.splitlines()) for block in blocks]
+    return re.findall(r"^```bash\n(.*?)^```", section, re.M | re.S)
 
 
 def removal(page: Page) -> list[str]:
     """The commands that remove what the page made, from all its sections."""
-    return re.findall(r"^    (kubectl .* delete .*)$", page.path.read_text(encoding="utf-8"), re.M)
+    return re.findall(r"^(kubectl .* delete .*)$", page.path.read_text(encoding="utf-8"), re.M)
 
 
 def yaml_of(page: Page) -> str:

@@ -24,4 +24,4 @@ def _section(rule: Rule) -> str:
     message = re.sub(r"Nodes offer: .*?\. Select", "Nodes offer: <pools>. Select", rule.message.text)
     kinds = ", ".join(dict.fromkeys(kind.kind for kind in rule.kinds))
     what = rule.what[0].upper() + rule.what[1:]
-    return f"### `{setting}`\n\n{what}. Otherwise {rule.why}.\n\nApplies to {kinds}.\n\n    {message}"
+    return f"### `{setting}`\n\n{what}. Otherwise {rule.why}.\n\nApplies to {kinds}.\n\n```text\n{message}\n```"

@@ -30,7 +30,7 @@ def test_a_page_names_the_command_and_the_file_of_its_yaml(page: Page) -> None:
         f"kubectl apply --server-side -f {file}",
     ]
     run = content.partition("## Run it\n")[2].partition("\n## ")[0]
-    assert [line.strip() for line in run.splitlines() if line.startswith("    ")][:2] == commands
+    assert run.partition("```bash\n")[2].splitlines()[:2] == commands
 
 
 def test_the_yaml_of_a_page_satisfies_the_crds(page: Page, shared: Path) -> None:
