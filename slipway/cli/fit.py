@@ -108,9 +108,8 @@ def run(options: argparse.Namespace) -> int:
 def _of_stack(stack: str) -> tuple[Place, ...]:
     from slipway.cli.settings import checked  # noqa: PLC0415
     from slipway.fit import places  # noqa: PLC0415
-    from spec.pools.resolution import resolve_all  # noqa: PLC0415
 
-    return places.of_stack(resolve_all(checked(find(Path.cwd()), stack).platform))
+    return places.of_stack(checked(find(Path.cwd()), stack).platform)
 
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from typing import Final
 
 from spec.catalog import gpus, instances, mig
 from spec.catalog.gpus import GpuModel
-from spec.pools import keys
+from spec.pools import keys, resolve_all
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.model import Line
-from spec.pricing.pools import machines
+from spec.pricing.pools import Running, machines, running
+from spec.settings.platform import Platform
 
 MIB: Final = 2**20
 USABLE: Final = Fraction(9, 10)
@@ -71,9 +72,14 @@ class Place:
         return self.low * scale, self.high * scale
 
 
-def of_stack(specs: Mapping[str, PoolSpec]) -> tuple[Place, ...]:
-    """Every place in a stack's GPU pools, by pool."""
-    return tuple(place for _, spec in sorted(specs.items()) if spec.gpu for place in _of_pool(spec, spec.gpu))
+def of_stack(platform: Platform) -> tuple[Place, ...]:
+    """Every place in a stack's GPU pools, by pool; at the declared price of a pool that has one."""
+    return tuple(
+        place
+        for _, spec in sorted(resolve_all(platform).items())
+        if spec.gpu
+        for place in _of_pool(spec, spec.gpu, running(spec, platform))
+    )
 
 
 def of_catalog() -> tuple[Place, ...]:
@@ -99,8 +105,8 @@ def of_catalog() -> tuple[Place, ...]:
     )
 
 
-def _of_pool(spec: PoolSpec, gpu: GpuModel) -> Iterator[Place]:
-    line = next((found for found in machines(spec) if isinstance(found, Line)), None)
+def _of_pool(spec: PoolSpec, gpu: GpuModel, nodes: Running) -> Iterator[Place]:
+    line = next((found for found in machines(spec, nodes) if isinstance(found, Line)), None)
     layout = spec.mig.profiles if spec.mig else {}
     # Pods that share a GPU, by time-slicing or MPS, share its memory.
     pods = spec.sharing.replicas if spec.sharing else 1

@@ -1,4 +1,7 @@
-"""Manifests in a sandbox whose controllers run: quickstarts from their pages, `slipway try`, and `slipway why`."""
+"""Manifests in a sandbox whose controllers run: quickstarts from their pages, `slipway try`, and `slipway why`.
+
+And the rows of the table of workloads (test_workloads.py) that need no other controller, once.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
 from tests.e2e import quickstart
 from tests.e2e.quickstart import Member
+from tests.e2e.workloads.rows import DEV
+from tests.e2e.workloads.waves import targets, waves
 from tests.e2e.world import REPOSITORY, World
 from tests.slipway.quickstarts.pages import PAGES
 
@@ -25,6 +30,8 @@ pytestmark = pytest.mark.sandbox
 CHARTS: Final = ("kueue", "jobset", "kubeflow-trainer", "kserve-crd", "kserve-resources", "karpenter", "karpenter-crd")
 CONTROLLERS: Final = ("kueue", "jobset", "trainer", "kserve", "karpenter")
 MANIFESTS: Final = REPOSITORY / "examples" / "manifests"
+LIVES: Final = ("job", "jobset", "trainjob-1")
+"""Rows of the table that run here, on three pools; the whole table takes minutes."""
 LAYERS: Final = {
     "job/right": "accepted",
     "job/no-toleration": "admission",
@@ -96,6 +103,15 @@ def test_a_quickstart_runs_from_its_page_as_a_member_of_the_team(
     bucket = next(iter(re.findall(r"s3://([a-z0-9-]+)/", written)), "BUCKET")
     assert file.read_text(encoding="utf-8").replace("s3://BUCKET/", f"s3://{bucket}/") == written
     member.shell(f"kubectl delete --ignore-not-found --wait=false -f {name}.yaml")
+
+
+def test_jobs_are_preempted_resume_lose_their_node_and_end(queued: World, client: KubeClient) -> None:
+    rows = [row for row in DEV if row.name in LIVES]
+    lives = waves(client, targets("dev", queued.checkout / "stacks", rows), rows)
+    assert [life.text() for life in lives if life.failed] == []
+    assert {*map(tuple, (life.done for life in lives))} == {
+        ("runs", "preempted", "resumed", "without its node", "ended")
+    }
 
 
 def test_every_expectation_of_the_example_is_met(queued: World) -> None:
