@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 import yaml
 
 from slipway.sandbox.kubernetes.client import KubeClient
@@ -39,6 +40,8 @@ config:
 """Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Tests interrupt and kill its runs, so its
 state is undefined."""
 _COUNT: Final = re.compile(r"\b(\d+) (created|updated|deleted|replaced|unchanged|to \w+)")
+_ERROR: Final = re.compile(r"(?:^  \S.*:\n)?^.*\berror:.*(?:\n(?: {5,}|\t).*){0,5}", re.M)
+"""The line of an error, with the name of its resource before it, and up to five lines that continue it."""
 _OPERATIONS: Final = ("up", "preview", "refresh", "destroy")
 _UPDATED: Final = re.compile(r"^ ~ +\S+ (\S+) updated? ", re.M)
 """A line of a resource that is updated, or would be; other lines name unchanged resources."""
@@ -112,7 +115,13 @@ class World:
     def succeed(self, *arguments: str) -> str:
         """Run `slipway`, which must succeed; returns its output."""
         done = self.run(*arguments)
-        assert done.returncode == 0, f"slipway {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}"
+        if done.returncode:
+            # Last, because a log of continuous integration is cut from above.
+            found = "\n".join(_ERROR.findall(done.stdout))
+            pytest.fail(
+                f"slipway {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}\nIts errors:\n{found}",
+                pytrace=False,
+            )
         return done.stdout
 
     def edit(self, file: str, old: str, new: str) -> None:
