@@ -76,6 +76,7 @@ class Lifecycle:
         """Delete the object; no error if it does not exist any more."""
         for attempt in range(1, DELETE_ATTEMPTS + 1):
             try:
+                self._refuse_deletion(id, olds)
                 self._delete(id, olds)
             except AwsError as error:
                 if error.not_found:
@@ -130,8 +131,16 @@ class Lifecycle:
             return find(self.aws, self.mapping.service, self.mapping.read, self._names(names))
         return self.mapping.read(self.aws, id, names)
 
+    def _refuse_deletion(self, id: str, olds: Inputs) -> None:
+        try:
+            rules.refuse(Moment.DELETE, Case(self.mapping.type, self.aws, olds, id=id))
+        except AwsError as error:
+            if not error.not_found:
+                raise
+            # Not this object: another one, of which a rule asked, was deleted meanwhile. So the rule asks again.
+            raise AwsError(f"{self.mapping.service} delete", "DependencyViolation", str(error)) from error
+
     def _delete(self, id: str, olds: Inputs) -> None:
-        rules.refuse(Moment.DELETE, Case(self.mapping.type, self.aws, olds, id=id))
         if isinstance(self.mapping.delete, Call):
             self.mapping.delete(self.aws, self.mapping.service, {}, self._names({**olds, "id": id}))
         elif self.mapping.delete is not None:

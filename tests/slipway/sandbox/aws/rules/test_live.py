@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.aws.client import AwsError
+from slipway.sandbox.aws.client import Aws, AwsError
 from slipway.sandbox.aws.configuration import World as Shared
 from slipway.sandbox.aws.provider import AwsProvider
 from slipway.sandbox.rpc.errors import ProviderError
@@ -92,6 +92,23 @@ def test_a_subnet_of_a_cluster_or_a_file_system_stays(provider: AwsProvider, wor
     world.make("aws:fsx/lustreFileSystem:LustreFileSystem", **lustre)
     with pytest.raises(AwsError, match="cannot be deleted: file system fs-"):
         _delete(provider, world, SUBNET, lustre["subnetIds"])
+
+
+def test_a_subnet_is_deleted_while_a_cluster_goes_after_it_was_listed(
+    provider: AwsProvider, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subnet = _place(world)[0]
+    call = Aws.call
+    listings = iter([{"clusters": ["deleted-meanwhile"]}])
+
+    def listed(aws: Aws, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
+        answer = call(aws, service, operation, **parameters)
+        return next(listings, answer) if operation == "list_clusters" else answer
+
+    monkeypatch.setattr(Aws, "call", listed)
+    _delete(provider, world, SUBNET, subnet)
+    with pytest.raises(AwsError, match="InvalidSubnetID.NotFound"):
+        world.aws.call("ec2", "describe_subnets", SubnetIds=[subnet])
 
 
 NAT, ENDPOINT = "aws:ec2/natGateway:NatGateway", "aws:ec2/vpcEndpoint:VpcEndpoint"
