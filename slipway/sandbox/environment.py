@@ -10,6 +10,8 @@ from slipway.sandbox.state import SandboxState
 
 PASSPHRASE = "slipway-sandbox"  # noqa: S105 - guards nothing but throw-away state, and a prompt would stop every run
 ACCESS_KEY = "testing"
+CLIENT_TIMEOUT = "PULUMI_K8S_CLIENT_TIMEOUT"
+CLIENT_SECONDS = "300"
 TOOLS = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd", "helm")
 
 
@@ -48,6 +50,11 @@ def environment(state: SandboxState) -> dict[str, str]:
         "KUBECONFIG": str(state.kubeconfig),
         "PATH": _path(state),
     }
+    if state.official is not None:
+        # The provider's own limit is 32 s for a request. An API server merges the schemas of all CRDs anew when Helm
+        # reads them after a CRD came. For stack prod with all charts that takes longer on two processors that others
+        # use too ("openapi/v2?timeout=32s: context deadline exceeded", at load 10, 2026-11).
+        variables[CLIENT_TIMEOUT] = os.environ.get(CLIENT_TIMEOUT, CLIENT_SECONDS)
     if region := os.environ.get("AWS_REGION"):
         variables["AWS_REGION"] = region
     return variables

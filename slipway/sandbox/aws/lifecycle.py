@@ -138,7 +138,8 @@ class Lifecycle:
             if not error.not_found:
                 raise
             # Not this object: another one, of which a rule asked, was deleted meanwhile. So the rule asks again.
-            raise AwsError(f"{self.mapping.service} delete", "DependencyViolation", str(error)) from error
+            operation = f"{self.mapping.service} delete"
+            raise AwsError(operation, "DependencyViolation", str(error)) from error
 
     def _delete(self, id: str, olds: Inputs) -> None:
         if isinstance(self.mapping.delete, Call):

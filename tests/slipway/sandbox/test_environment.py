@@ -33,6 +33,16 @@ def test_the_official_kubernetes_provider_is_not_attached_but_a_plugin(state: Sa
     assert environment(replace(state, official="/plugins/it"))["PULUMI_DEBUG_PROVIDERS"] == "aws:2"
 
 
+def test_requests_of_the_official_provider_may_take_as_long_as_a_busy_api_server(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    official = replace(state, official="/plugins/it")
+    assert "PULUMI_K8S_CLIENT_TIMEOUT" not in environment(state)
+    assert environment(official)["PULUMI_K8S_CLIENT_TIMEOUT"] == "300"
+    monkeypatch.setenv("PULUMI_K8S_CLIENT_TIMEOUT", "20")
+    assert environment(official)["PULUMI_K8S_CLIENT_TIMEOUT"] == "20"
+
+
 def test_all_state_is_kept_in_the_sandbox(state: SandboxState) -> None:
     found = environment(state)
     assert found["PULUMI_BACKEND_URL"] == f"file://{state.home}/pulumi?metadata=skip"

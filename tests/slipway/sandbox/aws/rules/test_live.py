@@ -107,7 +107,7 @@ def test_a_subnet_is_deleted_while_a_cluster_goes_after_it_was_listed(
 
     monkeypatch.setattr(Aws, "call", listed)
     _delete(provider, world, SUBNET, subnet)
-    with pytest.raises(AwsError, match="InvalidSubnetID.NotFound"):
+    with pytest.raises(AwsError, match=r"InvalidSubnetID\.NotFound"):
         world.aws.call("ec2", "describe_subnets", SubnetIds=[subnet])
 
 
