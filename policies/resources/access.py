@@ -79,7 +79,8 @@ class Node:
     @property
     def known(self) -> bool:
         """Whether there is a value."""
-        return not self.unknown and not self.missing
+        # Asked 100,000 times for the resources of stack prod, so without the other properties (2026-11).
+        return self.raw is not UNKNOWN and self.raw is not MISSING and self.raw is not None
 
     @property
     def shown(self) -> str:
@@ -102,6 +103,9 @@ class Node:
     def __getitem__(self, key: str) -> Node:
         """The value of a key; unknown below an unknown value, missing below a missing one."""
         path = f"{self.path}.{key}" if self.path else key
+        # The check against the abstract class takes ten times as long.
+        if isinstance(self.raw, dict):
+            return Node(path, self.raw.get(key, MISSING))
         if not self.known:
             return Node(path, self.raw)
         if not isinstance(self.raw, Mapping):
@@ -169,12 +173,14 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """Every known scalar at and below this node."""
-        if isinstance(self.raw, Mapping):
-            for field in self.fields().values():
-                yield from field.walk()
+        if isinstance(self.raw, str | int | float):
+            yield self
         elif isinstance(self.raw, list):
             for item in self.items():
                 yield from item.walk()
+        elif isinstance(self.raw, Mapping):
+            for field in self.fields().values():
+                yield from field.walk()
         elif self.known:
             yield self
 
