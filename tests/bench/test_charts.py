@@ -22,6 +22,12 @@ def test_charts_are_where_the_variable_says_then_among_the_samples_then_beside_t
     assert directory({}, checkout) == place / "shared" / "charts"
 
 
+def test_whole_charts_come_before_those_of_values_and_crds(checkout: Path) -> None:
+    whole = checkout.parent / "shared" / "charts-full"
+    whole.mkdir()
+    assert directory({}, checkout) == whole
+
+
 def test_a_folder_that_does_not_exist_is_not_taken(checkout: Path) -> None:
     assert directory({"SLIPWAY_CHARTS": "/no/such/folder"}, checkout) == checkout.parent / "shared" / "charts"
     assert directory({}, checkout / "deeper") is None

@@ -26,7 +26,7 @@ def test_the_figure_is_the_maximum_of_coming_up_and_being_up() -> None:
 
 
 def test_more_than_the_bound_is_missed() -> None:
-    found = memory.figure("memory", memory.BOUND_MIB, "dev", 3072 * MIB, NOW)
+    found = memory.figure("memory", memory.BOUND_MIB, "dev", 3840 * MIB, NOW)
     assert found.result == "missed by 50%"
     assert "etcd 100 MiB, kube-apiserver 600 MiB" in found.notes[0]
 

@@ -13,7 +13,8 @@ from tests.bench.figure import Figure
 from tests.bench.machine import BenchError
 from tests.bench.sandbox import Memory
 
-BOUND_MIB: Final = 2048
+BOUND_MIB: Final = 2560
+"""With whole charts the controllers of add-ons run, too; 2,048 was the bound before they did (2026-11)."""
 STACK: Final = "dev"
 _MIB: Final = 1 << 20
 _NAME: Final = "memory, every chart"
