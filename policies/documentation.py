@@ -19,7 +19,9 @@ _INTRODUCTION: Final = """\
 
 The engine evaluates the policy pack at every preview and update, in the sandbox and on AWS:
 
-    pulumi preview --stack prod --policy-pack policies
+```bash
+pulumi preview --stack prod --policy-pack policies
+```
 
 `slipway policies prod` evaluates the same rules within seconds, without an engine: it runs the program in-process.
 With `--manifests DIR` it also evaluates Kubernetes manifests, such as those of rendered charts: rules don't see the

@@ -17,8 +17,8 @@ PLACEHOLDER: Final = re.compile(r"<[^>]*>|\b(?:STACK|NAME|ENV)\b")
 SUFFIX: Final = re.compile(r"\.(?:py|md|yml|yaml|json|toml|sh)$")
 HISTORY: Final = ("CHANGELOG.md",)
 """Pages that name former paths."""
-EXAMPLES: Final = {"stacks/Pulumi.perf.yaml"}
-"""Files that a reader creates."""
+EXAMPLES: Final = {"stacks/Pulumi.perf.yaml", "slipway.Platform"}
+"""What a reader creates: a file, a class of the SDK that `pulumi package add` generates."""
 
 
 def words(text: str) -> set[str]:
@@ -47,7 +47,8 @@ def missing(page: Path) -> list[str]:
     """Paths and modules of a page that don't exist."""
     found = words(page.read_text(encoding="utf-8"))
     paths = [word for word in found if PATH.fullmatch(word) and not path_exists(word) and word not in EXAMPLES]
-    modules = [word for word in found if MODULE.fullmatch(word) and not SUFFIX.search(word) and not module_exists(word)]
+    dotted = [word for word in found if MODULE.fullmatch(word) and not SUFFIX.search(word) and word not in EXAMPLES]
+    modules = [word for word in dotted if not module_exists(word)]
     return sorted(f"{page.relative_to(ROOT)}: {word}" for word in (*paths, *modules))
 
 
