@@ -129,16 +129,11 @@ def resource_callback(
     rule: ResourceRule, defaults: Mapping[str, Any], suppressions: Suppressions, today: Callable[[], date]
 ) -> Callable[[ResourceValidationArgs, ReportViolation], None]:
     """The function that the SDK calls for each resource."""
-    last: list[tuple[Mapping[str, Any], Context]] = []
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         if not rule.looks_at(args.resource_type):
             return
-        configured, day = args.get_config(), today()
-        # The settings are the same for all resources of a run.
-        if not last or last[0][0] != configured or last[0][1].today != day:
-            last[:] = [(configured, _context(defaults, configured, day))]
-        context = last[0][1]
+        context = _context(defaults, args.get_config(), today())
         for finding in findings(rule, from_engine(args), context, suppressions):
             if finding.counts(context.today):
                 report(finding.message, None)

@@ -60,7 +60,7 @@ class Node:
 
     Attributes:
         path: `vpcConfig.publicAccessCidrs[0]`.
-        raw: The value, or the reason that there is none.
+        raw: The value, with dicts for maps (`plain`), or the reason that there is none.
     """
 
     path: str
@@ -103,12 +103,9 @@ class Node:
     def __getitem__(self, key: str) -> Node:
         """The value of a key; unknown below an unknown value, missing below a missing one."""
         path = f"{self.path}.{key}" if self.path else key
-        # The check against the abstract class takes ten times as long.
-        if isinstance(self.raw, dict):
-            return Node(path, self.raw.get(key, MISSING))
         if not self.known:
             return Node(path, self.raw)
-        if not isinstance(self.raw, Mapping):
+        if not isinstance(self.raw, dict):
             raise WrongTypeError(self, "a map")
         return Node(path, self.raw.get(key, MISSING))
 
@@ -131,7 +128,7 @@ class Node:
         """Values of a map by key; none if the map is unknown or missing."""
         if not self.known:
             return {}
-        if not isinstance(self.raw, Mapping):
+        if not isinstance(self.raw, dict):
             raise WrongTypeError(self, "a map")
         return {key: self[key] for key in self.raw}
 
@@ -178,7 +175,7 @@ class Node:
         elif isinstance(self.raw, list):
             for item in self.items():
                 yield from item.walk()
-        elif isinstance(self.raw, Mapping):
+        elif isinstance(self.raw, dict):
             for field in self.fields().values():
                 yield from field.walk()
         elif self.known:

@@ -9,32 +9,13 @@ from slipway.fit import architectures, choose, fixes
 from slipway.fit.choose import Answer, counts
 from slipway.fit.places import Place, of_catalog, of_stack
 from slipway.fit.table import data, text
-from tests.components.pools.samples import platform
+from tests.components.pools.samples import BLOCK, platform
 from tests.slipway.fit.samples import work
 
 LLAMA = architectures()["llama-3.1-8b"]
 A100 = {"preset": "a100"}
 SLICED = {**A100, "mig": {"layout": "all-balanced"}}
 H100 = {"preset": "h100", "instanceTypes": ["p5.4xlarge"]}
-
-BLOCK: dict[str, Any] = {
-    **H100,
-    "instanceTypes": ["p5.48xlarge"],
-    "provisioner": "managed",
-    "min": 2,
-    "max": 2,
-    "efa": True,
-    "zones": ["us-east-1b"],
-    "capacity": {
-        "market": "reserved",
-        "reservation": {
-            "kind": "capacity-block",
-            "id": "cr-0a1b2c3d4e5f67890",
-            "startDate": "2026-11-16",
-            "endDate": "2026-11-30",
-        },
-    },
-}
 
 
 def places(**pools: dict[str, Any]) -> tuple[Place, ...]:
@@ -104,13 +85,13 @@ def test_spot_has_a_range_of_prices() -> None:
 
 
 def test_a_place_without_a_price_comes_last() -> None:
-    answer = serve(places(block=BLOCK, a100=A100))
+    answer = serve(places(block=dict(BLOCK), a100=A100))
     assert [choice.place.pool for choice in answer.choices] == ["a100", "block"]
     assert "no dated price" in text(work(LLAMA, mode="serve"), answer)
 
 
 def test_a_capacity_block_has_the_price_that_the_stack_declares() -> None:
-    declared = {"usage": {"pools": {"block": {"nodes": 2, "usdPerNodeHour": 31.464}}}}
+    declared = {"usage": {"pools": {"block": {"nodes": 4, "usdPerNodeHour": 31.464}}}}
     (place,) = of_stack(platform({"block": BLOCK}, cost=declared))
     assert place.price(8) == (Decimal("31.464"), Decimal("31.464"))
     assert place.price(1) == (Decimal("3.933"), Decimal("3.933"))

@@ -22,7 +22,8 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"pulumi": Path("/tools/pulumi/bin/pulumi"), "helm": Path("/tools/helm/bin/helm")}
     monkeypatch.setattr(toolchain, "find", found.get)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    monkeypatch.delenv("AWS_REGION", raising=False)
+    for name in ("AWS_REGION", "PULUMI_K8S_CLIENT_TIMEOUT"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def test_both_providers_are_attached(state: SandboxState) -> None:
