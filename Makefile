@@ -2,7 +2,7 @@
 # binary is not on PATH and its project's own installer is out of reach.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners site browser report up preview destroy test dates check format generate schema lock bench mutants pipeline checksums adversary
+.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums adversary binaries promtool equipment weigh
 
 STACK ?= dev
 # Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
@@ -11,6 +11,8 @@ SEED ?= 1
 COUNT ?= 60
 WITHIN ?=
 ALL ?=
+# Of `make test`: which of the tests in tests/slow.yaml it adds: none, all, or a quarter (1 to 4).
+REST ?= none
 BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
 TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
@@ -19,24 +21,26 @@ TEST_TOOLS := $(TOOLS) helm $(CONTROLLERS)
 # In the order of tests/conftest.py, which knows what takes long; by itself pytest-xdist begins with the groups of most
 # tests.
 PYTEST := -n auto --dist loadgroup --no-loadscope-reorder
+# Runs every command of a list, and fails at the end if one of them did.
+EVERY = failed=0; for one in $(1); do echo "$(BIN)/$$one"; $(BIN)/$$one || failed=1; done; exit $$failed
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## the Python environment from requirements.lock; does nothing when it is current
 	@tools/setup.sh
 
 tools: setup ## the binaries the sandbox runs: found, installed or built
-	@$(BIN)/python -m slipway.toolchain ensure $(TOOLS) $(PATHS)
+	@$(BIN)/python -m sandbox.toolchain ensure $(TOOLS) $(PATHS)
 
 # Where each binary is, `make tools` lists; progress of a build goes to stderr.
 up preview destroy: PATHS := >/dev/null
 
 pipeline: setup ## what a deployment runs, by committed checksums: pulumi and its plugins
-	@$(BIN)/python -m slipway.toolchain pipeline
+	@$(BIN)/python -m sandbox.toolchain pipeline
 
-checksums: setup ## write slipway/toolchain/checksums.txt for the versions in use (downloads each file once)
-	@$(BIN)/python -m slipway.toolchain checksums
+checksums: setup ## write sandbox/toolchain/checksums.txt for the versions in use (downloads each file once)
+	@$(BIN)/python -m sandbox.toolchain checksums
 
 up: tools ## the platform in the sandbox: `pulumi up` of STACK (default: dev)
 	@$(BIN)/slipway up $(STACK) --sandbox
@@ -47,21 +51,19 @@ preview: tools ## what `make up` would change
 destroy: tools ## remove it from the sandbox
 	@$(BIN)/slipway destroy $(STACK) --sandbox --yes
 
-check: setup ## style, types, layers, words, and whether the lock file is current
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
-	$(BIN)/codespell
-	$(BIN)/python tools/lock.py --check
+CHECKS := "ruff check" "ruff format --check" mypy "lint-imports --no-logo" codespell "python tools/lock.py --check"
+check: setup ## style, types, layers, words, and whether the lock file is current; all of them, whichever fails
+	@$(call EVERY,$(CHECKS))
 
+SCANNERS := "python -m tools.scanners" "python -m tools.site --install" "python -m sandbox.toolchain ensure actionlint"
 scanners: setup ## Checkov, zizmor, ShellCheck, actionlint and MkDocs, for the tests of stacks, workflows and the website
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.scanners
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.site --install
-	@$(BIN)/python -m slipway.toolchain ensure actionlint
+	@PATH="$(CURDIR)/$(BIN):$$PATH"; $(call EVERY,$(SCANNERS))
 
 site: setup ## the documentation as a website in build/site/html, with search; needs a network the first time
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.site
+
+weigh: setup ## lines and files by package, seconds of tests, and what one add-on, rule or type costs
+	@$(BIN)/python -m tools.weigh
 
 report: setup ## a page on STACK in out/report/, and what it says for a pull request (AGAINST=REF compares)
 	@$(BIN)/slipway report $(STACK) --out out/report $(if $(AGAINST),--against $(AGAINST))
@@ -71,19 +73,34 @@ browser: ## Chromium, in which tests look at that page (Debian and Ubuntu; elsew
 
 # Where it is set, each of the tests' processes compiles anew what set-up has not compiled, the tests among it.
 test: export PYTHONDONTWRITEBYTECODE =
-# Without scanners or promtool the tests that need them are skipped; with SLIPWAY_REQUIRE_ALL=1, as in CI, it ends there.
-test: check ## everything `make check` does, then all tests
-	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
-	@$(MAKE) --no-print-directory scanners || [ "$$SLIPWAY_REQUIRE_ALL" != 1 ]
+# What fails before the tests doesn't keep them from running: a fault of style is reported beside what they find, and
+# without a tool those that need it are skipped. With SLIPWAY_REQUIRE_ALL=1, as in CI, a skip or a missing tool is a failure.
+test: setup ## everything `make check` does, then the tests of all that a change can break: 10 minutes on two cores
+	@$(MAKE) --no-print-directory check; checked=$$?; \
+	$(MAKE) --no-print-directory --keep-going equipment || [ "$$SLIPWAY_REQUIRE_ALL" != 1 ] || checked=1; \
+	echo "$(BIN)/pytest $(PYTEST) --rest $(REST)"; $(BIN)/pytest $(PYTEST) --rest $(REST) && exit $$checked
+
+test-all: REST = all
+test-all: test ## the same, and whole stacks, whole charts, scanners, browsers: tests/slow.yaml
+
+binaries: setup
+	@$(BIN)/python -m sandbox.toolchain ensure --keep-going $(TEST_TOOLS) actionlint
+
+promtool:
 	@tools/promtool.sh
-	$(BIN)/pytest $(PYTEST)
+
+# What only tests need, each independent of the others.
+equipment: binaries scanners promtool
+
+test-fast: setup ## tests that start no process, for work between two edits: 90 s
+	$(BIN)/pytest $(PYTEST) -m fast $(shell $(BIN)/python -m tests.tiers)
 
 # Without tests of the sandbox, whose API server has the machine's own clock and refuses certificates of a later year, and
 # of locks and signals: the kernel dates processes by its own clock, and timers of threads hang (faketime 0.9.10). Files
 # keep their times, since Python would compile all modules anew for each date.
-DATED := tests/spec tests/policies tests/components tests/docs tests/support \
-	$(addprefix tests/slipway/,cli cost report render fit charts prices engine) \
-	$(addprefix --ignore=tests/slipway/engine/,test_locks.py test_process.py)
+DATED := -m "not sandbox" tests/spec tests/policies tests/components tests/docs tests/support \
+	$(addprefix tests/slipway/,cli cost report render fit charts engine) \
+	$(addprefix --ignore=tests/slipway/,cli/test_display.py engine/test_locks.py engine/test_process.py)
 dates: export NO_FAKE_STAT = 1
 dates: export PYTHONDONTWRITEBYTECODE =
 dates: setup ## tests of dated facts with the clock at 2027-04-01 and 2029-01-01 (needs faketime)
@@ -96,11 +113,11 @@ bench: tools ## the measured numbers, each beside its bound
 
 # In copies of the tree; SLIPWAY_SHARED counts as it does for `make test`.
 mutants: setup ## change the source in COUNT small ways, drawn by SEED, and fail where the tests notice too few of them
-	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
+	@$(BIN)/python -m sandbox.toolchain ensure $(TEST_TOOLS)
 	$(BIN)/python -m tools.mutants --seed $(SEED) --count $(COUNT) --within '$(WITHIN)' $(if $(ALL),--all)
 
 adversary: setup ## try every probe of tests/adversary; SEED draws the half whose rate counts
-	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
+	@$(BIN)/python -m sandbox.toolchain ensure $(TEST_TOOLS)
 	$(BIN)/python -m tests.adversary --seed $(SEED)
 
 format: setup ## rewrite the source as `make check` wants it

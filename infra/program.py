@@ -20,7 +20,7 @@ from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs, 
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
 from components.composition.cost_guards import GuardsArgs, guards
 from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
-from components.cost.bill import Bill
+from components.cost import Bill
 from components.network import Network, NetworkArgs
 from components.queues import QueuesArgs, queues
 from components.storage import Drivers, DriversArgs, Storage, StorageArgs
@@ -30,7 +30,7 @@ from components.tenancy import TeamContext, TeamOutputs, teams
 from components.tenancy.priorities import Priorities, PrioritiesArgs
 from infra.providers import aws_provider, kubernetes_provider, tags_of
 from spec.pools import resolve_all
-from spec.pricing.bill import bill_of
+from spec.pricing.estimate import bill_of
 from spec.settings import PROJECT
 from spec.settings.addons.batch import ArgoWorkflows, Kueue
 from spec.settings.cluster import AddonName

@@ -7,8 +7,8 @@ import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
 from components.base.outputs import ClusterOutputs
+from spec.naming import platform_tags
 from spec.settings.platform import Platform
-from spec.tags import platform_tags
 
 
 def tags_of(platform: Platform) -> dict[str, str]:

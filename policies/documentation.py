@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from policies.coverage import NOT_APPLICABLE, coverage
-from policies.levels import ENVIRONMENTS
 from policies.pack import EXPIRY, REVIEW
-from policies.rule import AnyRule, StackRule
+from policies.rule import ENVIRONMENTS, AnyRule, StackRule
 from policies.rules import MODULES, RULES
 
 _INTRODUCTION: Final = """\
@@ -45,6 +44,8 @@ pack with explicit levels, use `--policy-pack-config policies/levels/<environmen
   `{review}` announces the last day 30 days before. The day after, the violation is reported again, and
   `{expiry}` fails every run until the entry is renewed or removed.
 - A resource of a type that nobody has reviewed is a violation: `policies/reviewed.py` lists the types.
+- Admission rules, tenancy, queues and access are compared with what the stack file gives ([ADR
+  0113](adr/0113-boundaries-from-the-stack-file.md)). A program without `slipway:platform` is compared with nothing.
 - Policies evaluate the desired state. They see neither `destroy` nor replacements: use `protect`, deletion protection
   and [the gate](guides/gate.md) for those.
 """

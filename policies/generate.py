@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from policies.coverage import coverage
 from policies.documentation import page
-from policies.levels import ENVIRONMENTS
+from policies.rule import ENVIRONMENTS
 from policies.rules import RULES
 
 ROOT: Final = Path(__file__).resolve().parents[1]

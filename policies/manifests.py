@@ -14,11 +14,10 @@ from typing import Any, Final
 import yaml
 from pulumi_policy import EnforcementLevel
 
-from policies.levels import environment
 from policies.pack import identities
 from policies.resources.resource import Resource
 from policies.resources.tokens import RELEASE
-from policies.rule import ANY, Context, ResourceRule
+from policies.rule import ANY, Context, ResourceRule, environment
 from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions, load

@@ -18,10 +18,10 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies import levels
-from policies.rule import AnyRule, ResourceRule
+from policies.rule import AnyRule, ResourceRule, environment
 from policies.rules import RULES
-from policies.runner import resource_callback, stack_callback
+from policies.runner import Run, resource_callback, stack_callback
+from policies.stack_file import StackFile
 from policies.suppressions import LONGEST, Suppressions, load
 from spec.clock import today
 
@@ -36,11 +36,12 @@ def identities() -> frozenset[str]:
     return frozenset(name for rule in RULES for name in (rule.name, *(f"{rule.name}/{key}" for key in rule.checks)))
 
 
-def policies(stack: str, day: Callable[[], date] = today) -> list[Policy]:
+def policies(stack: str, day: Callable[[], date] = today, stack_file: StackFile | None = None) -> list[Policy]:
     """The policies for a stack, with the levels and settings of its environment."""
-    environment = levels.environment(stack)
+    stage = environment(stack)
     suppressions = load(identities())
-    rules = [policy(rule, environment, suppressions, day) for rule in RULES]
+    run = Run(suppressions=suppressions, today=day, stack_file=stack_file)
+    rules = [policy(rule, stage, run) for rule in RULES]
     return [*rules, expiry(suppressions, day), review(suppressions, day)]
 
 
@@ -93,14 +94,14 @@ def review(suppressions: Suppressions, day: Callable[[], date] = today) -> Polic
     )
 
 
-def policy(rule: AnyRule, environment: str, suppressions: Suppressions, day: Callable[[], date] = today) -> Policy:
+def policy(rule: AnyRule, stage: str, run: Run) -> Policy:
     """The SDK's policy for a rule."""
-    defaults = rule.defaults(environment)
+    defaults = rule.defaults(stage)
     schema = {name: {**setting.schema, "default": defaults[name]} for name, setting in rule.settings.items()}
     common: dict[str, Any] = {
         "name": rule.name,
         "description": rule.title,
-        "enforcement_level": rule.levels.of(environment),
+        "enforcement_level": rule.levels.of(stage),
         "config_schema": PolicyConfigSchema(schema) if schema else None,
         "severity": rule.severity,
         "framework": _framework(rule.external_ids),
@@ -108,8 +109,8 @@ def policy(rule: AnyRule, environment: str, suppressions: Suppressions, day: Cal
         "remediation_steps": rule.fix,
     }
     if isinstance(rule, ResourceRule):
-        return ResourceValidationPolicy(validate=resource_callback(rule, defaults, suppressions, day), **common)
-    return StackValidationPolicy(validate=stack_callback(rule, defaults, suppressions, day), **common)
+        return ResourceValidationPolicy(validate=resource_callback(rule, defaults, run), **common)
+    return StackValidationPolicy(validate=stack_callback(rule, defaults, run), **common)
 
 
 def _framework(external_ids: Sequence[str]) -> PolicyComplianceFramework | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +21,16 @@ from policies.suppressions import Suppressions, made
 LEVEL: Final = "enforcementLevel"
 TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
 """Files that spell out the reviewed types."""
+REVIEWED_CODE: Final = (
+    "components/addons",
+    "components/admission",
+    "components/base",
+    "components/composition",
+    "components/queues",
+    "components/tenancy",
+    "policies",
+)
+"""What the pack judges with: its own code, and the components whose objects it compares the program with."""
 _TYPE: Final = re.compile(r"[\w.-]+:[\w./-]+:\w+")
 _ORDER: Final = ("disabled", "advisory", "mandatory")
 
@@ -33,11 +43,13 @@ class Base:
         suppressions: Its suppressions.
         configuration: Level and settings by rule, for the stack's environment.
         types: Its reviewed types.
+        changed: Files of `REVIEWED_CODE` that the change changes.
     """
 
     suppressions: Suppressions
     configuration: Mapping[str, Mapping[str, Any]]
     types: frozenset[str]
+    changed: tuple[str, ...] = ()
 
     @property
     def enabled(self) -> frozenset[str]:
@@ -50,9 +62,9 @@ class Base:
         return max(before, now, key=_ORDER.index)
 
 
-def base(suppressions: str, configuration: str, *types: str) -> Base:
+def base(suppressions: str, configuration: str, *types: str, changed: Sequence[str] = ()) -> Base:
     """The pack before a change, from the texts of policies/suppressions.yaml, policies/levels/<environment>.json and
-    the files of `TYPES`.
+    the files of `TYPES`, and the files that the change changes.
 
     The texts passed the checks of their own commit, and may name rules that no longer exist.
     """
@@ -61,6 +73,7 @@ def base(suppressions: str, configuration: str, *types: str) -> Base:
         suppressions=Suppressions(tuple(made(entry) for entry in entries)),
         configuration=json.loads(configuration),
         types=spelled(*types),
+        changed=tuple(one for one in changed if one.endswith(".py")),
     )
 
 
@@ -72,7 +85,8 @@ def spelled(*sources: str) -> frozenset[str]:
 
 
 def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
-    """Everything by which a change makes the pack report less, one sentence each; a reviewer has to accept each."""
+    """Everything by which a change makes the pack report less, or may do so, one sentence each; a reviewer has to
+    accept each."""
     old = set(before.suppressions.all)
     added = [
         f"adds the suppression of {one.rule} for {one.urn} with {' or '.join(map(repr, one.value))} until {one.until}: "
@@ -93,4 +107,5 @@ def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
                 changed.append(f"changes {name} of {rule} from {json.dumps(value)} to {json.dumps(new)}")
     root = Path(__file__).resolve().parents[1]
     types = spelled(*((root / file).read_text(encoding="utf-8") for file in TYPES)) - before.types
-    return [*added, *changed, *(f"adds the reviewed type {one}" for one in sorted(types))]
+    code = (f"changes {file}, by which the pack judges" for file in sorted(before.changed))
+    return [*added, *changed, *(f"adds the reviewed type {one}" for one in sorted(types)), *code]

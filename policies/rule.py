@@ -1,7 +1,7 @@
 """What a rule is: what it requires, how strictly, why, and the sources.
 
 The pack, the levels of each environment, the documentation page and the coverage table are generated from these values,
-so a new rule is one `Rule` in a module of `policies/rules`, and its fixtures in the module of the same name in
+so a new rule is one `Rule` in a module of `policies/rules`, and its fixtures in the file of the same name in
 `tests/policies/fixtures`.
 """
 
@@ -11,18 +11,48 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from pulumi_policy import Severity
+from pulumi_policy import EnforcementLevel, Severity
 
-from policies.levels import ENVIRONMENTS, Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
+from policies.stack_file import StackFile
 
+if TYPE_CHECKING:
+    from components.composition.boundaries import Boundaries
+
+ENVIRONMENTS: Final = ("dev", "staging", "prod")
+STRICTEST: Final = "prod"
+"""Environment whose levels apply to stacks of any other name, so that a new environment starts strict."""
+
+_LETTERS: Final = {"M": EnforcementLevel.MANDATORY, "A": EnforcementLevel.ADVISORY, "-": EnforcementLevel.DISABLED}
 Subject = TypeVar("Subject", Resource, Stack)
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 ANY: Final = ("*",)
 """`types` of a rule for resources of every type."""
+
+
+def environment(stack: str) -> str:
+    """The environment whose levels apply to a stack; a stack has the name of its environment."""
+    return stack if stack in ENVIRONMENTS else STRICTEST
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Levels of one rule for dev, staging and prod, written `A/M/M`: M mandatory, A advisory, `-` off."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        letters = self.text.split("/")
+        if len(letters) != len(ENVIRONMENTS) or not set(letters) <= set(_LETTERS):
+            msg = f"levels are one of M, A, - for each of {', '.join(ENVIRONMENTS)}, as in 'A/M/M'; got {self.text!r}"
+            raise ValueError(msg)
+
+    def of(self, environment: str) -> EnforcementLevel:
+        """Level in an environment."""
+        return _LETTERS[self.text.split("/")[ENVIRONMENTS.index(environment)]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,13 +109,20 @@ class Context:
     Attributes:
         settings: Settings of the rule.
         today: Date for the support of versions and the expiry of approvals and suppressions.
+        stack_file: The settings that the program was run with; None for a program without any.
     """
 
     settings: Mapping[str, Any]
     today: date
+    stack_file: StackFile | None = None
+
+    @property
+    def boundaries(self) -> Boundaries | None:
+        """What the platform's components declare for these settings."""
+        return self.stack_file.boundaries if self.stack_file else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Check(Generic[Subject]):
     """One condition of a rule, with its own ID: coverage and suppressions refer to checks.
 

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from pulumi_policy import (
-    ReportViolation,
-    ResourceValidationArgs,
-    StackValidationArgs,
-)
+from pulumi_policy import ReportViolation, ResourceValidationArgs, StackValidationArgs
 
-from policies.evaluation.principals import home
+from policies.evaluation.iam import home
 from policies.resources.access import WrongTypeError, plain
 from policies.resources.resource import Resource, Stack, from_analysis, from_engine
 from policies.rule import AnyRule, Check, Context, ResourceRule, StackRule, Subject, Violation
+from policies.stack_file import StackFile
 from policies.suppressions import Suppression, Suppressions
 
 
@@ -125,16 +122,35 @@ def _text(rule: AnyRule, key: str, violation: Violation, at: Resource | None) ->
     return f"[{key}] {where}{place} {check.asks}; it is {violation.got}. {check.fix or rule.fix}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What all rules of one run share.
+
+    Attributes:
+        suppressions: Accepted violations.
+        today: The current day.
+        stack_file: The settings of the stack, if the program has any.
+    """
+
+    suppressions: Suppressions
+    today: Callable[[], date]
+    stack_file: StackFile | None = None
+
+    def context(self, defaults: Mapping[str, Any], configured: Mapping[str, Any]) -> Context:
+        """Configured settings over the rule's defaults: the engine sets defaults, other callers don't have to."""
+        return Context(settings={**defaults, **plain(configured)}, today=self.today(), stack_file=self.stack_file)
+
+
 def resource_callback(
-    rule: ResourceRule, defaults: Mapping[str, Any], suppressions: Suppressions, today: Callable[[], date]
+    rule: ResourceRule, defaults: Mapping[str, Any], run: Run
 ) -> Callable[[ResourceValidationArgs, ReportViolation], None]:
     """The function that the SDK calls for each resource."""
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         if not rule.looks_at(args.resource_type):
             return
-        context = _context(defaults, args.get_config(), today())
-        for finding in findings(rule, from_engine(args), context, suppressions):
+        context = run.context(defaults, args.get_config())
+        for finding in findings(rule, from_engine(args), context, run.suppressions):
             if finding.counts(context.today):
                 report(finding.message, None)
 
@@ -142,19 +158,14 @@ def resource_callback(
 
 
 def stack_callback(
-    rule: StackRule, defaults: Mapping[str, Any], suppressions: Suppressions, today: Callable[[], date]
+    rule: StackRule, defaults: Mapping[str, Any], run: Run
 ) -> Callable[[StackValidationArgs, ReportViolation], None]:
     """The function that the SDK calls for a stack."""
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        context = _context(defaults, args.get_config(), today())
-        for finding in findings(rule, from_analysis(args.resources), context, suppressions):
+        context = run.context(defaults, args.get_config())
+        for finding in findings(rule, from_analysis(args.resources), context, run.suppressions):
             if finding.counts(context.today):
                 report(finding.message, finding.urn or None)
 
     return validate
-
-
-def _context(defaults: Mapping[str, Any], configured: Mapping[str, Any], today: date) -> Context:
-    """Configured settings over the rule's defaults: the engine sets defaults, other callers don't have to."""
-    return Context(settings={**defaults, **plain(configured)}, today=today)

@@ -27,6 +27,7 @@ from pulumi_policy import policy as sdk
 from policies import pack
 from policies.resources.reading import Unread
 from policies.rules import BY_NAME
+from policies.stack_file import from_configuration
 
 
 class StackServicer(sdk._PolicyAnalyzerServicer):
@@ -45,8 +46,10 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
     def ConfigureStack(  # noqa: N802 - the name of the RPC
         self, request: analyzer_pb2.AnalyzerStackConfigureRequest, context: Any
     ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
-        """Set the levels and settings of the stack's environment, in the list that the SDK holds as well."""
-        self._policies[:] = pack.policies(request.stack)
+        """Set the levels and settings of the stack's environment, in the list that the SDK holds as well, and read the
+        stack file's settings."""
+        stack_file = from_configuration(request.config, request.stack)
+        self._policies[:] = pack.policies(request.stack, stack_file=stack_file)
         self._applicable.clear()
         answer: analyzer_pb2.AnalyzerStackConfigureResponse = super().ConfigureStack(request, context)
         return answer

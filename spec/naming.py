@@ -7,6 +7,7 @@ auto-naming.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 AUTONAMING_PATTERN: Final = "${project}-${stack}-${name}-${hex(7)}"
@@ -31,3 +32,19 @@ def physical_length(project: str, stack: str, logical: str) -> int:
 def zone_letter(zone: str) -> str:
     """The letter by which a zone is named inside its region: `a` of `us-east-1a`."""
     return zone[-1]
+
+
+COMPUTED_TAGS: Final = frozenset({"environment", "owner", "cost-center", "managed-by", "name"})
+"""Keys that Slipway sets itself, in lower case; a stack file's own tags may not repeat them."""
+
+
+def platform_tags(environment: str, owner: str, cost_center: str, more: Mapping[str, str]) -> dict[str, str]:
+    """Tags that the AWS provider sets on every resource, sorted by key so that order causes no diff."""
+    tags = {
+        "environment": environment,
+        "owner": owner,
+        "cost-center": cost_center,
+        "managed-by": "slipway",
+        **more,
+    }
+    return dict(sorted(tags.items()))

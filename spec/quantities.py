@@ -101,3 +101,12 @@ def total(parts: Iterable[Amounts]) -> dict[str, int]:
 def percent(amounts: Amounts, share: int) -> dict[str, int]:
     """A part of every amount, rounded up, so that a share of something is never zero."""
     return {resource: -(-amount * share // 100) for resource, amount in amounts.items()}
+
+
+_SECONDS: Final = {"h": 3600, "m": 60, "s": 1}
+_PART: Final = re.compile(r"([0-9]+)([hms])")
+
+
+def seconds(duration: str) -> int:
+    """Seconds of a duration."""
+    return sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(duration))

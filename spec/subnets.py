@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Network
-from typing import Final
+from math import ceil
+from typing import Final, Protocol
 
 from spec.naming import zone_letter
 
@@ -50,3 +51,28 @@ def layout(cidr: IPv4Network, zones: Iterable[str], pod_cidr: IPv4Network | None
         slot = ord(zone_letter(zone)) - ord("a")
         ranges[zone_letter(zone)] = ZoneRanges(slots[slot], public[slot], pods[slot] if pods else None)
     return ranges
+
+
+PREFIX_SIZE: Final = 16
+"""Addresses of the /28 prefix that the CNI attaches at a time (EKS User Guide, "Assign more IP addresses")."""
+WARM_PREFIXES: Final = 1
+"""Prefixes kept ready beyond those in use: `WARM_PREFIX_TARGET=1`, as `components.cluster` sets it."""
+
+
+class HasMaxPods(Protocol):
+    """Anything with a maximum number of pods per node."""
+
+    @property
+    def max_pods(self) -> int:
+        """Maximum number of pods per node."""
+        ...
+
+
+def addresses_per_node(pool: HasMaxPods) -> int:
+    """Addresses that a full node holds: prefixes in use, the warm one, and its own primary address."""
+    return (ceil(pool.max_pods / PREFIX_SIZE) + WARM_PREFIXES) * PREFIX_SIZE + 1
+
+
+def max_pods_of(enis: int, ipv4_per_eni: int) -> int:
+    """Pods that an instance type's interfaces can address with prefixes (same guide: each slot holds a prefix)."""
+    return enis * (ipv4_per_eni - 1) * PREFIX_SIZE + 2

@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from slipway import toolchain
+from sandbox import toolchain
 from spec import clock
-from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 from tests.support import ageing, day
 
-# In CI a skip is a failure, unless it is on the list.
-pytest_plugins = ("tests.required",)
+# In CI a skip is a failure, unless it is on the list; no test hangs, and no import renders a stack.
+pytest_plugins = ("tests.required", "tests.tiers", "tests.guards")
 
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
@@ -38,7 +38,7 @@ gc.set_threshold(50_000, 20, 50)
 
 # Of Go, for the API servers, etcd and engines that tests start: they live for minutes on machines with memory to spare,
 # and a third of an API server's CPU goes into collecting garbage. With 400 instead of 100 the tests of one API server
-# (tests/slipway/sandbox/cluster, admission, workloads) take 41 s of CPU instead of 44. For the CRDs of all charts an
+# (tests/sandbox/cluster, admission, workloads) take 41 s of CPU instead of 44. For the CRDs of all charts an
 # API server takes 18 s with the sandbox's own limits, 16 s with 400 and 900 MiB, 12 s and 1.6 GB without a limit (2
 # cores, 2026-11).
 os.environ.setdefault("GOGC", "400")
@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     missing = [name for name in SANDBOX_TOOLS if toolchain.find(name) is None] if marked else []
     for item in marked:
         if missing:
-            command = f"python -m slipway.toolchain ensure {' '.join(missing)}"
+            command = f"python -m sandbox.toolchain ensure {' '.join(missing)}"
             item.add_marker(pytest.mark.skip(reason=f"no {', '.join(missing)} here: run `{command}`, or `make test`"))
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from tests.allowed_skips import allowed
+from tests.allowed_skips import WITHOUT_SAMPLES, allowed
 
 VARIABLE: Final = "SLIPWAY_REQUIRE_ALL"
 LIST: Final = "tests/allowed_skips.py"
@@ -43,6 +43,14 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     if report.skipped:
         _require(report)
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says how many tests were skipped because their samples are not here, which is allowed everywhere."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if isinstance(report, pytest.TestReport)]
+    if count := sum(_reason(report).startswith(WITHOUT_SAMPLES) for report in skipped):
+        terminalreporter.section("not compared with files of other projects")
+        terminalreporter.write_line(f"{count} skipped: {WITHOUT_SAMPLES}directory of charts, CRDs and tables")
 
 
 def _require(report: pytest.TestReport | pytest.CollectReport) -> None:

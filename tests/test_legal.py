@@ -61,8 +61,8 @@ def test_every_pattern_of_code_owners_matches_a_file() -> None:
     "path",
     [
         ".ci/run", ".github/CODEOWNERS", ".github/workflows/deploy.yml", "Makefile", "pyproject.toml",
-        "components/admission/rules.py", "components/base/controllers.py", "components/tenancy/bounds.py",
-        "components/tenancy/roles.py", "infra/program.py", "slipway/toolchain/install.py",
+        "components/admission/admission.py", "components/base/controllers.py", "components/tenancy/namespace.py",
+        "components/tenancy/roles.py", "infra/program.py", "sandbox/toolchain/install.py",
         "policies/suppressions.yaml", "requirements.lock", "slipway/cli/policies.py", "slipway/engine/gate.py",
         "slipway/render/evaluation.py", "spec/settings/cluster.py", "stacks/Pulumi.prod.yaml",
         "tools/ci/deploy.sh", "tools/scanners.lock", "tools/setup.sh",

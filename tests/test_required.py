@@ -75,6 +75,7 @@ def test_what_passes_is_expected_to_fail_or_is_on_the_list_does_not_fail(tmp_pat
     done = run(tmp_path, {"test_good.py": GOOD}, "1")
     assert done.returncode == 0, done.stdout
     assert "1 passed, 1 skipped, 1 xfailed" in done.stdout
+    assert "1 skipped: SLIPWAY_SHARED names no directory" in done.stdout
 
 
 def test_without_the_variable_a_skip_is_a_skip(tmp_path: Path) -> None:

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.policies.fixtures import MODULES as POLICY_FIXTURES
-
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 ENTRY_POINTS = ("conftest.py", "__init__.py", "__main__.py")
-MAXIMUM_LINES = 300
+MAXIMUM_LINES = 600
 
 
 def tracked(pattern: str) -> list[Path]:
@@ -50,8 +48,7 @@ def test_pytest_collects_every_file_that_holds_tests_and_no_other() -> None:
 
 
 def test_every_other_file_below_tests_is_used_by_one() -> None:
-    by_name = {module.__name__ for module in POLICY_FIXTURES}  # imported by the name of a module of rules
-    by_name |= {"tests.e2e.changes"}  # copied into the program of a checkout (tests/e2e/official.py)
+    by_name = {"tests.e2e.changes"}  # copied into the program of a checkout (tests/e2e/official.py)
     used = by_name.union(*(imported(path) for path in TESTS))
     others = [path for path in TESTS if not is_collected(path) and path.name not in ENTRY_POINTS]
     modules = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in others}

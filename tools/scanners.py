@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from slipway.toolchain import cache
+from sandbox.toolchain import cache
 from tools.lock import SCANNERS
 
 _STAMP = ".complete"

@@ -58,7 +58,7 @@ fi
 # and 150 MB. A failure is ignored.
 site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 services=$(grep -rhoE '\baws\.[a-z0-9]+\.' --include='*.py' infra components | cut -d. -f2 | sort -u)
-compiled=(spec infra components slipway policies "$site"/{pulumi,grpc,google,pydantic,requests,urllib3,yaml,opentelemetry}
+compiled=(spec infra components sandbox slipway policies "$site"/{pulumi,grpc,google,pydantic,requests,urllib3,yaml,opentelemetry}
     "$site"/pulumi_aws/*.py "$site"/pulumi_kubernetes/{helm,yaml})
 for service in $services; do
     [ ! -d "$site/pulumi_aws/$service" ] || compiled+=("$site/pulumi_aws/$service")

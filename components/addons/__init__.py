@@ -1,1 +1,1 @@
-"""Add-ons of the cluster: one module or package per add-on; chart versions are in `spec.catalog.charts`."""
+"""Add-ons of the cluster: one module or package per subject; chart versions are in `spec.catalog.software`."""

@@ -16,10 +16,10 @@ from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons.images import chart_values, prefixes
 from components.base.iam import Inline, Statement, document, pod_identity_role
+from components.base.kubernetes import locate, release
 from components.base.outputs import ClusterOutputs
-from components.base.release import locate, release
-from components.pools.autoscaling import ENABLED, discovery_tag
-from spec.catalog.charts import CLUSTER_AUTOSCALER, CLUSTER_AUTOSCALER_IMAGES
+from components.pools.managed import ENABLED, discovery_tag
+from spec.catalog.software import CHARTS, CLUSTER_AUTOSCALER_IMAGES
 from spec.pools import keys
 from spec.settings.charts import Charts
 from spec.settings.pools import Role
@@ -86,11 +86,11 @@ class ClusterAutoscaler(pulumi.ComponentResource):
         )
         self.release = release(
             f"{name}-release",
-            locate(CLUSTER_AUTOSCALER, args.charts),
+            locate(CHARTS["cluster-autoscaler"], args.charts),
             release_name=SERVICE_ACCOUNT,
             namespace=NAMESPACE,
             values=chart_values(
-                CLUSTER_AUTOSCALER.name,
+                CHARTS["cluster-autoscaler"],
                 values(cluster=cluster.name, region=cluster.region, version=cluster.version),
                 prefixes(cluster, args.caches),
             ),
@@ -143,7 +143,7 @@ def values(*, cluster: str, region: str, version: str) -> dict[str, Any]:
         "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}, "limits": {"memory": "600Mi"}},
         "extraArgs": {
             # Similar groups are balanced; system pods and pods with local storage may be evicted. GPU nodes are removed
-            # only when empty: tags of their groups say so (components.pools.autoscaling).
+            # only when empty: tags of their groups say so (components.pools.managed).
             "balance-similar-node-groups": True,
             "expander": "least-waste",
             "skip-nodes-with-local-storage": False,

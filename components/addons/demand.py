@@ -20,7 +20,7 @@ _OF_EKS: Final = (1000, 2048)
 """vCPU in thousandths and MiB for CoreDNS, metrics-server and the CSI controllers, each twice: 100m and 70Mi to 200Mi
 for the first two, 10m and 40Mi for each container of the others (defaults of their charts, 2026-11)."""
 _OF_SCALERS: Final = (1100, 2648)
-"""Karpenter twice and Cluster Autoscaler (components.addons.karpenter.values, components.addons.cluster_autoscaler)."""
+"""Karpenter twice and Cluster Autoscaler (components.addons.karpenter, components.addons.cluster_autoscaler)."""
 
 
 @dataclass(frozen=True, kw_only=True)

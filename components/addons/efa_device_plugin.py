@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
-from components.base.placement import pool_tolerations
-from components.base.sizing import sized
-from spec.catalog.charts import EFA_DEVICE_PLUGIN
-from spec.catalog.registries import eks_registry
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
+from components.base.placement import pool_tolerations, sized
+from spec.catalog.regions import eks_registry
+from spec.catalog.software import CHARTS
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.addons.gpu import EfaDevicePlugin as Settings
@@ -18,17 +17,15 @@ from spec.settings.addons.gpu import EfaDevicePlugin as Settings
 class EfaDevicePlugin(AddOn[Settings]):
     """A DaemonSet that advertises `vpc.amazonaws.com/efa`."""
 
-    name: ClassVar[str] = "efa-device-plugin"
-    namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
+    name = "efa-device-plugin"
+    software = CHARTS["aws-efa-k8s-device-plugin"]
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release; nothing if no pool has adapters, because the chart can't express an empty selection."""
         if not any(pool.efa_count for pool in context.pools.values()):
             return Parts()
         chart_values = values(pools=context.pools, region=context.cluster.region)
-        return Parts(
-            releases=[ChartRelease(ref=EFA_DEVICE_PLUGIN, release_name="efa-device-plugin", values=chart_values)]
-        )
+        return Parts(releases=[ChartRelease(ref=self.software, release_name="efa-device-plugin", values=chart_values)])
 
 
 def values(*, pools: Mapping[str, PoolSpec], region: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Images of add-ons through the stack's pull-through caches. Pure.
 
-Each chart names its images' registries in other values: the table here says where, once. An image whose registry has a
-cache is pulled through it: nodes may pull from ECR without limits, and have a copy if the registry is down. What ECR
-can't cache (`nvcr.io`, `icr.io`, `cr.fluentbit.io`) is pulled directly.
+Each chart names its images' registries in other values: its row in `spec.catalog.software` says where. An image whose
+registry has a cache is pulled through it: nodes may pull from ECR without limits, and have a copy if the registry is
+down. What ECR can't cache (`nvcr.io`, `icr.io`, `cr.fluentbit.io`) is pulled directly.
 
 The alternative, mirrors in containerd's configuration, doesn't work with ECR: kubelet's credential provider chooses
 credentials by the image's own name, so containerd would ask ECR for an image of `quay.io` without any (kubernetes.io,
@@ -12,66 +12,16 @@ credentials by the image's own name, so containerd would ask ECR for an image of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from components.base.outputs import ClusterOutputs
 from components.storage.registry import UPSTREAMS
 from spec.catalog import regions
-from spec.settings.registry import Upstream
+from spec.catalog.software import ChartRef
+from spec.settings.storage import Upstream
 
 DOCKER_HUB: Final = "docker.io"
 """Registry of images that name none; its API is at `registry-1.docker.io`."""
-
-CHART_IMAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "argo-workflows": {
-            "controller.image.registry": "quay.io",
-            "crds.upgradeJob.image.repository": "registry.k8s.io/kubectl",
-            "executor.image.registry": "quay.io",
-            "server.image.registry": "quay.io",
-        },
-        "aws-load-balancer-controller": {"image.repository": "public.ecr.aws/eks/aws-load-balancer-controller"},
-        "cert-manager": {"imageRegistry": "quay.io"},
-        "cluster-autoscaler": {"image.repository": "registry.k8s.io/autoscaling/cluster-autoscaler"},
-        "gpu-operator": {"node-feature-discovery.image.repository": "registry.k8s.io/nfd/node-feature-discovery"},
-        "jobset": {"image.repository": "registry.k8s.io/jobset/jobset"},
-        "karpenter": {"controller.image.repository": "public.ecr.aws/karpenter/controller"},
-        "keda": {
-            "image.keda.registry": "ghcr.io",
-            "image.metricsApiServer.registry": "ghcr.io",
-            "image.webhooks.registry": "ghcr.io",
-        },
-        "kserve-resources": {
-            "kserve.agent.image": "kserve/agent",
-            "kserve.controller.image": "kserve/kserve-controller",
-            "kserve.controller.rbacProxyImage": "quay.io/brancz/kube-rbac-proxy:v0.18.0",
-            "kserve.router.image": "kserve/router",
-            "kserve.storage.image": "kserve/storage-initializer",
-        },
-        "kube-prometheus-stack": {
-            "alertmanager.alertmanagerSpec.image.registry": "quay.io",
-            "grafana.image.registry": "docker.io",
-            "grafana.sidecar.image.registry": "quay.io",
-            "kube-state-metrics.image.registry": "registry.k8s.io",
-            "prometheus-node-exporter.image.registry": "quay.io",
-            "prometheus.prometheusSpec.image.registry": "quay.io",
-            "prometheusOperator.admissionWebhooks.patch.image.registry": "ghcr.io",
-            "prometheusOperator.image.registry": "quay.io",
-            "prometheusOperator.prometheusConfigReloader.image.registry": "quay.io",
-            "prometheusOperator.thanosImage.registry": "quay.io",
-        },
-        "kubeflow-trainer": {"image.registry": "ghcr.io"},
-        "kuberay-operator": {"image.repository": "quay.io/kuberay/operator"},
-        "kueue": {"controllerManager.manager.image.repository": "registry.k8s.io/kueue/kueue"},
-        "lws": {"image.manager.repository": "registry.k8s.io/lws/lws"},
-        "mlflow": {"image.repository": "burakince/mlflow"},
-        "opencost": {"opencost.exporter.image.registry": "ghcr.io", "opencost.ui.image.registry": "ghcr.io"},
-        "volcano": {"basic.image_registry": "docker.io"},
-    }
-)
-"""By chart: path of a value, and its default as a registry, a repository or an image. Read in the charts as pinned;
-defaults of JobSet's and Kueue's are those of their published charts, which differ from the source tree's."""
 
 
 def prefixes(cluster: ClusterOutputs, caches: Iterable[str]) -> dict[str, str]:
@@ -106,16 +56,16 @@ def cached(name: str, through: Mapping[str, str]) -> str:
     return f"{prefix}/{rest}" if rest else prefix
 
 
-def chart_values(chart: str, values: Mapping[str, Any], through: Mapping[str, str]) -> dict[str, Any]:
+def chart_values(chart: ChartRef, values: Mapping[str, Any], through: Mapping[str, str]) -> dict[str, Any]:
     """Values of a release whose images come through the caches; a value that is set already stays as it is.
 
     Args:
-        chart: Name of the chart.
+        chart: The chart.
         values: The release's values; those with the key `image` in lists of containers are images too.
         through: Prefixes of cached images by registry.
     """
     result = in_manifest(values, through)
-    for path, default in CHART_IMAGES.get(chart, {}).items():
+    for path, default in chart.images.items():
         if cached(default, through) != default:
             _set(result, path.split("."), cached(default, through))
     return result

@@ -13,12 +13,10 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.addons import demand, images, order, registry
+from components.addons import demand, images, registry
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
 from components.base.iam import pod_identity_role
-from components.base.kubernetes import declare
-from components.base.namespaces import Namespaces, NamespacesArgs
-from components.base.release import locate, release
+from components.base.kubernetes import Namespaces, NamespacesArgs, declare, locate, release
 from spec.settings.addons import AddonSettings
 
 
@@ -109,7 +107,7 @@ class InstalledAddOn(pulumi.ComponentResource):
             locate(chart.ref, args.context.platform.charts),
             release_name=chart.release_name,
             namespace=args.addon.namespace.name,
-            values=images.chart_values(chart.ref.name, chart.values, _through(args.context)),
+            values=images.chart_values(chart.ref, chart.values, _through(args.context)),
             skip_crds=chart.skip_crds,
             opts=opts,
         )
@@ -175,10 +173,10 @@ def install(context: AddOnContext, opts: pulumi.ResourceOptions) -> InstalledAdd
     if (text := demand.shortage(addons.values(), context)) is not None:
         pulumi.log.warn(text)
     kinds = {name: type(addon.settings) for name, addon in addons.items()}
-    earlier = order.before(kinds)
+    earlier = registry.before(kinds)
     namespaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=context.cluster), opts)
     installed: dict[str, InstalledAddOn] = {}
-    for name in order.sequence(kinds):
+    for name in registry.sequence(kinds):
         addon = addons[name]
         required = kinds[name].requires
         after = [

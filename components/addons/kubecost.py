@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
-from components.base.placement import system_placement
-from components.base.sizing import sized, uncapped
-from components.storage.permissions import data_key_use_on
-from components.storage.prefixes import COSTS
+from components.base.placement import sized, uncapped
+from components.storage.buckets import COSTS
+from components.storage.key import data_key_use_on
 from spec.catalog import regions
-from spec.catalog.charts import KUBECOST
+from spec.catalog.software import CHARTS
 from spec.settings.addons.cost import Kubecost as Settings
 from spec.settings.platform import Platform
+from spec.teams.labels import PROJECT, TEAM
 
 NAMESPACE: Final = "kubecost"
 ACCOUNTS: Final = ("kubecost", "kubecost-finops-agent")
 """Service accounts: the aggregator's, which the chart names after the release (v3.2.1, kubecost.serviceAccountName),
 and the agent's, which the values name."""
-TEAM, PROJECT = "platform.slipway/team", "platform.slipway/project"
 
 
 class Kubecost(AddOn[Settings]):
     """Agent, aggregator, forecasting and web UI, without the parts that would change the cluster."""
 
-    name: ClassVar[str] = "kubecost"
-    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
+    name = "kubecost"
+    software = CHARTS["kubecost"]
 
     def parts(self, context: AddOnContext) -> Parts:
         """Permissions on the bucket for both service accounts, and one release."""
@@ -45,14 +44,14 @@ class Kubecost(AddOn[Settings]):
             cluster=context.cluster.name,
             store=store(bucket.name, context.cluster.region),
             storage_class=context.storage.classes["block"],
-            placement=system_placement(context),
+            placement=context.placement,
             budgets=budgets(context.platform),
         )
         return Parts(
             permissions=[
                 Permissions(service_account=account, policy=Inline(document=permissions)) for account in ACCOUNTS
             ],
-            releases=[ChartRelease(ref=KUBECOST, release_name="kubecost", values=chart_values, volumes=True)],
+            releases=[ChartRelease(ref=self.software, release_name="kubecost", values=chart_values, volumes=True)],
         )
 
 

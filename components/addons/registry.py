@@ -1,34 +1,75 @@
-"""Every add-on, by the settings class that enables it. Explicit: there is no discovery."""
+"""Every add-on, by the settings class that enables it (explicit: there is no discovery), and their order: what an
+add-on requires or follows comes before it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from components.addons.argo_workflows import ArgoWorkflows
-from components.addons.cert_manager import CertManager
+from components.addons.batch import Jobset, Kuberay, LeaderWorkerSet, Volcano
 from components.addons.efa_device_plugin import EfaDevicePlugin
 from components.addons.fluent_bit import FluentBit
-from components.addons.gateway_api import GatewayApi
 from components.addons.gpu_operator import GpuOperator
-from components.addons.jobset import Jobset
-from components.addons.keda import Keda
-from components.addons.knative import Knative
+from components.addons.ingress import CertManager, GatewayApi
 from components.addons.kserve import Kserve
 from components.addons.kube_prometheus_stack import KubePrometheusStack
 from components.addons.kubecost import Kubecost
-from components.addons.kuberay import Kuberay
 from components.addons.kueue import Kueue
-from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.load_balancer_controller import LoadBalancerController
 from components.addons.mlflow import Mlflow
 from components.addons.mpi_operator import MpiOperator
 from components.addons.opencost import Opencost
+from components.addons.serving import Keda, Knative
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
-from components.addons.volcano import Volcano
 from components.base.addon import AddOn
 from components.base.controllers import Controller
 from spec.settings.addons import Addons, AddonSettings, batch, cost, gpu, ingress, observability, serving, tracking
+
+Kinds = Mapping[str, type[AddonSettings]]
+
+
+def before(kinds: Kinds) -> dict[str, tuple[str, ...]]:
+    """For each enabled add-on, those that come directly before it, sorted.
+
+    Args:
+        kinds: Settings classes of the enabled add-ons, by name.
+
+    Raises:
+        ValueError: If one requires an add-on that isn't enabled, or two exclude each other; the message names both.
+    """
+    names = {kind: name for name, kind in kinds.items()}
+    for name, kind in sorted(kinds.items()):
+        for other in kind.requires:
+            if other not in names:
+                msg = f"{name} requires {other.__name__}, which is not enabled"
+                raise ValueError(msg)
+        for other in kind.excludes:
+            if other in names:
+                msg = f"{name} and {names[other]} exclude each other"
+                raise ValueError(msg)
+    return {
+        name: tuple(sorted(names[other] for other in (*kind.requires, *kind.follows) if other in names))
+        for name, kind in kinds.items()
+    }
+
+
+def sequence(kinds: Kinds) -> tuple[str, ...]:
+    """Names in an order that satisfies `before`; deterministic for the same set.
+
+    Raises:
+        ValueError: As `before`, and for a cycle, with its path.
+    """
+    graph = before(kinds)
+    try:
+        return tuple(TopologicalSorter({name: graph[name] for name in sorted(graph)}).static_order())
+    except CycleError as error:
+        msg = f"add-ons depend on each other in a cycle: {' -> '.join(error.args[1])}"
+        raise ValueError(msg) from None
+
 
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     gpu.GpuOperator: GpuOperator,

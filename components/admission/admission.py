@@ -1,22 +1,149 @@
-"""The admission policies on the cluster."""
+"""All rules of a stack, and the two Kubernetes objects of each: policy and binding. The guide is generated from the
+same table.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 
 from components.admission.context import StackContext
-from components.admission.manifests import ACTIONS, binding, policy, policy_name
-from components.admission.rules import rules
+from components.admission.gpus import GPU_LIMITS, gpu_pool, spot_checkpoint, spot_eviction
+from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
+from components.admission.jobs import JOB_BOUNDS, ray_cluster, scale_bounds
+from components.admission.kinds import POD
+from components.admission.pods import CONTROLLER_REFERENCE, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
+from components.admission.queues import QUEUE_NAME, gpu_queue, queue_metadata, queue_start
+from components.admission.rule import Kind, Rule, literal
+from components.admission.templates import KIND, USER, changed
+from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE, MONITOR_FILES, MONITOR_SCOPE
+from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS
 from components.base.controllers import Controller
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
+from spec.teams.labels import TEAM
+
+
+def rules(context: StackContext) -> tuple[Rule, ...]:
+    """All rules of a stack, those for GPUs first."""
+    return (
+        gpu_pool(context),
+        GPU_LIMITS,
+        JOB_BOUNDS,
+        spot_checkpoint(context),
+        spot_eviction(context),
+        ray_cluster(context),
+        *((QUEUE_NAME, gpu_queue(context), queue_start(context), queue_metadata(context)) if context.queues else ()),
+        IMAGE_TAG,
+        HOST_ACCESS,
+        scale_bounds(context.max_replicas),
+        CONTROLLER_REFERENCE,
+        PRIORITY_CLASS,
+        node_selection(context),
+        VOLUME_SOURCES,
+        EXTERNAL_IPS,
+        INGRESS_SCOPE,
+        TRIGGER_SCOPE,
+        MONITOR_FILES,
+        MONITOR_SCOPE,
+        WORKFLOW_LOCKS,
+        TEAM_LABELS,
+    )
+
+
+API: Final = "admissionregistration.k8s.io/v1"
+DOMAIN: Final = "platform.slipway"
+ACTIONS: Final = {
+    Action.DENY: ["Deny"],
+    # The user sees a warning; the audit log records it.
+    Action.WARN: ["Warn", "Audit"],
+    Action.AUDIT: ["Audit"],
+}
+
+
+def policy_name(rule: Rule) -> str:
+    """Name of a rule's policy; an error message begins with it."""
+    return f"{rule.name}.{DOMAIN}"
+
+
+def policy(rule: Rule, context: StackContext) -> dict[str, Any]:
+    """The ValidatingAdmissionPolicy of a rule."""
+    operations = ["CREATE", "UPDATE"] if rule.updates else ["CREATE"]
+    conditions = [{"name": "not-by-a-controller", "expression": _not_by_a_controller(rule, context)}]
+    if rule.updates:
+        conditions.append({"name": "spec-changed", "expression": changed(*rule.metadata)})
+    return {
+        "apiVersion": API,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": policy_name(rule)},
+        "spec": {
+            # An error in the expression denies the request: a rule that can't be evaluated isn't satisfied.
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": _resource_rules(rule, operations)},
+            "matchConditions": conditions,
+            "variables": [{"name": name, "expression": text} for name, text in rule.variables.items()],
+            "validations": [
+                {
+                    "expression": rule.expression,
+                    # The fallback if the message expression fails.
+                    "message": f"{rule.what}",
+                    "messageExpression": rule.message.expression,
+                    "reason": "Invalid",
+                }
+            ],
+        },
+    }
+
+
+def binding(rule: Rule, action: Action) -> dict[str, Any]:
+    """The ValidatingAdmissionPolicyBinding for team namespaces, with an action other than `off`."""
+    return {
+        "apiVersion": API,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": policy_name(rule)},
+        "spec": {
+            "policyName": policy_name(rule),
+            "validationActions": ACTIONS[action],
+            "matchResources": {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}},
+        },
+    }
+
+
+def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
+    """Kinds by group. For pods only creation: the fields that matter to the scheduler are immutable."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Kind]] = defaultdict(list)
+    for kind in rule.kinds:
+        groups[kind.group, ("CREATE",) if kind == POD and not rule.pod_updates else tuple(operations)].append(kind)
+    return [
+        {
+            "apiGroups": [group],
+            "apiVersions": ["*"],
+            "operations": list(when),
+            "resources": sorted(kind.resource for kind in kinds),
+        }
+        for (group, when), kinds in sorted(groups.items())
+    ]
+
+
+def _not_by_a_controller(rule: Rule, context: StackContext) -> str:
+    """Whether someone else asks than a controller that the kind's parent, or an earlier check, vouches for.
+
+    Pods are always checked: a runtime or a workflow is complete only in its pods.
+    """
+    kinds = {kind.kind for kind in rule.kinds} - {POD.kind}
+    made = {kind: names for kind, names in context.makers.items() if kind in kinds}
+    changed = {kind: names for kind, names in context.changers.items() if kind in kinds}
+    makes = f"{KIND} in {literal(made)} && {USER} in {literal(made)}[{KIND}]"
+    changes = f"request.operation == 'UPDATE' && {KIND} in {literal(changed)} && {USER} in {literal(changed)}[{KIND}]"
+    found = [text for names, text in ((made, makes), (changed, changes)) if names]
+    return " && ".join(f"!({text})" for text in found) or "true"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +181,17 @@ class Admission(pulumi.ComponentResource):
             max_replicas=args.settings.max_replicas,
             controllers=args.controllers,
         )
-        installed = {}
-        for rule in rules(context):
-            action = args.settings.of(rule.name)
-            if action is not Action.OFF:
-                installed[policy_name(rule)] = ACTIONS[action]
-                declare(f"{name}-{rule.name}", policy(rule, context), child)
-                declare(f"{name}-{rule.name}-binding", binding(rule, action), child)
-        self.register_outputs({"rules": installed})
+        for key, manifest in manifests(args.settings, context).items():
+            declare(f"{name}-{key}", manifest, child)
+        self.register_outputs({})
+
+
+def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, Any]]:
+    """Policy and binding of every rule that is not off, by the suffix of their logical name."""
+    found = {}
+    for rule in rules(context):
+        action = settings.of(rule.name)
+        if action is not Action.OFF:
+            found[rule.name] = policy(rule, context)
+            found[f"{rule.name}-binding"] = binding(rule, action)
+    return found

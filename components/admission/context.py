@@ -9,7 +9,7 @@ from components.admission import placement
 from components.admission.rule import literal
 from components.admission.templates import LABELS, SPECS
 from components.base.controllers import BUILT_IN, KUBE_SYSTEM, Controller, accounts
-from components.workloads.metadata import QUEUE
+from spec.jobs import QUEUE
 from spec.pools.pool_spec import PoolSpec
 
 

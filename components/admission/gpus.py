@@ -1,4 +1,4 @@
-"""Rules for pods that request GPUs."""
+"""Rules for pods that request GPUs or may run on Spot nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule
-from components.admission.templates import CONTAINERS, JOINED, SPECS
+from components.admission.templates import CONTAINERS, JOINED, SPECS, TEMPLATES
+from components.workloads.notebook import LABEL
+from spec.jobs import DO_NOT_DISRUPT
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 
@@ -28,9 +30,7 @@ def gpu_pool(context: StackContext) -> Rule:
         what="a pod that requests GPUs fits on a node of a pool that it selects, and tolerates the pool's taints",
         why="the scheduler would leave it pending forever, without an error",
         variables={**context.variables, "devices": placement.DEVICES},
-        expression=(
-            f"variables.specs.all(s, !s.containers.exists({placement.ASKS}) || variables.pools.exists(p, {fits}))"
-        ),
+        expression=(f"variables.specs.all(s, !{placement.ASKS} || variables.pools.exists(p, {fits}))"),
         message=Message(
             wrong="no pool fits this pod, it would stay pending forever: it requests ",
             found="variables.devices",
@@ -51,7 +51,7 @@ def _offer(spec: PoolSpec) -> str:
 
 
 _UNEQUAL: Final = (
-    "has(c.resources) && has(c.resources.requests) && c.resources.requests.exists(r, r.startsWith('nvidia.com/') && "
+    f"has(c.resources) && has(c.resources.requests) && c.resources.requests.exists(r, r.startsWith('{keys.NVIDIA}') && "
     "!(has(c.resources.limits) && r in c.resources.limits && "
     "string(c.resources.limits[r]) == string(c.resources.requests[r])))"
 )
@@ -71,3 +71,72 @@ GPU_LIMITS: Final = Rule(
         "or set only limits",
     ),
 )
+
+
+_WRITES: Final = (
+    "has(s.volumes) && s.volumes.exists(v, has(v.persistentVolumeClaim) && "
+    "!(has(v.persistentVolumeClaim.readOnly) && v.persistentVolumeClaim.readOnly) && "
+    "s.containers.exists(c, has(c.volumeMounts) && c.volumeMounts.exists(m, m.name == v.name && "
+    "!(has(m.readOnly) && m.readOnly))))"
+)
+_NAMED: Final = f"{placement.NAMED} && ({placement.SELECTED})"
+_LEFT: Final = f"variables.queued && !{placement.NAMED} && {placement.ASKS} && ({placement.OFFERS})"
+"""The queue assigns a pool to a job that selects none, and a Spot pool may be the first with free quota."""
+_REACHES: Final = f"(({_NAMED}) || ({_LEFT}))"
+"""Whether pod `s` may run on pool `p`."""
+_HAS_NOTES: Final = "has(t.metadata) && has(t.metadata.annotations)"
+# "true", or how long: "4h" (karpenter v1.14.1, pkg/utils/pod/scheduling.go, IsDoNotDisruptActive).
+_KEPT: Final = (
+    f"{_HAS_NOTES} && '{DO_NOT_DISRUPT}' in t.metadata.annotations && "
+    f"string(t.metadata.annotations['{DO_NOT_DISRUPT}']).matches('^(true|[0-9].*)$') && "
+    f"!(has(t.metadata.labels) && '{LABEL}' in t.metadata.labels)"
+)
+
+
+def spot_checkpoint(context: StackContext) -> Rule:
+    """A job on Spot nodes must write to a volume claim."""
+    spot = (
+        f"variables.pools.filter(p, p.spot && variables.specs.exists(s, {_REACHES} && !({_WRITES})))"
+        ".map(p, string(p.name))"
+    )
+    return Rule(
+        name="spot-checkpoint",
+        # Ray repeats the tasks of a lost worker; what it trains it writes to S3. Its head is another rule's.
+        kinds=tuple(kind for kind in kinds.JOBS if kind != kinds.RAY_JOB),
+        what="a job that may run on a spot pool writes to a volume claim",
+        why="AWS reclaims the node with two minutes' notice, and all work is lost",
+        variables={**context.variables, "spot": spot},
+        expression="variables.spot.size() == 0",
+        message=Message(
+            wrong="the nodes of pool ",
+            found="variables.spot.join(', ')",
+            shown="pools",
+            fix=" are Spot and can be reclaimed at any time: mount the volume claim checkpoints, not read-only, and "
+            f"write to it; or select a pool that is not Spot: nodeSelector {{{keys.POOL}: POOL}}",
+        ),
+    )
+
+
+def spot_eviction(context: StackContext) -> Rule:
+    """A pod on Spot nodes must hear of an interruption; a notebook has no checkpoint to write."""
+    spot = (
+        "variables.pools.filter(p, p.spot && variables.templates.exists(t, "
+        f"{_KEPT} && [t.spec].exists(s, {_REACHES}))).map(p, string(p.name))"
+    )
+    return Rule(
+        name="spot-eviction",
+        kinds=(*kinds.JOBS, *kinds.SERVERS),
+        what=f"a pod that may run on a spot pool, except a notebook, does not have the annotation {DO_NOT_DISRUPT}",
+        why="Karpenter does not evict it at the notice of an interruption, and the first that it hears is the end of "
+        "its node two minutes later: too late to write a checkpoint or to hand over requests",
+        variables={**context.variables, "templates": TEMPLATES, "spot": spot},
+        expression="variables.spot.size() == 0",
+        message=Message(
+            wrong="the nodes of pool ",
+            found="variables.spot.join(', ')",
+            shown="pools",
+            fix=f" are Spot: remove the annotation {DO_NOT_DISRUPT} from the pod template, so that its pods are "
+            "evicted at the notice of an interruption, with their grace period; or select a pool that is not Spot: "
+            f"nodeSelector {{{keys.POOL}: POOL}}",
+        ),
+    )

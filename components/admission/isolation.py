@@ -7,8 +7,9 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import JOINED, KIND, SPECS, USER
+from components.admission.templates import HOLDERS, JOINED, KIND, SPECS, USER
 from components.base.placement import CRITICAL
+from spec.jobs import PRIORITY
 from spec.pools import keys
 from spec.settings.pools import Role
 from spec.settings.teams import PriorityName
@@ -16,46 +17,34 @@ from spec.teams.labels import PRIORITIES
 
 _CLASSES: Final = literal([str(name) for name in PriorityName])
 _CLASS: Final = f"has(s.priorityClassName) && s.priorityClassName != '' && !(s.priorityClassName in {_CLASSES})"
-_LABEL: Final = "kueue.x-k8s.io/priority-class"
-"""Of a job, or of what it makes: Kueue queues by this class, whatever priority its pods have (Kueue, "Workload
-Priority Class")."""
 _OWN: Final = (
     f"(has(namespaceObject.metadata.annotations) && '{PRIORITIES}' in namespaceObject.metadata.annotations"
     f" ? namespaceObject.metadata.annotations['{PRIORITIES}'].split(',') : {_CLASSES})"
 )
-
-
-def _queued_as(at: str) -> str:
-    """The label in the metadata of a part of the object, if it is not one of the team's, as a list."""
-    parts = at.split(".")
-    there = " && ".join(f"has({'.'.join(parts[: end + 1])})" for end in range(1, len(parts)))
-    labels = f"{at}.labels"
-    return (
-        f"({there} && has({labels}) && '{_LABEL}' in {labels} && !({labels}['{_LABEL}'] in {_OWN})"
-        f" ? [string({labels}['{_LABEL}'])] : [])"
-    )
-
-
-_QUEUED_AS: Final = " + ".join(
-    _queued_as(f"object.{part}metadata") for part in ("", "spec.template.", "spec.jobTemplate.", "spec.jobTargetRef.")
+# Kueue queues by this label, whatever priority the pods have (Kueue, "Workload Priority Class").
+_LABELLED: Final = (
+    f"({HOLDERS}).map(l, l.filter(h, has(h.metadata) && has(h.metadata.labels) && '{PRIORITY}' in h.metadata.labels"
+    f" && !(h.metadata.labels['{PRIORITY}'] in {_OWN})).map(h, string(h.metadata.labels['{PRIORITY}'])).join(', '))"
 )
+_WITHOUT_PODS: Final = (kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, kinds.INFERENCE_SERVICE)
 PRIORITY_CLASS: Final = Rule(
     name="priority-class",
-    kinds=kinds.WITH_PODS,
+    kinds=(*kinds.WITH_PODS, *_WITHOUT_PODS),
     what="a pod has one of the platform's priority classes, or none, and is queued with one of its team's",
     why="with `system-node-critical` or `system-cluster-critical` it would evict the pods of every other team, and "
     "with the label of a higher class its job would take their quota",
     variables={
-        "specs": SPECS,
-        "others": f"variables.specs.filter(s, {_CLASS}).map(s, string(s.priorityClassName)) + {_QUEUED_AS}",
+        "specs": f"{KIND} in {literal([kind.kind for kind in _WITHOUT_PODS])} ? [] : {SPECS}",
+        "others": f"variables.specs.filter(s, {_CLASS}).map(s, string(s.priorityClassName)) + {_LABELLED}",
     },
-    expression="variables.others.size() == 0",
+    expression="variables.others.all(t, t == '')",
     message=Message(
         wrong="the priority class ",
-        found="variables.others.join(', ')",
+        found=f"variables.others{JOINED}",
         shown="classes",
         fix=f" is not for teams: use one of {', '.join(PriorityName)}",
     ),
+    metadata=("labels",),
 )
 
 ALLOWED_VOLUMES: Final = (
@@ -106,7 +95,7 @@ _DRAINS: Final = (
 )  # fmt: skip
 """Taints of nodes that are drained, by kubectl, by Karpenter (karpenter.sh, "Disruption") or by the Cluster Autoscaler
 (kubernetes/autoscaler 1.35, utils/taints/taints.go)."""
-_SINGLE: Final = ("kubernetes.io/hostname", "eks.amazonaws.com/nodegroup", "karpenter.sh/nodepool")
+_SINGLE: Final = ("kubernetes.io/hostname", "eks.amazonaws.com/nodegroup", keys.NODE_POOL)
 """Labels that name one node or one group of nodes, those of the system as well."""
 
 
@@ -137,7 +126,7 @@ def node_selection(context: StackContext) -> Rule:
     # The launcher of an MPIJob runs on the pool of its workers: one pod of the object must need a GPU.
     idle = (
         f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in ['{keys.POOL}', '{keys.GPU}']) && "
-        f"!variables.specs.exists(s, s.containers.exists({placement.ASKS})) && "
+        f"!variables.specs.exists(s, {placement.ASKS}) && "
         f"!({KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])})"
     )
     lasting = f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in {literal(list(_DRAINS))})"

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from components.addons.training_operator.crds import GROUP
-from components.addons.training_operator.kinds import KINDS
+from components.addons.kubeflow_crds import GROUP, KINDS
 from components.admission.rule import Kind
 
 POD: Final = Kind("", "pods", "Pod")
@@ -35,6 +34,7 @@ INFERENCE_GRAPH: Final = Kind("serving.kserve.io", "inferencegraphs", "Inference
 AUTOSCALER: Final = Kind("autoscaling", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
 SCALED_OBJECT: Final = Kind("keda.sh", "scaledobjects", "ScaledObject")
 SCALED_JOB: Final = Kind("keda.sh", "scaledjobs", "ScaledJob")
+TRIGGER_AUTHENTICATION: Final = Kind("keda.sh", "triggerauthentications", "TriggerAuthentication")
 WORKFLOW: Final = Kind("argoproj.io", "workflows", "Workflow")
 CRON_WORKFLOW: Final = Kind("argoproj.io", "cronworkflows", "CronWorkflow")
 WORKFLOW_TEMPLATE: Final = Kind("argoproj.io", "workflowtemplates", "WorkflowTemplate")

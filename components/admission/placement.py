@@ -11,25 +11,32 @@ from components.admission.templates import KIND
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 
-DEVICE: Final = f"(r.startsWith('nvidia.com/') || r == '{keys.EFA}')"
+DEVICE: Final = f"(r.startsWith('{keys.NVIDIA}') || r == '{keys.EFA}')"
 """Whether resource `r` is a device."""
 _LIMITS: Final = "(has(c.resources) && has(c.resources.limits))"
 
-ASKS: Final = f"c, {_LIMITS} && c.resources.limits.exists(r, r.startsWith('nvidia.com/'))"
-"""Arguments of `containers.exists`: whether a container requests GPUs or MIG instances."""
-ASKS_WHOLE: Final = f"c, {_LIMITS} && '{keys.GPU}' in c.resources.limits"
+_INIT: Final = "(has(s.initContainers) ? s.initContainers : [])"
+_ALL: Final = f"(s.containers + {_INIT})"
+"""Containers of pod `s`: one that runs before the others needs its devices on the same node."""
+
+ASKS: Final = f"{_ALL}.exists(c, {_LIMITS} && c.resources.limits.exists(r, r.startsWith('{keys.NVIDIA}')))"
+"""Whether pod `s` requests GPUs or MIG instances."""
+_ASKS_WHOLE: Final = f"{_ALL}.exists(c, {_LIMITS} && '{keys.GPU}' in c.resources.limits)"
 DEVICES: Final = (
-    f"variables.specs.map(s, s.containers.filter(c, {_LIMITS})"
+    f"variables.specs.map(s, {_ALL}.filter(c, {_LIMITS})"
     f".map(c, c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r])).join(', '))"
     ".filter(t, t != '').join(', ')).filter(t, t != '').join('; ')"
 )
 """Requests of all pods of an object, as text."""
 
 _COUNT: Final = "quantity(string(c.resources.limits[r])).asInteger()"
+_TOGETHER: Final = f"(s.containers + {_INIT}.filter(c, has(c.restartPolicy) && c.restartPolicy == 'Always'))"
+"""Containers that run at the same time: a sidecar is an init container that goes on (kubernetes.io, "Sidecar
+Containers")."""
 OFFERS: Final = (
-    f"s.containers.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
-    f"(r in p.resources && (!p.shared || {_COUNT} <= 1))))"
-    " && p.resources.all(r, s.containers.filter(c, "
+    f"{_ALL}.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
+    f"(r in p.resources && {_COUNT} <= (p.shared ? 1 : p.resources[r]))))"
+    f" && p.resources.all(r, {_TOGETHER}.filter(c, "
     f"{_LIMITS} && r in c.resources.limits).map(c, {_COUNT}).sum() <= p.resources[r])"
 )
 """Whether a node of pool `p` has all devices that pod `s` requests. A container gets at most one share of a shared GPU:
@@ -63,8 +70,7 @@ _TOLERATES: Final = (
 _ADDED_LATER: Final = (
     # Kueue adds the tolerations of its flavor to a job, all but that of the GPU; the API server adds just that one to a
     # pod that requests whole GPUs (admission plugin ExtendedResourceToleration), before it evaluates the rules.
-    f"(variables.queued ? t.key != '{keys.GPU}' : "
-    f"({KIND} != 'Pod' && t.key == '{keys.GPU}' && s.containers.exists({ASKS_WHOLE})))"
+    f"(variables.queued ? t.key != '{keys.GPU}' : ({KIND} != 'Pod' && t.key == '{keys.GPU}' && {_ASKS_WHOLE}))"
 )
 TOLERATED: Final = f"p.taints.all(t, {_ADDED_LATER} || (has(s.tolerations) && {_TOLERATES}))"
 """Whether pod `s` tolerates every taint of pool `p`, or will get the missing tolerations (kubernetes.io, "Taints and

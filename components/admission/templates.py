@@ -102,6 +102,30 @@ CONTAINERS: Final = (
 """Containers of each of the `specs`."""
 
 
+_PATCHES: Final = (
+    f"({KIND} == 'TrainingRuntime' ? [{O}.spec.template] : has({O}.spec.runtimePatches) ? {O}.spec.runtimePatches"
+    ".filter(p, has(p.trainingRuntimeSpec) && has(p.trainingRuntimeSpec.template))"
+    ".map(p, p.trainingRuntimeSpec.template) : [])"
+)
+"""JobSet templates of a TrainingRuntime, and what a TrainJob changes in them (trainer v2.3.0, CRD)."""
+_JOBS: Final = (
+    "(has(t.spec) && has(t.spec.replicatedJobs) ? "
+    "t.spec.replicatedJobs.filter(j, has(j.template)).map(j, j.template) : [])"
+)
+_COMPONENTS: Final = (
+    f"['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec).map(p, dyn({{'metadata': {O}.spec[p]}}))"
+)
+HOLDERS: Final = (
+    f"{KIND} == 'Pod' ? [[{O}]] : "
+    f"{KIND} in ['TrainJob', 'TrainingRuntime'] ? [[{O}], {_PATCHES}] + {_PATCHES}.map(t, {_JOBS}) + "
+    f"{_PATCHES}.map(t, {_JOBS}.filter(j, has(j.spec) && has(j.spec.template)).map(j, j.spec.template)) : "
+    f"{KIND} == 'InferenceService' ? [[{O}], {_COMPONENTS}] : "
+    f"[[{O}], {TEMPLATES}, {KIND} == 'CronJob' ? [{O}.spec.jobTemplate] : "
+    f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, j.template) : []]"
+)
+"""Everything in an object that has `metadata`, itself included, in lists."""
+
+
 def _labels(metadata: str) -> str:
     return f"(has({metadata}.labels) ? {metadata}.labels : {{}})"
 

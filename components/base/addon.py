@@ -1,11 +1,11 @@
 """What an add-on is: a class that turns its settings and its context into parts, without touching the Pulumi engine.
 
-    class Jobset(AddOn[JobsetSettings]):
+    class Jobset(ChartAddOn[JobsetSettings]):
         name = "jobset"
-        namespace = Namespace("jobset-system")
+        software = CHARTS["jobset"]
 
-        def parts(self, context: AddOnContext) -> Parts:
-            return Parts(releases=[ChartRelease(ref=JOBSET, release_name="jobset", values=values(self.settings))])
+        def values(self, context: AddOnContext) -> dict[str, Any]:
+            return {"controller": {"replicas": self.settings.replicas, **context.placement}}
 
 Its settings class says what it requires, follows and excludes (`spec.settings.addons`), so that a stack file is checked
 without a component. `components.addons.install` turns parts into resources, the same way for all add-ons.
@@ -16,22 +16,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import pulumi
 
 from components.base.controllers import Controller
 from components.base.iam import Inline, Managed
 from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
-from spec.catalog.charts import ChartRef
+from components.base.placement import keeps_one, system_placement
+from spec.catalog.software import Budget, ChartRef, PodSecurity, Software
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.addons import AddonSettings
+from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.platform import Platform
 
 S = TypeVar("S", bound=AddonSettings)
-
-PodSecurity = Literal["privileged", "baseline", "restricted"]
-"""Pod Security Standards (kubernetes.io, "Pod Security Standards")."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +46,9 @@ class Namespace:
     name: str
     enforce: PodSecurity | None
     labels: Mapping[str, str] = field(default_factory=dict)
+
+
+KUBE_SYSTEM: Final = Namespace(name="kube-system", enforce=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,19 +130,73 @@ class AddOnContext:
     storage: StorageOutputs
     system_node_groups: Sequence[pulumi.Resource]
 
+    @property
+    def placement(self) -> dict[str, Any]:
+        """`nodeSelector` and `tolerations` of a controller: the system pools and all their taints."""
+        return system_placement(self.pools)
+
+    @property
+    def monitored(self) -> bool:
+        """Whether Prometheus is enabled, so that its CRDs (ServiceMonitor) are installed."""
+        return self.platform.addons.has(KubePrometheusStack)
+
 
 class AddOn(ABC, Generic[S]):
     """One add-on with its settings."""
 
     name: ClassVar[str]
     """Logical name, and name of its page in docs/addons: the key of the stack file in kebab-case."""
+    software: ClassVar[Software]
+    """What it installs."""
     namespace: ClassVar[Namespace]
+    """Where its controllers are; by default as `software` says."""
     controllers: ClassVar[tuple[Controller, ...]] = ()
     """Its controllers that create or change objects in namespaces of teams."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "software" in vars(cls) and "namespace" not in vars(cls):
+            own = cls.software.namespace
+            cls.namespace = Namespace(name=own.name, enforce=own.pod_security) if own else KUBE_SYSTEM
 
     def __init__(self, settings: S) -> None:
         self.settings = settings
 
+    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+        """What no chart brings and says who may do what: service accounts, roles, bindings and network policies, by the
+        suffix of their logical name; `parts` declares them. The policy pack refuses others."""
+        return {}
+
     @abstractmethod
     def parts(self, context: AddOnContext) -> Parts:
         """What it consists of in this context. Pure: it declares no resource and reads no file."""
+
+
+class ChartAddOn(AddOn[S]):
+    """An add-on of one Helm release of the chart's name: it says its values, and what it has beside the release."""
+
+    software: ClassVar[ChartRef]
+
+    @abstractmethod
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values of the chart that differ from its defaults."""
+
+    def objects(self, context: AddOnContext) -> dict[str, Mapping[str, Any]]:  # noqa: ARG002 - for subclasses
+        """Manifests that need the release's CRDs and webhooks, by key: here none."""
+        return {}
+
+    def parts(self, context: AddOnContext) -> Parts:
+        """The boundaries, one release, the objects, and a PodDisruptionBudget if there are several replicas."""
+        release = ChartRelease(ref=self.software, release_name=self.software.name, values=self.values(context))
+        several = keeps_one(getattr(self.settings, "replicas", 1))
+        budget = {"budget": self._budget(self.software.budget)} if self.software.budget and several else {}
+        objects = {**self.objects(context), **budget}
+        return Parts(before=self.boundaries(context.platform), releases=[release], objects=objects)
+
+    def _budget(self, budget: Budget) -> dict[str, Any]:
+        return {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": budget.name, "namespace": self.namespace.name},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": dict(budget.selects)}},
+        }

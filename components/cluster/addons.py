@@ -1,4 +1,5 @@
-"""EKS add-ons, each with a role of its own if it calls AWS.
+"""EKS add-ons: configuration where it differs from AWS's defaults, and a role for each that calls AWS, with the
+narrowest AWS managed policy for it, or a narrower inline one.
 
 There are two sets, because an add-on with a Deployment is not ACTIVE before a node runs its pods (EKS waits for it up
 to 20 minutes, terraform-aws-modules/terraform-aws-eks#3001), and nodes are not Ready before the CNI add-on runs. The
@@ -7,20 +8,154 @@ catalog says which add-on is in which set (`spec.catalog.addons`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
 
-from components.base.iam import PodRole, pod_identity_role
+from components.base.iam import Inline, Managed, PodRole, Statement, document, pod_identity_role
 from components.base.outputs import ClusterOutputs
-from components.cluster.addon_permissions import Scope, permissions
-from components.cluster.addon_values import configuration
+from spec.catalog import addons
 from spec.catalog import addons as catalog
 from spec.settings.cluster import Addon, AddonName
+from spec.subnets import WARM_PREFIXES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Scope of the permissions.
+
+    Attributes:
+        partition: AWS partition.
+        region: AWS Region.
+        account_id: AWS account, 12 digits.
+        buckets: Names of S3 buckets that pods may mount; `*` is a wildcard.
+    """
+
+    partition: str
+    region: str
+    account_id: str
+    buckets: Sequence[str] = ()
+
+
+def permissions(addon: AddonName, scope: Scope) -> Managed | Inline | None:
+    """Permissions of an add-on; None if it doesn't call AWS, or only what doesn't exist (no buckets)."""
+    if addon in _OWN:
+        return _OWN[addon](scope)
+    arn = addons.get(addon).policy_arn(scope.partition)
+    return Managed(arn=arn) if arn else None
+
+
+def _fsx(scope: Scope) -> Inline:
+    """Create file systems, and update or delete those that the driver itself created, which carry its tag.
+
+    AWS's guide names AmazonFSxFullAccess. The driver calls only these actions (kubernetes-sigs/aws-fsx-csi-driver,
+    docs/install.md), and tags what it creates with `CSIVolumeName` (pkg/cloud/cloud.go, VolumeNameTagKey; v1.9.0).
+    """
+    file_systems = [f"arn:{scope.partition}:fsx:{scope.region}:{scope.account_id}:file-system/*"]
+    requested = {"Null": {"aws:RequestTag/CSIVolumeName": ["false"]}}
+    owned = {"Null": {"aws:ResourceTag/CSIVolumeName": ["false"]}}
+    linked = f"arn:{scope.partition}:iam::{scope.account_id}:role/aws-service-role/fsx.amazonaws.com/*"
+    return Inline(
+        document=document(
+            Statement(sid="Find", actions=["fsx:DescribeFileSystems"], resources=["*"]),
+            Statement(
+                sid="Make",
+                actions=["fsx:CreateFileSystem", "fsx:TagResource"],
+                resources=file_systems,
+                conditions=requested,
+            ),
+            Statement(
+                sid="ChangeOwn",
+                actions=["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"],
+                resources=file_systems,
+                conditions=owned,
+            ),
+            Statement(
+                sid="ServiceRole",
+                actions=["iam:CreateServiceLinkedRole"],
+                resources=[linked],
+                conditions={"StringEquals": {"iam:AWSServiceName": ["fsx.amazonaws.com"]}},
+            ),
+        )
+    )
+
+
+def _s3(scope: Scope) -> Inline | None:
+    """Read objects of the named buckets, as Mountpoint with `read-only` needs (S3 User Guide, "Mountpoint: IAM
+    permissions"). Every pod that may create a volume of this driver mounts with this role, so it can't write: pods that
+    write to S3 do so with their own role."""
+    if not scope.buckets:
+        return None
+    buckets = [f"arn:{scope.partition}:s3:::{name}" for name in scope.buckets]
+    own_account = {"StringEquals": {"aws:ResourceAccount": [scope.account_id]}}
+    return Inline(
+        document=document(
+            Statement(sid="List", actions=["s3:ListBucket"], resources=buckets, conditions=own_account),
+            Statement(
+                sid="Read",
+                actions=["s3:GetObject"],
+                resources=[f"{bucket}/*" for bucket in buckets],
+                conditions=own_account,
+            ),
+        )
+    )
+
+
+_OWN: Final[Mapping[AddonName, Callable[[Scope], Inline | None]]] = {
+    AddonName.FSX_CSI: _fsx,
+    AddonName.S3_CSI: _s3,
+}
+
+
+def configuration(addon: AddonName, tags: Mapping[str, str], *, repair_gpus: bool) -> str | None:
+    """`configurationValues` of an add-on as JSON with sorted keys; None if nothing differs from the defaults.
+
+    Args:
+        addon: The add-on.
+        tags: Tags of the platform: the provider's default tags don't reach volumes that a driver creates.
+        repair_gpus: Whether the node monitoring agent reports broken GPUs to node repair.
+    """
+    values = _values(addon, tags, repair_gpus=repair_gpus)
+    return json.dumps(values, sort_keys=True) if values else None
+
+
+def _values(addon: AddonName, tags: Mapping[str, str], *, repair_gpus: bool) -> dict[str, Any]:
+    match addon:
+        case AddonName.VPC_CNI:
+            # A /28 prefix uses one address slot of a network interface, so addresses don't limit the pods of a node;
+            # one prefix is kept warm, because attaching one takes seconds (EKS User Guide, "Assign more IP addresses to
+            # nodes").
+            env = {"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": str(WARM_PREFIXES)}
+            return {"enableNetworkPolicy": "true", "env": env}
+        case AddonName.EBS_CSI:
+            return {"controller": {"extraVolumeTags": dict(tags)}}
+        case AddonName.S3_CSI:
+            # GPU nodes are tainted, and training jobs on them mount buckets. Node pods of the other drivers tolerate
+            # all taints by default; this driver's only since v2.7 (its chart's values.yaml).
+            return {"node": {"tolerateAllTaints": True}}
+        case AddonName.NODE_MONITORING_AGENT:
+            return _monitoring(repair_gpus=repair_gpus)
+        case _:
+            return {}
+
+
+def _monitoring(*, repair_gpus: bool) -> dict[str, Any]:
+    """By default, the agent doesn't watch GPUs: it gives DCGM one minute after its own start, which the pull of DCGM's
+    image on a fresh node exceeds, reports AcceleratedHardwareReady False, and never takes that back; node repair then
+    terminates a healthy node after ten minutes (aws/eks-node-monitoring-agent#266, #275, open in 2026-09; v1.6.6,
+    monitors/nvidia/monitor.go; docs/adr/0063-nodes-outlast-their-jobs.md). The switch exists from v1.6.0.
+
+    With the watch, DCGM needs tolerations: its DaemonSet has none, and GPU nodes are tainted.
+    """
+    if repair_gpus:
+        return {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}
+    return {"nodeAgent": {"monitors": {"nvidia": {"enabled": False}}}}
+
 
 DRIVERS: Final = frozenset({AddonName.EBS_CSI, AddonName.EFS_CSI, AddonName.FSX_CSI, AddonName.S3_CSI})
 """Add-ons that create and mount volumes."""

@@ -16,8 +16,7 @@ import pulumi_aws as aws
 
 from components.base.iam import account_administration, document, log_encryption, service_trust
 from components.base.outputs import ClusterOutputs, NetworkOutputs
-from components.cluster.access import AccessEntries, AccessEntriesArgs
-from components.cluster.kubeconfig import kubeconfig
+from components.cluster.access import AccessEntries, AccessEntriesArgs, kubeconfig
 from spec.catalog import regions
 from spec.settings import cluster as settings
 from spec.settings.environment import Account
@@ -216,7 +215,7 @@ class ControlPlane(pulumi.ComponentResource):
 def _security_group(cluster: aws.eks.Cluster) -> pulumi.Output[str]:
     """The security group that EKS creates, known only once the cluster exists.
 
-    It is in `vpc_config`, which is an input too: a preview may return the input alone, and the group would then be
-    known to be empty.
+    It is in `vpc_config`, which is an input too: the first preview may return the input alone, and the group would then
+    be known to be empty.
     """
     return cluster.id.apply(lambda _: cluster.vpc_config.cluster_security_group_id)

@@ -17,8 +17,7 @@ from components.base.outputs import NetworkOutputs
 from components.network.endpoints import Endpoints, EndpointsArgs
 from components.network.existing import look_up
 from components.network.flow_logs import FlowLogs, FlowLogsArgs
-from components.network.routing import Routing, RoutingArgs
-from components.network.subnets import Subnets, SubnetsArgs
+from components.network.routing import Routing, RoutingArgs, Subnets, SubnetsArgs
 from spec.naming import zone_letter
 from spec.settings import found
 from spec.settings import network as settings

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.base.placement import pool_tolerations
-from components.base.sizing import sized
+from components.base.placement import pool_tolerations, sized
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from components.observability.efa import PATH
 from components.observability.rules import API
+from spec.teams.labels import JOB
 
-JOB_LABEL: Final = "platform.slipway/job"
 RAY_LABEL: Final = "ray.io/node-type"
 SERVING_LABEL: Final = "serving.kserve.io/inferenceservice"
 
@@ -109,7 +109,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
         "jobs": pod_monitor(
             "slipway-jobs",
             namespace,
-            match={"matchExpressions": [{"key": JOB_LABEL, "operator": "Exists"}]},
+            match={"matchExpressions": [{"key": JOB, "operator": "Exists"}]},
             port="metrics",
         ),
         # KubeRay gives each Ray container a port `metrics`, 8080 (v1.6.1, DefaultHeadPodTemplate); `jobs` has the pods
@@ -120,7 +120,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             match={
                 "matchExpressions": [
                     {"key": RAY_LABEL, "operator": "Exists"},
-                    {"key": JOB_LABEL, "operator": "DoesNotExist"},
+                    {"key": JOB, "operator": "DoesNotExist"},
                 ]
             },
             port="metrics",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from components.observability import recording, spend
+from components.observability import recording
 from components.observability.alerts import Alert, all_alerts
 from components.observability.recording import Record
 from spec.pools.pool_spec import PoolSpec
@@ -32,7 +32,7 @@ def records(
         "gpus": [*recording.gpus(), *recording.gpus_of_teams()],
         "network": recording.network(specs),
         "use": recording.use(),
-        "spend": [*spend.nodes(specs, opencost=opencost), *spend.pods(), *spend.budgets(budgets)],
+        "spend": [*recording.nodes(specs, opencost=opencost), *recording.pods(), *recording.budgets(budgets)],
     }
     return {name: group for name, group in groups.items() if group}
 

@@ -1,4 +1,19 @@
-"""A pool as a Karpenter NodePool: scales from zero for pending pods, with the instance type of the lowest price."""
+"""A pool as a Karpenter NodePool (karpenter.sh/v1, Karpenter v1.14.1): scales from zero for pending pods, with the
+instance type of the lowest price.
+
+Karpenter knows how many GPUs an instance type has, but nothing about MIG or sharing: a pod that requests
+`nvidia.com/mig-1g.5gb` would stay pending forever, and four pods that can share a GPU would get four nodes. The
+overlay declares the resources of the pool's nodes (karpenter.sh/v1alpha1, feature gate `nodeOverlay`).
+
+Idle nodes of an elastic pool, as a CapacityBuffer (autoscaling.x-k8s.io/v1beta1, Karpenter v1.14.1, feature gate
+`capacityBuffer`, alpha).
+
+Karpenter schedules one imaginary pod for each idle node, of the size of a whole node, beside the pending pods; it
+launches a node where one doesn't fit, and does not consolidate a node that holds one as empty (v1.14.1 of
+kubernetes-sigs/karpenter, pkg/controllers/provisioning/buffers.go, pkg/controllers/disruption/emptiness.go). No pod is
+created: a job takes the node at once, without preemption, and Karpenter launches the next one, as far as the limits of
+the NodePool allow.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +28,119 @@ from pulumi_kubernetes.apiextensions import CustomResource
 
 from components.base.kubernetes import ManifestKind
 from components.base.outputs import ClusterOutputs, NetworkOutputs
-from components.pools import nodeclass, nodepool, overlay
-from components.pools.buffer import CapacityBuffer
+from components.pools import nodeclass
 from components.pools.fabric import Fabric, FabricArgs
-from components.pools.roles import NodeRoleOutputs
-from components.pools.tags import machine_tags
-from spec.durations import seconds
+from components.pools.launch_template import machine_tags
+from components.pools.node_role import NodeRoleOutputs
 from spec.pools import keys
-from spec.pools.facts import facts
-from spec.pools.pool_spec import PoolSpec
+from spec.pools.allocatable import allocatable
+from spec.pools.pool_spec import PoolSpec, facts
+from spec.quantities import CPU, MEMORY, seconds
+from spec.settings.capacity import Budget, Market
+
+OVERLAY_KIND: Final = ManifestKind("karpenter.sh/v1alpha1", "NodeOverlay")
+
+
+def wants_overlay(spec: PoolSpec) -> bool:
+    """Whether nodes of the pool have resources that Karpenter can't derive from their instance type."""
+    return bool(_extra(spec))
+
+
+def node_overlay(spec: PoolSpec) -> dict[str, Any]:
+    """`spec` of the NodeOverlay.
+
+    A resource that the instance type has is replaced (kubernetes-sigs/karpenter, pkg/cloudprovider/types.go,
+    ApplyCapacityOverlay; the CRD's description mentions only new ones). Whole GPUs aren't removed for partitioned ones:
+    in Karpenter's simulation the node still has them, and the pool's taint repels pods that request one.
+    """
+    return {
+        "requirements": [{"key": keys.NODE_POOL, "operator": "In", "values": [spec.name]}],
+        "capacity": {name: str(count) for name, count in _extra(spec).items()},
+    }
+
+
+def _extra(spec: PoolSpec) -> dict[str, int]:
+    known = {keys.GPU: spec.gpu_count, keys.EFA: spec.efa_count}
+    return {name: count for name, count in spec.resources.items() if known.get(name) != count}
+
+
+KIND: Final = ManifestKind("karpenter.sh/v1", "NodePool")
+NODE_CLASS_GROUP: Final = "karpenter.k8s.aws"
+_CAPACITY_TYPES: Final = {Market.ON_DEMAND: "on-demand", Market.SPOT: "spot", Market.RESERVED: "reserved"}
+_ARCHES: Final = {"x86_64": "amd64", "arm64": "arm64"}
+
+
+def node_pool(spec: PoolSpec, weight: int | None = None) -> dict[str, Any]:
+    """`spec` of the NodePool.
+
+    It has no startup taints: Karpenter itself waits for the resources that the pending pod requests, and a taint that
+    nothing removes would keep a paid node empty.
+    """
+    disruption = spec.settings.disruption
+    return {
+        "template": {
+            "metadata": {"labels": dict(spec.labels)},
+            "spec": {
+                "nodeClassRef": {"group": NODE_CLASS_GROUP, "kind": "EC2NodeClass", "name": spec.name},
+                "requirements": requirements(spec),
+                **({"taints": [taint.manifest for taint in spec.taints]} if spec.taints else {}),
+                "expireAfter": disruption.expire_after,
+                "terminationGracePeriod": disruption.termination_grace_period,
+            },
+        },
+        "limits": limits(spec),
+        **({"weight": weight} if weight is not None else {}),
+        "disruption": {
+            "consolidationPolicy": disruption.consolidation_policy,
+            "consolidateAfter": disruption.consolidate_after,
+            **({"budgets": _budgets(disruption.budgets)} if disruption.budgets else {}),
+        },
+    }
+
+
+def requirements(spec: PoolSpec) -> list[dict[str, Any]]:
+    """Requirements for instances of the pool, sorted by key. Reserved pools use only their reservation."""
+    allowed = {
+        keys.CAPACITY_TYPE: [_CAPACITY_TYPES[spec.market]],
+        "kubernetes.io/arch": [_ARCHES[spec.arch]],
+        "kubernetes.io/os": ["linux"],
+        "node.kubernetes.io/instance-type": sorted(kind.name for kind in spec.instance_types),
+        "topology.kubernetes.io/zone": list(spec.zones),
+    }
+    return [{"key": key, "operator": "In", "values": values} for key, values in sorted(allowed.items())]
+
+
+def limits(spec: PoolSpec) -> dict[str, str]:
+    """Limits of the pool: `max` nodes, and the resources of `max` nodes of its largest instance type.
+
+    The node count alone would limit the cost; the other limits are a second line (limits are eventually consistent, and
+    dynamic pools count nodes since kubernetes-sigs/karpenter#2526, 2026). A pool at its limit gets no replacement for a
+    drifted node before that node is gone.
+    """
+    maximum = spec.settings.max
+    bounds = {
+        "cpu": str(maximum * max(kind.vcpus for kind in spec.instance_types)),
+        "memory": f"{maximum * max(kind.memory_mib for kind in spec.instance_types)}Mi",
+        "nodes": str(maximum),
+    }
+    if spec.gpu is not None:
+        # As Karpenter counts them: whole GPUs even if partitioned, and each GPU once per share.
+        bounds[keys.GPU] = str(maximum * spec.resources.get(keys.GPU, spec.gpu_count))
+    return bounds
+
+
+def _budgets(budgets: dict[str, Budget]) -> list[dict[str, Any]]:
+    """Disruption budgets in the order of their keys; the order is irrelevant, Karpenter applies the strictest."""
+    manifests = []
+    for _, budget in sorted(budgets.items()):
+        manifest: dict[str, Any] = {"nodes": budget.nodes}
+        if budget.schedule is not None and budget.duration is not None:
+            manifest |= {"schedule": budget.schedule, "duration": budget.duration}
+        if budget.reasons:
+            manifest["reasons"] = list(budget.reasons)
+        manifests.append(manifest)
+    return manifests
+
 
 DELETE_MARGIN: Final = 1
 """Hours for the last node to be terminated after its drain."""
@@ -69,16 +188,16 @@ class KarpenterPool(pulumi.ComponentResource):
         fabric = self._make_fabric(name, args) if spec.efa_count else None
         outlives = pulumi.ResourceOptions(parent=self, depends_on=[*ready, *([fabric] if fabric else [])])
         before = [self._make(spec, f"{name}-node-class", nodeclass.KIND, _node_class(args, fabric), outlives)]
-        if overlay.wants_overlay(spec):
+        if wants_overlay(spec):
             with_cluster = pulumi.ResourceOptions(parent=self, depends_on=ready, deleted_with=cluster)
-            before.append(self._make(spec, f"{name}-overlay", overlay.KIND, overlay.node_overlay(spec), with_cluster))
+            before.append(self._make(spec, f"{name}-overlay", OVERLAY_KIND, node_overlay(spec), with_cluster))
         last = pulumi.ResourceOptions(
             parent=self,
             depends_on=[*ready, *before],
             custom_timeouts=pulumi.CustomTimeouts(delete=_longest_deletion(spec)),
         )
-        body = nodepool.node_pool(spec, args.weight)
-        self.node_pool = self._make(spec, f"{name}-node-pool", nodepool.KIND, body, last)
+        body = node_pool(spec, args.weight)
+        self.node_pool = self._make(spec, f"{name}-node-pool", KIND, body, last)
         if spec.settings.capacity_buffer:
             inside = pulumi.ResourceOptions(parent=self, deleted_with=cluster)
             CapacityBuffer(f"{name}-buffer", spec, self.node_pool, inside)
@@ -132,3 +251,60 @@ def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any
             subnets=args.network.known_subnets,
         )
     )
+
+
+BUFFER_KIND: Final = ManifestKind("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer")
+NAMESPACE: Final = "kube-system"
+"""Namespace of Karpenter; the buffer and its PodTemplate are in one namespace."""
+IMAGE: Final = "registry.k8s.io/pause:3.10"
+"""Never pulled: the API server requires an image."""
+_MILLIS: Final = 100
+
+
+def pod_spec(spec: PoolSpec) -> dict[str, Any]:
+    """A pod that takes a whole node: all its devices, or the CPU and memory of the pool's smallest type."""
+    if spec.resources:
+        requests = {CPU: f"{_MILLIS}m", **{name: str(count) for name, count in spec.resources.items()}}
+    else:
+        nodes = allocatable(spec)
+        smallest = min(nodes, key=lambda node: (node.cpu_millis, node.memory_mib))
+        requests = {CPU: f"{smallest.cpu_millis}m", MEMORY: f"{smallest.memory_mib}Mi"}
+    limits = {name: count for name, count in requests.items() if name != CPU}
+    return {
+        "nodeSelector": dict(spec.node_selector),
+        "tolerations": [toleration.manifest for toleration in spec.tolerations],
+        "containers": [{"name": "idle", "image": IMAGE, "resources": {"requests": requests, "limits": limits}}],
+    }
+
+
+class CapacityBuffer(pulumi.ComponentResource):
+    """Idle nodes of a pool.
+
+    Args:
+        name: Logical name.
+        spec: The pool.
+        after: Its NodePool.
+        opts: Resource options.
+    """
+
+    PULUMI_TYPE: Final = "slipway:pools:CapacityBuffer"
+
+    def __init__(
+        self, name: str, spec: PoolSpec, after: pulumi.Resource, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
+        child = pulumi.ResourceOptions(parent=self, depends_on=[after])
+        metadata = kubernetes.meta.v1.ObjectMetaArgs(
+            name=f"idle-{spec.name}", namespace=NAMESPACE, labels={keys.POOL: spec.pool}
+        )
+        body: Any = {"spec": pod_spec(spec)}
+        template = kubernetes.core.v1.PodTemplate(f"{name}-pod", metadata=metadata, template=body, opts=child)
+        CustomResource(
+            f"{name}-nodes",
+            api_version=BUFFER_KIND.api_version,
+            kind=BUFFER_KIND.kind,
+            metadata=metadata,
+            spec={"podTemplateRef": {"name": f"idle-{spec.name}"}, "replicas": spec.settings.capacity_buffer},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[template]),
+        )
+        self.register_outputs({"nodes": spec.settings.capacity_buffer})

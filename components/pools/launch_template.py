@@ -9,10 +9,16 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.pools import interfaces
 from components.pools.user_data import user_data
-from spec.pools.pool_spec import PoolSpec
-from spec.pools.volumes import Volume, volumes
+from spec import interfaces
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec, Volume, volumes
+
+
+def machine_tags(pool: str, cluster: str, tags: Mapping[str, str]) -> dict[str, str]:
+    """The platform's tags, the pool's, and a name, sorted by key."""
+    return dict(sorted({**tags, keys.POOL: pool, "Name": f"{cluster}-{pool}"}.items()))
+
 
 TAGGED: Final = ("instance", "network-interface", "volume")
 """Resource types that EC2 creates from a template and that the provider's default tags don't reach."""

@@ -17,8 +17,24 @@ import pulumi_aws as aws
 
 from components.base.iam import Statement, document, service_trust
 from components.base.outputs import ClusterOutputs
-from components.pools.roles import NodeRoleOutputs
 from spec.catalog import regions
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeRoleOutputs:
+    """Outputs of a node role.
+
+    Attributes:
+        arn: ARN of the role.
+        instance_profile: Name of its instance profile, for nodes of Karpenter.
+        ready: Resources that must exist before a node with this role can join: its policies, and its access entry if
+            EKS doesn't create one.
+    """
+
+    arn: pulumi.Output[str]
+    instance_profile: pulumi.Output[str] | None
+    ready: Sequence[pulumi.Resource]
+
 
 POLICIES: Final[Mapping[str, str]] = {
     "ecr": "AmazonEC2ContainerRegistryPullOnly",

@@ -9,12 +9,11 @@ from typing import Any, Final
 import pulumi
 
 from components.base.kubernetes import ManifestKind
-from components.pools import interfaces
 from components.pools.fabric import security_group_tags
 from components.pools.user_data import karpenter_user_data
+from spec import interfaces
 from spec.catalog import amis
-from spec.pools.pool_spec import PoolSpec
-from spec.pools.volumes import Volume, volumes
+from spec.pools.pool_spec import PoolSpec, Volume, volumes
 
 KIND: Final = ManifestKind("karpenter.k8s.aws/v1", "EC2NodeClass")
 SUBNET_TAG: Final = "karpenter.sh/discovery"

@@ -7,16 +7,115 @@ bucket encryption on the destination bucket only if you use SSE-S3"; read 2026-1
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
 
+from components.base.iam import Statement, document
 from components.base.outputs import BucketOutputs
-from components.storage.bucket_rules import DATA, LOGS, access_policy, lifecycle, log_policy
 from spec.settings import storage as settings
+from spec.settings.storage import Buckets as Settings
+
+ARTIFACTS: Final = "argo"
+"""Prefix in the bucket `state` of artifacts that workflow steps pass to one another."""
+
+CONTAINER_LOGS: Final = "containers"
+"""Prefix in the bucket `logs` of the logs of containers, if they are sent to S3."""
+
+COSTS: Final = "costs"
+"""Prefix in the bucket `state` of Kubecost's data. It differs from "kubecost": Kubecost doesn't add the prefix to a
+path that already begins with it (opencost, core/pkg/storage/prefixedbucketstorage.go, `conditionalPrefix`; read
+2026-11)."""
+
+
+def artifacts_of(namespace: str) -> str:
+    """Prefix in the bucket `state` of the artifacts of one namespace: only its pods can write here."""
+    return f"{ARTIFACTS}/{namespace}/"
+
+
+DATA: Final = ("checkpoints", "models", "raw", "state")
+"""Buckets that are encrypted with the platform's KMS key and have access logs."""
+LOGS: Final = "logs"
+UPLOAD_DAYS: Final = 7
+"""Days after which parts of an incomplete multipart upload are deleted: they cost money and aren't listed."""
+
+
+def access_policy(bucket_arn: str) -> str:
+    """Requires TLS 1.2 or later (`s3:TlsVersion`: repost.aws, s3-enforce-modern-tls, read 2026-11)."""
+    return document(*_transport(bucket_arn))
+
+
+def log_policy(bucket_arn: str, sources: Sequence[str], account_id: str) -> str:
+    """Like `access_policy`, and allows S3 to deliver the access logs of these buckets of this account.
+
+    S3 User Guide, "Enabling Amazon S3 server access logging", permissions for log delivery (read 2026-11).
+    """
+    delivery = Statement(
+        sid="AccessLogs",
+        actions=["s3:PutObject"],
+        resources=[f"{bucket_arn}/*"],
+        principals={"Service": ["logging.s3.amazonaws.com"]},
+        conditions={
+            "ArnLike": {"aws:SourceArn": list(sources)},
+            "StringEquals": {"aws:SourceAccount": [account_id]},
+        },
+    )
+    return document(*_transport(bucket_arn), delivery)
+
+
+def _transport(bucket_arn: str) -> tuple[Statement, Statement]:
+    def deny(sid: str, operator: str, key: str, value: str) -> Statement:
+        return Statement(
+            sid=sid,
+            effect="Deny",
+            actions=["s3:*"],
+            resources=[bucket_arn, f"{bucket_arn}/*"],
+            principals={"AWS": ["*"]},
+            conditions={operator: {key: [value]}},
+        )
+
+    return (
+        deny("OnlyEncryptedTransport", "Bool", "aws:SecureTransport", "false"),
+        deny("OnlyModernTransport", "NumericLessThan", "s3:TlsVersion", "1.2"),
+    )
+
+
+def lifecycle(purpose: str, settings: Settings) -> list[dict[str, Any]]:
+    """Lifecycle rules of a bucket, in the spelling of `aws.s3.BucketLifecycleConfigurationRuleArgs`.
+
+    Args:
+        purpose: One of the five buckets.
+        settings: Retention settings.
+    """
+    rules: list[dict[str, Any]] = [
+        _rule("incomplete-uploads", abort_incomplete_multipart_upload={"days_after_initiation": UPLOAD_DAYS}),
+        _rule("noncurrent-versions", noncurrent_version_expiration={"noncurrent_days": settings.noncurrent_days}),
+        # Delete markers of objects without other versions slow down listing.
+        _rule("delete-markers", expiration={"expired_object_delete_marker": True}),
+    ]
+    days = {"checkpoints": settings.checkpoint_days, LOGS: settings.log_days}.get(purpose)
+    if days is not None:
+        # Empty objects are kept: the directories of teams are such objects (`components.storage.lustre`).
+        rules.append({**_rule("expiry", expiration={"days": days}), "filter": {"object_size_greater_than": 1}})
+    if purpose == "state" and settings.artifact_days is not None:
+        # Only this prefix: Kubecost's data in this bucket is its history and is kept. Argo deletes artifacts only of
+        # workflows that request it (argo-workflows v4, walk-through "Artifacts", Artifact Garbage Collection).
+        artifacts = _rule("artifacts", expiration={"days": settings.artifact_days})
+        rules.append({**artifacts, "filter": {"prefix": f"{ARTIFACTS}/"}})
+    if purpose == "raw" and settings.tier_raw_after_days is not None:
+        # The only class that moves data back automatically without a retrieval fee (S3 User Guide, "How S3
+        # Intelligent-Tiering works"; read 2026-11). Its archive tiers, which FSx can't read, are opt-in.
+        move = {"days": settings.tier_raw_after_days, "storage_class": "INTELLIGENT_TIERING"}
+        rules.append(_rule("tiering", transitions=[move]))
+    return rules
+
+
+def _rule(key: str, **action: Any) -> dict[str, Any]:
+    """A rule for all objects, with an empty filter; omitting the filter is deprecated in AWS."""
+    return {"id": key, "status": "Enabled", "filter": {}, **action}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +124,13 @@ class BucketsArgs:
 
     Attributes:
         settings: Retention settings.
-        key_arn: KMS key of all buckets but `logs`.
+        key: KMS key of all buckets but `logs`.
         account_id: AWS account, 12 digits.
         protect: Protect them from deletion, and retain them, with their settings, when removed from the stack.
     """
 
     settings: settings.Buckets
-    key_arn: pulumi.Input[str]
+    key: aws.kms.Key
     account_id: str
     protect: bool
 
@@ -61,7 +160,13 @@ class Buckets(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _bucket(self, purpose: str) -> aws.s3.Bucket:
-        opts = pulumi.ResourceOptions(parent=self, protect=self._args.protect, retain_on_delete=self._args.protect)
+        opts = pulumi.ResourceOptions(
+            parent=self,
+            protect=self._args.protect,
+            retain_on_delete=self._args.protect,
+            # S3 refuses to delete a bucket with objects: then the key of the objects must stay, too.
+            depends_on=[] if purpose == LOGS else [self._args.key],
+        )
         return aws.s3.Bucket(f"{self._name}-{purpose}", force_destroy=self._args.settings.force_destroy, opts=opts)
 
     def _close(self, purpose: str, bucket: aws.s3.Bucket) -> pulumi.Resource:
@@ -107,7 +212,7 @@ class Buckets(pulumi.ComponentResource):
             )
         return aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
             apply_server_side_encryption_by_default=default(
-                sse_algorithm="aws:kms", kms_master_key_id=self._args.key_arn
+                sse_algorithm="aws:kms", kms_master_key_id=self._args.key.arn
             ),
             # A bucket key avoids a KMS call for every object: a training job reads millions.
             bucket_key_enabled=True,

@@ -19,7 +19,7 @@ import pulumi_aws as aws
 from components.base.iam import service_trust
 from components.base.outputs import ClusterOutputs, DatabaseOutputs, NetworkOutputs
 from components.storage.firewall import allow_in, make_group
-from spec.settings import database as settings
+from spec.settings import storage as settings
 
 PORT: Final = 5432
 VERSION: Final = "17"
@@ -34,12 +34,26 @@ SLOW_MS: Final = 1000
 # In PostgreSQL 15 and later the default of `rds.force_ssl` is 1; setting it prevents a change (RDS User Guide, "Using
 # SSL with a PostgreSQL DB instance"; read 2026-11).
 PARAMETERS: Final = {"log_min_duration_statement": str(SLOW_MS), "rds.force_ssl": "1"}
+KEY_CHARACTERS: Final = 8
+"""The first part of a key's ID, a random 32-bit number."""
 MONITORING: Final = "service-role/AmazonRDSEnhancedMonitoringRole"
 
 
 def log_groups(identifier: str) -> str:
     """Prefix of the names of an instance's log groups."""
     return f"/aws/rds/instance/{identifier}"
+
+
+def final_snapshot(identifier: str, group_id: str, key_arn: str) -> str:
+    """Name of an instance's final snapshot: letters, digits and single hyphens, at most 255 (botocore 1.44.5, rds
+    DeleteDBInstance, `FinalDBSnapshotIdentifier`).
+
+    Args:
+        identifier: The instance.
+        group_id: ID of its security group, `sg-0a1b2c3d4e5f67890`.
+        key_arn: ARN of its KMS key.
+    """
+    return "-".join([identifier, "final", group_id.rpartition("-")[2], key_arn.rpartition("/")[2][:KEY_CHARACTERS]])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +107,7 @@ class Database(pulumi.ComponentResource):
         self.register_outputs({"host": instance.address})
 
     def _make_instance(self) -> aws.rds.Instance:
-        args, settings = self._args, self._args.settings
+        args, settings, group = self._args, self._args.settings, self._make_group()
         return aws.rds.Instance(
             f"{self._name}-instance",
             identifier=args.identifier,
@@ -113,14 +127,14 @@ class Database(pulumi.ComponentResource):
             kms_key_id=args.key_arn,
             multi_az=settings.multi_az,
             db_subnet_group_name=self._make_subnet_group().name,
-            vpc_security_group_ids=[self._make_group().id],
+            vpc_security_group_ids=[group.id],
             publicly_accessible=False,
             parameter_group_name=self._make_parameters().name,
             backup_retention_period=settings.backup_retention_period,
             copy_tags_to_snapshot=True,
             deletion_protection=settings.deletion_protection,
             skip_final_snapshot=not settings.final_snapshot,
-            final_snapshot_identifier=f"{args.identifier}-final" if settings.final_snapshot else None,
+            final_snapshot_identifier=self._final_snapshot(group) if settings.final_snapshot else None,
             performance_insights_enabled=True,
             performance_insights_kms_key_id=args.key_arn,
             monitoring_interval=60,
@@ -136,6 +150,18 @@ class Database(pulumi.ComponentResource):
                 # Its name is fixed: a replacement can't exist beside the instance that it replaces.
                 delete_before_replace=True,
             ),
+        )
+
+    def _final_snapshot(self, group: aws.ec2.SecurityGroup) -> pulumi.Output[str]:
+        """A name that no other database has: the final snapshot of an earlier one keeps its own, and RDS refuses to
+        delete an instance whose snapshot's name is taken (RDS API Reference, DeleteDBInstance,
+        `DBSnapshotAlreadyExists`).
+
+        AWS never gives the group's ID again; the group is made and deleted with the database. A change of the key is
+        the only one that replaces the instance alone. The instance's own ID can't be in one of its inputs.
+        """
+        return pulumi.Output.all(group.id, self._args.key_arn).apply(
+            lambda known: final_snapshot(self._args.identifier, *known)
         )
 
     def _make_logs(self) -> list[aws.cloudwatch.LogGroup]:

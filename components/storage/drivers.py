@@ -1,18 +1,106 @@
-"""Permissions of the CSI drivers on the data's KMS key, which AWS's managed policies for them don't include."""
+"""StorageClasses, and permissions of the CSI drivers on the data's KMS key, which AWS's managed policies for them don't
+include.
+
+`gp3` is the default. EKS creates a class `gp2` in every cluster; up to 1.29 it was the default, and of two defaults the
+newer one would be used (EKS User Guide, "Review release notes for Kubernetes versions", 1.30; read 2026-11). The
+catalog starts after 1.29, so the annotation of `gp2` needn't be removed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import PodRole, Statement, document
 from components.base.outputs import ClusterOutputs
-from components.storage.permissions import data_key_read, volume_key_use
+from components.storage.key import data_key_read, volume_key_use
+from components.storage.lustre import THROUGHPUT, VERSION
+from components.storage.volumes import EFS_DRIVER, EFS_OPTIONS, LUSTRE_DRIVER
 from spec.settings.cluster import AddonName
+from spec.settings.storage import Lustre
+
+BLOCK, SHARED, LUSTRE = "gp3", "efs", "lustre"
+EBS_DRIVER: Final = "ebs.csi.aws.com"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LustrePlace:
+    """Where file systems of the class `lustre` are created.
+
+    Attributes:
+        settings: Deployment type and throughput, the same as for the parallel file system of the stack.
+        subnet_id: Subnet.
+        security_group_id: Security group of the file servers.
+    """
+
+    settings: Lustre
+    subnet_id: pulumi.Input[str]
+    security_group_id: pulumi.Input[str]
+
+
+def block(key_arn: pulumi.Input[str]) -> dict[str, Any]:
+    """ReadWriteOnce volumes, in the zone of the first pod."""
+    parameters = {"type": "gp3", "encrypted": "true", "kmsKeyId": key_arn}
+    manifest = _class(BLOCK, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
+    manifest["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
+    return manifest
+
+
+def shared(file_system_id: pulumi.Input[str]) -> dict[str, Any]:
+    """Directories of the shared file system, each with an access point with its own user and group.
+
+    The path of an access point has at most 100 characters and four directories (botocore 1.44.5, efs `Path`), of which
+    `/volumes/`, the slash and the driver's unique suffix use 47: the names of namespace and claim together can have 53.
+    IAM limits namespaces of teams to 35, so the claim `checkpoints` always fits.
+
+    Deleting the claim deletes the access point; the directory is kept (the driver's `deleteAccessPointRootDir` is off).
+    """
+    parameters = {
+        "provisioningMode": "efs-ap",
+        "fileSystemId": file_system_id,
+        "directoryPerms": "0770",
+        "basePath": "/volumes",
+        "subPathPattern": "${.PVC.namespace}/${.PVC.name}",
+        "ensureUniqueDirectory": "true",
+    }
+    return {**_class(SHARED, EFS_DRIVER, parameters, binding="Immediate"), "mountOptions": list(EFS_OPTIONS)}
+
+
+def lustre(place: LustrePlace, key_arn: pulumi.Input[str], tags: Mapping[str, str]) -> dict[str, Any]:
+    """Dedicated Lustre file systems: each takes minutes to create and has at least 1,200 GiB."""
+    persistent = place.settings.deployment_type == "PERSISTENT_2"
+    parameters: dict[str, Any] = {
+        "subnetId": place.subnet_id,
+        "securityGroupIds": place.security_group_id,
+        "deploymentType": place.settings.deployment_type,
+        "fileSystemTypeVersion": VERSION,
+        "dataCompressionType": "LZ4",
+        "extraTags": ",".join(f"{key}={value}" for key, value in sorted(tags.items())),
+    }
+    if persistent:
+        parameters["perUnitStorageThroughput"] = str(place.settings.per_unit_storage_throughput or THROUGHPUT)
+        parameters["kmsKeyId"] = key_arn
+    manifest = _class(LUSTRE, LUSTRE_DRIVER, parameters, binding="Immediate", grows=True)
+    return {**manifest, "mountOptions": ["flock"]}
+
+
+def _class(
+    name: str, driver: str, parameters: Mapping[str, Any], *, binding: str, grows: bool = False
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": driver,
+        "parameters": dict(parameters),
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": binding,
+        "allowVolumeExpansion": grows,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,10 @@
-"""The KMS key of all storage. Losing it means losing the data, so it is protected like the data."""
+"""The KMS key of all storage, and IAM statements for its use. Losing it means losing the data, so it is protected like
+the data, and outlives what a destroyed stack leaves.
+
+The statements select the key by its alias, which the cluster's name determines, so that documents are known before the
+key exists. A new alias may take up to five minutes to become effective; until then AWS denies access (KMS Developer
+Guide, "Use aliases to control access to KMS keys", `kms:ResourceAliases`; read 2026-11).
+"""
 
 from __future__ import annotations
 
@@ -8,12 +14,75 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import Statement, account_administration, document, log_encryption
-from components.storage.permissions import key_alias
+from components.base.outputs import ClusterOutputs
+from spec.catalog import regions
 from spec.catalog.regions import Region
 
 
+def key_alias(cluster: str) -> str:
+    """Alias of the KMS key of a cluster's data."""
+    return f"alias/{cluster}-storage"
+
+
+def data_key_use(*, cluster: str, region: str, account_id: str) -> Statement:
+    """Permission to read and write objects of the encrypted buckets."""
+    actions = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
+    return _use("DataKey", actions, cluster, region, account_id, "s3")
+
+
+def data_key_read(*, cluster: str, region: str, account_id: str) -> Statement:
+    """Permission to read objects of the encrypted buckets."""
+    return _use("DataKey", ("kms:Decrypt",), cluster, region, account_id, "s3")
+
+
+def data_key_use_on(cluster: ClusterOutputs) -> Statement:
+    """`data_key_use` for a cluster."""
+    return data_key_use(cluster=cluster.name, region=cluster.region, account_id=cluster.account_id)
+
+
+def secret_key_use_on(cluster: ClusterOutputs) -> Statement:
+    """Permission to read a secret that is encrypted with the key."""
+    return _use("SecretKey", ("kms:Decrypt",), cluster.name, cluster.region, cluster.account_id, "secretsmanager")
+
+
+def volume_key_use(service: str, *, cluster: str, region: str, account_id: str) -> list[Statement]:
+    """Permission to create encrypted volumes or file systems.
+
+    The service creates a grant for each (EKS User Guide, "Store Kubernetes volumes with Amazon EBS", customer managed
+    key; read 2026-11).
+
+    Args:
+        service: `ec2` for volumes, `fsx` for file systems.
+        cluster: Name of the cluster.
+        region: AWS Region.
+        account_id: AWS account, 12 digits.
+    """
+    actions = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncrypt*")
+    grant = _use("VolumeGrants", ("kms:CreateGrant",), cluster, region, account_id, service)
+    conditions = {**grant.conditions, "Bool": {"kms:GrantIsForAWSResource": ["true"]}}
+    return [
+        _use("VolumeKey", actions, cluster, region, account_id, service),
+        Statement(sid=grant.sid, actions=grant.actions, resources=grant.resources, conditions=conditions),
+    ]
+
+
+def _use(
+    sid: str, actions: tuple[str, ...], cluster: str, region_name: str, account_id: str, service: str
+) -> Statement:
+    region = regions.get(region_name)
+    return Statement(
+        sid=sid,
+        actions=actions,
+        resources=[f"arn:{region.partition}:kms:{region.name}:{account_id}:key/*"],
+        conditions={
+            "ForAnyValue:StringEquals": {"kms:ResourceAliases": [key_alias(cluster)]},
+            "StringEquals": {"kms:ViaService": [f"{service}.{region.name}.{region.dns_suffix}"]},
+        },
+    )
+
+
 def make_key(
-    name: str, *, cluster: str, policy: str, deletion_days: int, protect: bool, parent: pulumi.Resource
+    name: str, *, cluster: str, policy: str, deletion_days: int, protect: bool, retain: bool, parent: pulumi.Resource
 ) -> aws.kms.Key:
     """A key with rotation, and an alias named after the cluster.
 
@@ -23,6 +92,7 @@ def make_key(
         policy: Key policy.
         deletion_days: Deletion window, in days.
         protect: Protect it from deletion, and retain it when removed from the stack.
+        retain: Only retain it, because something outlives the stack that nobody can read without it.
         parent: The component that owns the key.
     """
     key = aws.kms.Key(
@@ -31,7 +101,7 @@ def make_key(
         enable_key_rotation=True,
         deletion_window_in_days=deletion_days,
         policy=policy,
-        opts=pulumi.ResourceOptions(parent=parent, protect=protect, retain_on_delete=protect),
+        opts=pulumi.ResourceOptions(parent=parent, protect=protect, retain_on_delete=protect or retain),
     )
     aws.kms.Alias(
         f"{name}-alias",

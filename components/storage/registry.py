@@ -14,7 +14,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from spec.settings.registry import Registry, Upstream
+from spec.settings.storage import Registry, Upstream
 
 UPSTREAMS: Final[Mapping[Upstream, str]] = {
     Upstream.ECR_PUBLIC: "public.ecr.aws",

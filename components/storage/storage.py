@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
+import pulumi_aws as aws
 
 from components.base.kubernetes import declare
 from components.base.outputs import (
@@ -17,7 +18,7 @@ from components.base.outputs import (
     NetworkOutputs,
     StorageOutputs,
 )
-from components.storage import classes
+from components.storage import drivers
 from components.storage.buckets import Buckets, BucketsArgs
 from components.storage.container_logs import (
     ContainerLogs,
@@ -32,8 +33,8 @@ from components.storage.key import key_policy, make_key
 from components.storage.lustre import ParallelFiles, ParallelFilesArgs
 from components.storage.registry import Images, ImagesArgs
 from spec.catalog import regions
-from spec.settings.lustre import zone_of
 from spec.settings.platform import Platform
+from spec.settings.zones import zone_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,8 @@ class Storage(pulumi.ComponentResource):
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self._keep = args.platform.environment.protect
-        self._key_arn = self._make_key()
+        self._key = self._make_key()
+        self._key_arn = self._key.arn
         buckets = self._make_buckets()
         efs, lustre = self._make_efs(), self._make_lustre(buckets)
         self._make_images()
@@ -83,10 +85,10 @@ class Storage(pulumi.ComponentResource):
         )
         self.register_outputs(_outputs(self.outputs))
 
-    def _make_key(self) -> pulumi.Output[str]:
+    def _make_key(self) -> aws.kms.Key:
         settings, cluster = self._args.platform.storage, self._args.cluster
         region = regions.get(cluster.region)
-        key = make_key(
+        return make_key(
             f"{self._name}-key",
             cluster=cluster.name,
             policy=key_policy(
@@ -97,9 +99,16 @@ class Storage(pulumi.ComponentResource):
             ),
             deletion_days=settings.key_deletion_days,
             protect=self._keep,
+            retain=self._takes_final_snapshot(),
             parent=self,
         )
-        return key.arn
+
+    def _takes_final_snapshot(self) -> bool:
+        """A final snapshot has the key of its instance, and is the only thing with this key that AWS keeps when
+        everything in the stack is deleted: recovery points of EFS have the key of their vault (AWS Backup Developer
+        Guide, "Encryption for backups in AWS Backup"; read 2026-11)."""
+        mlflow = self._args.platform.addons.mlflow
+        return mlflow is not None and mlflow.database.final_snapshot
 
     def _log_groups(self) -> list[str]:
         """Name patterns of log groups that are encrypted with the key."""
@@ -121,7 +130,7 @@ class Storage(pulumi.ComponentResource):
     def _make_buckets(self) -> Mapping[str, BucketOutputs]:
         args = BucketsArgs(
             settings=self._args.platform.storage.buckets,
-            key_arn=self._key_arn,
+            key=self._key,
             account_id=self._args.cluster.account_id,
             protect=self._keep,
         )
@@ -183,15 +192,15 @@ class Storage(pulumi.ComponentResource):
 
     def _classes(self, efs: EfsOutputs | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
         """StorageClasses by purpose."""
-        manifests = {"block": classes.block(self._key_arn)}
+        manifests = {"block": drivers.block(self._key_arn)}
         if efs:
-            manifests["shared"] = classes.shared(efs.id)
+            manifests["shared"] = drivers.shared(efs.id)
         settings = self._args.platform.storage.lustre
         if lustre and settings:
-            place = classes.LustrePlace(
+            place = drivers.LustrePlace(
                 settings=settings, subnet_id=lustre.subnet_id, security_group_id=lustre.security_group_id
             )
-            manifests["lustre"] = classes.lustre(place, self._key_arn, self._args.cluster.tags)
+            manifests["lustre"] = drivers.lustre(place, self._key_arn, self._args.cluster.tags)
         return manifests
 
     def _declare(self, key: str, manifest: Mapping[str, Any]) -> pulumi.Resource:

@@ -1,4 +1,9 @@
-"""One namespace of a team and everything in it: quotas, RBAC, network policies, AWS identity, volumes."""
+"""One namespace of a team and everything in it: quotas, RBAC, network policies, AWS identity, volumes.
+
+Kueue limits a team's queued workloads over all of its namespaces; a ResourceQuota also limits what isn't queued. It is
+never smaller than the queue's quota: a job that Kueue admits but a ResourceQuota refuses would stay pending forever,
+with only an event on the Job.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +18,136 @@ from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
-from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
 from components.tenancy.network_policies import network_policies
 from components.tenancy.roles import role_binding, roles_in_use, workflow_binding
 from components.tenancy.workload_permissions import SERVICE_ACCOUNT, service_account_manifest, workload_policy
 from spec.catalog import regions
+from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
+from spec.quantities import CPU, MEMORY, format_mebibytes, percent, quantity, total
 from spec.settings.network import Network
-from spec.settings.teams import MemberRole, Team, TeamNamespace
+from spec.settings.teams import MemberRole, PriorityName, Team, TeamNamespace
 from spec.teams import labels
+from spec.teams.shares import largest_node, maximum
+
+_MIB_PER_GIB: Final = 1024
+
+OBJECTS: Final[Mapping[str, int]] = {
+    "configmaps": 500,
+    "count/cronjobs.batch": 50,
+    "count/jobs.batch": 500,
+    "persistentvolumeclaims": 100,
+    "secrets": 200,
+    "services": 100,
+    "services.loadbalancers": 0,
+    "services.nodeports": 0,
+}
+"""Maximum number of objects in one namespace: a runaway loop would fill etcd, and each pod's start lists some of them.
+Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
+
+DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
+    # Defaults of a container without requests: enough for a sidecar, too little for a real workload.
+    "defaultRequest": {CPU: "250m", MEMORY: "512Mi"},
+    "default": {MEMORY: "2Gi"},
+}
+
+
+def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
+    """The ResourceQuota of one namespace: compute, storage, objects."""
+    everything = {name: 0 for spec in pools.values() for name in spec.resources}
+    # Zero for resources without a share: what a ResourceQuota doesn't name is unlimited.
+    amounts = percent(total([everything, maximum(team, pools)]), space.share)
+    storage = percent({"storage": team.storage_gib * _MIB_PER_GIB}, space.share)["storage"]
+    compute = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
+    hard = {
+        **compute,
+        "requests.storage": format_mebibytes(storage),
+        "pods": str(team.pods),
+        **{name: str(count) for name, count in OBJECTS.items()},
+    }
+    return _object("v1", "ResourceQuota", "team", namespace, {"hard": dict(sorted(hard.items()))})
+
+
+def _bounded(resource: str) -> bool:
+    """Whether a resource needs a quota. EFA adapters don't: they come with GPUs, and only pods with GPUs use them."""
+    return resource in (CPU, MEMORY) or resource.startswith(keys.NVIDIA)
+
+
+def priority_quota(namespace: str, team: Team) -> dict[str, Any] | None:
+    """A ResourceQuota that forbids priority classes that the team may not use; None if it may use all of them."""
+    refused = [str(name) for name in PriorityName if name not in team.priorities]
+    if not refused:
+        return None
+    selector = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": refused}]}
+    return _object("v1", "ResourceQuota", "priorities", namespace, {"hard": {"pods": "0"}, "scopeSelector": selector})
+
+
+def limit_range(namespace: str, team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
+    """Default requests of containers, and the largest node as their maximum.
+
+    It excludes GPUs: a maximum in a LimitRange becomes every container's default limit, so each sidecar would get GPUs
+    (kubernetes, pkg/apis/core/v1/defaults.go, SetDefaults_LimitRangeItem; 1.35).
+    """
+    top = {name: quantity(name, amount) for name, amount in largest_node(team, pools).items()}
+    container = {
+        "type": "Container",
+        "defaultRequest": dict(DEFAULTS["defaultRequest"]),
+        "default": {CPU: top[CPU], **DEFAULTS["default"]},
+        "max": top,
+    }
+    return _object("v1", "LimitRange", "team", namespace, {"limits": [container]})
+
+
+def _object(version: str, kind: str, name: str, namespace: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": dict(spec),
+    }
+
+
+def namespace_manifest(name: str, team: str, settings: Team, space: TeamNamespace) -> dict[str, Any]:
+    """The Namespace."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": name,
+            "labels": labels.of_namespace(team, settings, space),
+            "annotations": labels.notes_of_namespace(settings),
+        },
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
-class TeamContext:
+class TeamFacts:
+    """What the objects of all teams depend on, known from the stack file.
+
+    Attributes:
+        network: Settings of the network, for the CIDRs in network policies.
+        pools: Pools by name.
+        workflows: Whether Argo runs workflows with the service account of a namespace.
+    """
+
+    network: Network
+    pools: Mapping[str, PoolSpec]
+    workflows: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamContext(TeamFacts):
     """What all teams depend on.
 
     Attributes:
         cluster: The cluster.
-        network: Settings of the network, for the CIDRs in network policies.
-        pools: Pools by name.
         storage: Buckets and file systems.
         protect: Default of `retain`: protect data of teams from deletion.
-        workflows: Whether Argo runs workflows with the service account of a namespace.
     """
 
     cluster: ClusterOutputs
-    network: Network
-    pools: Mapping[str, PoolSpec]
     storage: StorageOutputs
     protect: bool
-    workflows: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +200,8 @@ class Space(pulumi.ComponentResource):
             ),
         )
         inside = pulumi.ResourceOptions(parent=self, depends_on=[self.namespace], deleted_with=cluster.resource)
-        objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in manifests(args)]
+        rendered = manifests(args.namespace, args.team, args.team_settings, args.context)
+        objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in rendered]
         self.ready = (self.namespace, *objects, *self._identity(), *self._volumes())
         self.register_outputs({})
 
@@ -145,18 +251,18 @@ class Space(pulumi.ComponentResource):
         return list(declared.values())
 
 
-def manifests(args: SpaceArgs) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Quotas, RBAC and network policies of the namespace, by the suffix of their logical name."""
-    namespace, team, pools = args.namespace, args.team_settings, args.context.pools
-    yield "quota", resource_quota(namespace, args.settings, team, pools)
-    if priorities := priority_quota(namespace, team):
+def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Quotas, RBAC and network policies of a team's namespace, by the suffix of their logical name."""
+    space = settings.namespaces_of(team)[namespace]
+    yield "quota", resource_quota(namespace, space, settings, facts.pools)
+    if priorities := priority_quota(namespace, settings):
         yield "priorities", priorities
-    yield "limits", limit_range(namespace, team, pools)
+    yield "limits", limit_range(namespace, settings, facts.pools)
     yield "account", service_account_manifest(namespace)
-    if args.context.workflows:
+    if facts.workflows:
         yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
-    for role in roles_in_use(team):
-        bound = MemberRole.VIEW if team.retired else role
-        yield f"binding-{role}", role_binding(namespace, args.team, role, bound=bound)
-    for policy, manifest in network_policies(namespace, args.team, args.settings, args.context.network).items():
+    for role in roles_in_use(settings):
+        bound = MemberRole.VIEW if settings.retired else role
+        yield f"binding-{role}", role_binding(namespace, team, role, bound=bound)
+    for policy, manifest in network_policies(namespace, team, space, facts.network).items():
         yield f"network-{policy}", manifest

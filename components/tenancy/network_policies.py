@@ -1,6 +1,6 @@
 """Network policies of a team namespace: only the connections listed here are allowed.
 
-The VPC CNI enforces them (`enableNetworkPolicy`, see `components.cluster.addon_values`). They don't apply to EFA, which
+The VPC CNI enforces them (`enableNetworkPolicy`, see `components.cluster.addons`). They don't apply to EFA, which
 bypasses the IP stack (NCCL still sets up its connections over IP, within the team), nor to traffic of nodes, which
 mount file systems and probe containers. Access to data behind AWS APIs is up to IAM.
 """

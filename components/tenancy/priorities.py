@@ -18,6 +18,7 @@ import pulumi
 
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
+from spec.jobs import KUEUE_API
 from spec.settings.teams import PriorityName
 
 
@@ -81,7 +82,7 @@ def workload_priority_class(name: PriorityName) -> dict[str, Any]:
     """The WorkloadPriorityClass, for the label `kueue.x-k8s.io/priority-class`."""
     priority = PRIORITIES[name]
     return {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "apiVersion": KUEUE_API,
         "kind": "WorkloadPriorityClass",
         "metadata": {"name": str(name)},
         "value": priority.value,

@@ -15,6 +15,7 @@ import pulumi
 
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
+from spec.catalog.software import SOFTWARE
 from spec.settings.teams import MemberRole, Team
 
 RBAC: Final = "rbac.authorization.k8s.io"
@@ -24,7 +25,19 @@ _KEEP: Final = ("create", "delete", "patch", "update")
 """Verbs for secrets: members can create and replace them; only pods read them."""
 
 _Resources = Mapping[str, Sequence[str]]
+
+
+def _of_addons() -> dict[str, tuple[str, ...]]:
+    """Resources of add-ons, installed or not: a role may name resources that the cluster doesn't have."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in SOFTWARE.values():
+        for api, names in row.team_kinds.items():
+            found[api] = (*found.get(api, ()), *names)
+    return found
+
+
 _EDITED: Final[_Resources] = {
+    **_of_addons(),
     "": ("configmaps", "persistentvolumeclaims", "pods", "services"),
     "apps": (
         "deployments",
@@ -34,23 +47,9 @@ _EDITED: Final[_Resources] = {
         "statefulsets",
         "statefulsets/scale",
     ),
-    "argoproj.io": ("cronworkflows", "workflows", "workfloweventbindings", "workflowtemplates"),
     "autoscaling": ("horizontalpodautoscalers",),
     "batch": ("cronjobs", "jobs"),
-    "jobset.x-k8s.io": ("jobsets",),
-    "keda.sh": ("scaledjobs", "scaledobjects", "triggerauthentications"),
-    "kubeflow.org": ("jaxjobs", "mpijobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs"),
-    "leaderworkerset.x-k8s.io": ("leaderworkersets",),
-    "monitoring.coreos.com": ("podmonitors", "servicemonitors"),
     "policy": ("poddisruptionbudgets",),
-    "ray.io": ("rayclusters", "rayjobs", "rayservices"),
-    "serving.kserve.io": (
-        "inferencegraphs",
-        "inferenceservices",
-        "servingruntimes",
-        "trainedmodels",
-    ),
-    "trainer.kubeflow.org": ("trainingruntimes", "trainjobs"),
 }
 """Resources that `edit` can write and every member can read."""
 _SEEN: Final[_Resources] = {

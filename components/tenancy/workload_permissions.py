@@ -14,7 +14,7 @@ import pulumi
 
 from components.base.iam import Statement, document
 from components.base.outputs import StorageOutputs
-from components.storage.prefixes import artifacts_of
+from components.storage.buckets import artifacts_of
 
 SERVICE_ACCOUNT: Final = "workload"
 """Service account of workloads in every team namespace."""

@@ -4,7 +4,7 @@ They need only a `Target`, a plain value, and so work in any Pulumi program, not
 """
 
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, WorkloadRefused
 from components.workloads.connect import connect
 from components.workloads.distributed import (
     DistributedTraining,
@@ -14,7 +14,7 @@ from components.workloads.distributed import (
 )
 from components.workloads.notebook import Notebook, NotebookArgs, notebook
 from components.workloads.pipeline import Pipeline, PipelineArgs, Step, pipeline
-from components.workloads.pods import Pod, SecretKey
+from components.workloads.pods import Claim, Files, Pod, Resources, Scratch, SecretKey
 from components.workloads.ray import (
     RayCluster,
     RayClusterArgs,
@@ -27,8 +27,6 @@ from components.workloads.ray import (
     ray_job,
     ray_service,
 )
-from components.workloads.refusal import WorkloadRefused
-from components.workloads.resources import Resources
 from components.workloads.serving import (
     Autoscaling,
     Canary,
@@ -42,7 +40,6 @@ from components.workloads.serving import (
 from components.workloads.sweep import Sweep, SweepArgs, grid, sweep
 from components.workloads.target import Target
 from components.workloads.training_job import TrainingJob, TrainingJobArgs, training_job
-from components.workloads.volumes import Claim, Files, Scratch
 
 __all__ = [
     "Autoscaling",

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.base import eviction
+from components.base import placement
 from components.workloads.pods import Pod
 from components.workloads.target import Target
+from spec.jobs import PODSET, PRIORITY, QUEUE
 from spec.teams.labels import JOB
 
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
-PRIORITY: Final = "kueue.x-k8s.io/priority-class"
-"""Labels of Kueue 0.19, "Run A Kubernetes Job"."""
-PODSET: Final = "kueue.x-k8s.io/podset-"
-"""Prefix of the annotations of a topology (Kueue 0.19, "Topology Aware Scheduling", user-facing APIs)."""
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 """Annotation: Pulumi doesn't await the object. A queued job becomes ready only when it has run, days later."""
 
 
 def kept(pod: Pod, target: Target) -> dict[str, str]:
     """Annotations of a job's pods that keep them where they are."""
-    return eviction.kept(target.pools[name] for name in pod.pools if name in target.pools)
+    return placement.kept(target.pools[name] for name in pod.pools if name in target.pools)
 
 
 def placed(notes: Mapping[str, str], pod: Pod, target: Target) -> dict[str, str]:

@@ -12,16 +12,13 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.eviction import NOT_MOVED
-from components.workloads.checks.bounds import bounds_problems, count_problems, suspended_problems
-from components.workloads.checks.lifetime import lifetime_problems
+from components.base.placement import NOT_MOVED
+from components.workloads.checks.jobs import bounds_problems, count_problems, lifetime_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, name_problems, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, metadata, pod_metadata
-from components.workloads.pods import Pod, SecretKey, container, pod_spec
-from components.workloads.refusal import name_problems, refuse_if_any
+from components.workloads.pods import Claim, Pod, SecretKey, container, pod_spec
 from components.workloads.target import Target
-from components.workloads.volumes import Claim
 from spec.quantities import is_amount
 from spec.settings.problems import Problem
 

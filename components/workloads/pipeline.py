@@ -13,20 +13,19 @@ from typing import Any, Final
 
 import pulumi
 
-from components.workloads.checks.bounds import (
-    DAY,
+from components.workloads.checks.jobs import (
     bounds_problems,
     count_problems,
+    lifetime_problems,
     retries_problems,
     served_problems,
 )
-from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, name_problems, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, kept, metadata, pod_metadata, queue_labels
 from components.workloads.pods import Pod, container, pod_spec
-from components.workloads.refusal import name_problems, refuse_if_any
 from components.workloads.target import Target
+from spec.jobs import DAY
 from spec.settings.addons.batch import ArgoWorkflows
 from spec.settings.problems import Problem
 

@@ -1,15 +1,125 @@
-"""Pod specs that meet the Pod Security Standard `restricted`, with placement on pools and resource requests."""
+"""Pod specs that meet the Pod Security Standard `restricted`, with placement on pools, resources and volumes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from components.workloads.resources import Resources
 from components.workloads.target import Target
-from components.workloads.volumes import Scratch, Volume, volumes
+from spec.catalog import mig
 from spec.pools import keys
+from spec.pools.allocatable import EFA_HUGEPAGES_MIB, HUGEPAGES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """Resources of one container. Requests equal limits unless `cpu_limit` is set, so that the pod has QoS class
+    Guaranteed and is evicted last.
+
+    Attributes:
+        cpu: vCPUs: `"8"`, `"500m"`.
+        memory: Memory: `"64Gi"`.
+        gpus: Whole GPUs; on a pool with shared GPUs, one share.
+        mig: MIG instances by profile: `{"1g.10gb": 1}`.
+        efa: Elastic Fabric Adapters; huge pages are added for them.
+        cpu_limit: vCPU limit above the request, to use idle vCPUs of the node.
+        scratch: Ephemeral storage for logs and files outside volumes: `"50Gi"`.
+    """
+
+    cpu: str
+    memory: str
+    gpus: int = 0
+    mig: Mapping[str, int] = field(default_factory=dict)
+    efa: int = 0
+    cpu_limit: str | None = None
+    scratch: str | None = None
+
+    def manifest(self) -> dict[str, Any]:
+        """`resources` of a container."""
+        both: dict[str, str] = {"memory": self.memory}
+        if self.gpus:
+            both[keys.GPU] = str(self.gpus)
+        both |= {mig.resource_name(profile): str(count) for profile, count in sorted(self.mig.items())}
+        if self.efa:
+            both |= {keys.EFA: str(self.efa), HUGEPAGES: f"{EFA_HUGEPAGES_MIB}Mi"}
+        if self.scratch:
+            both[keys.EPHEMERAL_STORAGE] = self.scratch
+        return {"requests": {"cpu": self.cpu, **both}, "limits": {"cpu": self.cpu_limit or self.cpu, **both}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A PersistentVolumeClaim of the namespace.
+
+    Attributes:
+        claim: Its name.
+        path: Mount path.
+        read_only: Whether to mount it read-only.
+        sub_path: Folder of the volume to mount; the whole volume by default.
+    """
+
+    claim: str
+    path: str
+    read_only: bool = False
+    sub_path: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scratch:
+    """Ephemeral space of the pod: on the node's disk, or in memory.
+
+    Attributes:
+        path: Mount path.
+        size: Size limit: `"20Gi"`. In memory it counts against the container's memory limit.
+        memory: Whether it is in memory.
+    """
+
+    path: str
+    size: str
+    memory: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of a ConfigMap of the namespace.
+
+    Attributes:
+        config_map: Its name.
+        path: Mount path, in which each key is a file.
+    """
+
+    config_map: str
+    path: str
+
+
+Volume: TypeAlias = Claim | Scratch | Files
+
+
+def volume(name: str, source: Volume) -> dict[str, Any]:
+    """An entry of a pod's `volumes`."""
+    if isinstance(source, Claim):
+        return {"name": name, "persistentVolumeClaim": {"claimName": source.claim}}
+    if isinstance(source, Files):
+        return {"name": name, "configMap": {"name": source.config_map}}
+    medium = {"medium": "Memory"} if source.memory else {}
+    return {"name": name, "emptyDir": {**medium, "sizeLimit": source.size}}
+
+
+def mount(name: str, source: Volume) -> dict[str, Any]:
+    """An entry of a container's `volumeMounts`."""
+    entry: dict[str, Any] = {"name": name, "mountPath": source.path}
+    if isinstance(source, Files) or (isinstance(source, Claim) and source.read_only):
+        entry["readOnly"] = True
+    if isinstance(source, Claim) and source.sub_path:
+        entry["subPath"] = source.sub_path
+    return entry
+
+
+def volumes(sources: Mapping[str, Volume]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """`volumes` of a pod and `volumeMounts` of its container, sorted by name."""
+    return [volume(*each) for each in sorted(sources.items())], [mount(*each) for each in sorted(sources.items())]
+
 
 USER: Final = 1000
 """User and group of containers, and owner of volumes; images of Jupyter, PyTorch and vLLM run as any user."""

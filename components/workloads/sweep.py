@@ -13,16 +13,14 @@ from typing import Any, Final, TypeAlias
 
 import pulumi
 
-from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
-from components.workloads.checks.lifetime import lifetime_problems
+from components.workloads.checks.jobs import bounds_problems, count_problems, lifetime_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, kept, metadata, pod_metadata
-from components.workloads.pods import Pod, container, pod_spec
-from components.workloads.refusal import refuse_if_any
+from components.workloads.pods import Files, Pod, container, pod_spec
 from components.workloads.target import Target
 from components.workloads.training_job import CONTAINER, FATAL_EXIT_CODES, failure_policy
-from components.workloads.volumes import Files
+from spec.jobs import DAY
 from spec.settings.problems import Problem
 
 Value: TypeAlias = str | int | float | bool

@@ -10,8 +10,8 @@ from typing import Final
 import pulumi
 
 from components.addons.kserve.runtimes import NamedRuntime, named
-from components.addons.kueue.configuration import frameworks
-from components.queues.flavors import by_topology
+from components.addons.kueue import frameworks
+from components.queues import by_topology
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import Platform, load, read_stack

@@ -12,14 +12,13 @@ from typing import Any, Final, Literal
 
 import pulumi
 
-from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
-from components.workloads.checks.lifetime import lifetime_problems
+from components.workloads.checks.jobs import bounds_problems, count_problems, lifetime_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, kept, metadata, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
-from components.workloads.refusal import refuse_if_any
 from components.workloads.target import Target
+from spec.jobs import DAY
 from spec.settings.problems import Problem
 
 CONTAINER: Final = "train"

@@ -10,11 +10,10 @@ from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import NODE_GROUP, NODE_POOL, POOLS
 from spec.catalog import instances
 from spec.catalog.instances import InstanceType
-from spec.pools.keys import GPU
+from spec.pools.keys import CAPACITY_TYPE, GPU
 
 TYPE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
-CAPACITY: Final = "karpenter.sh/capacity-type"
 
 
 def requirement(pool: Resource, key: str) -> Node:
@@ -59,7 +58,7 @@ def taints(pool: Resource) -> Node:
 
 def market(pool: Resource) -> Node:
     """Its capacity type: `capacityType` of EKS, or Karpenter's list of capacity types."""
-    return pool["capacityType"] if pool.type == NODE_GROUP else requirement(pool, CAPACITY)
+    return pool["capacityType"] if pool.type == NODE_GROUP else requirement(pool, CAPACITY_TYPE)
 
 
 def spot(pool: Resource) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from spec.jobs import KUEUE_API
+
 ADDON: Final = "aws:eks/addon:Addon"
 ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
 ACCESS_POLICY: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
@@ -168,10 +170,15 @@ WORKFLOW_TEMPLATE: Final = "kubernetes:argoproj.io/v1alpha1:WorkflowTemplate"
 INFERENCE_SERVICE: Final = "kubernetes:serving.kserve.io/v1beta1:InferenceService"
 SERVING_RUNTIME: Final = "kubernetes:serving.kserve.io/v1alpha1:ClusterServingRuntime"
 TEAM_SERVING_RUNTIME: Final = "kubernetes:serving.kserve.io/v1alpha1:ServingRuntime"
-CLUSTER_QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
-LOCAL_QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue"
-RESOURCE_FLAVOR: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor"
-COHORT: Final = "kubernetes:kueue.x-k8s.io/v1beta2:Cohort"
+CLUSTER_QUEUE: Final = f"kubernetes:{KUEUE_API}:ClusterQueue"
+LOCAL_QUEUE: Final = f"kubernetes:{KUEUE_API}:LocalQueue"
+RESOURCE_FLAVOR: Final = f"kubernetes:{KUEUE_API}:ResourceFlavor"
+COHORT: Final = f"kubernetes:{KUEUE_API}:Cohort"
+WORKLOAD_PRIORITY: Final = f"kubernetes:{KUEUE_API}:WorkloadPriorityClass"
+TOPOLOGY: Final = f"kubernetes:{KUEUE_API}:Topology"
+ADMISSION_CHECK: Final = f"kubernetes:{KUEUE_API}:AdmissionCheck"
+MULTI_KUEUE_CONFIG: Final = f"kubernetes:{KUEUE_API}:MultiKueueConfig"
+MULTI_KUEUE_CLUSTER: Final = f"kubernetes:{KUEUE_API}:MultiKueueCluster"
 
 LONG_RUNNING: Final = (DEPLOYMENT, STATEFUL_SET, DAEMON_SET, REPLICA_SET)
 RAY: Final = (RAY_CLUSTER, RAY_JOB, RAY_SERVICE)
@@ -209,7 +216,3 @@ POOLS: Final = (MANAGED_POOL, KARPENTER_POOL)
 """Components with the output `pool`: the pool in plain values, which a preview knows."""
 BILL: Final = "slipway:cost:Bill"
 """A component with the output `bill`: the estimate of the program and the limits of its stack file, in plain values."""
-ADMISSION: Final = "slipway:admission:Admission"
-"""A component with the output `rules`: actions of each installed rule, in plain values."""
-ENTRIES: Final = "slipway:cluster:AccessEntries"
-"""A component with the output `principals`: ARNs of the access entries in the stack file."""

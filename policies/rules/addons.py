@@ -7,12 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.evaluation.documents import parsed
-from policies.levels import Levels
+from policies.evaluation.iam import parsed
 from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 
 _CORE: Final = ["vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver", "eks-pod-identity-agent"]
 _CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"]
@@ -61,18 +60,9 @@ CORE_ADDONS = StackRule(
         ),
     },
     checks={
-        "present": Check(
-            asks="must have all core add-ons",
-            find=_absent,
-        ),
-        "pinned": Check(
-            asks="must be set",
-            find=_floating,
-        ),
-        "conflicts": Check(
-            asks="must not be 'OVERWRITE'",
-            find=_overwriting,
-        ),
+        "present": Check("must have all core add-ons", _absent),
+        "pinned": Check("must be set", _floating),
+        "conflicts": Check("must not be 'OVERWRITE'", _overwriting),
     },
 )
 
@@ -94,13 +84,7 @@ NETWORK_POLICY = ResourceRule(
     levels=Levels("A/M/M"),
     why="By default, the VPC CNI accepts every NetworkPolicy and enforces none.",
     fix='Set enableNetworkPolicy to "true" in the configuration of vpc-cni.',
-    checks={
-        "switch": Check(
-            asks="must be true",
-            find=_no_policies,
-            external_ids=("CIS-4.3.1", "CIS-5.4.4"),
-        )
-    },
+    checks={"switch": Check("must be true", _no_policies, ("CIS-4.3.1", "CIS-5.4.4"))},
 )
 
 
@@ -152,15 +136,8 @@ OWN_ROLE = StackRule(
         )
     },
     checks={
-        "role": Check(
-            asks="must name a role",
-            find=_without_role,
-            external_ids=("CIS-5.2.1",),
-        ),
-        "node": Check(
-            asks="must not be attached to a node role",
-            find=_node_permissions,
-        ),
+        "role": Check("must name a role", _without_role, ("CIS-5.2.1",)),
+        "node": Check("must not be attached to a node role", _node_permissions),
     },
 )
 

@@ -1,17 +1,33 @@
-"""Access to the API server: endpoints, networks and identities."""
+"""Who reaches the API server: endpoints, access entries, and identities of pods and nodes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
 
 from pulumi_policy import Severity
 
-from policies.checks.people import listed_principals
+from policies.checks.grants import SYSTEM
+from policies.evaluation.iam import Statement, constraints, statements
 from policies.evaluation.ranges import internet
-from policies.levels import Levels
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import ACCESS_ENTRY, ACCESS_POLICY, CLUSTER, CONFIG_MAP, ENTRIES
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
+from policies.resources.tokens import (
+    ACCESS_ENTRY,
+    ACCESS_POLICY,
+    CLUSTER,
+    CONFIG_MAP,
+    OIDC_PROVIDER,
+    POD_IDENTITY,
+    ROLE,
+    SERVICE_ACCOUNT,
+)
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+
+if TYPE_CHECKING:
+    from components.composition.boundaries import Entry
+
+_PERSON: Final = "STANDARD"
 
 
 def _public(cluster: Resource) -> bool:
@@ -40,15 +56,9 @@ NO_WORLD_ENDPOINT = ResourceRule(
     fix="List client networks in cluster.endpoint.publicAccessCidrs, or set cluster.endpoint.publicAccess: false.",
     checks={
         "ranges": Check(
-            asks="must list the networks that may reach the public endpoint",
-            find=_no_networks,
-            external_ids=("CKV_AWS_38", "CIS-5.4.1"),
+            "must list the networks that may reach the public endpoint", _no_networks, ("CKV_AWS_38", "CIS-5.4.1")
         ),
-        "anywhere": Check(
-            asks="must not be all addresses",
-            find=_whole_internet,
-            external_ids=("CKV_AWS_38", "AVD-AWS-0041", "CIS-5.4.1"),
-        ),
+        "anywhere": Check("must not be all addresses", _whole_internet, ("CKV_AWS_38", "AVD-AWS-0041", "CIS-5.4.1")),
     },
 )
 
@@ -80,16 +90,8 @@ PRIVATE_ENDPOINT = ResourceRule(
         )
     },
     checks={
-        "private": Check(
-            asks="must be true",
-            find=_not_private,
-            external_ids=("CIS-5.4.2",),
-        ),
-        "public": Check(
-            asks="must be false",
-            find=_needlessly_public,
-            external_ids=("CKV_AWS_39", "AVD-AWS-0040"),
-        ),
+        "private": Check("must be true", _not_private, ("CIS-5.4.2",)),
+        "public": Check("must be false", _needlessly_public, ("CKV_AWS_39", "AVD-AWS-0040")),
     },
 )
 
@@ -118,9 +120,10 @@ def _system_user(entry: Resource, _: Context) -> Iterator[Violation]:
         yield violation(entry["userName"])
 
 
-def _auth_map(config: Resource, _: Context) -> Iterator[Violation]:
-    if config.type == CONFIG_MAP and (name := config["metadata"]["name"]).raw == "aws-auth":
-        yield violation(name)
+def _system_map(config: Resource, _: Context) -> Iterator[Violation]:
+    """EKS reads aws-auth, the API server extension-apiserver-authentication: the cluster trusts whom they name."""
+    if config.type == CONFIG_MAP and str((space := config["metadata"]["namespace"]).raw) in SYSTEM:
+        yield violation(space)
 
 
 ACCESS_ENTRIES_ONLY = ResourceRule(
@@ -132,56 +135,199 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
     why="Write access to the ConfigMap aws-auth makes an identity an administrator, and CloudTrail does not record it.",
     fix="Grant access with cluster.access in the stack file.",
     checks={
-        "mode": Check(
-            asks="must be 'API'",
-            find=_old_mode,
-            external_ids=("CIS-4.1.7", "CIS-5.5.1"),
-        ),
-        "creator": Check(
-            asks="must be false",
-            find=_creator_is_admin,
-        ),
-        "masters": Check(
-            asks="must not be 'system:masters', whose permissions RBAC can't restrict",
-            find=_masters,
-        ),
-        "user": Check(
-            asks="must not be a user of the system",
-            find=_system_user,
-        ),
+        "mode": Check("must be 'API'", _old_mode, ("CIS-4.1.7", "CIS-5.5.1")),
+        "creator": Check("must be false", _creator_is_admin),
+        "masters": Check("must not be 'system:masters', whose permissions RBAC can't restrict", _masters),
+        "user": Check("must not be a user of the system", _system_user),
         "aws-auth": Check(
-            asks="must not be 'aws-auth'",
-            find=_auth_map,
+            "must not be a namespace of Kubernetes: aws-auth and others say whom the cluster trusts", _system_map
         ),
     },
 )
 
 
-def _unlisted(stack: Stack, _: Context) -> Iterator[Violation]:
-    known = listed_principals(stack)
-    if known is None:
+def _strange(entry: Resource, context: Context) -> Iterator[Violation]:
+    known, principal = context.boundaries, entry["principalArn"]
+    if known is not None and principal.known and not _of_nodes(entry) and str(principal.raw) not in known.entries:
+        yield violation(principal)
+
+
+def _of_nodes(entry: Resource) -> bool:
+    """An entry of nodes has a type of its own and no groups or policies (eks:CreateAccessEntry, type); the rule
+    access-entries-of-nodes judges it."""
+    kind = entry["type"]
+    return entry.type == ACCESS_ENTRY and (kind.unknown or (kind.known and kind.raw != _PERSON))
+
+
+def _more_groups(entry: Resource, context: Context) -> Iterator[Violation]:
+    given = _given(entry, context, ACCESS_ENTRY)
+    for group in entry["kubernetesGroups"].items():
+        if given and group.known and str(group.raw) not in given.groups:
+            yield violation(group)
+
+
+def _more_permissions(association: Resource, context: Context) -> Iterator[Violation]:
+    """A policy without a scope of namespaces is for the whole cluster (eks:AssociateAccessPolicy, accessScope)."""
+    given = _given(association, context, ACCESS_POLICY)
+    if given is None:
         return
-    for granted in stack.of(ACCESS_POLICY):
-        principal = granted["principalArn"].text()
-        if principal is not None and principal not in known:
-            yield violation(granted["principalArn"], at=granted)
+    policy, scope = association["policyArn"], association["accessScope"]
+    if policy.known and str(policy.raw).rpartition("/")[2] != given.policy:
+        yield violation(policy)
+    spaces = scope["namespaces"]
+    if given.namespaces and scope["type"].is_not("namespace"):
+        yield violation(scope["type"])
+    yield from (violation(one) for one in spaces.items() if one.known and str(one.raw) not in given.namespaces)
 
 
-PRINCIPALS_LISTED = StackRule(
+def _given(one: Resource, context: Context, kind: str) -> Entry | None:
+    principal = one["principalArn"]
+    known = context.boundaries if one.type == kind and principal.known else None
+    return known.entries.get(str(principal.raw)) if known else None
+
+
+IN_STACK_FILE = ResourceRule(
     name="eks-access-in-stack-file",
-    title="The stack file names everyone whom an access policy gives permissions in the cluster",
-    types=(ENTRIES, ACCESS_POLICY),
+    title="The stack file names everyone who may use the cluster's API, with groups and access policy",
+    types=(ACCESS_ENTRY, ACCESS_POLICY),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="An association with AmazonEKSClusterAdminPolicy makes its principal an administrator; reviewers look for "
-    "access in the stack file.",
-    fix="Declare the access in cluster.access of the stack file.",
+    why="An entry with the group of a team, or an association with AmazonEKSClusterAdminPolicy, gives a principal its "
+    "permissions; reviewers look for access in the stack file.",
+    fix="Declare the access in cluster.access or teams.<name>.members of the stack file.",
     checks={
-        "listed": Check(
-            asks="must be in cluster.access of the stack file",
-            find=_unlisted,
-        )
+        "listed": Check("must be in cluster.access or in a team of the stack file", _strange),
+        "groups": Check("must be a group that the stack file gives this principal", _more_groups),
+        "policy": Check("must be what the stack file gives this principal", _more_permissions),
     },
 )
 
-RULES = (NO_WORLD_ENDPOINT, PRIVATE_ENDPOINT, ACCESS_ENTRIES_ONLY, PRINCIPALS_LISTED)
+
+_EKS: Final = re.compile(r"https://oidc\.eks(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/id/[0-9A-F]+")
+"""The issuer of an EKS cluster (EKS User Guide, "Create an IAM OIDC provider for your cluster"; read 2026-11)."""
+_EC2: Final = re.compile(r"ec2\.amazonaws\.com(\.cn)?")
+_ROLE_OF_ACCOUNT: Final = "eks.amazonaws.com/role-arn"
+
+
+def _issuer(provider: Resource, context: Context) -> Iterator[Violation]:
+    url = provider["url"]
+    if provider.type == OIDC_PROVIDER and url.known:
+        text = str(url.raw)
+        if not _EKS.fullmatch(text) and text not in context.settings["issuers"]:
+            yield violation(url)
+
+
+def _by_annotation(account: Resource, _: Context) -> Iterator[Violation]:
+    if account.type == SERVICE_ACCOUNT and (role := account["metadata"]["annotations"][_ROLE_OF_ACCOUNT]).known:
+        yield violation(role)
+
+
+ISSUERS_KNOWN = ResourceRule(
+    name="identity-issuers-known",
+    title="IAM trusts the cluster's issuer, and pods get roles by EKS Pod Identity",
+    types=(OIDC_PROVIDER, SERVICE_ACCOUNT),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="Whoever signs tokens for an issuer that the account trusts assumes every role that trusts it. An association "
+    "of Pod Identity is a resource of AWS that needs its permissions; an annotation needs only an edit in the cluster.",
+    fix="Use the issuer of the cluster, and an EKS Pod Identity association.",
+    settings={
+        "issuers": Setting(
+            asks="URLs of further issuers", schema={"type": "array", "items": {"type": "string"}}, values=everywhere([])
+        )
+    },
+    checks={
+        "issuer": Check("must be the issuer of an EKS cluster", _issuer),
+        "annotation": Check("must not be set: use EKS Pod Identity", _by_annotation),
+    },
+    program_only=True,
+)
+
+
+def _trusts(role: Resource, tag: str) -> set[str]:
+    """Values of a session tag that the role's trust policy requires."""
+    return {
+        str(value.raw)
+        for statement in statements(role["assumeRolePolicy"])
+        if statement.allows
+        for key, values in constraints(statement)
+        if key == f"aws:requesttag/{tag}"
+        for value in values
+    }
+
+
+def _roles_in(one: Resource, key: str) -> list[Resource]:
+    """The roles whose ARN a property is. `role.arn.apply(lambda _: ...)` depends on a role and names another."""
+    text = one[key]
+    roles = one.source(key, ROLE)
+    return [role for role in roles if not text.known or not role["arn"].known or text.raw == role["arn"].raw]
+
+
+def _strange_role(stack: Stack, _: Context) -> Iterator[Violation]:
+    for association in stack.of(POD_IDENTITY):
+        target, place = association["targetRoleArn"], association["namespace"]
+        if target.known:
+            yield violation(target, at=association)
+        roles = _roles_in(association, "roleArn")
+        if not roles and association["roleArn"].known:
+            yield violation(association["roleArn"], "no role of the stack", association)
+        for role in roles:
+            trusted = _trusts(role, "kubernetes-namespace")
+            if place.text() is not None and role["assumeRolePolicy"].known and place.text() not in trusted:
+                yield violation(place, f"{place.shown}, which {role.name} does not trust", association)
+
+
+POD_ROLES_OWN = StackRule(
+    name="pod-roles-own",
+    title="Pods get roles that the stack declares for them",
+    types=(POD_IDENTITY, ROLE),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="An association gives every pod with the service account the role's permissions; one of a role that another "
+    "program declares, or that is chained to one in another account, shows no permissions in this review.",
+    fix="Declare the role with components.base.iam.pod_identity_role, for the namespace and the service account.",
+    checks={"role": Check("must be a role of the stack for this service account", _strange_role)},
+)
+
+
+def _no_role_of_nodes(stack: Stack, _: Context) -> Iterator[Violation]:
+    """Whoever assumes the role of such an entry is a node of the cluster, and reads the Secrets of its pods."""
+    for entry in stack.of(ACCESS_ENTRY):
+        if entry["type"].is_not("STANDARD") and not entry["type"].missing:
+            roles = _roles_in(entry, "principalArn")
+            if not roles and entry["principalArn"].known:
+                yield violation(entry["principalArn"], "no role of the stack", entry)
+            for role in roles:
+                for statement in statements(role["assumeRolePolicy"]):
+                    if statement.allows and not _ec2_alone(statement):
+                        yield violation(entry["principalArn"], f"{role.name}, which others than EC2 assume", entry)
+
+
+def _ec2_alone(statement: Statement) -> bool:
+    services = statement.principals("Service")
+    others = [who for kind in ("AWS", "Federated", "CanonicalUser") for who in statement.principals(kind)]
+    inverted = not statement.node["NotPrincipal"].missing
+    return not others and not inverted and all(who.unknown or _EC2.fullmatch(str(who.raw)) for who in services)
+
+
+NODE_ENTRIES = StackRule(
+    name="access-entries-of-nodes",
+    title="Access entries of nodes are for roles that only EC2 assumes",
+    types=(ACCESS_ENTRY, ROLE),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="An entry of type EC2_LINUX makes its principal a node, which reads the Secrets and tokens of its pods.",
+    fix="Give people entries in cluster.access; leave those of nodes to components/pools/node_role.py.",
+    checks={"role": Check("must be a role of the stack that only EC2 assumes", _no_role_of_nodes)},
+)
+
+
+RULES = (
+    NO_WORLD_ENDPOINT,
+    PRIVATE_ENDPOINT,
+    ACCESS_ENTRIES_ONLY,
+    IN_STACK_FILE,
+    ISSUERS_KNOWN,
+    POD_ROLES_OWN,
+    NODE_ENTRIES,
+)

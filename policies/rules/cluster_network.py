@@ -7,12 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.checks.network import public_subnets, zones
-from policies.levels import Levels
+from policies.checks.related import public_subnets, zones
 from policies.resources.access import unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import CLUSTER, INGRESS_RULE, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
-from policies.rule import Check, Context, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, violation
 
 
 def _subnets(resource: Resource) -> list[Resource]:
@@ -53,15 +52,8 @@ PRIVATE_MULTI_AZ = StackRule(
         )
     },
     checks={
-        "private": Check(
-            asks="must be in private subnets",
-            find=_exposed,
-            external_ids=("CIS-5.4.3",),
-        ),
-        "zones": Check(
-            asks="must be in enough zones",
-            find=_few_zones,
-        ),
+        "private": Check("must be in private subnets", _exposed, ("CIS-5.4.3",)),
+        "zones": Check("must be in enough zones", _few_zones),
     },
 )
 
@@ -94,12 +86,7 @@ PRIVATE_REACHABLE = StackRule(
     why="The security group that EKS creates admits its own members only, so `up` stops at the first resource in the "
     "cluster (EKS User Guide, 'Cluster API server endpoint').",
     fix="Name the network that you deploy from in network.peers or cluster.endpoint.privateAccessCidrs.",
-    checks={
-        "admitted": Check(
-            asks="must be true, or a rule must admit a network on port 443",
-            find=_unreachable,
-        )
-    },
+    checks={"admitted": Check("must be true, or a rule must admit a network on port 443", _unreachable)},
 )
 
 RULES = (PRIVATE_MULTI_AZ, PRIVATE_REACHABLE)

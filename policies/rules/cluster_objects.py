@@ -1,4 +1,4 @@
-"""Objects that reach beyond their namespace: volumes, network policies, service accounts of the platform."""
+"""Objects of the cluster: volumes and their classes, network policies, service accounts and exposed Services."""
 
 from __future__ import annotations
 
@@ -9,33 +9,29 @@ from pulumi_policy import Severity
 
 from policies.checks.pods import pods
 from policies.evaluation.ranges import internet
-from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import (
-    ADDON,
+    GATEWAY_BALANCER,
+    INGRESS,
+    INGRESS_PARAMS,
     NAMESPACE,
     NETWORK_POLICY,
     PERSISTENT_VOLUME,
-    POD_IDENTITY,
+    PRIORITY_CLASS,
+    SERVICE,
+    SERVICE_ACCOUNT,
     STORAGE_CLASS,
+    WORKLOAD_PRIORITY,
     WORKLOADS,
 )
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from spec.teams.labels import TEAM
 
 _ABOUT_VOLUMES: Final = (
-    "accessModes",
-    "capacity",
-    "claimRef",
-    "csi",
-    "mountOptions",
-    "nodeAffinity",
-    "persistentVolumeReclaimPolicy",
-    "storageClassName",
-    "volumeAttributesClassName",
-    "volumeMode",
-)
+    "accessModes", "capacity", "claimRef", "csi", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy",
+    "storageClassName", "volumeAttributesClassName", "volumeMode",
+)  # fmt: skip
 """Fields of a PersistentVolume's spec that are no source but `csi` (Kubernetes API 1.36, PersistentVolumeSpec)."""
 _DRIVERS: Final = ["ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com", "s3.csi.aws.com"]
 _NAMES: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
@@ -72,8 +68,8 @@ VOLUMES_BY_DRIVER = ResourceRule(
     fix="Use a volume of storage.efs, storage.lustre or storage.buckets, or add the driver to the rule's setting.",
     settings={"drivers": Setting(asks="CSI drivers of volumes", schema=_NAMES, values=everywhere(_DRIVERS))},
     checks={
-        "source": Check(asks="must be a volume of a listed CSI driver", find=_source),
-        "provisioner": Check(asks="must be a listed CSI driver", find=_provisioner),
+        "source": Check("must be a volume of a listed CSI driver", _source),
+        "provisioner": Check("must be a listed CSI driver", _provisioner),
     },
     program_only=True,
 )
@@ -116,21 +112,25 @@ NETPOL_NOT_OPEN = ResourceRule(
     levels=Levels("M/M/M"),
     why="Policies add up: one that allows everything undoes the default deny of its namespace.",
     fix="Name peers or ports.",
-    checks={"open": Check(asks="must name peers or ports", find=_open)},
+    checks={"open": Check("must name peers or ports", _open)},
     program_only=True,
 )
 
 
-def _borrowed(stack: Stack, _: Context) -> Iterator[Violation]:
-    pairs = {(one["namespace"].text(), one["serviceAccount"].text()) for one in stack.of(POD_IDENTITY)}
-    for addon in stack.of(ADDON):
-        pairs |= {(_OF_ADDONS, one["serviceAccount"].text()) for one in addon["podIdentityAssociations"].items()}
+def _foreign(stack: Stack, _: Context) -> Iterator[Violation]:
+    """A chart's service account has the permissions of its controller: a pod of the program has one of the program, or
+    the one called default, which no binding names."""
+    declared = [(one["metadata"]["namespace"], one["metadata"]["name"]) for one in stack.of(SERVICE_ACCOUNT)]
     for workload in stack.of(*WORKLOADS):
         place = workload["metadata"]["namespace"]
         for pod in pods(workload) if place.known and not _may_be_a_team(stack, place) else ():
             account = pod.spec["serviceAccountName"]
-            if account.known and (place.text(), account.text()) in pairs:
-                yield violation(account, f"{account.shown}, which has a role in AWS", workload)
+            listed = any(
+                (space.unknown or space.raw == place.raw) and (name.unknown or name.raw == account.raw)
+                for space, name in declared
+            )
+            if account.known and account.raw != "default" and not listed:
+                yield violation(account, f"{account.shown}, which the program does not declare", workload)
 
 
 def _may_be_a_team(stack: Stack, place: Node) -> bool:
@@ -145,13 +145,100 @@ def _may_be_a_team(stack: Stack, place: Node) -> bool:
 ACCOUNT_OWN = StackRule(
     name="service-account-own",
     title="Workloads don't run with service accounts of the platform's controllers",
-    types=(*WORKLOADS, POD_IDENTITY, ADDON, NAMESPACE),
+    types=(*WORKLOADS, NAMESPACE, SERVICE_ACCOUNT),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A pod has the permissions of its service account, in the cluster and in AWS: with Karpenter's it launches and "
     "ends instances.",
     fix="Give the workload a service account of its own. Charts bring the pods of controllers.",
-    checks={"account": Check(asks="must be the workload's own", find=_borrowed)},
+    checks={"account": Check("must be one that the program declares in the namespace", _foreign)},
 )
 
-RULES = (VOLUMES_BY_DRIVER, NETPOL_NOT_OPEN, ACCOUNT_OWN)
+
+_SCHEMES: Final = ("service.beta.kubernetes.io/aws-load-balancer-scheme", "alb.ingress.kubernetes.io/scheme")
+_NOT_INTERNAL: Final = "service.beta.kubernetes.io/aws-load-balancer-internal"
+_PUBLIC: Final = "internet-facing"
+_BLOCK: Final = "ebs.csi.aws.com"
+
+
+def _internet_facing(one: Resource, _: Context) -> Iterator[Violation]:
+    annotations = one["metadata"]["annotations"]
+    for node in (*(annotations[key] for key in _SCHEMES), one["spec"]["scheme"]):
+        if node.raw == _PUBLIC:
+            yield violation(node)
+    if annotations[_NOT_INTERNAL].raw == "false":
+        yield violation(annotations[_NOT_INTERNAL])
+
+
+def _external(service: Resource, _: Context) -> Iterator[Violation]:
+    if service.type == SERVICE and (addresses := service["spec"]["externalIPs"]).items():
+        yield violation(addresses)
+
+
+INTERNAL_ONLY = ResourceRule(
+    name="exposure-internal",
+    title="Load balancers of the cluster are internal, and Services take no external addresses",
+    types=(SERVICE, INGRESS, INGRESS_PARAMS, GATEWAY_BALANCER),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="Dashboards and models have no login of their own towards the internet. A Service with an external address "
+    "takes traffic of all nodes to it (CVE-2020-8554).",
+    fix="Use the scheme internal. For a public model, suppress the finding with the reason.",
+    checks={"scheme": Check("must be internal", _internet_facing), "addresses": Check("must be empty", _external)},
+    program_only=True,
+)
+
+
+def _default_class(one: Resource, _: Context) -> Iterator[Violation]:
+    if one["globalDefault"].is_true():
+        yield violation(one["globalDefault"])
+
+
+def _too_high(one: Resource, context: Context) -> Iterator[Violation]:
+    value = one["value"].number()
+    if value is not None and value > context.settings["highest"]:
+        yield violation(one["value"])
+
+
+PRIORITIES_BOUNDED = ResourceRule(
+    name="priorities-bounded",
+    title="Priority classes are for named workloads, below those of the cluster's own software",
+    types=(PRIORITY_CLASS, WORKLOAD_PRIORITY),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Pods of a higher class evict the others; a default class gives that to every pod without one.",
+    fix="Use the four classes of components/tenancy/priorities.py.",
+    settings={
+        "highest": Setting(
+            asks="the highest value of a class", schema={"type": "integer", "minimum": 0}, values=everywhere(10000)
+        )
+    },
+    checks={
+        "default": Check("must be false", _default_class),
+        "value": Check("must not be higher than the setting", _too_high),
+    },
+    program_only=True,
+)
+
+
+def _plain_volumes(one: Resource, _: Context) -> Iterator[Violation]:
+    """The driver does not encrypt by default (kubernetes-sigs/aws-ebs-csi-driver, docs/parameters.md; read 2026-11)."""
+    encrypted = one["parameters"]["encrypted"]
+    if one["provisioner"].raw == _BLOCK and not encrypted.unknown and str(encrypted.raw).lower() != "true":
+        yield violation(encrypted)
+
+
+VOLUMES_ENCRYPTED = ResourceRule(
+    name="storage-class-encrypted",
+    title="Volumes of EBS are encrypted",
+    types=(STORAGE_CLASS,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Snapshots and disks of plain volumes can be read by whoever gets them.",
+    fix='Set the parameters encrypted: "true" and kmsKeyId of the class.',
+    checks={"encrypted": Check("must be true", _plain_volumes)},
+    program_only=True,
+)
+
+
+RULES = (VOLUMES_BY_DRIVER, NETPOL_NOT_OPEN, ACCOUNT_OWN, INTERNAL_ONLY, PRIORITIES_BOUNDED, VOLUMES_ENCRYPTED)

@@ -8,11 +8,10 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.questions import absent, at_least, false, filled, is_in, present, true
-from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import DATABASE, DATABASE_CLUSTER, PARAMETER_GROUP
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, violation
 
 _TYPES: Final = (DATABASE, DATABASE_CLUSTER)
 
@@ -27,33 +26,12 @@ CLOSED = ResourceRule(
     "the state.",
     fix="Set storageEncrypted, kmsKeyId and manageMasterUserPassword, and keep publiclyAccessible false.",
     checks={
-        "encrypted": Check(
-            asks="must be true",
-            find=true("storageEncrypted"),
-            external_ids=("CKV_AWS_16", "AVD-AWS-0079", "AVD-AWS-0080"),
-        ),
-        "key": Check(
-            asks="must be a customer managed KMS key",
-            find=present("kmsKeyId"),
-        ),
-        "private": Check(
-            asks="must be false",
-            find=false("publiclyAccessible"),
-            external_ids=("CKV_AWS_17", "AVD-AWS-0180"),
-        ),
-        "password": Check(
-            asks="must not be set",
-            find=absent("password"),
-        ),
-        "managed": Check(
-            asks="must be true",
-            find=true("manageMasterUserPassword"),
-        ),
-        "iam": Check(
-            asks="must be true",
-            find=true("iamDatabaseAuthenticationEnabled"),
-            external_ids=("CKV_AWS_161", "AVD-AWS-0176"),
-        ),
+        "encrypted": Check("must be true", true("storageEncrypted"), ("CKV_AWS_16", "AVD-AWS-0079", "AVD-AWS-0080")),
+        "key": Check("must be a customer managed KMS key", present("kmsKeyId")),
+        "private": Check("must be false", false("publiclyAccessible"), ("CKV_AWS_17", "AVD-AWS-0180")),
+        "password": Check("must not be set", absent("password")),
+        "managed": Check("must be true", true("manageMasterUserPassword")),
+        "iam": Check("must be true", true("iamDatabaseAuthenticationEnabled"), ("CKV_AWS_161", "AVD-AWS-0176")),
     },
 )
 
@@ -85,29 +63,14 @@ KEPT = ResourceRule(
     },
     checks={
         "backups": Check(
-            asks="must be at least the environment's minimum",
-            find=at_least("backupRetentionPeriod", "backupDays"),
-            external_ids=("CKV_AWS_133", "AVD-AWS-0077"),
+            "must be at least the environment's minimum",
+            at_least("backupRetentionPeriod", "backupDays"),
+            ("CKV_AWS_133", "AVD-AWS-0077"),
         ),
-        "tags": Check(
-            asks="must be true",
-            find=true("copyTagsToSnapshot"),
-            external_ids=("CKV2_AWS_60",),
-        ),
-        "final": Check(
-            asks="must be false",
-            find=false("skipFinalSnapshot"),
-        ),
-        "protection": Check(
-            asks="must be true",
-            find=true("deletionProtection"),
-            external_ids=("CKV_AWS_293", "AVD-AWS-0177"),
-        ),
-        "zones": Check(
-            asks="must be true",
-            find=_single_zone,
-            external_ids=("CKV_AWS_157",),
-        ),
+        "tags": Check("must be true", true("copyTagsToSnapshot"), ("CKV2_AWS_60",)),
+        "final": Check("must be false", false("skipFinalSnapshot")),
+        "protection": Check("must be true", true("deletionProtection"), ("CKV_AWS_293", "AVD-AWS-0177")),
+        "zones": Check("must be true", _single_zone, ("CKV_AWS_157",)),
     },
 )
 
@@ -120,30 +83,18 @@ WATCHED = ResourceRule(
     why="Slow queries and attacks can be investigated only with logs and metrics that were enabled before.",
     fix="Set autoMinorVersionUpgrade, enabledCloudwatchLogsExports, monitoringInterval and Performance Insights.",
     checks={
-        "upgrades": Check(
-            asks="must be true",
-            find=true("autoMinorVersionUpgrade", default=True),
-            external_ids=("CKV_AWS_226",),
-        ),
-        "logs": Check(
-            asks="must list log types",
-            find=filled("enabledCloudwatchLogsExports"),
-            external_ids=("CKV_AWS_129",),
-        ),
+        "upgrades": Check("must be true", true("autoMinorVersionUpgrade", default=True), ("CKV_AWS_226",)),
+        "logs": Check("must list log types", filled("enabledCloudwatchLogsExports"), ("CKV_AWS_129",)),
         "monitoring": Check(
-            asks="must be an interval of enhanced monitoring, in seconds",
-            find=is_in("monitoringInterval", 1, 5, 10, 15, 30, 60),
-            external_ids=("CKV_AWS_118",),
+            "must be an interval of enhanced monitoring, in seconds",
+            is_in("monitoringInterval", 1, 5, 10, 15, 30, 60),
+            ("CKV_AWS_118",),
         ),
-        "insights": Check(
-            asks="must be true",
-            find=true("performanceInsightsEnabled"),
-            external_ids=("CKV_AWS_353", "AVD-AWS-0133"),
-        ),
+        "insights": Check("must be true", true("performanceInsightsEnabled"), ("CKV_AWS_353", "AVD-AWS-0133")),
         "insights-key": Check(
-            asks="must be a customer managed KMS key",
-            find=present("performanceInsightsKmsKeyId"),
-            external_ids=("CKV_AWS_354", "AVD-AWS-0078"),
+            "must be a customer managed KMS key",
+            present("performanceInsightsKmsKeyId"),
+            ("CKV_AWS_354", "AVD-AWS-0078"),
         ),
     },
 )
@@ -182,15 +133,11 @@ PARAMETERS = StackRule(
     why="Without rds.force_ssl, a client can send its password unencrypted.",
     fix="Set a parameter group with rds.force_ssl 1 and log_min_duration_statement for the database.",
     checks={
-        "tls": Check(
-            asks="must set rds.force_ssl to 1",
-            find=_without("rds.force_ssl", "1"),
-            external_ids=("CKV2_AWS_69",),
-        ),
+        "tls": Check("must set rds.force_ssl to 1", _without("rds.force_ssl", "1"), ("CKV2_AWS_69",)),
         "slow": Check(
-            asks="must set log_min_duration_statement",
-            find=_without("log_min_duration_statement", "0", "100", "250", "500", "1000", "5000"),
-            external_ids=("CKV2_AWS_30",),
+            "must set log_min_duration_statement",
+            _without("log_min_duration_statement", "0", "100", "250", "500", "1000", "5000"),
+            ("CKV2_AWS_30",),
         ),
     },
 )

@@ -8,7 +8,6 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.checks.pools import children, facts
-from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import (
@@ -22,7 +21,7 @@ from policies.resources.tokens import (
     PLACEMENT_GROUP,
     SECURITY_GROUP,
 )
-from policies.rule import Check, Context, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, StackRule, Violation, violation
 from spec.catalog import instances
 
 _EFA: Final = ("efa", "efa-only")
@@ -97,26 +96,11 @@ EFA_COMPLETE = StackRule(
     "(gardener/gardener-extension-provider-aws#1832).",
     fix="Use efa: true with one zone and EFA-capable types; components.pools.fabric creates the rest.",
     checks={
-        "type": Check(
-            asks="must be a type with Elastic Fabric Adapters",
-            find=_incapable,
-        ),
-        "zone": Check(
-            asks="must be one zone",
-            find=_scattered,
-        ),
-        "interfaces": Check(
-            asks="must contain every adapter",
-            find=_unwired,
-        ),
-        "placement": Check(
-            asks="must have a cluster placement group",
-            find=_without_placement_group,
-        ),
-        "group": Check(
-            asks="must have a self-referencing security group",
-            find=_not_self_referencing,
-        ),
+        "type": Check("must be a type with Elastic Fabric Adapters", _incapable),
+        "zone": Check("must be one zone", _scattered),
+        "interfaces": Check("must contain every adapter", _unwired),
+        "placement": Check("must have a cluster placement group", _without_placement_group),
+        "group": Check("must have a self-referencing security group", _not_self_referencing),
     },
 )
 
@@ -170,22 +154,10 @@ CAPACITY_BLOCK = StackRule(
     "(eksctl-io/eksctl#8542).",
     fix="Set capacity.reservation with kind capacity-block, min equal to max, and the block's one zone.",
     checks={
-        "market": Check(
-            asks="must be 'capacity-block' in a launch template",
-            find=_wrong_market,
-        ),
-        "reservation": Check(
-            asks="must name the reservation",
-            find=_unreserved,
-        ),
-        "size": Check(
-            asks="must have equal minSize and maxSize, or no nodes while the block is not active",
-            find=_elastic,
-        ),
-        "zone": Check(
-            asks="must be in one zone",
-            find=_two_zones,
-        ),
+        "market": Check("must be 'capacity-block' in a launch template", _wrong_market),
+        "reservation": Check("must name the reservation", _unreserved),
+        "size": Check("must have equal minSize and maxSize, or no nodes while the block is not active", _elastic),
+        "zone": Check("must be in one zone", _two_zones),
     },
 )
 

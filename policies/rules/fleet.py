@@ -8,15 +8,13 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.checks.charts import releases_of
-from policies.checks.network import network
 from policies.checks.pools import facts, gpus_of, node_pools
-from policies.evaluation.documents import parsed
-from policies.levels import Levels
+from policies.checks.related import network, releases_of
+from policies.evaluation.iam import parsed
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL, RELEASE, SUBNET
-from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, everywhere, violation
 from spec.catalog import instances
 from spec.subnets import AWS_RESERVED
 
@@ -115,13 +113,9 @@ IP_HEADROOM = StackRule(
         )
     },
     checks={
-        "headroom": Check(
-            asks="must have enough addresses for pools at their maximum",
-            find=_exhausted,
-        ),
+        "headroom": Check("must have enough addresses for pools at their maximum", _exhausted),
         "prefixes": Check(
-            asks="must not exceed the addresses of the interfaces, unless the CNI delegates prefixes",
-            find=_beyond_interfaces,
+            "must not exceed the addresses of the interfaces, unless the CNI delegates prefixes", _beyond_interfaces
         ),
     },
 )
@@ -162,18 +156,9 @@ GPU_NODE_REPAIR = StackRule(
     "Practices, AI/ML compute).",
     fix="Set nodeRepair: true on the pool, and keep the add-on eks-node-monitoring-agent enabled.",
     checks={
-        "group": Check(
-            asks="must be true",
-            find=_unrepaired,
-        ),
-        "karpenter": Check(
-            asks="must be true",
-            find=_karpenter_repair_off,
-        ),
-        "agent": Check(
-            asks="must be monitored",
-            find=_unmonitored,
-        ),
+        "group": Check("must be true", _unrepaired),
+        "karpenter": Check("must be true", _karpenter_repair_off),
+        "agent": Check("must be monitored", _unmonitored),
     },
 )
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.checks.pods import Pod, of_container, of_pod, pods
 from policies.checks.pools import facts, names
-from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, WORKLOADS
-from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
-from spec.pools.keys import POOL
-
-_DEVICE: Final = "nvidia.com/"
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from spec.pools.keys import NVIDIA, POOL
 
 
 def _devices(container: Node, section: str) -> dict[str, Node]:
     fields = container["resources"][section].fields()
-    return {key: node for key, node in fields.items() if key.startswith(_DEVICE)}
+    return {key: node for key, node in fields.items() if key.startswith(NVIDIA)}
 
 
 def _unequal(_: Pod, container: Node) -> Node | None:
@@ -54,18 +50,9 @@ REQUEST_EQUALS_LIMIT = ResourceRule(
     why="The API server rejects the pod only when the job starts, perhaps an hour after it was queued.",
     fix="Set resources.limits of nvidia.com/gpu to a whole number, and omit the request or set the same number.",
     checks={
-        "equal": Check(
-            asks="must equal the limit",
-            find=of_container(_unequal),
-        ),
-        "whole": Check(
-            asks="must be a whole number",
-            find=of_container(_fractional),
-        ),
-        "one": Check(
-            asks="must be in the first container only",
-            find=of_pod(_sidecar),
-        ),
+        "equal": Check("must equal the limit", of_container(_unequal)),
+        "whole": Check("must be a whole number", of_container(_fractional)),
+        "one": Check("must be in the first container only", of_pod(_sidecar)),
     },
 )
 
@@ -105,14 +92,8 @@ SCHEDULABLE = StackRule(
     why="Otherwise the pod stays Pending forever and holds its quota.",
     fix="Select a pool of the stack in nodeSelector, and request no more than one of its nodes has.",
     checks={
-        "pool": Check(
-            asks="must be a pool of the stack",
-            find=_unknown_pool,
-        ),
-        "devices": Check(
-            asks="must not exceed the devices of one node",
-            find=_too_many,
-        ),
+        "pool": Check("must be a pool of the stack", _unknown_pool),
+        "devices": Check("must not exceed the devices of one node", _too_many),
     },
 )
 

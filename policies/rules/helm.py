@@ -1,4 +1,4 @@
-"""Helm releases: versions, repositories and atomic installs."""
+"""Helm releases: pinned charts, atomic changes, and values."""
 
 from __future__ import annotations
 
@@ -9,34 +9,20 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.levels import Levels
+from policies.checks.pods import node_software
+from policies.evaluation.texts import credentials
+from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import RELEASE
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
+from spec.catalog.software import CHARTS
 
 _EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 """One version (semver.org); Helm takes `1.x`, `^1.2.0`, `>=1` as ranges."""
-_REPOSITORIES: Final = [
-    "oci://public.ecr.aws/karpenter/*",
-    "oci://registry.k8s.io/*",
-    "oci://ghcr.io/kserve/*",
-    "oci://ghcr.io/kubeflow/*",
-    "https://kubernetes.github.io/*",
-    "https://kubernetes-sigs.github.io/*",
-    "https://aws.github.io/*",
-    "https://helm.ngc.nvidia.com/nvidia",
-    "https://kedacore.github.io/charts",
-    "https://fluent.github.io/helm-charts",
-    "https://prometheus-community.github.io/helm-charts",
-    "https://charts.jetstack.io",
-    "https://kubecost.github.io/*",
-    "https://opencost.github.io/*",
-    "https://argoproj.github.io/argo-helm",
-    "https://ray-project.github.io/kuberay-helm",
-    "https://community-charts.github.io/helm-charts",
-    "../[!.]*",
-]
-"""The last one is a directory of the checkout: its charts are reviewed like code."""
+_DIRECTORY: Final = "../[!.]*"
+"""A directory of the checkout: its charts are reviewed like code."""
+_REPOSITORIES: Final = sorted({row.chart if row.in_registry else row.repository for row in CHARTS.values()})
+"""Those of the pinned charts; in a registry, the charts themselves."""
 _ITSELF: Final = re.compile(r".*://|[./]")
 """Begins a chart that names its own place: an `oci://` reference or a path."""
 
@@ -78,30 +64,21 @@ PINNED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="With a version range, a later update can install another chart with the same permissions.",
-    fix="Pin the chart in spec.catalog.charts; add a new repository or directory to the rule's setting.",
+    fix="Pin the chart in spec/catalog/data/software.yaml; add a new repository or directory to the rule's setting.",
     settings={
         "repositories": Setting(
             asks="globs of allowed chart repositories and directories",
             schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(_REPOSITORIES),
+            values=everywhere([*_REPOSITORIES, _DIRECTORY]),
         )
     },
     checks={
-        "version": Check(
-            asks="must be an exact version",
-            find=_floating,
-        ),
-        "repository": Check(
-            asks="must be an allowed repository",
-            find=_other_repository,
-        ),
-        "devel": Check(
-            asks="must be false: it stands for the range >0.0.0-0",
-            find=_in_development,
-        ),
+        "version": Check("must be an exact version", _floating),
+        "repository": Check("must be an allowed repository", _other_repository),
+        "devel": Check("must be false: it stands for the range >0.0.0-0", _in_development),
         "postrender": Check(
-            asks="must not be set: the command runs with the credentials of the deployment",
-            find=_rewritten,
+            "must not be set: the command runs with the credentials of the deployment",
+            _rewritten,
             fix="Set values of the chart.",
         ),
     },
@@ -126,7 +103,7 @@ ATOMIC = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="An interrupted install blocks every later one (pulumi/pulumi-kubernetes#2054).",
-    fix="Install it with components.base.release.",
+    fix="Install it with components.base.kubernetes.",
     settings={
         "maximumSeconds": Setting(
             asks="maximum timeout of a release, in seconds",
@@ -135,15 +112,103 @@ ATOMIC = ResourceRule(
         )
     },
     checks={
-        "whole": Check(
-            asks="must be true",
-            find=_not_atomic,
-        ),
-        "timeout": Check(
-            asks="must be set, and at most the rule's setting",
-            find=_timeout,
-        ),
+        "whole": Check("must be true", _not_atomic),
+        "timeout": Check("must be set, and at most the rule's setting", _timeout),
     },
 )
 
-RULES = (PINNED, ATOMIC)
+
+_SWITCHES: Final = ("privileged", "hostNetwork", "hostPID", "hostIPC", "allowPrivilegeEscalation")
+_OBJECT: Final = re.compile(r"""(^|[\s{,-])["']?(kind["']?\s*:(?!\s*["']?Configuration\b)|verbs["']?\s*:)""")
+"""In a text: a field of an object or of a role's rule. Kueue's settings are of the kind Configuration."""
+_SECRET_WORDS: Final = ("password", "token", "secretkey", "apikey", "clientsecret")
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    """The node and everything below it."""
+    yield node
+    raw = node.raw
+    for below in node.fields().values() if isinstance(raw, dict) else node.items() if isinstance(raw, list) else ():
+        yield from _nodes(below)
+
+
+def _maps(node: Node) -> Iterator[Node]:
+    return (one for one in _nodes(node) if isinstance(one.raw, dict))
+
+
+def _exempt(release: Resource, context: Context) -> bool:
+    namespace = release["namespace"]
+    return namespace.unknown or namespace.raw in context.settings["privilegedNamespaces"]
+
+
+def _host_access(release: Resource, context: Context) -> Iterator[Violation]:
+    for node in () if _exempt(release, context) else _maps(release["values"]):
+        for key in _SWITCHES:
+            if key in node.raw and node[key].raw is True:
+                yield violation(node[key])
+
+
+def _as_root(release: Resource, context: Context) -> Iterator[Violation]:
+    for node in () if _exempt(release, context) else _maps(release["values"]):
+        if node["runAsUser"].raw == 0:
+            yield violation(node["runAsUser"])
+
+
+def _unbounded(release: Resource, _: Context) -> Iterator[Violation]:
+    for node in _maps(release["values"]):
+        resources = node["resources"]
+        requests = resources["requests"] if isinstance(resources.raw, dict) else resources
+        # Volume claims have `resources` as well, with storage only.
+        computes = isinstance(requests.raw, dict) and {"cpu", "memory"}.intersection(requests.raw)
+        if computes and resources["limits"]["memory"].missing:
+            yield violation(resources["limits"])
+
+
+def _floating_image(release: Resource, _: Context) -> Iterator[Violation]:
+    for node in _maps(release["values"]):
+        if node["tag"].raw == "latest":
+            yield violation(node["tag"])
+
+
+def _plain_secret(release: Resource, _: Context) -> Iterator[Violation]:
+    for node in _maps(release["values"]):
+        for key, value in node.fields().items():
+            named = key.lower() in _SECRET_WORDS and isinstance(value.raw, str) and value.raw != ""
+            if named and not any(credentials(str(value.raw))):
+                yield Violation(path=value.path, got="plain text")
+
+
+def _objects(release: Resource, _: Context) -> Iterator[Violation]:
+    """Charts have values for any object, as a map or as a template, and for rules of their controller's role."""
+    for node in _nodes(release["values"]):
+        raw = node.raw
+        if isinstance(raw, dict):
+            found = "verbs" in raw or {"apiVersion", "kind"} <= raw.keys()
+        else:
+            found = isinstance(raw, str) and _OBJECT.search(raw) is not None
+        if found:
+            yield violation(node)
+
+
+HARDENED = ResourceRule(
+    name="helm-values-hardened",
+    title="Helm values request nothing that the rules for pods and roles forbid",
+    types=(RELEASE,),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="A Release is one resource, so the rules for pods and roles don't see its pods and roles.",
+    fix="Remove the value; node software belongs in a namespace of the setting, a secret in a Secret, an object in the "
+    "program.",
+    settings=node_software(),
+    checks={
+        "isolated": Check("must be false", _host_access),
+        "user": Check("must not be 0", _as_root),
+        "memory": Check("must limit memory", _unbounded),
+        "image": Check("must be a fixed version", _floating_image),
+        "secret": Check("must be in a Secret", _plain_secret, ("KSV-0109",)),
+        "objects": Check("must be no object and no rule of a role", _objects),
+    },
+)
+
+
+RULES = (PINNED, ATOMIC, HARDENED)

@@ -8,34 +8,31 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.pods import Pod, of_pod, pods
-from policies.checks.pools import CAPACITY
-from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB, RAY, RAY_JOB
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, violation
+from spec.jobs import DAY, LONGEST, PRIORITY, QUEUE, SPOT_NOTICE_SECONDS
+from spec.pools import keys
 
-_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _OF_BATCH: Final = (JOB, RAY_JOB)
 """Kinds with the bounds in their spec."""
-_LONGEST_GRACE: Final = 120
-"""Seconds between notice and end of a Spot instance (EC2 User Guide, "Spot Instance interruption notices")."""
 
 
 def _gpus(resource: Resource) -> bool:
     """Whether it certainly requests GPUs."""
     limits = (one["resources"]["limits"] for pod in pods(resource) for one in pod.containers)
-    return any(key.startswith("nvidia.com/") for limit in limits for key in limit.fields())
+    return any(key.startswith(keys.NVIDIA) for limit in limits for key in limit.fields())
 
 
 def _unqueued(job: Resource, _: Context) -> Iterator[Violation]:
-    label = job["metadata"]["labels"][_QUEUE]
+    label = job["metadata"]["labels"][QUEUE]
     if label.missing and _gpus(job):
         yield violation(label)
 
 
 def _without_priority(job: Resource, _: Context) -> Iterator[Violation]:
-    label = job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
+    label = job["metadata"]["labels"][PRIORITY]
     classes = [pod.spec["priorityClassName"] for pod in pods(job)]
     if label.missing and _gpus(job) and all(name.missing for name in classes):
         yield violation(label)
@@ -49,16 +46,10 @@ QUEUED = ResourceRule(
     levels=Levels("A/M/M"),
     why="A job outside Kueue takes GPUs that are guaranteed to others, and can't be preempted by a job of higher "
     "priority.",
-    fix="Set the labels kueue.x-k8s.io/queue-name and kueue.x-k8s.io/priority-class.",
+    fix=f"Set the labels {QUEUE} and {PRIORITY}.",
     checks={
-        "queue": Check(
-            asks="must name a LocalQueue",
-            find=_unqueued,
-        ),
-        "priority": Check(
-            asks="must name a priority",
-            find=_without_priority,
-        ),
+        "queue": Check("must name a LocalQueue", _unqueued),
+        "priority": Check("must name a priority", _without_priority),
     },
 )
 
@@ -90,32 +81,20 @@ BOUNDED = ResourceRule(
         "maximumSeconds": Setting(
             asks="maximum duration of a job, in seconds",
             schema={"type": "integer", "minimum": 1},
-            values={"dev": 604800, "staging": 604800, "prod": 2592000},
+            values={"dev": 7 * DAY, "staging": 7 * DAY, "prod": LONGEST},
         )
     },
     checks={
-        "cleared": Check(
-            asks="must be set",
-            find=_unset("ttlSecondsAfterFinished"),
-        ),
-        "deadline": Check(
-            asks="must be set",
-            find=_unset("activeDeadlineSeconds"),
-        ),
-        "retries": Check(
-            asks="must be set",
-            find=_unset("backoffLimit"),
-        ),
-        "longest": Check(
-            asks="must be at most the environment's maximum",
-            find=_long,
-        ),
+        "cleared": Check("must be set", _unset("ttlSecondsAfterFinished")),
+        "deadline": Check("must be set", _unset("activeDeadlineSeconds")),
+        "retries": Check("must be set", _unset("backoffLimit")),
+        "longest": Check("must be at most the environment's maximum", _long),
     },
 )
 
 
 def _on_spot(pod: Pod) -> bool:
-    return bool(pod.spec["nodeSelector"][CAPACITY].raw == "spot")
+    return bool(pod.spec["nodeSelector"][keys.CAPACITY_TYPE].raw == "spot")
 
 
 def _without_claim(pod: Pod) -> Node | None:
@@ -128,7 +107,7 @@ def _without_claim(pod: Pod) -> Node | None:
 def _slow(pod: Pod) -> Node | None:
     grace = pod.spec["terminationGracePeriodSeconds"]
     seconds = grace.number()
-    return grace if _on_spot(pod) and seconds is not None and seconds > _LONGEST_GRACE else None
+    return grace if _on_spot(pod) and seconds is not None and seconds > SPOT_NOTICE_SECONDS else None
 
 
 SPOT_CHECKPOINTS = ResourceRule(
@@ -138,16 +117,11 @@ SPOT_CHECKPOINTS = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Two minutes after the interruption notice, the instance and its local data are gone.",
-    fix="Mount a PersistentVolumeClaim for checkpoints, and keep terminationGracePeriodSeconds at 120 or less.",
+    fix="Mount a PersistentVolumeClaim for checkpoints, and keep terminationGracePeriodSeconds at "
+    f"{SPOT_NOTICE_SECONDS} or less.",
     checks={
-        "volume": Check(
-            asks="must contain a PersistentVolumeClaim for checkpoints",
-            find=of_pod(_without_claim),
-        ),
-        "grace": Check(
-            asks="must be at most 120 seconds",
-            find=of_pod(_slow),
-        ),
+        "volume": Check("must contain a PersistentVolumeClaim for checkpoints", of_pod(_without_claim)),
+        "grace": Check(f"must be at most {SPOT_NOTICE_SECONDS} seconds", of_pod(_slow)),
     },
 )
 

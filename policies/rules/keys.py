@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.evaluation.conditions import described
-from policies.evaluation.documents import statements
-from policies.levels import Levels
+from policies.evaluation.iam import described, statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import KEY
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, violation
 
 
 def _never_rotated(key: Resource, _: Context) -> Iterator[Violation]:
@@ -66,34 +64,12 @@ KMS_KEY_SAFE = ResourceRule(
         )
     },
     checks={
-        "rotation": Check(
-            asks="must be true",
-            find=_never_rotated,
-            external_ids=("CKV_AWS_7", "AVD-AWS-0065"),
-        ),
-        "enabled": Check(
-            asks="must be true",
-            find=_disabled,
-            external_ids=("CKV_AWS_227",),
-        ),
-        "window": Check(
-            asks="must be at least the environment's minimum",
-            find=_short_window,
-        ),
-        "policy": Check(
-            asks="must be set",
-            find=_without_policy,
-            external_ids=("CKV2_AWS_64",),
-        ),
-        "principal": Check(
-            asks="must name its principals",
-            find=_any_principal,
-            external_ids=("CKV_AWS_33",),
-        ),
-        "lockout": Check(
-            asks="must be false",
-            find=_lockout_possible,
-        ),
+        "rotation": Check("must be true", _never_rotated, ("CKV_AWS_7", "AVD-AWS-0065")),
+        "enabled": Check("must be true", _disabled, ("CKV_AWS_227",)),
+        "window": Check("must be at least the environment's minimum", _short_window),
+        "policy": Check("must be set", _without_policy, ("CKV2_AWS_64",)),
+        "principal": Check("must name its principals", _any_principal, ("CKV_AWS_33",)),
+        "lockout": Check("must be false", _lockout_possible),
     },
 )
 

@@ -1,21 +1,19 @@
-"""Kueue: flavors, quotas and limits of ClusterQueues."""
+"""Kueue: flavors, quotas, limits, isolation of tenants and gangs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
+import yaml
 from pulumi_policy import Severity
 
 from policies.checks.pools import facts, names
-from policies.levels import Levels
-from policies.resources.access import Node
+from policies.checks.related import releases_of
+from policies.resources.access import Node, WrongTypeError, plain
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RESOURCE_FLAVOR
-from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
-from spec.pools.keys import POOL
-
-_DEVICE: Final = "nvidia.com/"
+from policies.resources.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RELEASE, RESOURCE_FLAVOR
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from spec.pools.keys import NVIDIA, POOL
 
 
 def _pools(stack: Stack) -> dict[str, Node]:
@@ -55,14 +53,8 @@ FLAVOR_HAS_POOL = StackRule(
     why="A workload admitted to a flavor without nodes waits forever and appears to be running.",
     fix="Set the pool's label in nodeLabels of the flavor, as components.queues does for each pool.",
     checks={
-        "pool": Check(
-            asks="must be a pool of the stack",
-            find=_without_pool,
-        ),
-        "flavor": Check(
-            asks="must have a ResourceFlavor",
-            find=_without_flavor,
-        ),
+        "pool": Check("must be a pool of the stack", _without_pool),
+        "flavor": Check("must have a ResourceFlavor", _without_flavor),
     },
 )
 
@@ -78,7 +70,7 @@ def _quotas(stack: Stack) -> Iterator[tuple[str, str, float]]:
 
 
 def _device(share: Node) -> bool:
-    return str(share["name"].raw).startswith(_DEVICE)
+    return str(share["name"].raw).startswith(NVIDIA)
 
 
 def _over_quota(stack: Stack, _: Context) -> Iterator[Violation]:
@@ -105,12 +97,7 @@ QUOTA_FITS = StackRule(
     levels=Levels("M/M/M"),
     why="A pod admitted beyond the capacity of its pool waits forever for a node and holds its quota.",
     fix="Lower the shares of teams in the stack file, or raise max of the pool.",
-    checks={
-        "sum": Check(
-            asks="must not exceed the pool's maximum",
-            find=_over_quota,
-        )
-    },
+    checks={"sum": Check("must not exceed the pool's maximum", _over_quota)},
 )
 
 
@@ -146,19 +133,46 @@ LIMITS_SANE = ResourceRule(
     fix="Keep lendingLimit within nominalQuota, set limits only in a cohort, and set reclaimWithinCohort together "
     "with borrowWithinCohort.",
     checks={
-        "lending": Check(
-            asks="must be at most nominalQuota",
-            find=_lends_too_much,
-        ),
-        "cohort": Check(
-            asks="must be set only in a cohort",
-            find=_without_cohort,
-        ),
-        "reclaim": Check(
-            asks="must not be Never",
-            find=_without_reclaim,
-        ),
+        "lending": Check("must be at most nominalQuota", _lends_too_much),
+        "cohort": Check("must be set only in a cohort", _without_cohort),
+        "reclaim": Check("must not be Never", _without_reclaim),
     },
 )
 
-RULES = (FLAVOR_HAS_POOL, QUOTA_FITS, LIMITS_SANE)
+
+def _configuration(release: Resource) -> Node:
+    """Kueue's configuration, which its chart takes as a string of YAML."""
+    node = release["values"].at("managerConfig", "controllerManagerConfigYaml")
+    if not isinstance(node.raw, str):
+        return node
+    try:
+        return Node(node.path, plain(yaml.safe_load(node.raw)))
+    except yaml.YAMLError as error:
+        raise WrongTypeError(node, "YAML") from error
+
+
+def _kueue_releases(stack: Stack) -> list[Resource]:
+    return releases_of(stack, "kueue")
+
+
+def _without_wait(stack: Stack, _: Context) -> Iterator[Violation]:
+    for release in _kueue_releases(stack):
+        wait = _configuration(release)["waitForPodsReady"]
+        for node in (wait["timeout"], wait["requeuingStrategy"]["backoffLimitCount"]):
+            if node.missing:
+                yield violation(node, at=release)
+
+
+GANG_SAFE = StackRule(
+    name="kueue-gang-safe",
+    title="Multi-node jobs start all their pods, or release their quota",
+    types=(RELEASE,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="Two partly started jobs can wait for each other's GPUs forever (kubernetes-sigs/kueue#2796).",
+    fix="Set waitForPodsReady of Kueue's configuration with a timeout and a backoffLimitCount.",
+    checks={"wait": Check("must be set", _without_wait)},
+)
+
+
+RULES = (FLAVOR_HAS_POOL, QUOTA_FITS, LIMITS_SANE, GANG_SAFE)

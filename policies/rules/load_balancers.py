@@ -8,10 +8,9 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.questions import companions, each, is_in, true
-from policies.levels import Levels
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import LISTENER, LOAD_BALANCER, TARGET_GROUP, WEB_ACL_ASSOCIATION
-from policies.rule import Check, Context, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, violation
 
 _MODERN: Final = ("ELBSecurityPolicy-TLS13-", "ELBSecurityPolicy-FS-1-2-", "ELBSecurityPolicy-TLS-1-2-")
 """Prefixes of the names of policies without TLS below 1.2 (ELB User Guide, "Security policies"; read 2026-11)."""
@@ -97,55 +96,30 @@ LB_TLS_INTERNAL = StackRule(
         )
     },
     checks={
-        "internal": Check(
-            asks="must be true, or the load balancer must be listed",
-            find=each(LOAD_BALANCER, _public),
-        ),
-        "logs": Check(
-            asks="must be true",
-            find=each(LOAD_BALANCER, true("accessLogs.enabled")),
-            external_ids=("CKV_AWS_91",),
-        ),
+        "internal": Check("must be true, or the load balancer must be listed", each(LOAD_BALANCER, _public)),
+        "logs": Check("must be true", each(LOAD_BALANCER, true("accessLogs.enabled")), ("CKV_AWS_91",)),
         "headers": Check(
-            asks="must be true",
-            find=_of_kind(_APPLICATION, "dropInvalidHeaderFields", True),
-            external_ids=("CKV_AWS_131", "AVD-AWS-0052"),
+            "must be true", _of_kind(_APPLICATION, "dropInvalidHeaderFields", True), ("CKV_AWS_131", "AVD-AWS-0052")
         ),
         "desync": Check(
-            asks="must be defensive or strictest",
-            find=_of_kind(_APPLICATION, "desyncMitigationMode", "defensive", "strictest", default="defensive"),
-            external_ids=("CKV_AWS_328",),
+            "must be defensive or strictest",
+            _of_kind(_APPLICATION, "desyncMitigationMode", "defensive", "strictest", default="defensive"),
+            ("CKV_AWS_328",),
         ),
-        "protection": Check(
-            asks="must be true",
-            find=each(LOAD_BALANCER, true("enableDeletionProtection")),
-            external_ids=("CKV_AWS_150",),
-        ),
-        "zones": Check(
-            asks="must be true",
-            find=_of_kind("network", "enableCrossZoneLoadBalancing", True),
-            external_ids=("CKV_AWS_152",),
-        ),
+        "protection": Check("must be true", each(LOAD_BALANCER, true("enableDeletionProtection")), ("CKV_AWS_150",)),
+        "zones": Check("must be true", _of_kind("network", "enableCrossZoneLoadBalancing", True), ("CKV_AWS_152",)),
         "plain": Check(
-            asks="must be HTTPS or TLS, or redirect to it",
-            find=each(LISTENER, _unencrypted),
-            external_ids=("CKV_AWS_2", "CKV_AWS_103", "CKV2_AWS_20", "AVD-AWS-0054"),
+            "must be HTTPS or TLS, or redirect to it",
+            each(LISTENER, _unencrypted),
+            ("CKV_AWS_2", "CKV_AWS_103", "CKV2_AWS_20", "AVD-AWS-0054"),
         ),
-        "plain-targets": Check(
-            asks="must be HTTPS, or behind a listener with TLS",
-            find=_plain_targets,
-            external_ids=("CKV_AWS_378",),
-        ),
+        "plain-targets": Check("must be HTTPS, or behind a listener with TLS", _plain_targets, ("CKV_AWS_378",)),
         "tls": Check(
-            asks="must be a policy without TLS below 1.2",
-            find=each(LISTENER, _old_tls),
-            external_ids=("CKV_AWS_103", "CKV2_AWS_74", "AVD-AWS-0047", "CIS-5.4.5"),
+            "must be a policy without TLS below 1.2",
+            each(LISTENER, _old_tls),
+            ("CKV_AWS_103", "CKV2_AWS_74", "AVD-AWS-0047", "CIS-5.4.5"),
         ),
-        "health": Check(
-            asks="must be set and enabled",
-            find=each(TARGET_GROUP, _unchecked),
-            external_ids=("CKV_AWS_261",),
-        ),
+        "health": Check("must be set and enabled", each(TARGET_GROUP, _unchecked), ("CKV_AWS_261",)),
     },
 )
 
@@ -157,13 +131,7 @@ LB_PUBLIC_FILTERED = StackRule(
     levels=Levels("A/A/M"),
     why="It limits the requests that one client can send to GPUs that are billed by the second.",
     fix="Associate an aws.wafv2.WebAcl with it.",
-    checks={
-        "filtered": Check(
-            asks="must have a web ACL",
-            find=_unfiltered,
-            external_ids=("CKV2_AWS_28", "AVD-AWS-0053"),
-        )
-    },
+    checks={"filtered": Check("must have a web ACL", _unfiltered, ("CKV2_AWS_28", "AVD-AWS-0053"))},
 )
 
 RULES = (LB_TLS_INTERNAL, LB_PUBLIC_FILTERED)

@@ -7,11 +7,10 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
 
 _TEMPLATES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
 _SINGLE: Final = (INSTANCE, LAUNCH_CONFIGURATION)
@@ -37,13 +36,7 @@ IMDSV2 = ResourceRule(
     levels=Levels("M/M/M"),
     why="Without a token, any program that can be made to fetch a URL exposes the node's credentials.",
     fix="Set httpTokens: required in the metadata options of the template.",
-    checks={
-        "tokens": Check(
-            asks="must be 'required'",
-            find=_tokens,
-            external_ids=("CKV_AWS_79", "AVD-AWS-0130"),
-        )
-    },
+    checks={"tokens": Check("must be 'required'", _tokens, ("CKV_AWS_79", "AVD-AWS-0130"))},
 )
 
 
@@ -69,13 +62,7 @@ HOP_LIMIT = ResourceRule(
             values=everywhere(1),
         )
     },
-    checks={
-        "hops": Check(
-            asks="must be 1",
-            find=_hops,
-            external_ids=("CKV_AWS_341",),
-        )
-    },
+    checks={"hops": Check("must be 1", _hops, ("CKV_AWS_341",))},
 )
 
 
@@ -103,16 +90,8 @@ NO_PUBLIC_IP = ResourceRule(
     why="A node with a public address is one security group rule away from the internet.",
     fix="Remove the public address, and create instances with a pool of the stack file.",
     checks={
-        "address": Check(
-            asks="must be false",
-            find=_public_address,
-            external_ids=("CKV_AWS_88", "CIS-5.4.3"),
-        ),
-        "pool": Check(
-            asks="must belong to a pool",
-            find=_bare,
-            external_ids=("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
-        ),
+        "address": Check("must be false", _public_address, ("CKV_AWS_88", "CIS-5.4.3")),
+        "pool": Check("must belong to a pool", _bare, ("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41")),
     },
 )
 
@@ -163,25 +142,10 @@ EBS_ENCRYPTED = ResourceRule(
     why="Volumes hold images, logs and scratch data of every team; access to a customer managed key can be revoked.",
     fix="Set encrypted, a KMS key and volumeType: gp3 for every volume of the template.",
     checks={
-        "mapped": Check(
-            asks="must describe the root volume",
-            find=_no_disk,
-            external_ids=("CKV_AWS_8",),
-        ),
-        "encrypted": Check(
-            asks="must be true",
-            find=_plain_disk,
-            external_ids=("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026"),
-        ),
-        "key": Check(
-            asks="must be a KMS key",
-            find=_aws_key,
-            external_ids=("CKV_AWS_189", "AVD-AWS-0027"),
-        ),
-        "type": Check(
-            asks="must be 'gp3'",
-            find=_old_disk,
-        ),
+        "mapped": Check("must describe the root volume", _no_disk, ("CKV_AWS_8",)),
+        "encrypted": Check("must be true", _plain_disk, ("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026")),
+        "key": Check("must be a KMS key", _aws_key, ("CKV_AWS_189", "AVD-AWS-0027")),
+        "type": Check("must be 'gp3'", _old_disk),
     },
 )
 

@@ -7,12 +7,10 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.evaluation.conditions import limits_the_caller
-from policies.evaluation.documents import Statement, statements
-from policies.levels import Levels
+from policies.evaluation.iam import Statement, limits_the_caller, statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
-from policies.rule import Check, Context, ResourceRule, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, violation
 
 _ENCRYPTED_TYPES: Final = (QUEUE, TOPIC)
 
@@ -70,30 +68,14 @@ QUEUES_ENCRYPTED = ResourceRule(
     fix="Set kmsMasterKeyId, and name the service and its source in the policy.",
     checks={
         "encrypted": Check(
-            asks="must be set, or SQS-managed encryption must stay on",
-            find=_plain,
-            external_ids=("CKV_AWS_26", "CKV_AWS_27", "AVD-AWS-0095", "AVD-AWS-0096"),
+            "must be set, or SQS-managed encryption must stay on",
+            _plain,
+            ("CKV_AWS_26", "CKV_AWS_27", "AVD-AWS-0095", "AVD-AWS-0096"),
         ),
-        "key": Check(
-            asks="must be a customer managed KMS key",
-            find=_aws_key,
-            external_ids=("CKV2_AWS_73", "AVD-AWS-0135", "AVD-AWS-0136"),
-        ),
-        "actions": Check(
-            asks="must name the actions that it allows",
-            find=_all_actions,
-            external_ids=("CKV_AWS_72", "AVD-AWS-0097"),
-        ),
-        "principal": Check(
-            asks="must name its principals",
-            find=_any_principal,
-            external_ids=("CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387"),
-        ),
-        "account": Check(
-            asks="must name only principals of the topic's account",
-            find=_other_accounts,
-            external_ids=("CKV_AWS_385",),
-        ),
+        "key": Check("must be a customer managed KMS key", _aws_key, ("CKV2_AWS_73", "AVD-AWS-0135", "AVD-AWS-0136")),
+        "actions": Check("must name the actions that it allows", _all_actions, ("CKV_AWS_72", "AVD-AWS-0097")),
+        "principal": Check("must name its principals", _any_principal, ("CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387")),
+        "account": Check("must name only principals of the topic's account", _other_accounts, ("CKV_AWS_385",)),
     },
 )
 

@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.checks.charts import releases_of
 from policies.checks.promql import counted_twice
-from policies.levels import Levels
+from policies.checks.related import releases_of
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import CONFIG_MAP, PROMETHEUS_RULE, RELEASE
-from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
 
 DASHBOARD: Final = "grafana_dashboard"
 """Label of a ConfigMap with dashboards (chart kube-prometheus-stack 88.5.3, grafana.sidecar.dashboards.label)."""
@@ -67,8 +66,8 @@ GAUGE_ONCE = ResourceRule(
     "fires too early or never (spec/catalog/data/metrics.yaml names the gauges and their source).",
     fix='Select the leader: replica_role!="follower"; where a gauge has no such label, aggregate with max first.',
     checks={
-        "rule": Check(asks="must not add the copies of a gauge", find=_of_rules),
-        "dashboard": Check(asks="must not add the copies of a gauge in its queries", find=_of_dashboards),
+        "rule": Check("must not add the copies of a gauge", _of_rules),
+        "dashboard": Check("must not add the copies of a gauge in its queries", _of_dashboards),
     },
 )
 
@@ -98,10 +97,7 @@ ALERTS_KEPT = StackRule(
     levels=Levels("A/M/M"),
     why="An idle GPU, a full quota and a job that runs away are found by alerts alone; nobody misses one that is gone.",
     fix="Remove an alert in components/observability/alerts with its runbook, instead of emptying its group.",
-    checks={
-        "filled": Check(asks="must have rules", find=_empty),
-        "alerts": Check(asks="must have alerts", find=_silent),
-    },
+    checks={"filled": Check("must have rules", _empty), "alerts": Check("must have alerts", _silent)},
 )
 
 RULES: Final = (GAUGE_ONCE, ALERTS_KEPT)

@@ -1,4 +1,4 @@
-"""Managed node groups: updates, names and sizes; Auto Scaling groups."""
+"""Managed node groups and Auto Scaling groups: updates, names and sizes; what the role of nodes may do."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.levels import Levels
+from policies.evaluation.iam import Statement, reads, statements
 from policies.resources.access import texts, unknowns
-from policies.resources.resource import Resource
-from policies.resources.tokens import AUTO_SCALING_GROUP, NODE_GROUP
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    AUTO_SCALING_GROUP,
+    NODE_GROUP,
+    PULL_THROUGH_CACHE,
+    ROLE,
+    ROLE_ATTACHMENT,
+    ROLE_POLICY,
+)
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 
 
 def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
@@ -54,18 +61,9 @@ SAFE_UPDATE = ResourceRule(
         ),
     },
     checks={
-        "bound": Check(
-            asks="must have maxUnavailable or maxUnavailablePercentage",
-            find=_unbounded,
-        ),
-        "share": Check(
-            asks="must be at most the environment's maximum",
-            find=_too_many,
-        ),
-        "force": Check(
-            asks="must be false",
-            find=_forced,
-        ),
+        "bound": Check("must have maxUnavailable or maxUnavailablePercentage", _unbounded),
+        "share": Check("must be at most the environment's maximum", _too_many),
+        "force": Check("must be false", _forced),
     },
 )
 
@@ -87,12 +85,7 @@ AUTONAME = ResourceRule(
     levels=Levels("A/M/M"),
     why="With a fixed name every replacement fails with ResourceInUseException (pulumi/pulumi-eks#294, #491).",
     fix="Omit nodeGroupName, or set delete_before_replace.",
-    checks={
-        "name": Check(
-            asks="must be left to auto-naming",
-            find=_fixed_name,
-        )
-    },
+    checks={"name": Check("must be left to auto-naming", _fixed_name)},
 )
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
 
@@ -112,12 +105,7 @@ DESIRED_IGNORED = ResourceRule(
     levels=Levels("A/M/M"),
     why="Otherwise every `up` scales a busy group back to its initial size and ends what runs there.",
     fix="Add scalingConfig.desiredSize to ignore_changes of a group whose minimum is below its maximum.",
-    checks={
-        "desired": Check(
-            asks="must contain scalingConfig.desiredSize",
-            find=_desired_size_reset,
-        )
-    },
+    checks={"desired": Check("must contain scalingConfig.desiredSize", _desired_size_reset)},
 )
 
 
@@ -150,17 +138,78 @@ ASG_TAGS = ResourceRule(
         )
     },
     checks={
-        "template": Check(
-            asks="must be set",
-            find=_configured,
-            external_ids=("CKV_AWS_315",),
-        ),
-        "tags": Check(
-            asks="must propagate owner and environment",
-            find=_untagged,
-            external_ids=("CKV_AWS_153",),
-        ),
+        "template": Check("must be set", _configured, ("CKV_AWS_315",)),
+        "tags": Check("must propagate owner and environment", _untagged, ("CKV_AWS_153",)),
     },
 )
 
-RULES = (SAFE_UPDATE, AUTONAME, DESIRED_IGNORED, ASG_TAGS)
+
+def _of_nodes(role: Resource) -> bool:
+    """Only EC2 assumes the role of a node; the domain of the service differs in some partitions."""
+    principals = [who for statement in statements(role["assumeRolePolicy"]) for who in statement.principals("Service")]
+    return any(str(who.raw).startswith("ec2.amazonaws.com") for who in principals)
+
+
+def _node_roles(policy: Resource) -> list[Resource]:
+    return [role for role in policy.source("role", ROLE) if _of_nodes(role)]
+
+
+def _attached(stack: Stack, context: Context) -> Iterator[Violation]:
+    for attachment in stack.of(ROLE_ATTACHMENT):
+        arn = attachment["policyArn"].text()
+        allowed = arn is None or arn.rpartition("/")[2] in context.settings["policies"]
+        if _node_roles(attachment) and not allowed:
+            yield violation(attachment["policyArn"], at=attachment)
+
+
+def _written(stack: Stack, _: Context) -> Iterator[Violation]:
+    for policy in stack.of(ROLE_POLICY):
+        if not _node_roles(policy):
+            continue
+        for statement in statements(policy["policy"]):
+            writes = [action for action in statement.actions if not reads(action)]
+            if statement.allows and (writes or statement.inverted):
+                got = f"allowing more than reads: {', '.join(writes)} on {_where(statement, stack)}"
+                yield violation(policy["policy"], got, policy)
+
+
+def _where(statement: Statement, stack: Stack) -> str:
+    """The resources, with CACHE for the prefix of any pull-through cache: a suppression is bound to the text."""
+    text = statement.where
+    for prefix in texts(rule["ecrRepositoryPrefix"] for rule in stack.of(PULL_THROUGH_CACHE)):
+        text = text.replace(f":repository/{prefix}/", ":repository/CACHE/")
+    return ", ".join(dict.fromkeys(text.split(", ")))
+
+
+NODE_ROLE_MINIMAL = StackRule(
+    name="node-role-minimal",
+    title="Node roles allow only joining the cluster, pulling images and Session Manager",
+    types=(ROLE, ROLE_POLICY, ROLE_ATTACHMENT),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A process that escapes its container has the node's role (EKS Best Practices, Identity and Access "
+    "Management).",
+    fix="Grant the permission to the pod that needs it: an IAM role for its service account, through EKS Pod Identity.",
+    settings={
+        "policies": Setting(
+            asks="AWS managed policies that a node role may have",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(
+                [
+                    "AmazonEKSWorkerNodePolicy",
+                    "AmazonEKSWorkerNodeMinimalPolicy",
+                    "AmazonEC2ContainerRegistryPullOnly",
+                    "AmazonEC2ContainerRegistryReadOnly",
+                    "AmazonSSMManagedInstanceCore",
+                ]
+            ),
+        )
+    },
+    checks={
+        "attached": Check("must be one of the policies that nodes need", _attached, ("CIS-5.1.3",)),
+        "written": Check("must only allow reads", _written),
+    },
+)
+
+
+RULES = (SAFE_UPDATE, AUTONAME, DESIRED_IGNORED, ASG_TAGS, NODE_ROLE_MINIMAL)

@@ -7,12 +7,11 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.evaluation.documents import Statement, listed, statements
-from policies.levels import Levels
+from policies.evaluation.iam import Statement, listed, statements
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL, POLICY, ROLE_POLICY
-from policies.rule import Check, Context, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, StackRule, Violation, violation
 from spec.catalog.instance_tags import carried
 
 _CONDITIONS: Final = ("aws:resourcetag/", "ec2:resourcetag/")
@@ -73,12 +72,7 @@ INSTANCE_TAGS = StackRule(
     levels=Levels("A/M/M"),
     why="EC2 denies the action on every instance: volumes don't attach, nodes are not terminated.",
     fix="Use a tag that EKS or Karpenter sets on instances (`spec.catalog.instance_tags`), or set it in the node pool.",
-    checks={
-        "tags": Check(
-            asks="must require only tags of instances",
-            find=_absent,
-        )
-    },
+    checks={"tags": Check("must require only tags of instances", _absent)},
 )
 
 RULES = (INSTANCE_TAGS,)

@@ -9,19 +9,11 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.pools import gpus_of
-from policies.evaluation import patterns, user_data
-from policies.levels import Levels
+from policies.evaluation import texts
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.resources.tokens import (
-    INSTANCE,
-    LAUNCH_CONFIGURATION,
-    LAUNCH_TEMPLATE,
-    NODE_CLASS,
-    NODE_GROUP,
-    NODE_POOL,
-)
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
+from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
 
 
 def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -39,13 +31,7 @@ NO_SSH = ResourceRule(
     why="SSH keys are shared, never expire and leave no audit trail; remoteAccess without security groups opens "
     "port 22 to all addresses.",
     fix="Remove it and use Session Manager: the node role has AmazonSSMManagedInstanceCore.",
-    checks={
-        "key": Check(
-            asks="must not be set",
-            find=_ssh_access,
-            external_ids=("CKV_AWS_100",),
-        )
-    },
+    checks={"key": Check("must not be set", _ssh_access, ("CKV_AWS_100",))},
 )
 
 
@@ -83,18 +69,18 @@ def _texts(machine: Resource) -> Iterator[tuple[str, str]]:
     for node in (body["userData"], body["userDataBase64"]):
         text = node.text()
         if text is not None:
-            yield node.path, user_data.decoded(text)
+            yield node.path, texts.decoded(text)
 
 
 def _credentials(machine: Resource, _: Context) -> Iterator[Violation]:
     for path, text in _texts(machine):
-        for form in patterns.credentials(text):
+        for form in texts.credentials(text):
             yield Violation(path=path, got=f"a text with what looks like a credential ({form})")
 
 
 def _weakened(machine: Resource, _: Context) -> Iterator[Violation]:
     for path, text in _texts(machine):
-        for key, value in user_data.kubelet(text):
+        for key, value in texts.kubelet(text):
             if _weak(key, value):
                 yield Violation(path=path, got=f"{key}: {value!r}")
 
@@ -117,19 +103,10 @@ USER_DATA = ResourceRule(
     why="Every process on the node can read user data, and a kubelet without authorization runs what any client sends.",
     fix="Fetch secrets at run time with an IAM role, and keep the kubelet's defaults.",
     checks={
-        "credentials": Check(
-            asks="must not contain a credential",
-            find=_credentials,
-            external_ids=("CKV_AWS_46", "AVD-AWS-0129"),
-        ),
-        "fetched": Check(
-            asks="must not run what it fetches: the server decides what every new node does",
-            find=_fetched,
-        ),
+        "credentials": Check("must not contain a credential", _credentials, ("CKV_AWS_46", "AVD-AWS-0129")),
+        "fetched": Check("must not run what it fetches: the server decides what every new node does", _fetched),
         "kubelet": Check(
-            asks="must not weaken the kubelet",
-            find=_weakened,
-            external_ids=tuple(f"CIS-3.2.{number}" for number in range(1, 10)),
+            "must not weaken the kubelet", _weakened, tuple(f"CIS-3.2.{number}" for number in range(1, 10))
         ),
     },
 )
@@ -191,23 +168,10 @@ AMI_PINNED = ResourceRule(
         ),
     },
     checks={
-        "pinned": Check(
-            asks="must name one release",
-            find=_floating,
-        ),
-        "owner": Check(
-            asks="must name a listed account that owns the image",
-            find=_unknown_owners,
-            external_ids=("AVD-AWS-0344",),
-        ),
-        "supported": Check(
-            asks="must not be Amazon Linux 2, which EKS stopped releasing on 2025-11-26",
-            find=_ended,
-        ),
-        "driver": Check(
-            asks="must be an accelerated image",
-            find=_without_driver,
-        ),
+        "pinned": Check("must name one release", _floating),
+        "owner": Check("must name a listed account that owns the image", _unknown_owners, ("AVD-AWS-0344",)),
+        "supported": Check("must not be Amazon Linux 2, which EKS stopped releasing on 2025-11-26", _ended),
+        "driver": Check("must be an accelerated image", _without_driver),
     },
 )
 
@@ -234,12 +198,7 @@ DRIFT_WINDOW = ResourceRule(
     levels=Levels("A/A/M"),
     why="AWS releases an image about every week, which makes all nodes of `@latest` drift at once (Karpenter, Drift).",
     fix='Add a budget to the pool: nodes "0", schedule and duration of the working hours, reasons [Drifted].',
-    checks={
-        "window": Check(
-            asks='must have one with nodes "0" and a schedule for Drifted',
-            find=_any_time,
-        )
-    },
+    checks={"window": Check('must have one with nodes "0" and a schedule for Drifted', _any_time)},
 )
 
 RULES = (NO_SSH, USER_DATA, AMI_PINNED, DRIFT_WINDOW)

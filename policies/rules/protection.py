@@ -8,10 +8,9 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.checks.questions import false
-from policies.levels import Levels
 from policies.resources.resource import Resource
 from policies.resources.tokens import BUCKET, DATABASE, EFS, KEY, LUSTRE, OPEN_ZFS, REPOSITORY
-from policies.rule import Check, Context, ResourceRule, Violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation
 
 _STATEFUL: Final = (KEY, EFS, LUSTRE, OPEN_ZFS, BUCKET, DATABASE)
 
@@ -31,18 +30,9 @@ STATEFUL_PROTECTED = ResourceRule(
     "as well.",
     fix="Set environment.protect: true in the stack file, and omit forceDestroy and forceDelete.",
     checks={
-        "protect": Check(
-            asks="must be protected",
-            find=_unprotected,
-        ),
-        "emptied": Check(
-            asks="must be false",
-            find=false("forceDestroy", BUCKET),
-        ),
-        "images": Check(
-            asks="must be false",
-            find=false("forceDelete", REPOSITORY),
-        ),
+        "protect": Check("must be protected", _unprotected),
+        "emptied": Check("must be false", false("forceDestroy", BUCKET)),
+        "images": Check("must be false", false("forceDelete", REPOSITORY)),
     },
 )
 

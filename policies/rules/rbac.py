@@ -1,190 +1,225 @@
-"""RBAC: least privilege of roles and bindings, and no privilege escalation."""
+"""RBAC: what roles of the program may allow, which roles a binding may name, and whom."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from fnmatch import fnmatchcase
-from typing import Any, Final
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from pulumi_policy import Severity
 
-from policies.levels import Levels
-from policies.resources.access import Node, texts
-from policies.resources.resource import Resource
-from policies.resources.tokens import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE_ROLE, ROLE_BINDING
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
+from policies.checks.grants import READS, SYSTEM, Grant, grants, harmless, listed_by_place
+from policies.checks.sameness import may_be_given
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    NAMESPACE_ROLE,
+    ROLE_BINDING,
+    SECRET,
+    SERVICE_ACCOUNT,
+)
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+
+if TYPE_CHECKING:
+    from components.composition.boundaries import Boundaries
 
 _ROLES: Final = (CLUSTER_ROLE, NAMESPACE_ROLE)
 _BINDINGS: Final = (CLUSTER_ROLE_BINDING, ROLE_BINDING)
+_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+"""A name that Kubernetes and EKS give to none of their objects: theirs have a colon, or are in `_BUILT_IN`."""
+_BUILT_IN: Final = frozenset({"admin", "cluster-admin", "edit", "view"})
+_READER: Final = "view"
+"""The only role of Kubernetes that may be bound: it reads what is no Secret (kubernetes.io, "Using RBAC Authorization",
+user-facing roles)."""
+_LABELS: Final = "rbac.authorization.k8s.io/"
+_TO_READERS: Final = f"{_LABELS}aggregate-to-{_READER}"
+_SECRETS: Final = frozenset(
+    {"Opaque", "kubernetes.io/basic-auth", "kubernetes.io/dockerconfigjson", "kubernetes.io/tls"}
+)
 
 
-_SYSTEM: Final = ("system:masters", "system:anonymous", "system:unauthenticated")
+def _beyond(role: Resource, context: Context) -> Iterator[Violation]:
+    """A role that the stack file gives was reviewed with the platform; one that reads Secrets is named even so."""
+    if role.type not in _ROLES:
+        return
+    given = may_be_given(context.boundaries, role)
+    place = role["metadata"]["namespace"]
+    space = None if role.type == CLUSTER_ROLE else place.text() or "default"
+    for rule in role["rules"].items():
+        found = [one for one in grants(rule) if (_reads_secrets(one) if given else not harmless(one, space))]
+        if found:
+            yield violation(rule, f"granting {listed_by_place(found)}")
 
 
-def _lists(rule: Node) -> tuple[set[str], set[str]]:
-    return texts(rule["verbs"].items()), texts(rule["resources"].items())
+def _reads_secrets(grant: Grant) -> bool:
+    return grant.verb in READS and (grant.group, grant.target) == ("", "secrets")
 
 
-def _grants(verbs: tuple[str, ...], *resources: str) -> Callable[[Resource, Context], Iterator[Violation]]:
-    """A role must not grant any of these verbs on any of these resources."""
-
-    def find(role: Resource, _: Context) -> Iterator[Violation]:
-        for rule in role["rules"].items() if role.type in _ROLES else ():
-            granted, on = _lists(rule)
-            hit = sorted(on.intersection(resources))
-            if granted.intersection(verbs) and hit:
-                yield violation(rule["resources"], f"granting {', '.join(sorted(granted))} on {', '.join(hit)}")
-
-    return find
+def _collects(role: Resource, _: Context) -> Iterator[Violation]:
+    """An aggregated role has the rules of every role with a label, also of later ones."""
+    if role.type != CLUSTER_ROLE:
+        return
+    if not role["aggregationRule"].missing:
+        yield violation(role["aggregationRule"], "a selector of the rules of other roles")
+    for key, value in role["metadata"]["labels"].fields().items():
+        if key.startswith(_LABELS) and key != _TO_READERS and value.is_not("false"):
+            yield violation(value, f"added to other roles by {key}")
 
 
-def _everything(role: Resource, _: Context) -> Iterator[Violation]:
-    for rule in role["rules"].items() if role.type in _ROLES else ():
-        for key in ("verbs", "resources", "apiGroups"):
-            if "*" in texts(rule[key].items()):
-                yield violation(rule[key])
+def _of_the_system(one: Resource, _: Context) -> Iterator[Violation]:
+    name = one["metadata"]["name"]
+    text = name.text() if one.type in (*_ROLES, *_BINDINGS) else None
+    if text is not None and (text in _BUILT_IN or not _NAME.fullmatch(text)):
+        yield violation(name)
 
 
-def _escalates(role: Resource, _: Context) -> Iterator[Violation]:
-    for rule in role["rules"].items() if role.type in _ROLES else ():
-        verbs = sorted(_lists(rule)[0].intersection(("escalate", "bind", "impersonate")))
-        if verbs:
-            yield violation(rule["verbs"], f"granting {', '.join(verbs)}")
+def _token(secret: Resource, _: Context) -> Iterator[Violation]:
+    """Kubernetes fills a Secret of type service-account-token with a token of the account that an annotation names."""
+    if secret.type == SECRET and (kind := secret["type"]).known and str(kind.raw) not in _SECRETS:
+        yield violation(kind)
 
 
-def _cluster_admin(binding: Resource, context: Context) -> Iterator[Violation]:
-    role = binding["roleRef"]["name"]
-    allowed = any(fnmatchcase(binding.name, pattern) for pattern in context.settings["administrators"])
-    if binding.type in _BINDINGS and role.raw == "cluster-admin" and not allowed:
-        yield violation(role)
-
-
-def _system(binding: Resource, _: Context) -> Iterator[Violation]:
-    for subject in binding["subjects"].items() if binding.type in _BINDINGS else ():
-        if subject["name"].raw in _SYSTEM:
-            yield violation(subject["name"])
-
-
-def _default_account(binding: Resource, _: Context) -> Iterator[Violation]:
-    """Every pod that names no account has this one."""
-    for subject in binding["subjects"].items() if binding.type in _BINDINGS else ():
-        if subject["kind"].raw == "ServiceAccount" and subject["name"].raw == "default":
-            yield violation(subject["name"])
-
-
-def _forbidden(asks: str, verbs: tuple[str, ...], resources: tuple[str, ...], *external_ids: str) -> Check[Resource]:
-    return Check(
-        asks=asks,
-        find=_grants(verbs, *resources),
-        external_ids=external_ids,
-    )
-
-
-_GLOBS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
-
-RBAC_LEAST = ResourceRule(
-    name="rbac-least",
-    title="RBAC roles name their verbs and resources, and allow no privilege escalation",
-    types=(*_ROLES, *_BINDINGS),
-    severity=Severity.HIGH,
-    levels=Levels("A/M/M"),
-    why="Permission to read Secrets, create pods in other namespaces or bind roles is equivalent to administrator "
-    "access.",
-    fix="Name verbs and resources, and grant each controller only what its own manifests need.",
-    settings={
-        "administrators": Setting(
-            asks="globs of allowed bindings to cluster-admin", schema=_GLOBS, values=everywhere([])
-        )
-    },
+ROLES_ALLOW = ResourceRule(
+    name="rbac-roles-allow",
+    title="Roles of the program allow only reads that reveal no credential, and a controller's own bookkeeping",
+    types=(*_ROLES, *_BINDINGS, SECRET),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="Whoever creates pods has every service account of the namespace; whoever changes a role, a webhook, an "
+    "admission policy, a node or a Secret has the cluster. What a listed grant does is known; others need a review.",
+    fix="Grant what policies/checks/grants.py lists. Else, after a review, suppress the finding with its reason and "
+    "owner. Objects of an add-on of the platform belong in its `boundaries`.",
     checks={
-        "wildcard": Check(
-            asks="must not be '*'",
-            find=_everything,
-            external_ids=("CKV_K8S_49", "KSV-0044", "KSV-0045", "KSV-0046", "CIS-4.1.3"),
+        "grants": Check(
+            "must allow no more than the list of policies/checks/grants.py",
+            _beyond,
+            (
+                "CKV_K8S_49", "CKV_K8S_155", "CKV_K8S_156", "CKV_K8S_157", "CKV_K8S_158", "CKV2_K8S_1", "CKV2_K8S_2",
+                "CKV2_K8S_3", "CKV2_K8S_4", "CKV2_K8S_5", "KSV-0041", "KSV-0044", "KSV-0045", "KSV-0046", "KSV-0047",
+                "KSV-0050", "KSV-0053", "KSV-0113", "KSV-0114", "CIS-4.1.2", "CIS-4.1.3", "CIS-4.1.8", "CIS-4.1.9",
+                "CIS-4.1.10", "CIS-4.1.11", "CIS-4.1.12",
+            ),
         ),
-        "secrets": _forbidden(
-            "must not allow reading Secrets",
-            ("get", "list", "watch"),
-            ("secrets",),
-            "CKV2_K8S_5",
-            "KSV-0041",
-            "KSV-0113",
-            "CIS-4.1.2",
+        "aggregation": Check(
+            "must neither collect rules of other roles nor add its own to others than `view`", _collects
         ),
-        "escalation": Check(
-            asks="must not allow privilege escalation",
-            find=_escalates,
-            external_ids=("CKV_K8S_157", "CKV_K8S_158", "CKV2_K8S_1", "CKV2_K8S_3", "KSV-0050", "CIS-4.1.8"),
+        "name": Check("must be a name of its own, and none of Kubernetes or EKS", _of_the_system),
+        "token": Check(
+            f"must be {', '.join(sorted(_SECRETS))}: no Secret is a token of a service account", _token
         ),
-        "bindings": _forbidden(
-            "must not allow creating or changing bindings",
-            ("create", "update", "patch"),
-            ("rolebindings", "clusterrolebindings"),
-            "CKV2_K8S_1",
+    },
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """What the program declares, for bindings.
+
+    Attributes:
+        accounts: Namespace and name of service accounts.
+        roles: Namespace (empty for ClusterRoles) and name of roles that the stack file does not give.
+        hidden: Types of which a name is unknown.
+    """
+
+    accounts: frozenset[tuple[str, str]]
+    roles: frozenset[tuple[str, str]]
+    hidden: frozenset[str]
+
+    @classmethod
+    def by(cls, stack: Stack, known: Boundaries | None) -> _Declared:
+        """Those of a program."""
+        found = stack.of(SERVICE_ACCOUNT, *_ROLES)
+        named = {one: (one["metadata"]["namespace"], one["metadata"]["name"]) for one in found}
+        keys = {one: (place.text() or "", name.text() or "") for one, (place, name) in named.items()}
+        return cls(
+            accounts=frozenset(key for one, key in keys.items() if one.type == SERVICE_ACCOUNT),
+            roles=frozenset(key for one, key in keys.items() if one.type in _ROLES and not may_be_given(known, one)),
+            hidden=frozenset(one.type for one, parts in named.items() if any(part.unknown for part in parts)),
+        )
+
+
+def _bindings(stack: Stack, known: Boundaries | None) -> Iterator[tuple[Resource, Node]]:
+    """Bindings that the stack file does not give, with their namespace."""
+    for binding in stack.of(*_BINDINGS):
+        if not may_be_given(known, binding):
+            yield binding, binding["metadata"]["namespace"]
+
+
+def _other_role(stack: Stack, context: Context) -> Iterator[Violation]:
+    known = context.boundaries
+    declared = _Declared.by(stack, known)
+    for binding, place in _bindings(stack, known):
+        kind, name = binding["roleRef"]["kind"], binding["roleRef"]["name"]
+        if any(one.unknown for one in (kind, name, place)) or not declared.hidden.isdisjoint(_ROLES):
+            continue
+        of_cluster = kind.raw == "ClusterRole"
+        space = "" if of_cluster else place.text() or ""
+        if (space, str(name.raw)) not in declared.roles and not (of_cluster and name.raw == _READER):
+            yield violation(name, at=binding)
+
+
+def _other_subject(stack: Stack, context: Context) -> Iterator[Violation]:
+    known = context.boundaries
+    declared = _Declared.by(stack, known)
+    for binding, place in _bindings(stack, known):
+        everywhere = binding.type == CLUSTER_ROLE_BINDING
+        for subject in binding["subjects"].items():
+            if any(one.unknown for one in (place, subject["kind"], subject["name"], subject["namespace"])):
+                continue
+            space = "" if everywhere else place.text() or ""
+            kind = subject["kind"].raw
+            allowed = (kind == "ServiceAccount" and _account(subject, space, declared, known)) or (
+                kind == "Group" and _group(str(subject["name"].raw), space, known)
+            )
+            if not allowed:
+                where = "in all namespaces" if everywhere else f"in namespace {space}"
+                yield violation(subject["name"], f"the {kind} {subject['name'].raw} {where}", binding)
+
+
+def _account(subject: Node, space: str, declared: _Declared, known: Boundaries | None) -> bool:
+    """A service account of the program or of an add-on; one of a team, whose members start pods with it, only in
+    namespaces of the team. Every pod that names no account has the one called default."""
+    name, home = str(subject["name"].raw), subject["namespace"].text() or space
+    teams = known.teams if known else {}
+    if name == "default" or (home in teams and teams.get(space) != teams[home]):
+        return False
+    given = known is not None and (home in known.addons - SYSTEM or (SERVICE_ACCOUNT, home, name) in known.objects)
+    return given or (home, name) in declared.accounts or SERVICE_ACCOUNT in declared.hidden
+
+
+def _group(name: str, space: str, known: Boundaries | None) -> bool:
+    """A group that an access entry of the stack file gives: one of a team in the team's namespaces."""
+    if known is None or name not in known.groups:
+        return False
+    team = known.groups[name]
+    return not team or known.teams.get(space) == team
+
+
+BINDINGS_LISTED = StackRule(
+    name="rbac-bindings-listed",
+    title="Bindings name roles of the program, and service accounts and groups that belong there",
+    types=(*_BINDINGS, *_ROLES, SERVICE_ACCOUNT),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="A binding to a role of Kubernetes, EKS or a chart gives permissions that no review of the program shows, and "
+    "a group such as `system:authenticated` is every identity of the cluster.",
+    fix="Declare a role for the binding. Bind a service account that the program or an add-on declares, or a group of "
+    "cluster.access; give people access by teams.<name>.members.",
+    checks={
+        "role": Check(
+            f"must be a role that the program declares, or the ClusterRole {_READER}",
+            _other_role,
+            ("KSV-0111", "CIS-4.1.1"),
         ),
-        "webhooks": _forbidden(
-            "must not allow changing admission webhooks",
-            ("create", "update", "patch"),
-            ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
-            "CKV_K8S_155",
-            "KSV-0114",
-            "CIS-4.1.11",
-        ),
-        "certificates": _forbidden(
-            "must not allow approving certificate signing requests",
-            ("update", "patch"),
-            ("certificatesigningrequests/approval",),
-            "CKV_K8S_156",
-        ),
-        "signers": _forbidden(
-            "must not allow approving for signers",
-            ("approve",),
-            ("signers",),
-            "CKV_K8S_156",
-        ),
-        "nodes": _forbidden(
-            "must not allow the proxy of nodes",
-            ("get", "create"),
-            ("nodes/proxy",),
-            "CKV2_K8S_2",
-            "KSV-0047",
-            "CIS-4.1.10",
-        ),
-        "exec": _forbidden(
-            "must not allow exec into pods",
-            ("create", "get"),
-            ("pods/exec", "pods/attach"),
-            "CKV2_K8S_2",
-            "KSV-0053",
-        ),
-        "status": _forbidden(
-            "must not allow changing the status of Services and nodes",
-            ("update", "patch"),
-            ("services/status", "nodes/status"),
-            "CKV2_K8S_4",
-        ),
-        "volumes": _forbidden(
-            "must not allow creating PersistentVolumes", ("create",), ("persistentvolumes",), "CIS-4.1.9"
-        ),
-        "tokens": _forbidden(
-            "must not allow creating service account tokens", ("create",), ("serviceaccounts/token",), "CIS-4.1.12"
-        ),
-        "admin": Check(
-            asks="must not be cluster-admin",
-            find=_cluster_admin,
-            external_ids=("KSV-0111", "CIS-4.1.1"),
-        ),
-        "default-account": Check(
-            asks="must not be the default service account",
-            find=_default_account,
-            external_ids=("CKV_K8S_42", "CIS-4.1.5"),
-        ),
-        "system": Check(
-            asks="must not be a system group",
-            find=_system,
-            external_ids=("KSV-0122", "KSV-0123"),
+        "subject": Check(
+            "must be a service account of the program or an add-on, or a group of the stack file, in its place",
+            _other_subject,
+            ("CKV_K8S_42", "CIS-4.1.5", "KSV-0122", "KSV-0123"),
         ),
     },
 )
 
-RULES = (RBAC_LEAST,)
+RULES = (ROLES_ALLOW, BINDINGS_LISTED)

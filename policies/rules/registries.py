@@ -8,11 +8,10 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.checks.questions import each, has_companion, is_in, true
-from policies.evaluation.documents import statements
-from policies.levels import Levels
+from policies.evaluation.iam import statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import PULL_THROUGH_CACHE, REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
-from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, everywhere, violation
 
 
 def _unkeyed(repository: Resource, _: Context) -> Iterator[Violation]:
@@ -61,32 +60,22 @@ ECR_HARDENED = StackRule(
     },
     checks={
         "immutable": Check(
-            asks="must be immutable",
-            find=each(REPOSITORY, is_in("imageTagMutability", "IMMUTABLE", "IMMUTABLE_WITH_EXCLUSION")),
-            external_ids=("CKV_AWS_51", "AVD-AWS-0031"),
+            "must be immutable",
+            each(REPOSITORY, is_in("imageTagMutability", "IMMUTABLE", "IMMUTABLE_WITH_EXCLUSION")),
+            ("CKV_AWS_51", "AVD-AWS-0031"),
         ),
         "scanned": Check(
-            asks="must be true",
-            find=each(REPOSITORY, true("imageScanningConfiguration.scanOnPush")),
-            external_ids=("CKV_AWS_163", "AVD-AWS-0030", "CIS-5.1.1"),
+            "must be true",
+            each(REPOSITORY, true("imageScanningConfiguration.scanOnPush")),
+            ("CKV_AWS_163", "AVD-AWS-0030", "CIS-5.1.1"),
         ),
-        "key": Check(
-            asks="must be of type KMS",
-            find=each(REPOSITORY, _unkeyed),
-            external_ids=("CKV_AWS_136", "AVD-AWS-0033"),
-        ),
+        "key": Check("must be of type KMS", each(REPOSITORY, _unkeyed), ("CKV_AWS_136", "AVD-AWS-0033")),
         "public": Check(
-            asks="must name its principals",
-            find=each(REPOSITORY_POLICY, _public),
-            external_ids=("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2"),
+            "must name its principals", each(REPOSITORY_POLICY, _public), ("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2")
         ),
-        "upstream": Check(
-            asks="must be a listed registry",
-            find=each(PULL_THROUGH_CACHE, _elsewhere),
-        ),
+        "upstream": Check("must be a listed registry", each(PULL_THROUGH_CACHE, _elsewhere)),
         "lifecycle": Check(
-            asks="must have a lifecycle policy",
-            find=has_companion(REPOSITORY_LIFECYCLE, "repository", REPOSITORY, "without one"),
+            "must have a lifecycle policy", has_companion(REPOSITORY_LIFECYCLE, "repository", REPOSITORY, "without one")
         ),
     },
 )

@@ -9,7 +9,6 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.pods import Pod, of_pod, pods
-from policies.levels import Levels
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import (
@@ -20,7 +19,7 @@ from policies.resources.tokens import (
     POD_DISRUPTION_BUDGET,
     STATEFUL_SET,
 )
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
 
@@ -65,14 +64,8 @@ SERVING_PDB = StackRule(
     "never ends.",
     fix="Declare a PodDisruptionBudget with maxUnavailable 1 for its labels.",
     checks={
-        "budget": Check(
-            asks="must have a PodDisruptionBudget",
-            find=_uncovered,
-        ),
-        "blocking": Check(
-            asks="must allow at least one",
-            find=_blocking,
-        ),
+        "budget": Check("must have a PodDisruptionBudget", _uncovered),
+        "blocking": Check("must allow at least one", _blocking),
     },
 )
 
@@ -112,14 +105,8 @@ SERVING_HA = ResourceRule(
         )
     },
     checks={
-        "replicas": Check(
-            asks="must be at least the environment's minimum",
-            find=_single,
-        ),
-        "spread": Check(
-            asks="must be set",
-            find=_not_spread,
-        ),
+        "replicas": Check("must be at least the environment's minimum", _single),
+        "spread": Check("must be set", _not_spread),
     },
 )
 
@@ -141,16 +128,8 @@ SERVING_PROBES = ResourceRule(
     why="A model takes minutes to load; without a readiness probe, requests arrive before it is loaded.",
     fix="Set readinessProbe and livenessProbe of the container, and startupProbe where a model takes time to load.",
     checks={
-        "ready": Check(
-            asks="must be set",
-            find=_probe("readinessProbe"),
-            external_ids=("CKV_K8S_9",),
-        ),
-        "alive": Check(
-            asks="must be set",
-            find=_probe("livenessProbe"),
-            external_ids=("CKV_K8S_8",),
-        ),
+        "ready": Check("must be set", _probe("readinessProbe"), ("CKV_K8S_9",)),
+        "alive": Check("must be set", _probe("livenessProbe"), ("CKV_K8S_8",)),
     },
 )
 
@@ -197,14 +176,8 @@ SCALE_BOUNDS = ResourceRule(
         )
     },
     checks={
-        "maximum": Check(
-            asks="must be set",
-            find=_unbounded,
-        ),
-        "minimum": Check(
-            asks="must be at least the environment's minimum",
-            find=_too_few,
-        ),
+        "maximum": Check("must be set", _unbounded),
+        "minimum": Check("must be at least the environment's minimum", _too_few),
     },
 )
 
@@ -224,14 +197,8 @@ KSERVE_HARDENED = ResourceRule(
         )
     },
     checks={
-        "place": Check(
-            asks="must match a pattern of the setting models",
-            find=_other_location,
-        ),
-        "account": Check(
-            asks="must be a service account of the team",
-            find=_default_account,
-        ),
+        "place": Check("must match a pattern of the setting models", _other_location),
+        "account": Check("must be a service account of the team", _default_account),
     },
 )
 

@@ -7,13 +7,12 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.checks.charts import releases_of
 from policies.checks.pools import ZONE, label, node_pools, requirement, spot, type_names
-from policies.levels import Levels
+from policies.checks.related import releases_of
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import EVENT_RULE, EVENT_TARGET, NODE_GROUP, NODE_POOL, QUEUE, RELEASE
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from spec.pools.keys import ROLE
 
 
@@ -38,12 +37,7 @@ NO_SPOT_INFERENCE = ResourceRule(
             values=everywhere(["system", "inference"]),
         )
     },
-    checks={
-        "role": Check(
-            asks="must not be one that serves users",
-            find=_reclaimed,
-        )
-    },
+    checks={"role": Check("must not be one that serves users", _reclaimed)},
 )
 
 
@@ -83,14 +77,8 @@ DIVERSIFIED = ResourceRule(
         ),
     },
     checks={
-        "types": Check(
-            asks="must contain at least three instance types",
-            find=_few_types,
-        ),
-        "zones": Check(
-            asks="must contain at least two zones",
-            find=_few_zones,
-        ),
+        "types": Check("must contain at least three instance types", _few_types),
+        "zones": Check("must contain at least two zones", _few_zones),
     },
 )
 _WARNING: Final = "EC2 Spot Instance Interruption Warning"
@@ -140,14 +128,8 @@ INTERRUPTIONS = StackRule(
     fix="Create the queue, EventBridge rules and targets (components.addons.karpenter), and set "
     "settings.interruptionQueue of Karpenter.",
     checks={
-        "events": Check(
-            asks="must have its interruption warnings sent to a queue",
-            find=_without_events,
-        ),
-        "karpenter": Check(
-            asks="must name the queue",
-            find=_queue_not_set,
-        ),
+        "events": Check("must have its interruption warnings sent to a queue", _without_events),
+        "karpenter": Check("must name the queue", _queue_not_set),
     },
 )
 

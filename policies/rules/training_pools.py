@@ -9,11 +9,11 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.pools import facts, label
-from policies.levels import Levels
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
-from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from spec.catalog import instances, quotas
+from spec.jobs import DAY, LONGEST
 from spec.pools.keys import ROLE
 
 _TRAINING: Final = "training"
@@ -78,31 +78,19 @@ TRAINING_DISRUPTION = ResourceRule(
         "lifeSeconds": Setting(
             asks="minimum lifetime of a node, in seconds",
             schema={"type": "integer", "minimum": 0},
-            values={"dev": 86400, "staging": 86400, "prod": 604800},
+            values={"dev": DAY, "staging": DAY, "prod": 7 * DAY},
         ),
         "jobSeconds": Setting(
             asks="longest deadline of a job, in seconds",
             schema={"type": "integer", "minimum": 0},
-            values=everywhere(14 * 86400),
+            values=everywhere(LONGEST),
         ),
     },
     checks={
-        "policy": Check(
-            asks="must be WhenEmpty",
-            find=_consolidated,
-        ),
-        "idle": Check(
-            asks="must be long enough for the next job",
-            find=_removed_early,
-        ),
-        "life": Check(
-            asks="must not be shorter than the environment's minimum",
-            find=_expires_early,
-        ),
-        "drain": Check(
-            asks="must be as long as the longest job, which may start a minute before the drain",
-            find=_drains_early,
-        ),
+        "policy": Check("must be WhenEmpty", _consolidated),
+        "idle": Check("must be long enough for the next job", _removed_early),
+        "life": Check("must not be shorter than the environment's minimum", _expires_early),
+        "drain": Check("must be as long as the longest job, which may start a minute before the drain", _drains_early),
     },
 )
 
@@ -137,14 +125,8 @@ NO_TIMESLICING = StackRule(
         )
     },
     checks={
-        "training": Check(
-            asks="must not be set",
-            find=_shared,
-        ),
-        "replicas": Check(
-            asks="must be at most the environment's maximum",
-            find=_too_many_replicas,
-        ),
+        "training": Check("must not be set", _shared),
+        "replicas": Check("must be at most the environment's maximum", _too_many_replicas),
     },
 )
 
@@ -192,12 +174,7 @@ SERVICE_QUOTA = StackRule(
             },
         )
     },
-    checks={
-        "vcpus": Check(
-            asks="must be within the account's quota",
-            find=_beyond,
-        )
-    },
+    checks={"vcpus": Check("must be within the account's quota", _beyond)},
 )
 
 RULES = (TRAINING_DISRUPTION, NO_TIMESLICING, SERVICE_QUOTA)

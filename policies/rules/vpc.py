@@ -1,17 +1,22 @@
-"""Parts of a VPC: insecure defaults, flow logs and unused resources."""
+"""The VPC: its parts and shape, security groups, and endpoints to the services of AWS."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from ipaddress import IPv4Network, ip_network
+from itertools import combinations
+from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.checks.related import may_select, node_class_terms, public_subnets, zones
+from policies.checks.related import network as network_of
+from policies.evaluation.iam import Statement, limits_the_caller, listed, narrow, statements
 from policies.evaluation.ranges import internet
-from policies.levels import Levels
-from policies.resources.access import Node
+from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import (
+    CLUSTER,
     DEFAULT_NETWORK_ACL,
     DEFAULT_SECURITY_GROUP,
     DEFAULT_VPC,
@@ -19,15 +24,20 @@ from policies.resources.tokens import (
     EIP,
     FLOW_LOG,
     INGRESS_RULE,
+    NAT_GATEWAY,
     NETWORK_ACL,
     NETWORK_ACL_RULE,
     ROUTE,
     ROUTE_TABLE,
+    SECURITY_GROUP,
     SECURITY_GROUP_RULE,
     SUBNET,
+    TOPIC_SUBSCRIPTION,
     VPC,
+    VPC_ENDPOINT,
+    VPC_RANGE,
 )
-from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 
 _ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
 
@@ -64,17 +74,9 @@ def _to_an_instance(resource: Resource, _: Context) -> Iterator[Violation]:
 
 
 _TARGETS: Final = (
-    "carrierGatewayId",
-    "coreNetworkArn",
-    "egressOnlyGatewayId",
-    "gatewayId",
-    "localGatewayId",
-    "natGatewayId",
-    "networkInterfaceId",
-    "transitGatewayId",
-    "vpcEndpointId",
-    "vpcPeeringConnectionId",
-)
+    "carrierGatewayId", "coreNetworkArn", "egressOnlyGatewayId", "gatewayId", "localGatewayId", "natGatewayId",
+    "networkInterfaceId", "transitGatewayId", "vpcEndpointId", "vpcPeeringConnectionId",
+)  # fmt: skip
 
 
 def _two_targets(resource: Resource, _: Context) -> Iterator[Violation]:
@@ -119,37 +121,14 @@ PARTS_CLOSED = ResourceRule(
     why="Default VPCs, default security groups and automatic public addresses expose resources unintentionally.",
     fix="Use the network component: its subnets assign no public addresses, and its default security group is empty.",
     checks={
-        "default-vpc": Check(
-            asks="must not be used",
-            find=_aws_default,
-            external_ids=("CKV_AWS_148", "AVD-AWS-0101"),
-        ),
-        "public-address": Check(
-            asks="must be false",
-            find=_public_by_default,
-            external_ids=("CKV_AWS_130", "AVD-AWS-0164"),
-        ),
-        "default-route": Check(
-            asks="must not be set on a default route; use a gateway",
-            find=_to_an_instance,
-            external_ids=("CKV2_AWS_35",),
-        ),
-        "target": Check(
-            asks="must be the only target of a route",
-            find=_two_targets,
-        ),
+        "default-vpc": Check("must not be used", _aws_default, ("CKV_AWS_148", "AVD-AWS-0101")),
+        "public-address": Check("must be false", _public_by_default, ("CKV_AWS_130", "AVD-AWS-0164")),
+        "default-route": Check("must not be set on a default route; use a gateway", _to_an_instance, ("CKV2_AWS_35",)),
+        "target": Check("must be the only target of a route", _two_targets),
         "acl": Check(
-            asks="must limit networks or ports",
-            find=_open_acl,
-            external_ids=(
-                "CKV_AWS_229",
-                "CKV_AWS_230",
-                "CKV_AWS_231",
-                "CKV_AWS_232",
-                "CKV_AWS_352",
-                "AVD-AWS-0102",
-                "AVD-AWS-0105",
-            ),
+            "must limit networks or ports",
+            _open_acl,
+            ("CKV_AWS_229", "CKV_AWS_230", "CKV_AWS_231", "CKV_AWS_232", "CKV_AWS_352", "AVD-AWS-0102", "AVD-AWS-0105"),
         ),
     },
 )
@@ -220,41 +199,257 @@ VPC_BASELINE = StackRule(
     "unintentionally.",
     fix="Use the network component with flowLogs.enabled.",
     checks={
-        "flow-logs": Check(
-            asks="must have flow logs",
-            find=_without_flow_logs,
-            external_ids=("CKV2_AWS_11", "AVD-AWS-0178"),
-        ),
-        "rejected": Check(
-            asks="must include rejected connections",
-            find=_accepted_only,
-        ),
+        "flow-logs": Check("must have flow logs", _without_flow_logs, ("CKV2_AWS_11", "AVD-AWS-0178")),
+        "rejected": Check("must include rejected connections", _accepted_only),
         "default-group": Check(
-            asks="must have its default security group managed by the stack",
-            find=_default_group_unmanaged,
-            external_ids=("CKV2_AWS_12",),
+            "must have its default security group managed by the stack", _default_group_unmanaged, ("CKV2_AWS_12",)
         ),
-        "default-rules": Check(
-            asks="must be empty",
-            find=_default_rules,
-            external_ids=("CKV2_AWS_12", "AVD-AWS-0173"),
-        ),
-        "address": Check(
-            asks="must be attached",
-            find=_idle_address,
-            external_ids=("CKV2_AWS_19",),
-        ),
-        "acl": Check(
-            asks="must name its subnets",
-            find=_unattached_acl,
-            external_ids=("CKV2_AWS_1",),
-        ),
-        "peering": Check(
-            asks="must be the networks of the peer only",
-            find=_all_traffic_to_peer,
-            external_ids=("CKV2_AWS_44",),
-        ),
+        "default-rules": Check("must be empty", _default_rules, ("CKV2_AWS_12", "AVD-AWS-0173")),
+        "address": Check("must be attached", _idle_address, ("CKV2_AWS_19",)),
+        "acl": Check("must name its subnets", _unattached_acl, ("CKV2_AWS_1",)),
+        "peering": Check("must be the networks of the peer only", _all_traffic_to_peer, ("CKV2_AWS_44",)),
     },
 )
 
-RULES = (PARTS_CLOSED, VPC_BASELINE)
+
+_RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
+_MADE_BY_PULUMI: Final = "Managed by Pulumi"
+"""The description that the AWS provider sets by default."""
+_SELECTORS: Final = ("securityGroupSelectorTerms", "podSecurityGroupSelectorTerms")
+
+
+def _group_entries(resource: Resource, way: str) -> list[Node]:
+    """Rules of one direction, `ingress` or `egress`, wherever they are written."""
+    if resource.type == SECURITY_GROUP:
+        return resource[way].items()
+    if resource.type == SECURITY_GROUP_RULE:
+        return [resource.props] if resource["type"].raw == way else []
+    token = INGRESS_RULE if way == "ingress" else EGRESS_RULE
+    return [resource.props] if resource.type == token else []
+
+
+def _ranges(entry: Node) -> list[Node]:
+    ranges = [entry["cidrIpv4"], entry["cidrIpv6"]]
+    return [node for node in ranges + listed(entry["cidrBlocks"]) + listed(entry["ipv6CidrBlocks"]) if node.known]
+
+
+def _open(resource: Resource, way: str) -> Iterator[Violation]:
+    ranges = [node for entry in _group_entries(resource, way) for node in _ranges(entry)]
+    yield from (violation(node) for node in internet(ranges))
+
+
+def _open_in(resource: Resource, _: Context) -> Iterator[Violation]:
+    yield from _open(resource, "ingress")
+
+
+def _open_out(resource: Resource, _: Context) -> Iterator[Violation]:
+    yield from _open(resource, "egress")
+
+
+def _prefix_list(resource: Resource, _: Context) -> Iterator[Violation]:
+    """The owner of a list changes its ranges at any time (VPC User Guide, "Managed prefix lists")."""
+    for entry in [*_group_entries(resource, "ingress"), *_group_entries(resource, "egress")]:
+        lists = [entry["prefixListId"], *listed(entry["prefixListIds"])]
+        yield from (violation(node) for node in lists if node.known)
+
+
+def _undescribed(resource: Resource, _: Context) -> Iterator[Violation]:
+    places = [resource["description"]]
+    if resource.type == SECURITY_GROUP:
+        places += [entry["description"] for way in ("ingress", "egress") for entry in resource[way].items()]
+    yield from (violation(text) for text in places if text.missing or text.raw in ("", _MADE_BY_PULUMI))
+
+
+LEAST_OPEN = ResourceRule(
+    name="sg-least-open",
+    title="Security group rules name networks or groups, and have a description",
+    types=(SECURITY_GROUP, *_RULES),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="An open port is found within minutes; open egress lets an attacker exfiltrate data.",
+    fix="Name a network or another group, and describe the rule; for an exception, add a suppression with the reason.",
+    checks={
+        "ingress": Check(
+            "must not be all addresses",
+            _open_in,
+            ("CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "AVD-AWS-0107"),
+        ),
+        "egress": Check("must not be all addresses", _open_out, ("CKV_AWS_382", "AVD-AWS-0104")),
+        "prefix-list": Check("must not be a prefix list, whose ranges are not in the program", _prefix_list),
+        "description": Check("must describe the purpose", _undescribed, ("CKV_AWS_23", "AVD-AWS-0099", "AVD-AWS-0124")),
+    },
+)
+
+
+def _unused(stack: Stack, _: Context) -> Iterator[Violation]:
+    users = [resource for resource in stack.resources if resource.type not in (*_RULES, SECURITY_GROUP)]
+    selectors = [term for field in _SELECTORS for term in node_class_terms(stack, field)]
+    for group in stack.of(SECURITY_GROUP):
+        selected = any(may_select(term, group) for term in selectors)
+        if not selected and not any(user.takes_from(group) for user in users):
+            yield Violation(path="", got="attached to nothing", at=group)
+
+
+GROUPS_USED = StackRule(
+    name="sg-attached",
+    title="Every security group is attached to something",
+    types=(SECURITY_GROUP,),
+    severity=Severity.LOW,
+    levels=Levels("A/A/M"),
+    why="An unused group can be attached later without a review of its rules.",
+    fix="Attach it, or remove it.",
+    checks={"used": Check("must be attached", _unused, ("CKV2_AWS_5",))},
+)
+
+
+_PRIVATE: Final = tuple(
+    IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+)
+"""RFC 1918, and RFC 6598 for pods."""
+
+
+def _subnet_ranges(stack: Stack) -> list[tuple[Resource, Node, IPv4Network]]:
+    places = [(resource, resource["cidrBlock"]) for resource in stack.of(VPC, VPC_RANGE)]
+    places += [(resource, resource["kubernetesNetworkConfig"]["serviceIpv4Cidr"]) for resource in stack.of(CLUSTER)]
+    return [(at, node, network) for at, node in places if (network := network_of(node)) is not None]
+
+
+def _public_range(stack: Stack, _: Context) -> Iterator[Violation]:
+    for at, node, network in _subnet_ranges(stack):
+        if not any(network.subnet_of(private) for private in _PRIVATE):
+            yield violation(node, at=at)
+
+
+def _overlapping(stack: Stack, context: Context) -> Iterator[Violation]:
+    ranges = _subnet_ranges(stack)
+    for (_first, node, network), (at, other, second) in combinations(ranges, 2):
+        if network.overlaps(second):
+            yield violation(other, f"{second}, which overlaps {network} ({node.path})", at)
+    for at, node, network in ranges:
+        for text in context.settings["reserved"]:
+            if network.overlaps(ip_network(text)):
+                yield violation(node, f"{network}, which overlaps the reserved {text}", at)
+
+
+def _gateways(stack: Stack, context: Context) -> Iterator[Violation]:
+    wanted = context.settings["nat"]
+    gateways = stack.of(NAT_GATEWAY)
+    public = public_subnets(stack)
+    private = [subnet for subnet in stack.of(SUBNET) if not any(subnet is other for other in public)]
+    count, places = len(gateways), len(zones(private))
+    undecided = any(subnet[key].unknown for subnet in private for key in ("availabilityZone", "mapPublicIpOnLaunch"))
+    if not gateways or undecided:
+        return
+    if (wanted == "per-zone" and count < places) or (wanted == "single" and count > 1):
+        yield Violation(
+            path="", got=f"one of {count} NAT gateways for {places} zones; required: {wanted}", at=gateways[0]
+        )
+
+
+def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Violation]:
+    names = [endpoint["serviceName"] for endpoint in stack.of(VPC_ENDPOINT)]
+    there = texts(names)
+    wanted = context.settings["endpoints"]
+    missing = [service for service in wanted if not any(name.endswith(f".{service}") for name in there)]
+    if len(missing) > unknowns(names):
+        for vpc in stack.of(VPC):
+            yield Violation(path="", got=f"without endpoints of {', '.join(missing)}", at=vpc)
+
+
+_DOCKER: Final = "172.17.0.0/16"
+"""The bridge network of Docker on nodes (EKS User Guide, "View Amazon EKS networking requirements")."""
+_STRINGS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
+
+VPC_SHAPE = StackRule(
+    name="vpc-shape",
+    title="CIDR ranges are private and don't overlap, and traffic to AWS uses VPC endpoints",
+    types=(VPC, VPC_RANGE, CLUSTER, SUBNET, NAT_GATEWAY, VPC_ENDPOINT),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="Ranges can't be changed later, and pulls through NAT cost 0.045 USD a GB (EKS Best Practices, Networking).",
+    fix="Set network.cidr, podCidr, nat and endpoints of the stack file.",
+    settings={
+        "reserved": Setting(
+            asks="reserved CIDR ranges of other networks", schema=_STRINGS, values=everywhere([_DOCKER])
+        ),
+        "nat": Setting(
+            asks="NAT gateways: one in total, one per zone, or any number",
+            schema={"enum": ["single", "per-zone", "any"]},
+            values={"dev": "single", "staging": "any", "prod": "per-zone"},
+        ),
+        "endpoints": Setting(
+            asks="AWS services that must have a VPC endpoint",
+            schema=_STRINGS,
+            values={
+                "dev": ["s3"],
+                "staging": ["s3", "ecr.api", "ecr.dkr", "sts"],
+                "prod": ["s3", "ecr.api", "ecr.dkr", "sts"],
+            },
+        ),
+    },
+    checks={
+        "private": Check("must be a private range", _public_range),
+        "apart": Check("must not overlap another range", _overlapping),
+        "nat": Check("must match the rule's setting", _gateways),
+        "endpoints": Check("must have the required VPC endpoints", _missing_endpoints),
+    },
+)
+
+
+_OWNERS: Final = ("aws:resourceaccount", "aws:resourceorgid", "aws:resourceorgpaths")
+
+
+def _for_everything(statement: Statement) -> bool:
+    anybody = any(who.raw == "*" for who in statement.principals("AWS")) or not statement.node["NotPrincipal"].missing
+    owned = narrow(statement, lambda key: key in _OWNERS)
+    return statement.allows and anybody and statement.everywhere and not owned and not limits_the_caller(statement)
+
+
+def _unlimited(endpoint: Resource, _: Context) -> Iterator[Violation]:
+    """Without a policy AWS sets one that allows everything (PrivateLink Guide, "Control access to VPC endpoints using
+    endpoint policies"); one that is written down and says the same replaces a narrower one."""
+    if any(map(_for_everything, statements(endpoint["policy"]))):
+        yield violation(endpoint["policy"], "allowing everybody everything, buckets of other accounts included")
+
+
+ENDPOINTS = ResourceRule(
+    name="endpoint-policy-narrow",
+    title="A policy of a VPC endpoint limits who uses it, or what for",
+    types=(VPC_ENDPOINT,),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="Through an endpoint without a limit a pod copies data to a bucket of another account, past every rule for the "
+    "internet.",
+    fix="Name principals or resources, or set a condition on aws:PrincipalAccount or aws:ResourceAccount; or leave the "
+    "policy to the network component.",
+    checks={"limit": Check("must name principals or resources, or have a condition on either", _unlimited)},
+)
+
+
+def _by_web(subscription: Resource, context: Context) -> Iterator[Violation]:
+    """Other protocols name an address of the stack file or a resource, whose account `accounts-known` compares."""
+    endpoint = subscription["endpoint"]
+    if subscription["protocol"].raw in ("http", "https") and endpoint.is_not(*context.settings["addresses"]):
+        yield violation(endpoint)
+
+
+SUBSCRIBERS = ResourceRule(
+    name="subscribers-listed",
+    title="Topics deliver to listed web addresses only",
+    types=(TOPIC_SUBSCRIPTION,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Notices name teams, resources and costs, and whoever answers the address confirms the subscription himself.",
+    fix="Subscribe by cost.notices in the stack file, or add the address to the rule's setting.",
+    settings={
+        "addresses": Setting(
+            asks="https addresses that may get messages of a topic",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere([]),
+        )
+    },
+    checks={"address": Check("must be a listed address", _by_web)},
+)
+
+
+RULES = (PARTS_CLOSED, VPC_BASELINE, LEAST_OPEN, GROUPS_USED, VPC_SHAPE, ENDPOINTS, SUBSCRIBERS)

@@ -1,20 +1,44 @@
-"""What each check of an account gets: the stack's settings, its backend, and clients of AWS."""
+"""What each check of an account gets and answers: the settings, the backend, clients of AWS; findings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from typing import Any
 
-import boto3
-from botocore.exceptions import BotoCoreError, ClientError
-
 from slipway.engine.backend import Backend
-from slipway.findings import Finding, Level
 from spec.errors import SlipwayError
 from spec.settings.platform import Platform
+
+# What `slipway doctor` reports: one line of state, and how to fix it.
+
+
+class Level(Enum):
+    """What a finding means."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Worth knowing; nothing fails because of it."""
+    FAILED = "FAILED"
+    """The command that follows fails until this is fixed: `slipway up STACK --sandbox`, or with `--aws` the `up` on
+    AWS."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report."""
+
+    level: Level
+    what: str
+    state: str
+    fix: str = ""
+
+
+# What each check of an account gets: the stack's settings, its backend, and clients of AWS.
+
 
 Client = Callable[[str], Any]
 """A boto3 client of a service, in the stack's region."""
@@ -28,6 +52,9 @@ def session(region: str, credentials: Mapping[str, str] | None = None, endpoint:
         credentials: Variables of a session, as an SDK reads them; by default the caller's own credentials.
         endpoint: Address of an emulator.
     """
+    # Here, because it takes 0.3 s, and many commands need AWS in some cases only.
+    import boto3  # noqa: PLC0415
+
     keys = credentials or {}
     made = boto3.Session(
         aws_access_key_id=keys.get("AWS_ACCESS_KEY_ID"),
@@ -45,6 +72,8 @@ def reachable() -> Iterator[None]:
     Raises:
         SlipwayError: AWS does not answer, or refuses.
     """
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - as in `session`
+
     try:
         yield
     except (BotoCoreError, ClientError) as error:

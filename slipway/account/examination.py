@@ -8,41 +8,29 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from slipway.account import (
-    billing,
-    certificates,
-    identity,
-    limits,
-    network,
-    principals,
-    reservations,
-    state,
-    versions,
-    zones,
-)
-from slipway.account.context import Context, failed, note
-from slipway.findings import Finding, Level
+from slipway.account import capacity, identity, network, services
+from slipway.account.context import Context, Finding, Level, failed, note
 
 Check = Callable[[Context], Iterator[Finding]]
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("region", identity.region),
     ("access entry", identity.deployer),
-    ("state", state.bucket),
-    ("secrets", state.key),
-    ("principals", principals.exist),
-    ("Spot role", principals.spot_role),
-    ("quotas on vCPUs", limits.vcpus),
-    ("quotas of the network", limits.network),
-    ("zones", zones.usable),
-    ("instance types", zones.offerings),
+    ("state", services.bucket),
+    ("secrets", services.key),
+    ("principals", identity.exist),
+    ("Spot role", identity.spot_role),
+    ("quotas on vCPUs", capacity.vcpus),
+    ("quotas of the network", capacity.network),
+    ("zones", capacity.usable),
+    ("instance types", capacity.offerings),
     ("existing network", network.existing),
-    ("reservations", reservations.check),
-    ("certificate", certificates.check),
-    ("Kubernetes", versions.kubernetes),
-    ("add-ons", versions.managed_addons),
-    ("AMI releases", versions.ami_releases),
-    ("cost allocation tags", billing.tags),
-    ("anomaly monitor", billing.anomaly_monitor),
+    ("reservations", capacity.check),
+    ("certificate", services.check),
+    ("Kubernetes", services.kubernetes),
+    ("add-ons", services.managed_addons),
+    ("AMI releases", services.ami_releases),
+    ("cost allocation tags", services.tags),
+    ("anomaly monitor", services.anomaly_monitor),
 )
 """Every check after the identity, by what a finding is called if AWS does not answer."""
 _DENIED: Final = ("AccessDenied", "UnauthorizedOperation", "NotAuthorized")

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import Any, Final
 
-from slipway.account.context import Context, failed, note, ok
-from slipway.findings import Finding
+from slipway.account.context import Context, Finding, failed, note, ok
 from spec.settings import found
 from spec.settings.existing import KEYS, Existing, ExistingSubnets
 from spec.settings.found import Subnet, Vpc

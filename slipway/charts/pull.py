@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from slipway.sandbox.kubernetes.helm.chart import SOURCE_FILE
-from spec.catalog import charts
-from spec.catalog.charts import ChartRef
+from sandbox.kubernetes.helm.chart import SOURCE_FILE
+from spec.catalog.software import CHARTS, ChartRef
 
 SECONDS: Final = 120
 """Timeout of a download. The largest chart, kube-prometheus-stack, has 1 MB packed; a mirror may be slow."""
@@ -29,8 +28,7 @@ class Pulled:
 
 def pinned() -> tuple[ChartRef, ...]:
     """Every pinned chart of the platform, by name."""
-    by_name = {each.name: each for each in vars(charts).values() if isinstance(each, ChartRef)}
-    return tuple(by_name[name] for name in sorted(by_name))
+    return tuple(CHARTS[name] for name in sorted(CHARTS))
 
 
 def pull(helm: Path, charts: Iterable[ChartRef], directory: Path) -> list[Pulled]:
@@ -41,7 +39,7 @@ def pull(helm: Path, charts: Iterable[ChartRef], directory: Path) -> list[Pulled
 
 def arguments(chart: ChartRef, into: Path) -> list[str]:
     """The arguments of `helm pull`."""
-    place = ["--repo", chart.repository] if chart.repository else []
+    place = [] if chart.in_registry else ["--repo", chart.repository]
     return ["pull", chart.chart, *place, "--version", chart.version, "--untar", "--untardir", str(into)]
 
 
@@ -53,8 +51,9 @@ def _pull(helm: Path, chart: ChartRef, directory: Path) -> Pulled:
         if not problem and not (fresh / "Chart.yaml").is_file():
             problem = f"helm wrote no {chart.name}/Chart.yaml"
         if not problem:
+            location = chart.chart if chart.in_registry else chart.repository
             (fresh / SOURCE_FILE).write_text(
-                f"chart_location: {chart.repository or chart.chart}\nchart_version: {chart.version}\n", encoding="utf-8"
+                f"chart_location: {location}\nchart_version: {chart.version}\n", encoding="utf-8"
             )
             shutil.rmtree(folder, ignore_errors=True)
             fresh.rename(folder)

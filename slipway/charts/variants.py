@@ -2,18 +2,20 @@
 
 For every field, the possible values are listed as far as they are finite: both values of a switch, each of a choice,
 the minimum and maximum of a number, none and some. The first variant takes the first value of every field, the second
-variant the second, and so on, until each was used once. Add-ons that exclude one another are in different variants.
+variant the second, and so on, until each was used once. What has no default has the value of its class's `example`.
+Add-ons that exclude one another are in different variants.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import types
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from spec.settings import Platform
@@ -23,7 +25,7 @@ from spec.settings.addons import Addons, AddonSettings
 def variants(platform: Platform) -> Iterator[Platform]:
     """Platforms that together enable every add-on, in as many variants as the field with the most values needs."""
     for group in groups(kinds()):
-        models = {name: _choices_of(kind) for name, kind in group.items()}
+        models = {name: _choices_of(kind, example(kind)) for name, kind in group.items()}
         for turn in range(max(map(len, models.values()), default=0)):
             chosen = {name: choices[turn % len(choices)] for name, choices in models.items()}
             # The first variant keeps the stack file's settings: some have no default.
@@ -41,17 +43,42 @@ def kinds() -> dict[str, type[AddonSettings]]:
     return classes
 
 
+def example(kind: type[AddonSettings]) -> AddonSettings:
+    """Settings of an add-on: its example, and defaults.
+
+    Raises:
+        ValueError: The example is missing or wrong.
+    """
+    try:
+        return kind.model_validate_json(json.dumps(dict(kind.example)))
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        msg = (
+            f"{kind.__name__}: {wrong}. Write an example of what has no default into the class, as in a stack file: "
+            '`example: ClassVar[Mapping[str, Any]] = {"KEY": VALUE}`'
+        )
+        raise ValueError(msg) from None
+
+
 def groups(all_kinds: dict[str, type[AddonSettings]]) -> list[dict[str, type[AddonSettings]]]:
-    """Groups of compatible add-ons, each with its requirements; every add-on is in at least one group."""
+    """Groups of compatible add-ons, each with its requirements. Every add-on is in at least one group, and in one with
+    each that it follows: values may depend on it."""
+    names = {kind: name for name, kind in all_kinds.items()}
+    alone = [_with_required(name, kind, all_kinds) for name, kind in all_kinds.items()]
+    followed = [
+        _with_required(name, kind, all_kinds) | _with_required(names[other], other, all_kinds)
+        for name, kind in all_kinds.items()
+        for other in kind.follows
+        if other in names
+    ]
     result: list[dict[str, type[AddonSettings]]] = []
-    for name, kind in all_kinds.items():
-        required = _with_required(name, kind, all_kinds)
+    for together in (*alone, *followed):
         for group in result:
-            if not _conflict({**group, **required}):
-                group.update(required)
+            if not _conflict({**group, **together}):
+                group.update(together)
                 break
         else:
-            result.append(required)
+            result.append(together)
     return result
 
 
@@ -70,28 +97,21 @@ def _conflict(group: dict[str, type[AddonSettings]]) -> bool:
     return any(other in present for kind in present for other in kind.excludes)
 
 
-def _choices_of(model: type[BaseModel]) -> list[Any]:
-    """Instances of a model, the first one with its defaults."""
-    fields = {name: _choices(field) for name, field in model.model_fields.items()}
-    turns = max(map(len, fields.values()), default=1)
-    instances = [model.model_construct(**_defaults(model))]
-    for turn in range(turns):
-        instances.append(
-            model.model_construct(**{name: choices[turn % len(choices)] for name, choices in fields.items() if choices})
-        )
-    return instances
+def _choices_of(model: type[BaseModel], first: BaseModel) -> list[Any]:
+    """Instances of a model, the first one as given. The others aren't validated: rules between two fields don't matter
+    to the keys of a chart's values."""
+    fields = {name: _choices(field, getattr(first, name)) for name, field in model.model_fields.items()}
+    return [first] + [
+        first.model_copy(update={name: choices[turn % len(choices)] for name, choices in fields.items()})
+        for turn in range(max(map(len, fields.values()), default=1))
+    ]
 
 
-def _defaults(model: type[BaseModel]) -> dict[str, Any]:
-    fields = {name: _choices(field) for name, field in model.model_fields.items()}
-    return {name: choices[0] for name, choices in fields.items() if choices}
-
-
-def _choices(field: FieldInfo) -> list[Any]:
-    """Possible values of a field, its default first."""
-    values = [] if field.is_required() else [field.get_default(call_default_factory=True)]
-    values += [each for each in _of_type(field.annotation, field.metadata) if each not in values]
-    return values
+def _choices(field: FieldInfo, first: Any) -> list[Any]:
+    """Possible values of a field, that of the first instance first."""
+    if isinstance(first, BaseModel):
+        return _choices_of(type(first), first)
+    return [first] + [each for each in _of_type(field.annotation, field.metadata) if each != first]
 
 
 def _of_type(kind: Any, metadata: Sequence[Any]) -> list[Any]:
@@ -108,7 +128,7 @@ def _of_class(kind: Any, metadata: Sequence[Any]) -> list[Any]:
     if kind is int:
         return _bounds(metadata)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return _choices_of(kind)
+        return _choices_of(kind, kind())
     if kind is bool:
         return [False, True]
     return [None] if kind is type(None) else []

@@ -6,48 +6,24 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
+from sandbox import CHARTS, toolchain
+from slipway.charts import check, uses, variants
+from slipway.charts.check import Finding
+from slipway.charts.pull import Pulled, pinned, pull
+from slipway.charts.uses import Use
+from slipway.cli.check import checked
 from slipway.cli.output import table
 from slipway.engine.project import Project, find
 from spec.errors import EXIT_REFUSED, SlipwayError
 
-if TYPE_CHECKING:
-    from slipway.charts.check import Finding
-    from slipway.charts.pull import Pulled
-    from slipway.charts.uses import Use
-    from slipway.cli.commands import Commands
 
-VARIABLE: Final = "SLIPWAY_CHARTS"
-"""Environment variable with the folder of charts, for this command and for the sandbox."""
-
-
-def add(commands: Commands) -> None:
-    """Add the two commands to the parser."""
-    group = commands.add_parser("charts", help="download the add-ons' Helm charts, and check values against them")
-    actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
-    pulling = actions.add_parser("pull", help="download every pinned chart from its repository; needs network access")
-    pulling.add_argument("charts", nargs="*", metavar="CHART", help="chart to download (default: all of them)")
-    pulling.set_defaults(run=run_pull)
-    checking = actions.add_parser("check", help="list the values of the stacks that their charts don't support")
-    checking.add_argument("stacks", nargs="*", metavar="STACK", help="stack to check (default: all of them)")
-    checking.add_argument(
-        "--record", action="store_true", help="also check variants of the settings, and record the verified keys"
-    )
-    checking.set_defaults(run=run_check)
-    for parser in (pulling, checking):
-        parser.add_argument("--dir", type=Path, metavar="DIR", help=f"folder of charts (default: ${VARIABLE})")
-
-
-def run_pull(options: argparse.Namespace) -> int:
+def pull_charts(options: argparse.Namespace) -> int:
     """Download charts; 1 if a download failed."""
-    from slipway import toolchain  # noqa: PLC0415 - `slipway --help` needs none of it
-    from slipway.charts.pull import pinned, pull  # noqa: PLC0415
-
     directory = _directory(options.dir)
     helm = toolchain.find("helm")
     if helm is None:
-        msg = "helm is not installed: run `python -m slipway.toolchain ensure helm`, or put helm on PATH"
+        msg = "helm is not installed: run `python -m sandbox.toolchain ensure helm`, or put helm on PATH"
         raise SlipwayError(msg)
     known = {chart.name: chart for chart in pinned()}
     unknown = sorted(set(options.charts) - set(known))
@@ -59,7 +35,7 @@ def run_pull(options: argparse.Namespace) -> int:
     return 1 if any(each.problem for each in pulled) else 0
 
 
-def run_check(options: argparse.Namespace) -> int:
+def check_charts(options: argparse.Namespace) -> int:
     """Check values; 1 if a chart does not support one of them."""
     directory = _directory(options.dir)
     if not directory.is_dir():
@@ -68,16 +44,15 @@ def run_check(options: argparse.Namespace) -> int:
         )
         raise SlipwayError(msg, EXIT_REFUSED)
     project = find(Path.cwd())
-    from slipway.charts import check, uses, verified  # noqa: PLC0415 - imports the SDK
 
     releases = _uses(project, options.stacks or project.stack_names, varied=options.record)
     findings = check.check(uses.by_chart(releases), directory)
     print(describe_findings(findings))
     if options.record:
-        kept = {**verified.load(), **check.record(findings)}
+        kept = {**check.load(), **check.record(findings)}
         used = {finding.chart for finding in findings}
-        verified.save({chart: entry for chart, entry in kept.items() if chart in used})
-        print(f"wrote {verified.FILE}")
+        check.save({chart: entry for chart, entry in kept.items() if chart in used})
+        print(f"wrote {check.FILE}")
     return 1 if any(finding.problems for finding in findings) else 0
 
 
@@ -96,7 +71,7 @@ def describe_pulled(pulled: Sequence[Pulled], directory: Path) -> str:
             "unchanged."
         )
     else:
-        lines.append(f"To use them in the sandbox, set {VARIABLE}={directory} before it starts.")
+        lines.append(f"With {CHARTS}={directory} the next `up` in the sandbox installs them.")
     return "\n".join(lines)
 
 
@@ -118,9 +93,6 @@ def _verdict(finding: Finding) -> str:
 
 
 def _uses(project: Project, stacks: Sequence[str], *, varied: bool) -> list[Use]:
-    from slipway.charts import uses, variants  # noqa: PLC0415 - imports the SDK
-    from slipway.cli.settings import checked  # noqa: PLC0415
-
     releases: list[Use] = []
     for stack in stacks:
         platform = checked(project, stack).platform
@@ -134,8 +106,8 @@ def _uses(project: Project, stacks: Sequence[str], *, varied: bool) -> list[Use]
 def _directory(option: Path | None) -> Path:
     if option is not None:
         return option.absolute()
-    default = os.environ.get(VARIABLE)
+    default = os.environ.get(CHARTS)
     if not default:
-        msg = f"no folder of charts: give --dir DIR, or set {VARIABLE}"
+        msg = f"no folder of charts: give --dir DIR, or set {CHARTS}"
         raise SlipwayError(msg, EXIT_REFUSED)
     return Path(default).absolute()

@@ -1,35 +1,42 @@
-"""`slipway check STACK...`: check the settings, without the engine."""
+"""Reads and checks the settings of a stack, which every command does first; `slipway check STACK...` does only that."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slipway.engine.project import Project, find
 from spec.errors import EXIT_REFUSED, SlipwayError
-
-if TYPE_CHECKING:
-    from slipway.cli.commands import Commands
-    from spec.settings import Loaded, Problem
+from spec.settings import ConfigurationError, Loaded, Platform, Problem, load, read_stack
+from spec.settings.workers import mismatches
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("check", help="check the settings of stacks, without the engine")
-    parser.add_argument("stacks", nargs="+", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
-    parser.add_argument("--json", action="store_true", help="print the problems and warnings of every stack as JSON")
-    parser.set_defaults(run=run)
+def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
+    """The settings of a stack; warnings are printed to stderr.
+
+    Raises:
+        ConfigurationError: The file is refused; the error lists every problem.
+        SlipwayError: There are warnings, and `strict` makes them errors.
+    """
+    # Not at the top: pydantic takes 0.2 s, and `slipway --help` or `sandbox status` need none of it.
+
+    loaded = load(read_stack(stack, project.stacks), stack=stack)
+    for warning in loaded.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if strict and loaded.warnings:
+        count = len(loaded.warnings)
+        msg = f"stack {stack}: {count} warning{'s' if count != 1 else ''}, refused because of --strict"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return loaded
 
 
 def run(options: argparse.Namespace) -> int:
     """Check each stack in turn. As text, stop at the first one that is refused; JSON has all."""
-    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
-
     project = find(Path.cwd())
     if options.json:
         results = [_as_data(project, stack, strict=options.strict) for stack in options.stacks]
@@ -51,9 +58,9 @@ def require_charts(loaded: Loaded, stack: str, project: Project) -> None:
     """
     if loaded.platform.charts.directory is not None:
         # Evaluates the program, which imports the SDK.
-        from slipway.charts import source  # noqa: PLC0415
+        from slipway.charts import uses  # noqa: PLC0415
 
-        source.require(loaded.platform, stack, project.root)
+        uses.require(loaded.platform, stack, project.root)
 
 
 def require_workers(loaded: Loaded, stack: str, project: Project) -> None:
@@ -62,8 +69,6 @@ def require_workers(loaded: Loaded, stack: str, project: Project) -> None:
     Raises:
         ConfigurationError: With everything that the workers lack.
     """
-    from spec.settings import ConfigurationError, Platform, load, read_stack  # noqa: PLC0415 - as in `run`
-    from spec.settings.workers import mismatches  # noqa: PLC0415 - as above
 
     def platform_of(worker: str) -> Platform | None:
         try:
@@ -78,8 +83,6 @@ def require_workers(loaded: Loaded, stack: str, project: Project) -> None:
 
 def _as_data(project: Project, stack: str, *, strict: bool) -> dict[str, Any]:
     """The result of one stack as plain values."""
-    from spec.settings import ConfigurationError, load, read_stack  # noqa: PLC0415 - as above
-
     problems: Iterable[Problem] = ()
     warnings: Iterable[Problem] = ()
     try:

@@ -1,24 +1,28 @@
-"""Clients of clusters: in the sandbox, on AWS, and by the user's own kubeconfig."""
+"""Clients of clusters: in the sandbox, on AWS, and by the user's own kubeconfig, as kubectl uses it."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Final
 
+import yaml
+
+from sandbox.kubernetes.client import KubeClient
+from slipway.account.context import reachable, session
+from slipway.cli import offline
+from slipway.teardown import access
 from spec.errors import SlipwayError
-
-if TYPE_CHECKING:
-    from slipway.sandbox.kubernetes.client import KubeClient
-    from spec.settings import Platform
+from spec.settings import Platform
 
 
 def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
     """The admin's client of a cluster in the sandbox; None if the kubeconfig lacks it."""
-    import yaml  # noqa: PLC0415 - `slipway --help` needs none of it
-
-    from slipway.sandbox.kubernetes.client import KubeClient  # noqa: PLC0415 - as above
-
     try:
         document = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
     except OSError:
@@ -45,8 +49,6 @@ def of_sandbox(platform: Platform) -> KubeClient:
     Raises:
         SlipwayError: The sandbox does not run, or has no such cluster.
     """
-    from slipway.cli import offline  # noqa: PLC0415 - process control, which AWS doesn't need
-
     sandbox = offline.find_running()
     client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
     if client is None:
@@ -62,14 +64,115 @@ def of_aws(platform: Platform) -> KubeClient:
     Raises:
         SlipwayError: EKS has no such cluster, or can't be reached.
     """
-    from slipway.account.context import reachable, session  # noqa: PLC0415 - boto3 takes 0.3 s
-    from slipway.teardown.access import connect  # noqa: PLC0415 - as above
-
     region = platform.account.region
     with reachable():
-        client = connect(session(region)("eks"), platform.cluster_name, region)
+        client = access.connect(session(region)("eks"), platform.cluster_name, region)
     if client is None:
         command = f"slipway up {platform.environment.name}"
         msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `{command}` first"
         raise SlipwayError(msg)
     return client
+
+
+VARIABLE: Final = "KUBECONFIG"
+TIMEOUT: Final = 60
+
+
+@dataclass(frozen=True)
+class KubeContext:
+    """A context of a kubeconfig.
+
+    Attributes:
+        name: Its name.
+        namespace: Its namespace; empty if it has none.
+        cluster: Name of its cluster: an ARN if `aws eks update-kubeconfig` wrote it.
+        entry: Server and certificate authority.
+        user: Credentials.
+    """
+
+    name: str
+    namespace: str
+    cluster: str
+    entry: Mapping[str, Any]
+    user: Mapping[str, Any]
+
+    @property
+    def cluster_name(self) -> str:
+        """Name of the cluster in EKS."""
+        return self.cluster.rpartition("/")[2]
+
+    def client(self) -> KubeClient:
+        """A client with the credentials of the context.
+
+        Raises:
+            SlipwayError: It has credentials of another kind, or its program fails.
+        """
+        data, file = self.entry.get("certificate-authority-data"), self.entry.get("certificate-authority")
+        if not data and not file:
+            msg = f"context {self.name} of the kubeconfig has no certificate authority"
+            raise SlipwayError(msg)
+        authority = b64decode(data).decode() if data else Path(str(file)).read_text(encoding="utf-8")
+        return KubeClient(str(self.entry["server"]), authority, self._token())
+
+    def _token(self) -> str:
+        if self.user.get("token"):
+            return str(self.user["token"])
+        if self.user.get("tokenFile"):
+            return Path(self.user["tokenFile"]).read_text(encoding="utf-8").strip()
+        if self.user.get("exec"):
+            return _executed(self.user["exec"])
+        msg = f"context {self.name} of the kubeconfig has neither a token nor a program that prints one"
+        raise SlipwayError(msg)
+
+
+def _executed(program: Mapping[str, Any]) -> str:
+    """The token that a credential program prints (client-go, "Credential Plugins")."""
+    argv = [str(program["command"]), *map(str, program.get("args") or ())]
+    more = {str(one["name"]): str(one["value"]) for one in program.get("env") or ()}
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=TIMEOUT, check=True, env={**os.environ, **more}
+        )
+        return str(json.loads(done.stdout)["status"]["token"])
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        text = (getattr(error, "stderr", None) or str(error)).strip()
+        msg = f"`{' '.join(argv)}` gave no token: {text}"
+        raise SlipwayError(msg) from error
+
+
+def contexts() -> list[KubeContext]:
+    """The contexts of the user's kubeconfig, the current one first; none without a file."""
+    found: dict[str, KubeContext] = {}
+    current = ""
+    for path in _files():
+        document = _read(path)
+        clusters, users = _by_name(document, "cluster"), _by_name(document, "user")
+        current = current or str(document.get("current-context") or "")
+        for entry in document.get("contexts") or ():
+            inner = entry.get("context") or {}
+            cluster = str(inner.get("cluster"))
+            if cluster in clusters and inner.get("user") in users:
+                namespace = str(inner.get("namespace") or "")
+                one = KubeContext(str(entry["name"]), namespace, cluster, clusters[cluster], users[inner["user"]])
+                found.setdefault(one.name, one)
+    return sorted(found.values(), key=lambda one: one.name != current)
+
+
+def _files() -> list[Path]:
+    given = os.environ.get(VARIABLE)
+    return [Path(one) for one in given.split(os.pathsep) if one] if given else [Path.home() / ".kube" / "config"]
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except yaml.YAMLError as error:
+        msg = f"{path} is not a kubeconfig: {error}"
+        raise SlipwayError(msg) from error
+    return document if isinstance(document, Mapping) else {}
+
+
+def _by_name(document: Mapping[str, Any], kind: str) -> dict[str, Mapping[str, Any]]:
+    return {str(one["name"]): one.get(kind) or {} for one in document.get(f"{kind}s") or ()}

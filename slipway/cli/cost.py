@@ -1,4 +1,7 @@
-"""`slipway cost STACK`: floor, expected cost and ceiling of a stack, and what a change of its settings costs."""
+"""`slipway cost STACK`: floor, expected cost and ceiling of a stack, and what a change of its settings costs.
+
+`slipway prices refresh` updates the catalog's prices from AWS's price list; it needs AWS credentials.
+"""
 
 from __future__ import annotations
 
@@ -7,62 +10,40 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sandbox.state import default_home
+from slipway.cli import offline
+from slipway.cli.check import checked
+from slipway.cost import estimates, reconciliation
+from slipway.cost.difference import as_deployed, at_commit, changes, difference, of_difference
+from slipway.cost.estimates import table
+from slipway.cost.prices import Refreshed, refresh
+from slipway.engine import backend, process
+from slipway.engine.copies import STATES
+from slipway.engine.invocation import Invocation
 from slipway.engine.project import Project, find
-from spec.errors import SlipwayError
+from slipway.engine.state import HISTORY, last_update
+from spec.catalog import prices, regions
+from spec.catalog.document import FOLDER
+from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.pricing import Estimate, estimate
+from spec.settings import Platform
 
-if TYPE_CHECKING:
-    from slipway.cli.commands import Commands
-    from spec.pricing import Estimate
-    from spec.settings import Platform
-
-EPILOG: Final = """\
-  slipway cost prod                       every line, and totals by service, pool and team
-  slipway cost prod --against main        the cost difference between this checkout's settings and those of main
-  slipway cost dev --deployed --sandbox   the cost difference from the last update of the stack in the sandbox
-
-docs/guides/cost.md explains what is counted, how, and where the prices come from.
-"""
 _NO_PULUMI: Final = "`pulumi` is not on PATH, so the deployed settings can't be read: install it, or add --sandbox"
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "cost",
-        help="estimate what a stack costs: floor, expected, ceiling",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    baseline = parser.add_mutually_exclusive_group()
-    baseline.add_argument(
-        "--against", metavar="REF", help="show the difference from the stack file of a commit, branch or tag"
-    )
-    baseline.add_argument(
-        "--deployed", action="store_true", help="show the difference from the last update of the stack"
-    )
-    parser.add_argument("--sandbox", action="store_true", help="with --deployed: the stack in the sandbox")
-    parser.add_argument(
-        "--verify", action="store_true", help="also run the program, and check the estimate against its resources"
-    )
-    parser.add_argument(
-        "--wide", action="store_true", help="add counts, unit prices, their dates and notes; more than 80 columns"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> int:
+def estimate_stack(options: argparse.Namespace) -> int:
     """Estimate the cost of the settings, and of the baseline they are compared with."""
-    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
-
     project = find(Path.cwd())
     platform = checked(project, options.stack, strict=options.strict).platform
-    from spec.pricing import estimate  # noqa: PLC0415 - reads the catalog; a wrong file needs none of it
 
     priced = estimate(platform)
     if options.verify:
@@ -75,27 +56,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _show(priced: Estimate, *, as_json: bool, wide: bool) -> None:
-    from slipway.cost import document, table  # noqa: PLC0415
-
-    shown = json.dumps(document.of_estimate(priced), indent=2) if as_json else table(priced, wide=wide)
+    shown = json.dumps(estimates.of_estimate(priced), indent=2) if as_json else table(priced, wide=wide)
     print(shown.rstrip("\n"))
 
 
 def _compare(options: argparse.Namespace, project: Project, priced: Estimate) -> None:
-    from slipway.cost import baseline, changes, difference, document  # noqa: PLC0415
-    from spec.pricing import estimate  # noqa: PLC0415
-
     if options.against:
-        name, before = options.against, baseline.at_commit(project, options.stack, options.against)
+        name, before = options.against, at_commit(project, options.stack, options.against)
     else:
         name, before = "what is deployed", _deployed(project, options.stack, sandbox=options.sandbox)
     result = difference(_empty(priced) if before is None else estimate(before), _comparable(priced))
     if options.json:
-        print(json.dumps(document.of_difference(result, name), indent=2))
+        print(json.dumps(of_difference(result, name), indent=2))
         return
     if before is None:
         print(f"{name} has no stack {options.stack}, so everything is new.\n")
-    print(changes.changes(result, name, wide=options.wide), end="")
+    print(changes(result, name, wide=options.wide), end="")
 
 
 def _empty(priced: Estimate) -> Estimate:
@@ -110,7 +86,6 @@ def _comparable(priced: Estimate) -> Estimate:
 
 def _against_program(priced: Estimate, platform: Platform, stack: str) -> Estimate:
     """Run the program, and warn where its resources disagree with the lines; unpriced types are added."""
-    from slipway.cost import reconciliation  # noqa: PLC0415
     from slipway.render.program import record_platform  # noqa: PLC0415 - imports the SDK, 1 s
 
     resources = [(each.type, each.inputs.plain) for each in record_platform(platform, stack=stack)]
@@ -121,21 +96,16 @@ def _against_program(priced: Estimate, platform: Platform, stack: str) -> Estima
 
 
 def _deployed(project: Project, stack: str, *, sandbox: bool) -> Platform | None:
-    from slipway.cost import baseline  # noqa: PLC0415
-    from slipway.engine import history  # noqa: PLC0415
-
-    last = history.settings(history_in_sandbox(stack) if sandbox else history_on_aws(project, stack))
+    last = last_update(history_in_sandbox(stack) if sandbox else history_on_aws(project, stack))
     if last is None:
         return None
     if not last.settled:
         print(f"warning: the last update of {stack} failed, so only part of it is deployed", file=sys.stderr)
-    return baseline.as_deployed(last.settings, stack)
+    return as_deployed(last.settings, stack)
 
 
 def history_in_sandbox(stack: str) -> str:
     """The update history of a stack in the sandbox, as JSON."""
-    from slipway.cli import offline  # noqa: PLC0415 - imports processes and certificates
-
     running = offline.find_running()
     if running is None:
         msg = "the sandbox is not running, so nothing is deployed in it: run `slipway up STACK --sandbox` first"
@@ -145,11 +115,62 @@ def history_in_sandbox(stack: str) -> str:
 
 def history_on_aws(project: Project, stack: str) -> str:
     """The update history of a stack in your Pulumi backend, as JSON."""
-    from slipway.engine import history, process  # noqa: PLC0415
-    from slipway.engine.invocation import Invocation  # noqa: PLC0415
-
     pulumi = shutil.which("pulumi")
     if pulumi is None:
         raise SlipwayError(_NO_PULUMI)
-    argv = (pulumi, *history.ARGUMENTS, "--stack", stack, "--non-interactive")
-    return process.capture(Invocation(argv, os.environ, project.root))
+    argv = (pulumi, *HISTORY, "--stack", stack, "--non-interactive")
+
+    def read() -> str:
+        return process.capture(Invocation(argv, os.environ, project.root))
+
+    copies = backend.copies(project, stack, os.environ, default_home().parent / STATES)
+    return read() if copies is None else copies.advised(read)
+
+
+API: Final = "us-east-1"
+"""A region with a pricing API endpoint; it has the prices of all regions (AWS Billing User Guide, "Price List")."""
+_NEEDS: Final = (
+    "`slipway prices refresh` needs AWS credentials with pricing:GetProducts and ec2:DescribeSpotPriceHistory; "
+    "log in first (`aws sso login`, AWS_PROFILE, ...). Until then, the catalog's own dated prices are used"
+)
+
+
+def refresh_prices(options: argparse.Namespace) -> int:
+    """Write a file per region, and report the prices that the list does not have."""
+    wanted = options.region or [prices.REGION]
+    for region in wanted:
+        if not regions.is_region(region):
+            msg = f"--region {region}: the catalog has no region of this name. Use {regions.NAMES}"
+            raise SlipwayError(msg, EXIT_REFUSED)
+    folder = options.out or find(Path.cwd()).root / FOLDER
+    if not folder.is_dir():
+        msg = f"--out {folder}: there is no such folder. Create it first"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    # The moment of the answers, whatever day stacks are evaluated at (SLIPWAY_TODAY).
+    now = datetime.now(UTC)  # noqa: TID251
+    for region in wanted:
+        pricing, ec2 = clients(region)
+        refreshed = _query(partial(refresh, pricing, ec2, region, now))
+        print(_summary(refreshed, refreshed.write(folder)))
+    return 0
+
+
+def clients(region: str) -> tuple[Any, Any]:
+    """boto3 clients: for the price list, and for EC2 in the region."""
+    return boto3.client("pricing", region_name=API), boto3.client("ec2", region_name=region)
+
+
+def _query(call: Callable[[], Refreshed]) -> Refreshed:
+    try:
+        return call()
+    except (BotoCoreError, ClientError) as error:
+        msg = f"AWS returned no prices ({error}): {_NEEDS}"
+        raise SlipwayError(msg) from error
+
+
+def _summary(refreshed: Refreshed, path: Path) -> str:
+    instances = len(refreshed.document["instances"])
+    lines = [f"{path}: {len(refreshed.taken)} prices of {refreshed.region} and {instances} instance types"]
+    lines += [f"  unchanged: {name} ({why})" for name, why in sorted(refreshed.kept.items())]
+    lines += [f"  without a price: {name} ({why})" for name, why in sorted(refreshed.missing.items())]
+    return "\n".join(lines)

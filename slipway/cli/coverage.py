@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
+from sandbox import CHARTS
+from sandbox.notes import BECAUSE, Note
 from slipway.engine.state import StackResource, StackState
-
-if TYPE_CHECKING:
-    from slipway.sandbox.notes import Note
 
 WIDTH: Final = 110
 _TOGETHER: Final = "\xa0"
@@ -32,7 +32,19 @@ TEXTS_SHOWN: Final = 5
 """Notes of a kind that are shown in full."""
 
 
-def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note]) -> str:
+def nothing_installed(state: StackState, notes: Iterable[Note], charts: Path | None) -> str:
+    """Why no chart of the stack is installed; empty if one is. `charts` is the folder of charts that is in use."""
+    by_kind = _by_kind(state, notes)
+    if by_kind["installed"]:
+        return ""
+    if by_kind["checked"]:
+        return by_kind["checked"][0].text.rpartition(BECAUSE)[2]
+    if charts is None:
+        return f"{CHARTS} is unset (`slipway charts pull --dir DIR`)"
+    return f"{charts} has none of its charts (`slipway charts pull --dir {charts}`)"
+
+
+def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note], charts: Path | None = None) -> str:
     """How many resources exist, how the releases were checked, and what was only recorded: a line each."""
     notes = list(notes)
     by_kind = _by_kind(state, (note for note in notes if _ADDON not in note.urn))
@@ -43,6 +55,10 @@ def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note])
     if releases := {kind: len(by_kind[kind]) for kind in _RELEASES if by_kind[kind]}:
         counts = ", ".join(f"{count} {_RELEASED[kind]}" for kind, count in releases.items())
         lines.append(f"Helm releases: {counts}.")
+        if charts is not None and by_kind["recorded"] and len(releases) > 1:
+            names = sorted(_name(note) for note in by_kind["recorded"])
+            rest = f" and {len(names) - KINDS_SHOWN} more" if len(names) > KINDS_SHOWN else ""
+            lines.append(f"  Without a chart in {charts}: {', '.join(names[:KINDS_SHOWN])}{rest}.")
     if any(addons[kind] for kind in _ADDONS):
         lines.append(f"EKS add-ons: {len(addons['installed'])} with their pods, {len(addons['recorded'])} without.")
     if recorded:

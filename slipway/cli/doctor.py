@@ -1,32 +1,36 @@
-"""`slipway doctor`: show what is missing on this machine, or in a stack's AWS account, and how to fix it."""
+"""`slipway doctor`: show what is missing on this machine, or in a stack's AWS account, and how to fix it.
+
+Findings about the machine (interpreter, tools, cache, disk), the checkout and the shell; those about an account are in
+`slipway.account`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import date
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
+from sandbox.toolchain import ToolError, locate, obtain
+from sandbox.toolchain import cache as tool_cache
+from sandbox.toolchain.tools import TOOLS, Tool
+from slipway.account.context import Context, Finding, Level, session
+from slipway.account.examination import examine
+from slipway.cli import offline
+from slipway.cli.check import checked
+from slipway.cli.offline import Condition, Status
 from slipway.cli.output import table
-from slipway.engine.project import find
-from slipway.findings import Finding, Level
+from slipway.engine import backend
+from slipway.engine.project import Project, find
 from spec import clock
-
-if TYPE_CHECKING:
-    from slipway.cli.commands import Commands
-
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("doctor", help="show what is missing on this machine, and how to fix it")
-    parser.add_argument(
-        "--aws",
-        metavar="STACK",
-        help="check the AWS account of a stack instead: identity, quotas, zones, versions, state. It only reads",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
+from spec.catalog.ageing import Aged, ageing
+from spec.settings import ConfigurationError, load, read_stack
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,30 +41,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _machine() -> list[Finding]:
-    from slipway.cli import checks, machine, offline  # noqa: PLC0415 - `slipway --help` needs none of it
-    from spec.catalog.ageing import ageing  # noqa: PLC0415 - as above
-
     today = clock.today()
     return [
-        machine.python(),
-        *machine.tools(),
-        machine.engine_and_sdk(),
-        machine.cache(),
-        machine.disk(),
-        checks.sandbox(offline.status()),
-        checks.day(today),
-        checks.catalog(ageing(today)),
-        *checks.stack_files(find(Path.cwd())),
-        checks.aws_variables(os.environ),
+        python(),
+        *tools(),
+        engine_and_sdk(),
+        cache(),
+        disk(),
+        sandbox(offline.status()),
+        day(today),
+        catalog(ageing(today)),
+        *stack_files(find(Path.cwd())),
+        aws_variables(os.environ),
     ]
 
 
 def _account(stack: str) -> list[Finding]:
-    from slipway.account.context import Context, session  # noqa: PLC0415 - boto3 takes 0.3 s
-    from slipway.account.examination import examine  # noqa: PLC0415 - as above
-    from slipway.cli.settings import checked  # noqa: PLC0415 - as above
-    from slipway.engine import backend  # noqa: PLC0415 - as above
-
     project = find(Path.cwd())
     platform = checked(project, stack).platform
     context = Context(platform, session(platform.account.region), backend.current(project, stack, os.environ))
@@ -78,3 +74,176 @@ def report(findings: list[Finding]) -> str:
     fixes = dict.fromkeys(f"{finding.what}: {finding.fix}" for finding in findings if finding.fix)
     text = table(rows)
     return text if not fixes else "\n".join([text, "", "To do:", *(f"  - {fix}" for fix in fixes)])
+
+
+PYTHONS: Final = ((3, 11), (3, 13))
+"""Oldest and newest supported version, as `requires-python` in pyproject.toml."""
+NEEDED: Final = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
+"""Binaries the sandbox needs to start. helm is optional: without it, charts are checked and not installed."""
+BUILD_GIB: Final = 8
+"""GiB for Go's module cache (2.6) and build cache (3.8) after building the engine, the API server and helm, and for the
+binaries; measured 2026-11-21."""
+RUN_GIB: Final = 1
+"""GiB for etcd's write-ahead log and the sandbox's logs, with headroom."""
+
+
+def python() -> Finding:
+    """The interpreter's version."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    oldest, newest = PYTHONS
+    if oldest <= sys.version_info[:2] <= newest:
+        return Finding(Level.OK, "Python", f"{version} ({sys.executable})")
+    supported = f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
+    return Finding(
+        Level.FAILED, "Python", f"{version} ({sys.executable})", f"use Python {supported}, then `make setup`"
+    )
+
+
+def tools() -> list[Finding]:
+    """Each tool: its version and source, or how it will be installed; and Go, which builds the missing ones."""
+    wanted = [tool for tool in TOOLS.values() if not (tool.for_tests or tool.in_background)]
+    findings = [_tool(tool) for tool in wanted]
+    missing = [tool for tool in wanted if _search(tool) is None]
+    return [*findings, _go(missing)]
+
+
+def engine_and_sdk() -> Finding:
+    """Whether engine and SDK have the same version: the SDK's generated code and the engine's protocol must match."""
+    sdk = metadata.version("pulumi")
+    found = _search(TOOLS["pulumi"])
+    if found is None:
+        wanted = TOOLS["pulumi"].version
+        return Finding(Level.OK, "engine and SDK", f"SDK {sdk}; engine {wanted} will be installed")
+    if found.version == sdk:
+        return Finding(Level.OK, "engine and SDK", f"both {sdk}")
+    return Finding(Level.NOTE, "engine and SDK", f"engine {found.version}, SDK {sdk}: only equal versions are tested")
+
+
+def cache() -> Finding:
+    """Whether the cache of binaries is writable."""
+    root = tool_cache.root()
+    existing = next(path for path in (root, *root.parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return Finding(Level.OK, "cache", str(root))
+    fix = f"make {existing} writable, or set SLIPWAY_CACHE to a directory that is"
+    return Finding(Level.FAILED, "cache", f"{root} is not writable", fix)
+
+
+def disk() -> Finding:
+    """Whether there is enough disk space for the tools that must still be built."""
+    building = any(_search(TOOLS[name]) is None and TOOLS[name].go for name in NEEDED)
+    place = Path.home() if building else tool_cache.root()
+    place = next(path for path in (place, *place.parents) if path.exists())
+    free = shutil.disk_usage(place).free / 2**30
+    wanted = BUILD_GIB if building else RUN_GIB
+    space = f"{free:.1f} GiB free at {place}, about {wanted} needed"
+    if free >= wanted:
+        return Finding(Level.OK, "disk", space)
+    return Finding(Level.FAILED, "disk", space, f"free {wanted - free:.1f} GiB, or point GOPATH and GOCACHE elsewhere")
+
+
+def _tool(tool: Tool) -> Finding:
+    try:
+        found = locate.search(tool)
+    except ToolError as error:
+        return Finding(Level.FAILED, tool.name, "unusable", str(error))
+    if found is not None:
+        return Finding(Level.OK, tool.name, f"{found.version} ({found.source}: {found.path})")
+    if tool.go is None:
+        return Finding(Level.FAILED, tool.name, "missing", "run `make setup`")
+    without = "" if tool.name in NEEDED else "; without it charts are checked, not installed"
+    level = Level.FAILED if tool.name in NEEDED and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
+    fix = f"to install it now, run `python -m sandbox.toolchain ensure {tool.name}`"
+    return Finding(level, tool.name, f"missing; {_how(tool)}{without}", fix)
+
+
+def _how(tool: Tool) -> str:
+    ways = ["downloaded"] if _downloadable(tool) else []
+    if tool.go is not None and _obstacle(tool) is None:
+        ways.append(f"built with Go in about {tool.go.minutes:g} min")
+    return f"{' or '.join(ways)} when first needed" if ways else "it can be neither downloaded nor built here"
+
+
+def _go(missing: list[Tool]) -> Finding:
+    go = obtain.go_command()
+    installed = "not installed" if go is None else f"{'.'.join(map(str, go.version))} ({go.path})"
+    required = [tool for tool in missing if tool.go is not None and tool.name in NEEDED]
+    if not required:
+        return Finding(Level.OK, "Go", f"{installed}; not needed")
+    names = ", ".join(tool.name for tool in required)
+    why = next((why for tool in required if (why := _obstacle(tool))), None)
+    if why is None:
+        return Finding(Level.OK, "Go", f"{installed}; builds {names}")
+    if all(_downloadable(tool) for tool in required):
+        return Finding(Level.NOTE, "Go", f"{installed}; needed only if {names} can't be downloaded", why)
+    return Finding(Level.FAILED, "Go", f"{installed}; needed for {names}", why)
+
+
+def _downloadable(tool: Tool) -> bool:
+    """Whether its project publishes a binary for this system; reachability is not checked."""
+    installer = tool.installer
+    return installer is not None and tool_cache.system() in installer.systems
+
+
+def _obstacle(tool: Tool) -> str | None:
+    return obtain.obstacle(tool.go, obtain.go_command()) if tool.go else None
+
+
+def _search(tool: Tool) -> locate.Found | None:
+    try:
+        return locate.search(tool)
+    except ToolError:
+        return None
+
+
+def stack_files(project: Project) -> list[Finding]:
+    """Whether each stack file of the checkout is accepted."""
+    names = project.stack_names
+    if not names:
+        return [Finding(Level.FAILED, "stacks", f"no file in {project.stacks}", "add one, see stacks/README.md")]
+    return [_stack_file(project, name) for name in names]
+
+
+def _stack_file(project: Project, stack: str) -> Finding:
+    what = f"stack {stack}"
+    try:
+        loaded = load(read_stack(stack, project.stacks), stack=stack)
+    except ConfigurationError as error:
+        count = len(error.problems)
+        problems = f"{count} problem{'s' if count != 1 else ''}"
+        return Finding(Level.FAILED, what, problems, f"run `slipway check {stack}`, which lists each with its fix")
+    if loaded.warnings:
+        count = len(loaded.warnings)
+        return Finding(Level.NOTE, what, f"valid, {count} warning{'s' if count != 1 else ''} (slipway check {stack})")
+    return Finding(Level.OK, what, "valid")
+
+
+def day(today: date) -> Finding:
+    """On which day the stacks are evaluated, which a forgotten variable changes without a word."""
+    current = clock.current()
+    if today == current:
+        return Finding(Level.OK, "day", f"{today} (UTC)")
+    fix = f"unset {clock.VARIABLE} to evaluate on the current day, {current}"
+    return Finding(Level.NOTE, "day", f"{today}, by {clock.VARIABLE}", fix)
+
+
+def catalog(aged: Sequence[Aged]) -> Finding:
+    """Whether facts that stacks are evaluated by are old."""
+    if not aged:
+        return Finding(Level.OK, "catalog", "no fact is old")
+    fix = 'CONTRIBUTING.md, "Dated facts"; prices: `slipway prices refresh`'
+    return Finding(Level.NOTE, "catalog", f"old facts: {', '.join(one.what.rpartition('/')[2] for one in aged)}", fix)
+
+
+def sandbox(status: Status) -> Finding:
+    """The state of the sandbox. A stopped one is fine: the next command starts it."""
+    level = {Condition.DAMAGED: Level.FAILED, Condition.STALE: Level.NOTE}.get(status.condition, Level.OK)
+    memory = f", {status.memory >> 20} MiB" if status.healthy else ""
+    return Finding(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.fix)
+
+
+def aws_variables(environment: Mapping[str, str]) -> Finding:
+    """Which AWS variables a run on AWS would see; the sandbox sees none of them."""
+    names = sorted(name for name in environment if name.startswith("AWS_"))
+    state = f"set: {', '.join(names)} (not passed to the sandbox)" if names else "none set (the sandbox needs none)"
+    return Finding(Level.OK, "AWS_* variables", state)

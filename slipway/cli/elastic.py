@@ -5,29 +5,28 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import yaml
 
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Object, Ref
+from sandbox.nodes import ec2
+from sandbox.nodes.ec2 import Ec2, Refusal
+from sandbox.nodes.instances import INTERRUPTION
+from slipway.cli import offline
 from slipway.cli.cluster import client_of
-from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.sandbox.nodes import ec2
-from slipway.sandbox.nodes.ec2 import Ec2, Refusal
-from slipway.sandbox.nodes.instances import INTERRUPTION
 from spec.catalog import instances
 from spec.errors import SlipwayError
-
-if TYPE_CHECKING:
-    from slipway.cli.offline import Sandbox
-    from slipway.sandbox.kubernetes.client import KubeClient
+from spec.pools.keys import CAPACITY_TYPE
 
 ALL: Final = "all"
-CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
 CLAIM: Final = ("karpenter.sh/v1", "NodeClaim")
 
 
-def capacity(sandbox: Sandbox, options: argparse.Namespace) -> int:
+def capacity(options: argparse.Namespace) -> int:
     """Change what EC2 has no capacity for, and show it."""
+    sandbox = offline.require_running()
     settings = ec2.read(sandbox.home)
     changed = _changed(settings, options)
     if changed != settings:
@@ -63,9 +62,9 @@ def _refusal(name: str, options: argparse.Namespace) -> Refusal:
     return Refusal("" if name == ALL else name, options.zone, options.market)
 
 
-def reclaim(sandbox: Sandbox, options: argparse.Namespace) -> int:
+def reclaim(options: argparse.Namespace) -> int:
     """EC2 gives notice that it takes a Spot node back."""
-    client, node = _find(sandbox, options.node)
+    client, node = _find(options.node)
     if node["metadata"].get("labels", {}).get(CAPACITY_TYPE) != "spot":
         msg = f"node {options.node} is no Spot node of Karpenter: see `kubectl get nodes -L {CAPACITY_TYPE}`"
         raise SlipwayError(msg)
@@ -75,9 +74,9 @@ def reclaim(sandbox: Sandbox, options: argparse.Namespace) -> int:
     return 0
 
 
-def expire(sandbox: Sandbox, options: argparse.Namespace) -> int:
+def expire(options: argparse.Namespace) -> int:
     """A node reaches its `expireAfter`."""
-    client, _ = _find(sandbox, options.node)
+    client, _ = _find(options.node)
     claim = client.get(Ref(*CLAIM, options.node))
     if claim is None:
         msg = f"node {options.node} is not one that Karpenter launched: no other expires"
@@ -89,8 +88,9 @@ def expire(sandbox: Sandbox, options: argparse.Namespace) -> int:
     return 0
 
 
-def _find(sandbox: Sandbox, name: str) -> tuple[KubeClient, Object]:
+def _find(name: str) -> tuple[KubeClient, Object]:
     """The cluster of a node. Raises SlipwayError."""
+    sandbox = offline.require_running()
     document = yaml.safe_load(sandbox.kubeconfig.read_text(encoding="utf-8"))
     for cluster in document.get("clusters") or ():
         client = client_of(sandbox.kubeconfig, cluster["name"])

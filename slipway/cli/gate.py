@@ -1,11 +1,11 @@
 """The gate around the engine's commands: it evaluates the plan after a `preview`, and before an `up`.
 
-A `refresh` and a `destroy` are not evaluated: protection stops a destroy, and a refresh changes only the state.
+A `refresh` and a `destroy` are not evaluated: protection stops a destroy, and a refresh changes only the state. What a
+run changes is summarized for a reviewer, after the engine's own rows or instead of them.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +13,83 @@ from pathlib import Path
 from typing import Final
 
 from slipway.cli import display
-from slipway.cli.review import Review
-from slipway.engine import gate, plan, process, stateful
+from slipway.cli.output import say
+from slipway.cost.difference import as_deployed, difference
+from slipway.engine import gate, process
 from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation, Request
-from slipway.engine.state import StackState
+from slipway.engine.state import StackState, last_update
+from slipway.report import terminal
+from slipway.report.model import Bill, Evaluation
+from slipway.report.plan import Plan, engine
+from slipway.report.views import cost, risks
+from spec import clock
 from spec.errors import EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
+from spec.pricing import estimate
+from spec.settings import Loaded, Platform
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """How the changes of a stack are summarized.
+
+    Attributes:
+        loaded: The settings of the stack.
+        history: Reads the history of its updates, as JSON.
+    """
+
+    loaded: Loaded
+    history: Callable[[], str]
+
+    def text(self, request: Request, log: Path) -> str:
+        """The summary of a run, from its event log."""
+        found, platform, done = _plan(request, log), self.loaded.platform, not request.only_shows
+        # What a refresh finds and a destroy removes is not what the settings declare.
+        priced = bool(found.changes) and request.operation in (Operation.PREVIEW, Operation.UP)
+        reviewed = priced and request.operation is Operation.PREVIEW
+        context = terminal.Context(
+            stack=request.stack,
+            teams=platform.teams,
+            pools=platform.pools,
+            bill=self._bill(request.stack, done=done) if priced else None,
+            evaluation=self._evaluation(request.stack, found) if reviewed else None,
+            operation=request.operation,
+            done=done,
+        )
+        return terminal.text(found, context)
+
+    def changes(self, request: Request, log: Path) -> bool:
+        """Whether a run changes anything, from its event log."""
+        return bool(_plan(request, log).changes)
+
+    def _bill(self, stack: str, *, done: bool) -> Bill:
+        now = estimate(self.loaded.platform)
+        try:
+            before = self._deployed(stack, done=done)
+        except SlipwayError as error:
+            return cost.bill(self.loaded.platform, now, None, str(error).partition("\n")[0])
+        if before is None:
+            return cost.bill(self.loaded.platform, now, None)
+        return cost.bill(self.loaded.platform, now, difference(estimate(before), now))
+
+    def _deployed(self, stack: str, *, done: bool) -> Platform | None:
+        """The settings that the run found deployed; None if the stack was new."""
+        last = last_update(self.history(), skip=1 if done else 0)
+        return None if last is None else as_deployed(last.settings, stack)
+
+    def _evaluation(self, stack: str, found: Plan) -> Evaluation:
+        """Active findings on the resources that are created, replaced or updated, and on the stack as a whole."""
+        from slipway.render import evaluation  # noqa: PLC0415 - imports the SDK, 1 s
+        from slipway.render.program import record_platform  # noqa: PLC0415 - as above
+
+        today = clock.today()
+        changed = {change.urn for change in found.changes}
+        evaluated = evaluation.check(record_platform(self.loaded.platform, stack=stack), today)
+        return risks.evaluation([one for one in evaluated if one.urn in changed or not one.urn], stack, today)
+
+
+def _plan(request: Request, log: Path) -> Plan:
+    return engine.read(log, refreshed=request.operation is Operation.REFRESH)
+
 
 _QUESTIONS: Final = {
     Operation.UP: "Update stack {} as shown?",
@@ -40,6 +112,7 @@ class Gate:
         ask: Asks the user whether to continue after a preview.
         review: Summarizes the changes of a preview or an update.
         quiet: Show the summary instead of the engine's rows; its errors and warnings are always shown.
+        engine: Runs the engine.
     """
 
     call: Callable[[Request], Invocation]
@@ -48,6 +121,7 @@ class Gate:
     ask: Callable[[str], bool]
     review: Review
     quiet: bool = False
+    engine: process.Run = process.run
 
     def run(self, request: Request) -> int:
         """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed."""
@@ -60,24 +134,24 @@ class Gate:
         if self._may_lose() or self.quiet:
             return self._update(request)
         # The stack has no stateful resource: the engine previews and asks by itself.
-        return process.run(self.call(request))
+        return self.engine(self.call(request))
 
     def _asked(self, request: Request) -> int:
         """A refresh or destroy: shown and confirmed first, unless it is already."""
         if not self.quiet:
-            return process.run(self.call(request))
+            return self.engine(self.call(request))
         if not request.only_shows and not request.confirmed:
             code, changes = self._shown(replace(request, extra=(*request.extra, PREVIEW_ONLY)))
             if code or not changes:
                 return code
             if not self.ask(_QUESTIONS[request.operation].format(request.stack)):
-                _say("nothing was changed")
+                say("nothing was changed")
                 return EXIT_REFUSED
         return self._shown(replace(request, yes=True, skip_preview=True))[0]
 
     def _may_lose(self) -> bool:
         try:
-            return stateful.among(resource.type for resource in self.state().resources)
+            return gate.among(resource.type for resource in self.state().resources)
         except SlipwayError:
             return True  # an unreadable state may hold anything; the preview reports what is wrong with it
 
@@ -85,9 +159,9 @@ class Gate:
         code, removals = self._watched(request)
         verdict = gate.evaluate(removals, self.allowed)
         for name in verdict.unused:
-            _say(f"note: unused --allow-replace {name}: this plan neither replaces nor deletes it")
+            say(f"note: unused --allow-replace {name}: this plan neither replaces nor deletes it")
         if verdict.refused:
-            _say(gate.refusal(request.stack, verdict.refused))
+            say(gate.refusal(request.stack, verdict.refused))
             return code or EXIT_STATEFUL
         return code
 
@@ -98,7 +172,7 @@ class Gate:
         if code:
             return code
         if not request.confirmed and not self.ask(_QUESTIONS[Operation.UP].format(request.stack)):
-            _say("nothing was changed")
+            say("nothing was changed")
             return EXIT_REFUSED
         return self._applied(replace(request, yes=True, skip_preview=True))
 
@@ -107,7 +181,7 @@ class Gate:
         code, removals = self._watched(request)
         verdict = gate.evaluate(removals, self.allowed)
         if verdict.refused:
-            _say(gate.refusal(request.stack, verdict.refused, done=True))
+            say(gate.refusal(request.stack, verdict.refused, done=True))
         return code
 
     def _applied(self, request: Request) -> int:
@@ -118,29 +192,29 @@ class Gate:
     def _run(self, call: Invocation, output: Path) -> int:
         """Run the engine; a quiet one writes to a file, of which errors and warnings are shown."""
         if not self.quiet:
-            return process.run(call)
+            return self.engine(call)
         stops: list[None] = []
 
         def interrupted() -> None:
             # The engine says this in its own display, which a quiet run hides.
             stops.append(None)
-            _say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
+            say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
 
         with display.heartbeat(output):
-            code = process.run(call, output=output, interrupted=interrupted)
+            code = self.engine(call, output=output, interrupted=interrupted)
         _show(display.without_rows(display.read(output), failed=bool(code)))
         if code and stops:
-            _say("interrupted: what was completed is in the state; run the command again to continue")
+            say("interrupted: what was completed is in the state; run the command again to continue")
         return code
 
-    def _watched(self, request: Request) -> tuple[int, tuple[plan.Removal, ...]]:
+    def _watched(self, request: Request) -> tuple[int, tuple[gate.Removal, ...]]:
         """Run it with its summary; the exit code, and what it replaces or deletes."""
         with tempfile.TemporaryDirectory(prefix="slipway-plan-") as directory:
             code, log = self._with_log(request, Path(directory))
             if not log.exists():
                 return code, ()
             with log.open(encoding="utf-8") as lines:
-                removals = plan.removals(lines)
+                removals = gate.removals(lines)
             if code == 0:
                 _show("\n" + self.review.text(request, log))
             return code, removals
@@ -162,7 +236,7 @@ class Gate:
 def logged(call: Invocation, log: Path) -> Invocation:
     """The same call, which also writes its events to a file."""
     return replace(
-        call, argv=(*call.argv, "--event-log", str(log)), environment={**call.environment, **plan.ENVIRONMENT}
+        call, argv=(*call.argv, "--event-log", str(log)), environment={**call.environment, **gate.ENVIRONMENT}
     )
 
 
@@ -179,10 +253,6 @@ def without_up(extra: Sequence[str]) -> tuple[str, ...]:
         elif name not in _OF_UP_ALONE:
             kept.append(argument)
     return tuple(kept)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _show(text: str) -> None:

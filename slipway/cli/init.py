@@ -1,39 +1,35 @@
-"""`slipway init NAME`: write a stack file from options, or from a few questions on a terminal."""
+"""`slipway init NAME`: write a stack file, from options or a few questions, that passes the policies."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from ipaddress import IPv4Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from policies.rule import environment
+from slipway.cli.commands import SUGGESTED
 from slipway.cli.output import can_ask
 from slipway.engine.project import find
-from slipway.engine.stackfiles import stack_file
+from slipway.engine.stacks import stack_file
 from spec import clock
+from spec.catalog import amis, kubernetes, regions
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.pools import PoolSpec
+from spec.pools.resolution import resolve_all
+from spec.pricing import Amounts, estimate
+from spec.pricing.estimate import PREMIUM
+from spec.settings import load
+from spec.settings.checks.network import RFC1918
+from spec.settings.presets import PRESETS
+from spec.settings.problems import ConfigurationError
 
-if TYPE_CHECKING:
-    from slipway.cli.commands import Commands
-    from slipway.cli.new_stack import Level
-
-EPILOG: Final = """\
-  slipway init dev --pool gpu-spot
-  slipway init perf --account 111122223333 --owner ml-platform --cost-center ml --email ml-platform@example.com \\
-    --admin arn:aws:iam::111122223333:role/admin --from 10.0.0.0/12 --ami-release 1.35.0-20261101 \\
-    --pool gpu-spot --team vision
-
-The file has what differs from the defaults, and passes the policies of its environment: those of dev, staging, or prod
-for every other name. docs/settings.md has every setting.
-"""
-GPU_PRESETS: Final = ("a100", "h100", "gpu-spot")
-"""Presets of `spec.settings.presets` for pools with GPUs; a copy, because every command of Slipway reads it."""
-_SUGGESTED: Final = {
-    "region": "us-east-1",
-    "cidr": "10.64.0.0/16",
-    "budget": "5000",
-    "pool": "gpu-spot",
-    "team": "research",
-}
 _QUESTIONS: Final = {
     "account": "AWS account ID (12 digits)",
     "region": "AWS region",
@@ -50,59 +46,24 @@ _QUESTIONS: Final = {
 }
 
 
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "init",
-        help="write a new stack file, from options or a few questions",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("name", metavar="NAME", help="name of the stack, and of the environment")
-    parser.add_argument("--account", metavar="ID", help="AWS account ID")
-    parser.add_argument("--region", metavar="REGION", help=f"default: {_SUGGESTED['region']}")
-    parser.add_argument("--owner", metavar="TEXT", help="owner, for tags")
-    parser.add_argument("--cost-center", metavar="TEXT", help="cost center, for tags")
-    parser.add_argument("--email", metavar="ADDRESS", help="address for notifications of budgets")
-    parser.add_argument("--budget", metavar="USD", help=f"monthly budget (default: {_SUGGESTED['budget']})")
-    parser.add_argument("--admin", metavar="ARN", help="IAM role that administers the cluster")
-    parser.add_argument(
-        "--from", dest="source", metavar="CIDR",
-        help="network that may reach the API server: its private endpoint from a private network, else a public one",
-    )  # fmt: skip
-    parser.add_argument("--cidr", metavar="CIDR", help=f"range of the VPC (default: {_SUGGESTED['cidr']})")
-    parser.add_argument("--pool", action="append", choices=GPU_PRESETS, help="GPU pool by preset; repeat for several")
-    parser.add_argument("--team", action="append", metavar="NAME", help="team; repeat for several")
-    parser.add_argument(
-        "--approval", metavar="TEXT", help="dev and staging: where p4 and p5 instances on demand are approved"
-    )
-    parser.add_argument(
-        "--ami-release", metavar="RELEASE", help="with the policies of prod: EKS AMI release, such as 1.35.0-20261101"
-    )
-    parser.set_defaults(run=run)
-
-
 def run(options: argparse.Namespace) -> int:
     """Write the file, unless there is one or its settings are invalid."""
-    from policies.levels import environment  # noqa: PLC0415 - `slipway --help` needs none of it
-    from slipway.cli import new_stack  # noqa: PLC0415 - as above
-
     project = find(Path.cwd())
     target = stack_file(project.stacks, options.name)
     if target.exists():
         msg = f"{target} exists: `slipway init` writes new stacks only. Edit the file, or choose another name."
         raise SlipwayError(msg, EXIT_REFUSED)
-    new_stack.check_name(options.name)
-    level = new_stack.LEVELS[environment(options.name)]
-    answers = new_stack.Answers(name=options.name, **_answers(options, level))
-    if level.private and not new_stack.is_private(answers.source):
+    check_name(options.name)
+    level = LEVELS[environment(options.name)]
+    answers = Answers(name=options.name, **_answers(options, level))
+    if level.private and not is_private(answers.source):
         msg = (
             f"slipway init {options.name}: --from {answers.source} is not a private network, and the policies of prod, "
             "which every stack but dev and staging has, allow no public endpoint of the API server. "
             "Give the network that is peered with the VPC, such as 10.0.0.0/12"
         )
         raise SlipwayError(msg, EXIT_REFUSED)
-    target.write_text(new_stack.text(options.name, new_stack.content(answers, level, clock.today())), encoding="utf-8")
+    target.write_text(text(options.name, content(answers, level, clock.today())), encoding="utf-8")
     name = options.name
     print(f"wrote {target}\nnext: slipway check {name}, slipway policies {name}, slipway up {name} --sandbox")
     return 0
@@ -114,9 +75,6 @@ def _answers(options: argparse.Namespace, level: Level) -> dict[str, Any]:
     Raises:
         SlipwayError: Options are missing and nobody can be asked; exit code 2.
     """
-    from slipway.cli.new_stack import needing_approval  # noqa: PLC0415 - as above
-    from spec.catalog import amis, kubernetes  # noqa: PLC0415 - as above
-
     given = {
         **dict.fromkeys(("approval", "ami_release")),
         **{name: getattr(options, name) for name in (*_QUESTIONS, "cidr")},
@@ -130,7 +88,7 @@ def _answers(options: argparse.Namespace, level: Level) -> dict[str, Any]:
             or (name == "ami_release" and not level.pinned)
         ):
             continue
-        default = _SUGGESTED.get(name, "")
+        default = SUGGESTED.get(name, "")
         if asks:
             parameter = amis.release_parameter("al2023", kubernetes.DEFAULT, gpu=False)
             text = question.format(pools=" and ".join(premium), parameter=parameter)
@@ -147,7 +105,209 @@ def _answers(options: argparse.Namespace, level: Level) -> dict[str, Any]:
     texts = {name: value or "" for name, value in given.items() if name not in ("pool", "team")}
     return {
         **texts,
-        "cidr": texts["cidr"] or _SUGGESTED["cidr"],
+        "cidr": texts["cidr"] or SUGGESTED["cidr"],
         "pool": tuple(given["pool"]),
         "team": tuple(given["team"]),
     }
+
+
+SYSTEM: Final = ("system", "cpu")
+APPROVED_DAYS: Final = 90
+"""Days for which an approval of premium GPUs is valid: a quarter, in which most budgets are reviewed."""
+_STEP: Final = 5
+"""USD per hour to whose next multiple a limit is rounded: a price that rises by a few cents is no finding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """What the policies of an environment require beyond the defaults (`policies/levels`).
+
+    Attributes:
+        zones: Availability Zones.
+        settings: Settings by section, which are merged with those of every stack.
+        pinned: Whether nodes need a release of their AMI.
+        private: Whether the API server may have no public endpoint.
+        approvals: Whether premium GPUs on demand need an approval.
+        pool: Settings of a GPU pool by preset, besides the preset's.
+    """
+
+    zones: int
+    settings: Mapping[str, Mapping[str, Any]]
+    pinned: bool = False
+    private: bool = False
+    approvals: bool = True
+    pool: Mapping[str, Mapping[str, Any]]
+
+
+_PRIVATE: Final = (*RFC1918, IPv4Network("100.64.0.0/10"))
+"""With the shared addresses of RFC 6598: `is_private` of Python's also holds for networks that documentation uses."""
+_ENDPOINTS: Final = ["ecr.api", "ecr.dkr", "sts"]
+LEVELS: Final[Mapping[str, Level]] = {
+    "dev": Level(zones=2, settings={}, pool={"gpu-spot": {"max": 4}, "h100": {"instanceTypes": ["p5.4xlarge"]}}),
+    "staging": Level(zones=2, settings={"network": {"endpoints": _ENDPOINTS}}, pool={}),
+    "prod": Level(
+        zones=3,
+        settings={
+            "environment": {"protect": True},
+            "network": {"nat": "per-zone", "endpoints": _ENDPOINTS, "flowLogs": {"retentionDays": 365}},
+            "cluster": {"deletionProtection": True, "logRetentionDays": 365},
+        },
+        pinned=True,
+        private=True,
+        approvals=False,
+        pool={},
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """The options of a new stack; `pool` and `team` are names, `budget` is in USD a month."""
+
+    name: str
+    account: str
+    region: str
+    owner: str
+    cost_center: str
+    admin: str
+    source: str
+    cidr: str
+    email: str
+    budget: str
+    approval: str
+    ami_release: str
+    pool: tuple[str, ...]
+    team: tuple[str, ...]
+
+
+def content(answers: Answers, level: Level, today: date) -> dict[str, Any]:
+    """Everything in the file. The quotas of teams and the limits of cost follow from its pools.
+
+    Raises:
+        SlipwayError: An answer is invalid; the list has every problem of the settings.
+    """
+    data = _base(answers, level)
+    specs = resolve_all(load(data, stack=answers.name, today=today).platform)
+    data["teams"] = _teams(answers, specs)
+    amounts = estimate(load(data, stack=answers.name, today=today).platform).amounts
+    data["cost"] = _cost(answers, level, amounts, today)
+    load(data, stack=answers.name, today=today)
+    return data
+
+
+def check_name(name: str) -> None:
+    """Raises ConfigurationError if no environment may have this name, so that nobody answers questions in vain."""
+    try:
+        load({"environment": {"name": name}}, stack=name)
+    except ConfigurationError as error:
+        if problems := [one for one in error.problems if one.path == "environment.name"]:
+            raise ConfigurationError(problems, error.source) from None
+
+
+def text(name: str, data: Mapping[str, Any]) -> str:
+    """The file: one line for each setting of a section, in YAML's flow style."""
+    lines = [
+        "# yaml-language-server: $schema=schema.json",
+        f"# Written by `slipway init {name}`. docs/settings.md has every setting.",
+        "config:",
+        "  slipway:platform:",
+    ]
+    for section, settings in data.items():
+        lines.append(f"    {section}:")
+        lines += [f"      {key}: {_flow(value)}" for key, value in settings.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _base(answers: Answers, level: Level) -> dict[str, Any]:
+    """The settings without teams and cost."""
+    zones = regions.zones(answers.region) if regions.is_region(answers.region) else ()
+    letters = "abc"[: level.zones]
+    gpus: dict[str, Any] = {"gpuOperator": {}} if answers.pool else {}
+    reach = _reach(answers.source)
+    sections: dict[str, dict[str, Any]] = {
+        "environment": {"name": answers.name, "owner": answers.owner, "costCenter": answers.cost_center},
+        "account": {"id": answers.account, "region": answers.region},
+        "network": {
+            "cidr": answers.cidr,
+            "zones": list(zones[: level.zones]) or [f"{answers.region}{letter}" for letter in letters],
+        },
+        "cluster": {"access": {"admins": {"principalArn": answers.admin, "policy": "AmazonEKSClusterAdminPolicy"}}},
+        "pools": {name: _pool(name, answers, level) for name in (*SYSTEM, *answers.pool)},
+        "storage": {"buckets": {}, "efs": {}},
+        "notifications": {"emails": [answers.email]},
+        "addons": {**gpus, "certManager": {}, "kueue": {}, "jobset": {}, "kubePrometheusStack": {}},
+    }
+    return {
+        name: {**settings, **level.settings.get(name, {}), **reach.get(name, {})} for name, settings in sections.items()
+    }
+
+
+def is_private(source: str) -> bool:
+    """Whether a network has no public addresses; a text that is no network counts as public, and is refused later."""
+    try:
+        network = IPv4Network(source, strict=False)
+    except ValueError:
+        return False
+    return any(network.subnet_of(one) for one in _PRIVATE)
+
+
+def _reach(source: str) -> dict[str, dict[str, Any]]:
+    """A private network reaches the cluster's private endpoint as a peer, a public one its public endpoint."""
+    if is_private(source):
+        return {"network": {"peers": {"administrators": source}}}
+    return {"cluster": {"endpoint": {"publicAccess": True, "publicAccessCidrs": [source]}}}
+
+
+def _pool(name: str, answers: Answers, level: Level) -> dict[str, Any]:
+    managed = name == "system"
+    _, _, day = answers.ami_release.rpartition("-")
+    release = {"amiRelease": answers.ami_release if managed else f"v{day}"} if level.pinned else {}
+    return {"preset": name, **level.pool.get(name, {}), **release}
+
+
+def _teams(answers: Answers, specs: Mapping[str, PoolSpec]) -> dict[str, Any]:
+    """Each team with an equal part of every pool; what doesn't divide stays unassigned."""
+    number = len(answers.team)
+    gpus, cpus = {}, {}
+    for name, spec in specs.items():
+        size = spec.settings.max * (spec.gpu_count or min(kind.vcpus for kind in spec.instance_types))
+        if name in answers.pool and size // number:
+            gpus[name] = {"nominalQuota": size // number}
+        elif name == "cpu":
+            cpus[name] = {"nominalQuota": size // number}
+    shares = {**({"gpus": gpus} if gpus else {}), "cpus": cpus}
+    return {name: {"project": name, "costCenter": answers.cost_center, **shares} for name in answers.team}
+
+
+def needing_approval(pools: Iterable[str], level: Level) -> list[str]:
+    """Presets of on-demand p4, p5 and p6 instances, which outside production need an approval."""
+    return [
+        name
+        for name in pools
+        if level.approvals
+        and "capacity" not in PRESETS[name]
+        and any(kind.startswith(PREMIUM) for kind in PRESETS[name]["instanceTypes"])
+    ]
+
+
+def _cost(answers: Answers, level: Level, amounts: Amounts, today: date) -> dict[str, Any]:
+    until = (today + timedelta(days=APPROVED_DAYS)).isoformat()
+    approval = {"reference": answers.approval, "until": until}
+    approvals = dict.fromkeys(needing_approval(answers.pool, level), approval)
+    limits = {"ceilingUsdPerHour": _limit(amounts.ceiling), "floorUsdPerHour": _limit(amounts.floor)}
+    budget = int(answers.budget) if answers.budget.isdecimal() else answers.budget
+    return {"monthlyBudgetUsd": budget, "limits": {**limits, **({"premium": approvals} if approvals else {})}}
+
+
+def _limit(amount: Decimal) -> int:
+    return math.ceil(amount / _STEP) * _STEP
+
+
+def _flow(value: object) -> str:
+    """A value in YAML's flow style: text is quoted, because an account ID must not become a number."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    plain = isinstance(value, str) and value.replace("-", "").isalnum() and not value[:1].isdigit()
+    return str(value) if plain else json.dumps(value)

@@ -1,29 +1,150 @@
-"""The sandbox as the CLI uses it: the only module that starts, queries and stops it."""
+"""The sandbox as the CLI uses it: the only module that starts, queries and stops it; and its status."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from slipway import toolchain
-from slipway.cli.status import Condition, ProcessStatus, Status
+from sandbox import asked, lifecycle, official, toolchain
+from sandbox.environment import environment
+from sandbox.identity import ProcessIdentity
+from sandbox.kubernetes.controllers.running import Entry, load
+from sandbox.language import shims
+from sandbox.state import KUBERNETES, SandboxState, default_home
+from slipway.cli import output
+from slipway.cli.output import table
 from slipway.engine.backend import folder
+from slipway.engine.guard import Guard
 from slipway.engine.invocation import sandbox_environment
-from slipway.engine.stackfiles import Overlay
-from slipway.engine.stacks import SandboxEngine
-from slipway.sandbox import lifecycle, official, shims
-from slipway.sandbox.controllers import report
-from slipway.sandbox.environment import environment
-from slipway.sandbox.state import KUBERNETES, SandboxState, default_home
+from slipway.engine.stacks import Overlay, SandboxEngine
 from spec.errors import SlipwayError
+
+_MIB: Final = 2**20
+DELETES: Final = "that deletes its AWS resources, cluster objects and stack states"
+
+
+class Condition(StrEnum):
+    """The condition of the sandbox."""
+
+    STOPPED = "stopped"
+    RUNNING = "running"
+    DAMAGED = "damaged"
+    """One of its processes has died; the data of that process is lost."""
+    SILENT = "not responding"
+    """All of its processes live, and one does not answer: it is stopped (SIGSTOP), or very busy."""
+    STALE = "stale"
+    """Its state file exists but its processes don't: the machine was restarted, or the sandbox was killed."""
+
+
+@dataclass(frozen=True)
+class ProcessStatus:
+    """One process of the sandbox; `memory` in bytes, None if the process has ended."""
+
+    name: str
+    pid: int
+    memory: int | None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is running."""
+        return self.memory is not None
+
+
+@dataclass(frozen=True)
+class Status:
+    """The current status of the sandbox."""
+
+    condition: Condition
+    home: Path
+    processes: Sequence[ProcessStatus] = ()
+    addresses: Mapping[str, str] | None = None
+    """Listening addresses by name."""
+    controllers: Sequence[Entry] = ()
+    """Controllers of add-ons, of all clusters."""
+    silent: Sequence[str] = ()
+    """Processes that don't answer, each with what to do."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether it can be used."""
+        return self.condition is Condition.RUNNING
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all processes together (resident, so shared pages count twice)."""
+        return sum(process.memory or 0 for process in self.processes)
+
+    @property
+    def dead(self) -> list[str]:
+        """Names of the processes that have ended."""
+        return [process.name for process in self.processes if not process.alive]
+
+    @property
+    def fix(self) -> str:
+        """How to fix it; empty if there is nothing to fix."""
+        if self.condition is Condition.DAMAGED:
+            dead, logs = ", ".join(self.dead), self.home / "logs"
+            return f"{dead} died (logs in {logs}): run `slipway sandbox stop`, then start it again; {DELETES}"
+        if self.condition is Condition.SILENT:
+            return "; ".join(self.silent) + f". If that doesn't help, run `slipway sandbox stop`; {DELETES}"
+        if self.condition is Condition.STALE:
+            return (
+                "it ended by itself, and its AWS, which was in memory, is gone: `slipway sandbox start` starts a new "
+                f"one, and moves its stack states and cluster objects to {self.home / 'aside'}"
+            )
+        return ""
+
+    def text(self) -> str:
+        """The status as text."""
+        head = f"sandbox: {self.condition}, in {self.home}"
+        if self.condition is Condition.STOPPED:
+            return "sandbox: stopped"
+        rows = [
+            (
+                process.name,
+                str(process.pid),
+                f"{process.memory / _MIB:.0f} MiB" if process.memory is not None else "ended",
+            )
+            for process in self.processes
+        ]
+        total = f"memory: {self.memory / _MIB:.0f} MiB in total"
+        addresses = [f"{name}: {address}" for name, address in (self.addresses or {}).items()]
+        processes = table(rows, right=frozenset({1, 2}), indent="  ")
+        parts = [head, processes, total, *addresses, self._controllers(), self.fix]
+        return "\n".join(part for part in parts if part)
+
+    def _controllers(self) -> str:
+        if not self.controllers:
+            return ""
+        lines = [f"  {each.text}" + (f" (log {each.log})" if each.log else "") for each in self.controllers]
+        return "\n".join(["controllers of add-ons:", *lines])
+
+    def as_data(self) -> dict[str, Any]:
+        """The status as plain values, for JSON."""
+        return {
+            "condition": self.condition.value,
+            "home": str(self.home),
+            "processes": [asdict(process) for process in self.processes],
+            "memory": self.memory,
+            "addresses": dict(self.addresses or {}),
+            "silent": list(self.silent),
+            "controllers": [asdict(each) for each in self.controllers],
+        }
+
 
 Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
 """Binaries the sandbox needs. Without helm, charts are checked and not installed, and the summary reports that."""
+
+PATIENCE_SECONDS: Final = 20.0
+"""How long a command waits for a sandbox that does not answer."""
+LOOK_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -38,8 +159,11 @@ class Sandbox:
     """AWS types that moto emulates; any other type is only recorded."""
     kubernetes: str = ""
     """Version of its API servers' binary."""
-    charts: str | None = None
-    """The folder of Helm charts that it installs; None without one."""
+
+    @property
+    def charts(self) -> Path | None:
+        """The folder of the Helm charts that it installs; None without one."""
+        return asked.charts(self.home)
 
     def engine(self, user: Mapping[str, str]) -> SandboxEngine:
         """The Pulumi CLI, configured for this sandbox.
@@ -55,20 +179,46 @@ class Sandbox:
         backend = folder(environment["PULUMI_BACKEND_URL"])
         return SandboxEngine(Path(pulumi), environment, backend, Overlay(self.home / "project"))
 
+    def guard(self, engine: SandboxEngine, stack: str) -> Guard:
+        """What runs that CLI on a stack of this sandbox."""
+
+        def processes() -> Sequence[ProcessIdentity]:
+            return lifecycle.processes(self.home)
+
+        return Guard(copies=engine.copies(stack), say=output.say, homes=(self.home,), processes=processes)
+
 
 def find_running() -> Sandbox | None:
     """The sandbox, if it and all its processes are running.
 
     Raises:
-        SlipwayError: It is running, but one of its processes has died.
+        SlipwayError: It is running, but one of its processes has died, or does not answer after some time.
     """
-    found = lifecycle.status()
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (found := lifecycle.status()).silent and not found.dead_children and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
     if not found.running or found.state is None:
         return None
     if found.dead_children:
         msg = f"the sandbox is damaged: {_status(found).fix}"
         raise SlipwayError(msg)
+    if found.silent:
+        msg = f"the sandbox does not respond: {_status(found).fix}"
+        raise SlipwayError(msg)
     return _sandbox(found.state)
+
+
+def require_running() -> Sandbox:
+    """The running sandbox.
+
+    Raises:
+        SlipwayError: It is not running, or as `find_running`.
+    """
+    found = find_running()
+    if found is None:
+        msg = "the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`"
+        raise SlipwayError(msg)
+    return found
 
 
 def start(
@@ -87,8 +237,7 @@ def start(
         ToolError: A binary is missing and can't be installed.
         SandboxError: It does not start, or it is already running with another port, account or provider.
     """
-    choice = kubernetes_provider or os.environ.get(official.VARIABLE)
-    provider = official.find(choice) if choice else None
+    provider = _provider(kubernetes_provider)
     running = lifecycle.status().running
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
@@ -98,6 +247,19 @@ def start(
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
     return _sandbox(state)
+
+
+def for_run(say: Say) -> Sandbox:
+    """The sandbox for a run: the running one, which is asked for what this environment wants, or else a new one.
+
+    Raises:
+        SlipwayError: As `find_running` and `start`.
+    """
+    running = find_running()
+    if running is None:
+        return start(say)
+    lifecycle.ask(say, running.home, _provider())
+    return running
 
 
 def stop(say: Say) -> bool:
@@ -110,6 +272,11 @@ def status() -> Status:
     return _status(lifecycle.status())
 
 
+def _provider(choice: str | None = None) -> Path | None:
+    named = choice or os.environ.get(official.VARIABLE)
+    return official.find(named) if named else None
+
+
 def _sandbox(state: SandboxState) -> Sandbox:
     return Sandbox(
         state.home,
@@ -117,7 +284,6 @@ def _sandbox(state: SandboxState) -> Sandbox:
         state.kubeconfig,
         frozenset(state.in_moto),
         state.versions.get(KUBERNETES, ""),
-        state.charts,
     )
 
 
@@ -131,5 +297,6 @@ def _status(found: lifecycle.SandboxStatus) -> Status:
     living = [ProcessStatus(each.name, each.pid, found.memory.get(each.name, 0)) for each in identities]
     dead = [ProcessStatus(each.name, each.pid, None) for each in found.dead_children]
     addresses = {"AWS (moto)": found.state.aws_endpoint, **found.state.clusters}
-    condition = Condition.DAMAGED if dead else Condition.RUNNING
-    return Status(condition, home, [*living, *dead], addresses, report.load(home))
+    alive = Condition.SILENT if found.silent else Condition.RUNNING
+    condition = Condition.DAMAGED if dead else alive
+    return Status(condition, home, [*living, *dead], addresses, load(home), found.silent)

@@ -19,6 +19,11 @@ class Progress:
         print(f"[{time.monotonic() - self._started:5.1f} s] {text}", file=sys.stderr, flush=True)
 
 
+def say(text: str) -> None:
+    """Print a message to stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), indent: str = "") -> str:
     """Rows as aligned columns; the columns in `right` (numbers) are right-aligned."""
     if not rows:

@@ -1,59 +1,25 @@
-"""The grammar of the command line."""
+"""The parser of the command line, made from the table of commands."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from slipway import __version__
-from slipway.cli import (
-    charts,
-    check,
-    completion,
-    cost,
-    doctor,
-    fit,
-    init,
-    operations,
-    policies,
-    prices,
-    quickstart,
-    recover,
-    render,
-    report,
-    sandbox,
-    trial,
-    verify,
-    why,
-)
+from slipway.cli.commands import COMMANDS
+from slipway.cli.grammar import Argument, Command, Group
 
-DESCRIPTION = """\
+if TYPE_CHECKING:  # generic in the type checker's stubs only
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+DESCRIPTION: Final = """\
 Provision an ML platform on Amazon EKS, or rehearse it in a local sandbox without an AWS account.
 
   slipway up dev --sandbox      bring up stack dev in the sandbox
   slipway check prod            check the settings of stack prod, in under a second
   slipway doctor                show what is missing on this machine
 """
-GROUPS = (
-    operations,
-    recover,
-    init,
-    check,
-    policies,
-    render,
-    cost,
-    prices,
-    report,
-    fit,
-    quickstart,
-    charts,
-    sandbox,
-    doctor,
-    verify,
-    why,
-    trial,
-    completion,
-)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -86,9 +52,33 @@ def make() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"slipway {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    for group in GROUPS:
-        group.add(commands)
+    for command in COMMANDS:
+        _add(commands, command)
     return parser
+
+
+def _add(commands: Commands, command: Command) -> None:
+    formatter = argparse.RawDescriptionHelpFormatter if command.epilog else argparse.HelpFormatter
+    parser = commands.add_parser(
+        command.name, help=command.summary, usage=command.usage, epilog=command.epilog, formatter_class=formatter
+    )
+    _add_arguments(parser, command.arguments)
+    if command.commands:
+        below = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        for each in command.commands:
+            _add(below, each)
+    else:
+        parser.set_defaults(run=command.start, **command.defaults)
+
+
+def _add_arguments(to: argparse._ActionsContainer, arguments: Iterable[Argument | Group]) -> None:
+    for argument in arguments:
+        if isinstance(argument, Argument):
+            to.add_argument(*argument.names, **argument.more)
+        elif argument.title:
+            _add_arguments(to.add_argument_group(argument.title, argument.description), argument.arguments)
+        else:
+            _add_arguments(to.add_mutually_exclusive_group(), argument.arguments)
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -4,52 +4,33 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from textwrap import wrap
+from typing import Any, Final
 
-from slipway.cli.findings import narrow, wide
+from policies import manifests, pack, review, suppressions
+from policies.review import Base
+from policies.rule import environment
+from policies.rules import BY_NAME
+from policies.runner import Finding
+from slipway.cli.check import checked
 from slipway.engine.project import Project, find
+from slipway.render import evaluation
+from slipway.render.program import record_platform
+from slipway.report.plan import kind
 from spec import clock
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
-
-if TYPE_CHECKING:
-    from policies.review import Base
-    from policies.runner import Finding
-    from slipway.cli.commands import Commands
-
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("policies", help="evaluate a stack against the policy pack, without the engine")
-    parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    parser.add_argument(
-        "--manifests", type=Path, action="append", default=[], metavar="DIR",
-        help="also evaluate the Kubernetes manifests (YAML or JSON) in a folder; repeatable",
-    )  # fmt: skip
-    parser.add_argument("--suppressed", action="store_true", help="also show suppressed findings, with the reason")
-    parser.add_argument(
-        "--against", metavar="REF",
-        help="evaluate with the suppressions and levels of a commit, and list what the tree changes in them",
-    )  # fmt: skip
-    parser.add_argument("--wide", action="store_true", help="each finding with its whole URN, in more than 80 columns")
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check the settings, run the program, evaluate every rule; 1 if a mandatory rule is violated."""
-    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
-
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
-    from policies import manifests  # noqa: PLC0415 - imports the SDK
-    from slipway.render import evaluation  # noqa: PLC0415 - as above
-    from slipway.render.program import record_platform  # noqa: PLC0415 - as above
 
     today = clock.today()
     objects = [manifests.read(folder) for folder in options.manifests]
@@ -73,24 +54,30 @@ def base_of(project: Project, ref: str, stack: str) -> Base:
     Raises:
         SlipwayError: The commit is unknown, or has no policy pack.
     """
-    from policies import review  # noqa: PLC0415 - as above
-    from policies.levels import environment  # noqa: PLC0415 - as above
-
     files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json", *review.TYPES)
-    texts = []
-    for file in files:
-        done = subprocess.run(
-            ["git", "-C", str(project.root), "show", "--end-of-options", f"{ref}:{file}"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            msg = (
-                f"--against {ref}: git has no {file} there ({done.stderr.strip().rstrip('.')}). "
-                "Name a commit, branch or tag that has the policies; a shallow clone has one commit only."
-            )
-            raise SlipwayError(msg, EXIT_REFUSED)
-        texts.append(done.stdout)
-    return review.base(*texts)
+    texts = [_git(project, ref, f"has no {file} there", "show", "--end-of-options", f"{ref}:{file}") for file in files]
+    names = ("diff", "--name-only", "--end-of-options", ref, "--", *review.REVIEWED_CODE)
+    changed = _git(project, ref, "has no such commit", *names)
+    return review.base(*texts, changed=changed.splitlines())
+
+
+def _git(project: Project, ref: str, wrong: str, *command: str) -> str:
+    """What git prints.
+
+    Raises:
+        SlipwayError: It fails.
+    """
+    done = subprocess.run(
+        ["git", "-C", str(project.root), *command],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        msg = (
+            f"--against {ref}: git {wrong} ({done.stderr.strip().rstrip('.')}). "
+            "Name a commit, branch or tag that has the policies; a shallow clone has one commit only."
+        )
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return done.stdout
 
 
 def report(
@@ -121,17 +108,11 @@ def report(
 
 def weakenings(before: Base, stack: str) -> list[str]:
     """What the tree changes in the pack, for reviewers."""
-    from policies import pack, review, suppressions  # noqa: PLC0415 - as above
-    from policies.levels import environment  # noqa: PLC0415 - as above
-
     return review.weakened(before, suppressions.load(pack.identities()), environment(stack))
 
 
 def as_data(one: Finding, stack: str, today: date, before: Base | None = None) -> dict[str, Any]:
     """A finding as plain values, for text and JSON output."""
-    from policies.levels import environment  # noqa: PLC0415 - as above
-    from policies.rules import BY_NAME  # noqa: PLC0415 - as above
-
     suppression = one.suppression
     level = BY_NAME[one.rule].levels.of(environment(stack)).value
     if before is not None:
@@ -152,3 +133,42 @@ def as_data(one: Finding, stack: str, today: date, before: Base | None = None) -
             "until": suppression.until.isoformat(),
         }
     return plain
+
+
+FALLBACK: Final = 80
+"""Columns without a terminal."""
+
+
+def wide(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A finding on two lines: level, check and URN, then its message."""
+    for one in findings:
+        yield f"{one['level']} {one['rule']} {one['urn']}"
+        yield f"  {one['message']}"
+
+
+def narrow(findings: Sequence[Mapping[str, Any]], columns: int | None = None) -> Iterator[str]:
+    """Findings with the same check and message together: the resources by kind and name, and the message once.
+
+    Args:
+        findings: Findings as plain values (`slipway.cli.policies.as_data`).
+        columns: Longest line; the width of the terminal, 80 without one, if None.
+    """
+    columns = columns or shutil.get_terminal_size((FALLBACK, 24)).columns
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for one in findings:
+        text = one["message"].removeprefix(f"[{one['rule'].rpartition('/')[2]}] ")
+        text = text.removeprefix(f"{one['urn'].rpartition('::')[2]}: ")
+        groups.setdefault((one["level"], one["rule"], text), []).append(resource(one["urn"]))
+    for (level, rule, text), resources in groups.items():
+        yield f"{level} {rule}"
+        for line in (*resources, text):
+            indent = "    " if line is text else "  "
+            yield from wrap(line, columns, initial_indent=indent, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def resource(urn: str) -> str:
+    """Kind and logical name of a resource: `NodePool pool-a100-node-pool`; `the stack` without a URN."""
+    if not urn:
+        return "the stack"
+    _, _, types, name = urn.split("::", 3)
+    return f"{kind(types.rpartition('$')[2]).partition(' (')[0]} {name}"

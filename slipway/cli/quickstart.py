@@ -4,54 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from components.workloads import Target
+from sandbox import IN_SANDBOX_SHELL
+from sandbox.kubernetes.client import ApiError, UnreachableError
+from sandbox.kubernetes.objects import Ref
+from slipway.cli.check import checked
+from slipway.cli.cluster import connect
 from slipway.cli.output import table
 from slipway.engine.project import find
-from slipway.sandbox import IN_SANDBOX_SHELL
+from slipway.quickstarts import CLAIM, QUICKSTARTS, Chosen, Quickstart, Request, choose, namespace_of, text
 from spec.errors import EXIT_REFUSED, SlipwayError
-
-if TYPE_CHECKING:
-    from slipway.cli.commands import Commands
-    from slipway.quickstarts.catalog import Quickstart
-    from spec.settings import Platform
-
-EPILOG = """\
-  slipway quickstart                                            list the quickstarts
-  slipway quickstart training-job --stack dev --team vision > training-job.yaml
-  kubectl apply --server-side -f training-job.yaml
-
-docs/quickstarts/ has a page for each.
-"""
-
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "quickstart",
-        help="print complete YAML for a first job, notebook or model server of a team",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("quickstart", metavar="NAME", nargs="?", help="which one; without it, they are listed")
-    parser.add_argument("--stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    parser.add_argument("--team", metavar="TEAM", help="your team")
-    parser.add_argument("--namespace", metavar="NS", help="namespace of the team (default: one with a fitting purpose)")
-    parser.add_argument("--pool", metavar="POOL", help="pool (default: the lowest-priced of the team that fits)")
-    parser.add_argument("--name", metavar="NAME", help="name of the objects (default: that of the quickstart)")
-    parser.add_argument(
-        "--models", metavar="URI",
-        help="address of the team's models, s3://BUCKET/TEAM/ (default: read from the cluster)",
-    )  # fmt: skip
-    parser.add_argument("--sandbox", action="store_true", help="read the address from the stack's sandbox cluster")
-    parser.set_defaults(run=run)
+from spec.settings import Platform
+from spec.teams.labels import S3_URI
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the list, or one quickstart."""
-    from slipway.quickstarts import QUICKSTARTS  # noqa: PLC0415 - `slipway --help` needs none of it
-
     if options.quickstart is None:
         print(table([(name, one.summary) for name, one in QUICKSTARTS.items()], indent="  "))
         return 0
@@ -67,24 +38,29 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _text(options: argparse.Namespace, quickstart: Quickstart) -> str:
-    from components.workloads import Target  # noqa: PLC0415 - the SDK takes a second
-    from slipway.cli.settings import checked  # noqa: PLC0415
-    from slipway.quickstarts import Request, choose, namespace_of, text  # noqa: PLC0415
-
     platform = checked(find(Path.cwd()), options.stack).platform
     namespace = namespace_of(platform, options.team, quickstart.purposes, options.namespace)
-    models = _models(options, platform, namespace) if quickstart.reads_models else ""
+    kept = quickstart.serves and options.ttl is None
+    models = _models(options, platform, namespace) if kept else ""
     request = Request(
-        name=options.name or options.quickstart, target=Target.of(platform, namespace=namespace), models=models
+        name=options.name or options.quickstart,
+        platform=platform,
+        target=Target.of(platform, namespace=namespace),
+        models=models,
+        seconds=options.ttl,
     )
     chosen = choose(options.quickstart, request, options.pool)
-    return text(chosen.manifests, comments(options.quickstart, options.stack, options.team, chosen.place))
+    if not sys.stdout.isatty():
+        # The YAML goes to a file, and its comments with it.
+        print(f"{options.quickstart}: on {chosen.place}", *chosen.costs, sep="\n  ", file=sys.stderr)
+    return text(chosen.manifests, comments(options.quickstart, options.stack, options.team, chosen))
 
 
-def comments(quickstart: str, stack: str, team: str, place: str) -> list[str]:
-    """What has been filled in, above the YAML."""
+def comments(quickstart: str, stack: str, team: str, chosen: Chosen) -> list[str]:
+    """What has been filled in, and what it costs, above the YAML."""
     return [
-        f"slipway quickstart {quickstart} --stack {stack} --team {team}: on {place}.",
+        f"slipway quickstart {quickstart} --stack {stack} --team {team}: on {chosen.place}.",
+        *chosen.costs,
         f"kubectl apply --server-side -f {quickstart}.yaml",
     ]
 
@@ -93,11 +69,6 @@ def _models(options: argparse.Namespace, platform: Platform, namespace: str) -> 
     """The address of the team's models, from the option or from the claim in the cluster."""
     if options.models is not None:
         return f"{str(options.models).removesuffix('/')}/"
-    from slipway.cli.cluster import connect  # noqa: PLC0415 - process control or botocore
-    from slipway.quickstarts import CLAIM  # noqa: PLC0415
-    from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError  # noqa: PLC0415
-    from slipway.sandbox.kubernetes.objects import Ref  # noqa: PLC0415
-    from spec.teams.labels import S3_URI  # noqa: PLC0415
 
     hint = (
         f"name it: --models with what `kubectl -n {namespace} get pvc {CLAIM} -o yaml` has as annotation {S3_URI}, or "

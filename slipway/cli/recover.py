@@ -5,66 +5,46 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
-from slipway.cli.output import ask, can_ask, table
-from slipway.engine import pending, process
+from sandbox import IN_SANDBOX_SHELL
+from sandbox.aws.client import credentials
+from sandbox.files import write_atomically
+from sandbox.state import default_home
+from slipway.account import recovery
+from slipway.account.context import Client, reachable, session
+from slipway.account.recovery import Step
+from slipway.cli import offline
+from slipway.cli.check import checked
+from slipway.cli.offline import Sandbox
+from slipway.cli.output import ask, can_ask, say, table
+from slipway.engine import backend, pending, process
+from slipway.engine.copies import STATES
+from slipway.engine.guard import Guard
 from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.project import Project, find
-from slipway.files import write_atomically
-from slipway.sandbox import IN_SANDBOX_SHELL
-from slipway.sandbox.state import default_home
+from slipway.engine.stacks import SandboxEngine
+from slipway.engine.state import parse
 from spec.errors import EXIT_REFUSED, SlipwayError
-
-if TYPE_CHECKING:
-    from slipway.account.context import Client
-    from slipway.account.recovery import Step
-    from slipway.cli.commands import Commands
-    from slipway.cli.offline import Sandbox
-    from slipway.engine.stacks import SandboxEngine
-    from spec.settings import Platform
-
-BACKUPS: Final = "states"
-"""Folder of backups, beside the sandbox's."""
-
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "recover", help="settle what a killed run left open: adopt what it had created, drop what it had not"
-    )
-    parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    parser.add_argument("--sandbox", action="store_true", help="of the stack in the sandbox")
-    parser.add_argument("--yes", "-y", action="store_true", help="don't ask for confirmation")
-    parser.add_argument(
-        "--adopt", action="append", default=[], metavar="URN=ID",
-        help="the id of what an operation created, or nothing after = if it created nothing; repeatable",
-    )  # fmt: skip
-    parser.set_defaults(run=run)
+from spec.settings import Platform
 
 
 def run(options: argparse.Namespace) -> int:
     """Show what becomes of each open operation, and do it."""
-    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
-
     chosen = _chosen(options.adopt)
     project = find(Path.cwd())
     platform = checked(project, options.stack).platform
     if options.sandbox or os.environ.get(IN_SANDBOX_SHELL):
-        from slipway.cli import offline  # noqa: PLC0415 - process control and botocore, which AWS doesn't need
-
         sandbox = offline.find_running()
         if sandbox is None:
             msg = "the sandbox is not running, so there is nothing to recover"
             raise SlipwayError(msg)
         engine = sandbox.engine(os.environ)
-        engine.free(options.stack, _say)
+        engine.free(options.stack, say)
         recovery = of_sandbox(project, options.stack, platform, sandbox, engine)
     else:
         recovery = _of_aws(project, options.stack, platform)
@@ -82,6 +62,7 @@ class Recovery:
         refresh: The engine's refresh of the stack.
         client: boto3 clients of its account.
         backups: Folder to which the state is written before it is changed.
+        guard: Runs the engine; it knows the copies of the state.
     """
 
     stack: str
@@ -90,6 +71,7 @@ class Recovery:
     refresh: Invocation
     client: Client
     backups: Path
+    guard: Guard
 
     def run(self, chosen: Mapping[str, str], *, confirmed: bool) -> int:
         """Settle the stack's open operations; the exit code.
@@ -97,30 +79,57 @@ class Recovery:
         Raises:
             SlipwayError: A person has to decide about an operation, or the engine refuses.
         """
-        from slipway.account import recovery  # noqa: PLC0415 - boto3 takes 0.3 s
-        from slipway.account.context import reachable  # noqa: PLC0415 - as above
-
+        restored = self._restore(confirmed=confirmed)
+        if restored is False:
+            say("nothing was changed")
+            return EXIT_REFUSED
         document = self.export()
         operations = pending.operations(document)
-        if not operations:
-            _say(f"stack {self.stack}: no operation is open, there is nothing to recover")
+        if not operations and not restored:
+            say(f"stack {self.stack}: no operation is open, there is nothing to recover")
             return 0
         with reachable():
             steps = recovery.plan(operations, pending.identifiers(document), self.client, chosen)
-        _say(f"stack {self.stack}: a killed run left {len(steps)} operations open\n{_table(steps)}")
+        if steps:
+            left_by = "the cut state" if restored else "a killed run"
+            say(f"stack {self.stack}: {len(steps)} operations open, left by {left_by}\n{_table(steps)}")
         self._require_decisions(list(recovery.undecided(steps)))
-        if not confirmed and not _confirmed(self.stack):
-            _say("nothing was changed")
+        if steps and not confirmed and not _confirmed(self.stack):
+            say("nothing else was changed" if restored else "nothing was changed")
             return EXIT_REFUSED
         adopted = recovery.adopted(steps)
         backup = self._backup(document)
         self._import(pending.settled(document, adopted))
-        code = process.run(self.refresh)
+        code = self.guard.run(self.refresh)
         if code:
-            _say(f"the refresh failed; the state as it was is in {backup}: `pulumi stack import --file {backup}`")
+            say(f"the refresh failed; the state as it was is in {backup}: `pulumi stack import --file {backup}`")
             return code
         self._report(adopted, backup)
         return 0
+
+    def _restore(self, *, confirmed: bool) -> bool | None:
+        """Put the newest whole copy in the place of a state that can't be read; None if it can, False if refused.
+
+        Raises:
+            SlipwayError: There is no copy, or no space for it.
+        """
+        copies = self.guard.copies
+        if copies is None or not (fault := copies.fault()):
+            return None
+        copy = copies.best()
+        if copy is None:
+            copies.require_readable()
+            return None
+        say(f"the state of stack {self.stack} can't be read: {fault}\n{copies.describe(copy)}")
+        if not confirmed and not _confirmed(self.stack):
+            return False
+        kept, reopened = copies.restore(copy)
+        more = f", and {reopened} resources that only the cut state has are looked for" if reopened else ""
+        say(
+            f"the copy is restored{more}; the cut state is kept in {kept}. What was created after both is not in the "
+            'state: the next `up` creates it again, or fails with "already exists"'
+        )
+        return True
 
     def _require_decisions(self, undecided: Sequence[Step]) -> None:
         if undecided:
@@ -140,14 +149,15 @@ class Recovery:
         with tempfile.TemporaryDirectory(prefix="slipway-recover-") as directory:
             file = Path(directory) / "state.json"
             file.write_text(document, encoding="utf-8")
-            process.capture(self.command(("stack", "import", "--stack", self.stack, "--file", str(file))))
+            arguments = ("stack", "import", "--stack", self.stack, "--file", str(file))
+            if self.guard.run(self.command(arguments), output=Path(directory) / "output"):
+                msg = "the engine refuses the state with what was found, see above; the state is as it was"
+                raise SlipwayError(msg)
 
     def _report(self, adopted: Mapping[str, str], backup: Path) -> None:
-        from slipway.engine.state import parse  # noqa: PLC0415
-
         after = {resource.urn for resource in parse(self.export()).resources}
         kept = [urn for urn in adopted if urn in after]
-        _say(
+        say(
             f"stack {self.stack}: {len(kept)} of {len(adopted)} existed and are in the state now; the others will be "
             f"created by the next `up`. The state before is in {backup}"
         )
@@ -162,9 +172,6 @@ def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbo
     refresh = operation(engine.pulumi, request, directory=project.root, environment=engine.environment)
 
     def clients() -> Client:
-        from slipway.account.context import session  # noqa: PLC0415 - boto3 takes 0.3 s
-        from slipway.sandbox.aws.credentials import credentials  # noqa: PLC0415
-
         endpoint, account = sandbox.variables["AWS_ENDPOINT_URL"], platform.account
         return session(account.region, credentials(endpoint, account.id, account.region), endpoint)
 
@@ -174,13 +181,12 @@ def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbo
         command=engine.command,
         refresh=refresh,
         client=_late(clients),
-        backups=sandbox.home / BACKUPS,
+        backups=sandbox.home / STATES,
+        guard=sandbox.guard(engine, stack),
     )
 
 
 def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
-    from slipway.account.context import session  # noqa: PLC0415 - boto3 takes 0.3 s
-
     pulumi = shutil.which("pulumi")
     if pulumi is None:
         msg = "the Pulumi CLI is not on PATH: install it (https://www.pulumi.com/docs/install/)"
@@ -189,6 +195,7 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
     def command(arguments: Sequence[str]) -> Invocation:
         return Invocation((pulumi, *arguments, "--non-interactive"), os.environ, project.root)
 
+    states = default_home().parent / STATES
     request = Request(operation=Operation.REFRESH, stack=stack, yes=True, extra=("--skip-preview",))
     return Recovery(
         stack=stack,
@@ -196,7 +203,8 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
         command=command,
         refresh=operation(Path(pulumi), request, directory=project.root, environment=os.environ),
         client=_late(lambda: session(platform.account.region)),
-        backups=default_home().parent / BACKUPS,
+        backups=states,
+        guard=Guard(copies=backend.copies(project, stack, os.environ, states), say=say),
     )
 
 
@@ -236,7 +244,3 @@ def _confirmed(stack: str) -> bool:
         )
         raise SlipwayError(msg, EXIT_REFUSED)
     return ask(f"Recover stack {stack} as shown?")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -1,128 +1,25 @@
-"""`slipway sandbox start|status|stop|env|capacity|reclaim|expire`: manage the sandbox."""
+"""`slipway sandbox start|status|stop|network`: manage the sandbox."""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
-import os
-import re
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from slipway.cli.output import Progress
+from sandbox.aws.checked import Limit, limits, summary
+from sandbox.aws.existing_network import make
+from slipway.account.context import session
+from slipway.cli import offline, shell
+from slipway.cli.check import checked
+from slipway.cli.output import Progress, table
 from slipway.engine.project import find
 from spec.errors import SlipwayError
 
-if TYPE_CHECKING:
-    from slipway.cli.commands import Commands
 
-MOST_SECONDS = 3600.0
-NOT_RUNNING = "the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`"
-
-
-def add(commands: Commands) -> None:
-    """Add the group to the parser."""
-    group = commands.add_parser("sandbox", help="start, inspect, enter or stop the sandbox")
-    actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
-    start = actions.add_parser("start", help="start the sandbox, unless it is running")
-    start.add_argument("--aws-port", type=_port, metavar="PORT", help="port of moto (default: a free one)")
-    start.add_argument(
-        "--account", type=_account, metavar="ID", help="act as this account only (default: the account of each stack)"
-    )
-    start.add_argument(
-        "--kubernetes-provider", metavar="official|PATH",
-        help="run Pulumi's Kubernetes provider instead of the sandbox's own (default: $SLIPWAY_KUBERNETES_PROVIDER)",
-    )  # fmt: skip
-    start.set_defaults(run=_start)
-    status = actions.add_parser(
-        "status", help="show processes, addresses and memory; exit code 1 unless all is running"
-    )
-    status.add_argument("--json", action="store_true", help="print JSON")
-    status.add_argument(
-        "--limits",
-        nargs="?",
-        const="",
-        metavar="TYPE",
-        help="show instead what is checked of each input of each AWS type; of the types whose token contains TYPE only",
-    )
-    status.set_defaults(run=_status)
-    stop = actions.add_parser("stop", help="stop the sandbox; everything in it is deleted")
-    stop.set_defaults(run=_stop)
-    network = actions.add_parser(
-        "network", help="make the existing VPC that a stack names (`network.existing`) in the sandbox"
-    )
-    network.add_argument("stack", metavar="STACK", help="stack whose settings describe the VPC")
-    network.set_defaults(run=_network)
-    env = actions.add_parser("env", help='print variables for a shell: eval "$(slipway sandbox env)"')
-    env.add_argument(
-        "stack",
-        metavar="STACK",
-        nargs="?",
-        help="use this stack's account and region (default: the first stack by name)",
-    )
-    env.add_argument("--json", action="store_true", help="print a JSON object")
-    env.set_defaults(run=_env)
-    _add_elastic(actions)
-
-
-def _add_elastic(actions: Commands) -> None:
-    capacity = actions.add_parser("capacity", help="show or change what EC2 has no capacity for, and its launch time")
-    change = capacity.add_mutually_exclusive_group()
-    change.add_argument("--refuse", metavar="TYPE", help="launch no more instances of this type; `all` for every type")
-    change.add_argument("--restore", metavar="TYPE", help="launch them again; `all` for every type")
-    capacity.add_argument("--zone", default="", help="in this Availability Zone only")
-    capacity.add_argument("--market", default="", choices=("on-demand", "spot"), help="of this capacity type only")
-    capacity.add_argument(
-        "--launch-seconds", type=_seconds, metavar="SECONDS", help="time from a launch until the node registers"
-    )
-    capacity.add_argument("--json", action="store_true", help="print JSON")
-    capacity.set_defaults(run=lambda options: _elastic("capacity", options))
-    reclaim = actions.add_parser("reclaim", help="interrupt a Spot node, with EC2's notice of two minutes")
-    reclaim.add_argument("node", metavar="NODE")
-    reclaim.add_argument("--notice", type=_seconds, default=120.0, metavar="SECONDS", help="default: 120")
-    reclaim.set_defaults(run=lambda options: _elastic("reclaim", options))
-    expire = actions.add_parser("expire", help="let a node of Karpenter reach the age at which it is replaced")
-    expire.add_argument("node", metavar="NODE")
-    expire.set_defaults(run=lambda options: _elastic("expire", options))
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= MOST_SECONDS:
-        msg = f"a number of seconds from 0 to {MOST_SECONDS:g} (given: {text!r})"
-        raise argparse.ArgumentTypeError(msg)
-    return seconds
-
-
-def _elastic(action: str, options: argparse.Namespace) -> int:
-    from slipway.cli import elastic, offline  # noqa: PLC0415
-
-    sandbox = offline.find_running()
-    if sandbox is None:
-        raise SlipwayError(NOT_RUNNING)
-    return int(getattr(elastic, action)(sandbox, options))
-
-
-def _account(text: str) -> str:
-    if not re.fullmatch(r"[0-9]{12}", text):
-        msg = f"an AWS account ID has 12 digits (given: {text!r})"
-        raise argparse.ArgumentTypeError(msg)
-    return text
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        msg = f"a port is a number from 1 to 65535 (given: {text!r})"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
-
-
-def _start(options: argparse.Namespace) -> int:
-    from slipway.cli import offline  # noqa: PLC0415 - `slipway --help` needs none of it
-
+def start(options: argparse.Namespace) -> int:
+    """Start the sandbox, unless it is running."""
     already = offline.find_running() is not None
     sandbox = offline.start(
         Progress(),
@@ -135,32 +32,24 @@ def _start(options: argparse.Namespace) -> int:
     return 0
 
 
-def _status(options: argparse.Namespace) -> int:
-    from slipway.cli import limits, offline  # noqa: PLC0415
-
+def status(options: argparse.Namespace) -> int:
+    """Print the status, or what is checked of the inputs of AWS types; 1 unless all is running."""
     if options.limits is not None:
-        return limits.show(options.limits, as_json=options.json)
-    status = offline.status()
-    print(json.dumps(status.as_data(), indent=2) if options.json else status.text())
-    return 0 if status.healthy else 1
+        return show_limits(options.limits, as_json=options.json)
+    found = offline.status()
+    print(json.dumps(found.as_data(), indent=2) if options.json else found.text())
+    return 0 if found.healthy else 1
 
 
-def _stop(_options: argparse.Namespace) -> int:
-    from slipway.cli import offline  # noqa: PLC0415
-
+def stop(_options: argparse.Namespace) -> int:
+    """Stop the sandbox."""
     print("the sandbox is stopped" if offline.stop(Progress()) else "the sandbox was not running")
     return 0
 
 
-def _network(options: argparse.Namespace) -> int:
-    from slipway.account.context import session  # noqa: PLC0415
-    from slipway.cli import offline, shell  # noqa: PLC0415
-    from slipway.cli.settings import checked  # noqa: PLC0415
-    from slipway.sandbox.aws.existing_network import make  # noqa: PLC0415
-
-    sandbox = offline.find_running()
-    if sandbox is None:
-        raise SlipwayError(NOT_RUNNING)
+def network(options: argparse.Namespace) -> int:
+    """Make the VPC that the settings of a stack name."""
+    sandbox = offline.require_running()
     project = find(Path.cwd())
     platform = checked(project, options.stack, strict=False).platform
     if platform.network.existing is None:
@@ -173,16 +62,23 @@ def _network(options: argparse.Namespace) -> int:
     return 0
 
 
-def _env(options: argparse.Namespace) -> int:
-    from slipway.cli import offline, shell  # noqa: PLC0415
-
-    sandbox = offline.find_running()
-    if sandbox is None:
-        raise SlipwayError(NOT_RUNNING)
-    project = find(Path.cwd())
-    session = shell.account(sandbox, project, options.stack)
-    variables = shell.enter(sandbox.engine(os.environ), sandbox, project, os.environ, session)
-    print(json.dumps(dict(variables.set), indent=2) if options.json else variables.script(), end="")
-    if options.json:
-        print()
+def show_limits(containing: str, *, as_json: bool) -> int:
+    """Print the limits of the types whose token contains a text. Raises SlipwayError if there are none."""
+    found = list(limits(containing))
+    if not found:
+        msg = f"no AWS type with a table of limits contains {containing!r}: `slipway sandbox status --limits` lists all"
+        raise SlipwayError(msg)
+    print(json.dumps([asdict(one) for one in found], indent=2) if as_json else _text(found))
     return 0
+
+
+def _text(found: list[Limit]) -> str:
+    parts = []
+    for type_token, group in itertools.groupby(found, key=lambda one: one.type):
+        rows = [(one.input, one.parameter or "not mapped", _last(one)) for one in group]
+        parts.append(f"{type_token}\n{table(rows, indent='  ')}\n")
+    return "\n".join([*parts, summary(found)])
+
+
+def _last(one: Limit) -> str:
+    return f"{one.limits} [{one.source}]" if one.source else one.limits

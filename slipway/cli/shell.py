@@ -1,23 +1,37 @@
-"""`eval "$(slipway sandbox env)"` sets up a shell in which a plain `pulumi up -s dev` works on the sandbox."""
+"""For the user's shell: a script that completes commands, and the variables of the sandbox.
+
+`eval "$(slipway sandbox env)"` sets up a shell in which a plain `pulumi up -s dev` works on the sandbox.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import shtab
+
+from sandbox import IN_SANDBOX_SHELL
+from sandbox.aws.client import credentials
+from slipway.cli import offline
+from slipway.cli.check import checked
+from slipway.cli.offline import Sandbox
 from slipway.engine import shim
 from slipway.engine.invocation import leads_elsewhere, without_proxy
-from slipway.engine.project import Project
+from slipway.engine.project import Project, find
 from slipway.engine.stacks import SandboxEngine
-from slipway.sandbox import IN_SANDBOX_SHELL
 from spec.errors import SlipwayError
 
-if TYPE_CHECKING:
-    from slipway.cli.offline import Sandbox
+
+def completion(options: argparse.Namespace) -> int:
+    """Print the script, which shtab derives from the parser that read this command line."""
+    print(shtab.complete(options.parser, shell=options.shell))
+    return 0
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,16 @@ class Variables:
         return "".join(f"{line}\n" for line in lines)
 
 
+def env(options: argparse.Namespace) -> int:
+    """Print the variables."""
+    sandbox = offline.require_running()
+    project = find(Path.cwd())
+    session = account(sandbox, project, options.stack)
+    found = enter(sandbox.engine(os.environ), sandbox, project, os.environ, session)
+    print(f"{json.dumps(dict(found.set), indent=2)}\n" if options.json else found.script(), end="")
+    return 0
+
+
 def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[str, str]:
     """Credentials of a stack's account, so that AWS tools see the stack's resources.
 
@@ -47,9 +71,6 @@ def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[st
         SlipwayError: There is no stack file.
         ConfigurationError: The stack file is wrong.
     """
-    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
-    from slipway.sandbox.aws.credentials import credentials  # noqa: PLC0415
-
     names = [stack] if stack else project.stack_names[:1]
     if not names:
         msg = f"{project.stacks} has no stack file, so there is no account to use: add Pulumi.<stack>.yaml"

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from sandbox.cluster.apiserver import emulation
+from sandbox.kubernetes.controllers.running import Entry, State, load
+from sandbox.notes import load_notes
 from slipway.cli import coverage
-from slipway.cli.nodes import PoolNodes, read
+from slipway.cli.offline import Sandbox
 from slipway.cli.output import table
-from slipway.cli.pods import Pods
-from slipway.cli.pods import read as read_pods
+from slipway.cli.pods import Pods, PoolNodes, read_nodes, read_pods
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState, counts
-from slipway.sandbox.cluster.versions import emulation
-from slipway.sandbox.controllers import report
-from slipway.sandbox.notes import load_notes
 from spec.pricing import Estimate, estimate
-
-if TYPE_CHECKING:
-    from slipway.cli.offline import Sandbox
-    from spec.settings import Platform
+from spec.settings import Platform
 
 KINDS_SHOWN: Final = 6
 """Kinds listed per service; `pulumi stack` and `slipway render` list all of them."""
@@ -49,12 +45,12 @@ def _in_detail(
     request: Request, platform: Platform, state: StackState, sandbox: Sandbox, *, verbose: bool
 ) -> list[str]:
     cluster, notes = platform.cluster_name, load_notes(sandbox.home)
-    running, pools = read_pods(sandbox.kubeconfig, cluster), read(sandbox.kubeconfig, cluster)
+    running, pools = read_pods(sandbox.kubeconfig, cluster), read_nodes(sandbox.kubeconfig, cluster)
     short = [
         served(platform.cluster.version, sandbox.kubernetes) if pools else "",
-        "" if running is None else pods(running, charts=sandbox.charts),
-        controllers(report.load(sandbox.home)),
-        coverage.in_short(state, sandbox.in_moto, notes),
+        "" if running is None else pods(running, coverage.nothing_installed(state, notes, sandbox.charts)),
+        controllers(load(sandbox.home)),
+        coverage.in_short(state, sandbox.in_moto, notes, sandbox.charts),
         cost(estimate(platform)),
     ]
     inventory = [
@@ -76,15 +72,15 @@ def served(version: str, binary: str) -> str:
     return f"{emulation(version, binary).text}." if binary else ""
 
 
-def pods(found: Pods, *, charts: str | None) -> str:
+def pods(found: Pods, nothing_installed: str = "") -> str:
     """Pods that are wanted and run, and why the others don't; DaemonSets that don't reach every node they select.
 
     Args:
         found: The pods.
-        charts: Folder of the charts that the sandbox installs; None without one.
+        nothing_installed: Why no chart is installed; empty if one is.
     """
-    if not found.wanted and not charts:
-        return "Pods: none, because no chart is installed: SLIPWAY_CHARTS is unset (`slipway charts pull --dir DIR`)."
+    if not found.wanted and nothing_installed:
+        return f"Pods: none, because no chart is installed: {nothing_installed}."
     missing = sum(one.count for one in found.waiting)
     lines = [
         f"Pods: {found.wanted} wanted, {found.running} running" + (f", {missing} not running:" if missing else ".")
@@ -100,14 +96,14 @@ def pods(found: Pods, *, charts: str | None) -> str:
     return "\n".join(lines)
 
 
-def controllers(entries: Sequence[report.Entry]) -> str:
+def controllers(entries: Sequence[Entry]) -> str:
     """Controllers of add-ons that run, and what keeps the others from running."""
     if not entries:
         return ""
-    names = ", ".join(f"{each.name} {each.version}" for each in entries if each.state is report.State.RUNNING)
-    others = [f"  {each.text}" for each in entries if each.state is not report.State.RUNNING]
+    names = ", ".join(f"{each.name} {each.version}" for each in entries if each.state is State.RUNNING)
+    others = [f"  {each.text}" for each in entries if each.state is not State.RUNNING]
     lines = [f"Controllers: {names or 'none'} running" + (", others:" if others else "."), *others]
-    if any(each.state is report.State.BUILDING for each in entries):
+    if any(each.state is State.BUILDING for each in entries):
         lines.append("  Builds go on in the background, and what is built starts: `slipway sandbox status`.")
     return "\n".join(lines)
 

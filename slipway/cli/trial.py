@@ -6,45 +6,28 @@ import argparse
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from components.workloads.target import Target
+from sandbox import IN_SANDBOX_SHELL
+from sandbox.kubernetes.client import ApiError, UnreachableError
+from slipway.cli import cluster
+from slipway.cli.check import checked
 from slipway.cli.output import Progress, table
 from slipway.engine.project import find
-from slipway.sandbox import IN_SANDBOX_SHELL
+from slipway.trial.evaluation import Check, Status
+from slipway.trial.expectations import read
+from slipway.trial.run import Run
+from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from components.workloads.target import Target
-    from slipway.cli.commands import Commands
-    from slipway.trial.evaluation import Check
-    from spec.settings import Platform
-
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("try", help="try a folder of manifests in the sandbox, with what is expected of them")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="manifests, and try.yaml with the expectations")
-    parser.add_argument("--stack", metavar="STACK", required=True, help="name of a stack that is up in the sandbox")
-    parser.add_argument("--sandbox", action="store_true", help="the cluster in the sandbox; required outside its shell")
-    parser.add_argument("--namespace", "-n", metavar="NAMESPACE", help="namespace of all objects (default: try.yaml's)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
+from spec.settings import Platform
+from spec.settings.problems import ConfigurationError
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the report; 1 if an expectation is not met."""
-    from slipway.cli import cluster  # noqa: PLC0415 - `slipway --help` needs none of it
-    from slipway.cli.settings import checked  # noqa: PLC0415 - as above
-    from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError  # noqa: PLC0415 - as above
-    from slipway.trial.evaluation import Status  # noqa: PLC0415 - as above
-    from slipway.trial.expectations import read  # noqa: PLC0415 - as above
-    from slipway.trial.run import Run  # noqa: PLC0415 - as above
-    from slipway.why.dryrun import DryRun  # noqa: PLC0415 - as above
-
     if not options.sandbox and not os.environ.get(IN_SANDBOX_SHELL):
         msg = "this starts jobs, so it runs in the sandbox alone: add --sandbox"
         raise SlipwayError(msg, EXIT_REFUSED)
@@ -73,8 +56,6 @@ def run(options: argparse.Namespace) -> int:
 
 def text(found: Sequence[Check]) -> str:
     """The report as a table; details of what has failed below it."""
-    from slipway.trial.evaluation import Status  # noqa: PLC0415 - as above
-
     rows = [("object", "expected", "result"), *((one.subject, one.expected, str(one.status)) for one in found)]
     counts = Counter(one.status for one in found)
     failed = [f"{one.subject}: {' '.join(one.detail.split())}" for one in found if one.status is Status.FAILED]
@@ -83,9 +64,6 @@ def text(found: Sequence[Check]) -> str:
 
 
 def _target(platform: Platform, namespace: str) -> Target | None:
-    from components.workloads.target import Target  # noqa: PLC0415 - as above
-    from spec.settings.problems import ConfigurationError  # noqa: PLC0415 - as above
-
     try:
         return Target.of(platform, namespace=namespace)
     except ConfigurationError:

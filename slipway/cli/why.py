@@ -9,46 +9,28 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import yaml
+
+from components.workloads.target import Target
+from sandbox import IN_SANDBOX_SHELL
+from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
+from slipway.cli import cluster
+from slipway.cli.check import checked
 from slipway.engine.project import find
-from slipway.sandbox import IN_SANDBOX_SHELL
+from slipway.why import Answer, manifests
+from slipway.why.collect import collect
+from slipway.why.collect import find as find_object
+from slipway.why.explain import explain
+from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.settings import Platform
+from spec.settings.admission import Admission
+from spec.settings.problems import ConfigurationError
 
-if TYPE_CHECKING:
-    from components.workloads.target import Target
-    from slipway.cli.commands import Commands
-    from slipway.sandbox.kubernetes.client import KubeClient
-    from slipway.why import Answer
-    from spec.settings import Platform
-
-EPILOG = """\
-  slipway why job/train -n vision                       # your kubeconfig, as kubectl
-  slipway why job/train -n vision --stack dev --sandbox
-  slipway why job.yaml --stack prod                     # before submission
-
-The exit code is 0 if nothing holds it, and 1 if something does. docs/guides/why.md explains the layers.
-"""
 STANDARD_INPUT: Final = "-"
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
-
-
-def add(commands: Commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "why",
-        help="show what a workload waits for, or would wait for",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "what", metavar="NAME|FILE", help="kind/name as kubectl writes it, a name, or a file of manifests (- for stdin)"
-    )
-    parser.add_argument("--stack", metavar="STACK", help="name of a stack, for its pools, shares and rules")
-    parser.add_argument("--sandbox", action="store_true", help="the cluster of the stack in the sandbox")
-    parser.add_argument("--namespace", "-n", metavar="NAMESPACE", help="namespace (default: that of the kubeconfig)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(run=run)
 
 
 @dataclass(frozen=True)
@@ -82,8 +64,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _documents(what: str) -> list[Any] | None:
     """The documents of a file; None if it is the name of an object."""
-    import yaml  # noqa: PLC0415 - `slipway --help` does not need it
-
     path = Path(what)
     if what != STANDARD_INPUT and not path.is_file():
         if path.suffix in (".yaml", ".yml", ".json"):
@@ -104,9 +84,6 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
     Raises:
         SlipwayError: Neither a cluster nor a stack is known, or the cluster is required and not there.
     """
-    from slipway.cli import cluster, kubeconfig  # noqa: PLC0415 - as above
-    from slipway.cli.settings import checked  # noqa: PLC0415 - as above
-
     platform = checked(find(Path.cwd()), options.stack).platform if options.stack else None
     inside = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
     namespace = str(options.namespace or "")
@@ -116,7 +93,7 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
         if options.sandbox:
             msg = "--sandbox needs --stack: the sandbox may have several clusters"
             raise SlipwayError(msg, EXIT_REFUSED)
-        known = kubeconfig.contexts()
+        known = cluster.contexts()
         wanted = [one for one in known if platform is None or one.cluster_name == platform.cluster_name]
         if wanted:
             return Place(wanted[0].client(), namespace or wanted[0].namespace, platform)
@@ -131,11 +108,6 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
 
 
 def _of_name(what: str, place: Place) -> Answer:
-    from slipway.sandbox.kubernetes.errors import ApiError  # noqa: PLC0415 - as above
-    from slipway.why.collect import collect  # noqa: PLC0415 - as above
-    from slipway.why.explain import explain  # noqa: PLC0415 - as above
-    from slipway.why.names import find as find_object  # noqa: PLC0415 - as above
-
     namespace = place.namespace or "default"
     if place.client is None:
         raise SlipwayError(place.problem)
@@ -148,11 +120,6 @@ def _of_name(what: str, place: Place) -> Answer:
 
 
 def _of_file(documents: Sequence[Any], place: Place, given: str | None) -> list[Answer]:
-    from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError  # noqa: PLC0415 - as above
-    from slipway.why import manifests  # noqa: PLC0415 - as above
-    from slipway.why.dryrun import DryRun  # noqa: PLC0415 - as above
-    from spec.settings.admission import Admission  # noqa: PLC0415 - as above
-
     objects = manifests.flat(documents)
     if not objects or not all(one.get("kind") and one.get("apiVersion") for one in objects):
         msg = "the file has no Kubernetes manifests: each needs apiVersion and kind"
@@ -195,9 +162,6 @@ def _namespace(manifest: Mapping[str, Any]) -> str:
 
 def _target(place: Place, namespace: str) -> Target | None:
     """What the stack offers in the namespace; None without a stack, and in a namespace of no team."""
-    from components.workloads.target import Target  # noqa: PLC0415 - as above
-    from spec.settings.problems import ConfigurationError  # noqa: PLC0415 - as above
-
     if place.platform is None:
         return None
     try:

@@ -7,6 +7,6 @@ largest first), and items that became unpriced (`new`) or no longer are (`gone`)
 """
 
 from slipway.cost.difference import Change, Difference, difference
-from slipway.cost.table import table
+from slipway.cost.estimates import table
 
 __all__ = ["Change", "Difference", "difference", "table"]

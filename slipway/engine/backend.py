@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
+from slipway.engine.copies import Copies, folder_of
 from slipway.engine.project import Project
-from slipway.engine.stackfiles import stack_file
+from slipway.engine.stacks import stack_file
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,25 @@ def current(project: Project, stack: str, environment: Mapping[str, str]) -> Bac
     return Backend(url, str(document.get("secretsprovider") or ""))
 
 
-def folder(url: str) -> Path:
-    """The folder of a `file://` backend, whose URL may end with options (`?metadata=skip`)."""
-    return Path(url.removeprefix("file://").partition("?")[0])
+FILE: Final = "file://"
+
+
+def folder(url: str, start: Path = Path()) -> Path:
+    """The folder of a `file://` backend, whose URL may end with options (`?metadata=skip`); a relative one is below the
+    directory in which the CLI starts (pulumi v3.258.0, pkg/backend/diy/backend.go, massageBlobPath)."""
+    return start / Path(url.removeprefix(FILE).partition("?")[0]).expanduser()
+
+
+def copies(project: Project, stack: str, environment: Mapping[str, str], states: Path) -> Copies | None:
+    """The stack's state and its copies below `states`, if its backend is a folder; None for any other.
+
+    Objects of S3 are written whole or not at all; the bucket's versioning keeps the older ones.
+    """
+    url = current(project, stack, environment).url
+    if not url.startswith(FILE):
+        return None
+    place = folder(url, project.root)
+    return Copies(place, stack, folder_of(states, place) / stack, f"slipway recover {stack}")
 
 
 def _project_url(project: Project) -> str:

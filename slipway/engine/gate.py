@@ -1,17 +1,243 @@
 """The gate: a plan that replaces or deletes a resource with state is refused, unless the user names the resource.
 
+`--event-log FILE` writes one `apitype.EngineEvent` per line (pulumi v3.258.0, sdk/go/common/apitype/events.go). It is a
+debugging flag, so `ENVIRONMENT` must be set; the Automation API of every language depends on it. It is used instead of
+`--json`, because the user then still sees the engine's own display of the same run.
+
+The gate reads the table of stateful types, with what is lost and what to do instead. A type that is not listed is
+rebuilt from the program alone, so its replacement costs only time.
+
 Policies evaluate the desired state, not the live state, so no rule can foresee a replacement; the engine's plan can.
 The gate does not apply to `destroy`: the user asked for the removal, and protected resources block it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from slipway.engine.plan import Removal
-from slipway.engine.stateful import TABLE
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.pools.keys import ROLE
+
+# What a run of the engine would replace or delete, read from the engine's event log.
+
+
+ENVIRONMENT: Final = {"PULUMI_DEBUG_COMMANDS": "true"}
+_TAKES: Final = {
+    "delete": "delete",
+    "replace": "replace",
+    "create-replacement": "replace",
+    "delete-replaced": "replace",
+    "discard-replaced": "replace",
+    "import-replacement": "replace",
+}
+"""The engine's steps that replace or delete a resource, and the operation that each belongs to. A replacement is three
+steps, in an order that depends on `deleteBeforeReplace`."""
+_UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""The engine's text for a value that is not known yet (sdk/go/common/resource/plugin/rpc.go, UnknownStringValue)."""
+_PART: Final = re.compile(r"\[\"(?P<quoted>[^\"]*)\"\]|\[(?P<index>\d+)\]|(?P<name>[^.\[]+)")
+_LONGEST: Final = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forced:
+    """A property that makes a change a replacement.
+
+    Attributes:
+        path: Property path: `vpcConfig.subnetIds[0]`.
+        old: The current value, as text.
+        new: The desired value, as text.
+    """
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """One resource that would be replaced or deleted.
+
+    Attributes:
+        urn: Its URN.
+        type: Its type token.
+        operation: `replace` or `delete`.
+        forced: Properties that force a replacement.
+        retained: Whether the object itself stays when it leaves the state (`retainOnDelete`).
+        inputs: Its current inputs.
+        outputs: Its current outputs.
+    """
+
+    urn: str
+    type: str
+    operation: str
+    forced: tuple[Forced, ...] = ()
+    retained: bool = False
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def removals(log: Iterable[str]) -> tuple[Removal, ...]:
+    """Resources that the run of an event log would replace or delete, each once, sorted by URN.
+
+    Raises:
+        SlipwayError: A line is not an event, so the plan can't be evaluated.
+    """
+    by_urn: dict[str, Removal] = {}
+    for step in _steps(log):
+        removal = _removal(step)
+        before = by_urn.get(removal.urn)
+        # Of the steps of one replacement, the first that names its reasons is kept.
+        if before is None or (removal.operation, bool(removal.forced)) > (before.operation, bool(before.forced)):
+            by_urn[removal.urn] = removal
+    return tuple(by_urn[urn] for urn in sorted(by_urn))
+
+
+def _steps(log: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    for line in log:
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+            step = (event.get("resourcePreEvent") or {}).get("metadata")
+            if step and step["op"] in _TAKES:
+                yield step
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            msg = f"the engine's event log has a line that is not an event ({error}): the plan can't be evaluated"
+            raise SlipwayError(msg) from error
+
+
+def _removal(step: Mapping[str, Any]) -> Removal:
+    old, new = step.get("old") or {}, step.get("new") or {}
+    before, after = old.get("inputs") or {}, new.get("inputs") or {}
+    operation = _TAKES[step["op"]]
+    return Removal(
+        urn=step["urn"],
+        type=step["type"],
+        operation=operation,
+        forced=tuple(Forced(path=path, old=_shown(before, path), new=_shown(after, path)) for path in _reasons(step))
+        if operation == "replace"
+        else (),
+        retained=bool(old.get("retainOnDelete")),
+        inputs=before,
+        outputs=old.get("outputs") or {},
+    )
+
+
+def _reasons(step: Mapping[str, Any]) -> list[str]:
+    """Paths that force a replacement: from the provider's detailed diff, else the properties that the engine names."""
+    detailed = step.get("detailedDiff") or {}
+    exact = [path for path, change in detailed.items() if str(change.get("diffKind", "")).endswith("-replace")]
+    return sorted(exact) or sorted(step.get("keys") or ())
+
+
+def _shown(values: Mapping[str, Any], path: str) -> str:
+    value: Any = values
+    for part in _PART.finditer(path):
+        key: Any = int(part["index"]) if part["index"] else part["quoted"] or part["name"]
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return "not set"
+    if value == _UNKNOWN:
+        return "known only after the update"
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+# Resource types that keep state: their replacement or deletion loses something that no later update restores.
+
+
+_RESTORE: Final = "restore the previous value"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stateful:
+    """A type that keeps state.
+
+    Attributes:
+        loses: What its replacement or deletion loses.
+        fix: What to do instead.
+        holds: Whether a resource with these inputs and outputs holds anything at present; None means always.
+    """
+
+    loses: str
+    fix: str = f"{_RESTORE}; to migrate, copy the data elsewhere, for example to a second stack, before you allow it"
+    holds: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
+
+
+def _nodes(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
+    """A node group with nodes, of a pool that runs jobs; controllers on a system pool are rescheduled without loss."""
+    if (inputs.get("labels") or {}).get(ROLE) == "system":
+        return False
+    scaling = outputs.get("scalingConfig") or inputs.get("scalingConfig") or {}
+    return bool(scaling.get("desiredSize", 1))
+
+
+def _machines(_: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
+    """A NodePool with nodes according to its status; without a status it counts as empty."""
+    resources = (outputs.get("status") or {}).get("resources") or {}
+    return str(resources.get("nodes", "0")) != "0"
+
+
+_FILES: Final = Stateful(loses="every file on it: data sets, checkpoints, models")
+_LUSTRE: Final = Stateful(
+    loses=_FILES.loses + ", unless a linked bucket has them",
+    # The metric of FSx for Lustre, with the dimension Publisher AutoExport (docs/addons/storage.md, "Troubleshooting").
+    fix=f"{_RESTORE}; to migrate, end the jobs, wait until AgeOfOldestQueuedMessage is 0, and allow it: the new file "
+    "system imports what its buckets have",
+)
+_ROWS: Final = Stateful(loses="every row in it; snapshots remain if they were configured")
+_POOL: Final = "drain the pool first (its nodes are deleted with it), or add the new pool under another name"
+
+TABLE: Final[Mapping[str, Stateful]] = {
+    "aws:eks/cluster:Cluster": Stateful(
+        loses="every object in the cluster, its identity provider and its endpoint",
+        fix=f"{_RESTORE}; for a cluster with another value, create a second stack and move the workloads to it",
+    ),
+    "aws:eks/nodeGroup:NodeGroup": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_nodes),
+    "kubernetes:karpenter.sh/v1:NodePool": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_machines),
+    "aws:efs/fileSystem:FileSystem": _FILES,
+    "aws:fsx/lustreFileSystem:LustreFileSystem": _LUSTRE,
+    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": _FILES,
+    "aws:fsx/openZfsVolume:OpenZfsVolume": _FILES,
+    "aws:fsx/ontapFileSystem:OntapFileSystem": _FILES,
+    "aws:fsx/ontapVolume:OntapVolume": _FILES,
+    "aws:fsx/fileCache:FileCache": Stateful(loses="data that is not yet written back to the data repository"),
+    "aws:ebs/volume:Volume": _FILES,
+    "aws:s3/bucket:Bucket": Stateful(loses="every object in it, and its name, which another account may then take"),
+    "aws:s3/directoryBucket:DirectoryBucket": Stateful(loses="every object in it"),
+    "aws:kms/key:Key": Stateful(
+        loses="everything that it encrypts, permanently: neither AWS nor a backup can read it without the key",
+        fix=f"{_RESTORE}; keep an unused key until nothing that it encrypted is left",
+    ),
+    "aws:kms/replicaKey:ReplicaKey": Stateful(loses="everything that it encrypts in its Region"),
+    "aws:rds/instance:Instance": _ROWS,
+    "aws:rds/cluster:Cluster": _ROWS,
+    "aws:dynamodb/table:Table": _ROWS,
+    "aws:ecr/repository:Repository": Stateful(loses="every image in it, including those of running pods"),
+    "aws:secretsmanager/secret:Secret": Stateful(loses="its value, and its name for 7 to 30 days"),
+    "aws:backup/vault:Vault": Stateful(loses="every recovery point in it"),
+    "aws:cloudwatch/logGroup:LogGroup": Stateful(loses="the logs in it, including audit logs"),
+    "kubernetes:core/v1:PersistentVolume": Stateful(loses="the volume, if its reclaim policy is Delete"),
+    "kubernetes:core/v1:PersistentVolumeClaim": Stateful(loses="the claim, and a dynamically provisioned volume"),
+    "kubernetes:core/v1:Namespace": Stateful(
+        loses="everything in it: jobs, services, claims, secrets",
+        fix=f"{_RESTORE}; before a team is removed, copy its data elsewhere",
+    ),
+    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": Stateful(
+        loses="every object of its kind, in all namespaces"
+    ),
+}
+"""By type token."""
+
+
+def among(types: Iterable[str]) -> bool:
+    """Whether any of these types keeps state."""
+    return any(kind in TABLE for kind in types)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,14 +306,14 @@ def refusal(stack: str, refused: Sequence[Removal], *, done: bool = False) -> st
     for removal in refused:
         stateful = TABLE[removal.type]
         lines += [f"  - {removal.operation} {removal.urn}", f"      loses: {stateful.loses}"]
-        lines += [f"      because: {reason}" for reason in _reasons(removal)]
+        lines += [f"      because: {reason}" for reason in _because(removal)]
         lines += [f"      fix: {stateful.fix}"]
     lines.append("If you accept the loss, name each resource and run the command again:")
     lines += [f"  --allow-replace '{removal.urn}'" for removal in refused]
     return "\n".join(lines)
 
 
-def _reasons(removal: Removal) -> list[str]:
+def _because(removal: Removal) -> list[str]:
     if removal.operation == "delete":
         return ["the program no longer declares it (it was removed, renamed or switched off)"]
     if not removal.forced:

@@ -16,15 +16,33 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Protocol
 
 from slipway.engine.invocation import Invocation
 from spec.errors import SlipwayError
 
 GRACE_SECONDS: Final = 10.0
 """A terminating engine needs about 1 s to write the state of 400 resources; ten times that."""
+WATCH_SECONDS: Final = 0.25
+"""Between two looks of a watch. One look at the free space takes some microseconds."""
 _SIGNAL_EXIT: Final = 128
 _FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Watch(Protocol):
+    """Looks after a running program."""
+
+    def look(self, pid: int) -> bool:
+        """Called again and again while the program runs; the first True interrupts it, as Ctrl-C does."""
+
+
+class Run(Protocol):
+    """Runs a program to its end, as `run` does."""
+
+    def __call__(
+        self, invocation: Invocation, *, output: Path | None = None, interrupted: Callable[[], None] = lambda: None
+    ) -> int:
+        """Its exit code."""
 
 
 def run(
@@ -33,6 +51,7 @@ def run(
     output: Path | None = None,
     grace_seconds: float = GRACE_SECONDS,
     interrupted: Callable[[], None] = lambda: None,
+    watch: Watch | None = None,
 ) -> int:
     """Run to the end with this process's own input and output; returns the exit code, 128 + n after signal n.
 
@@ -41,6 +60,7 @@ def run(
         output: File that gets the standard output instead; standard error is always this process's own.
         grace_seconds: Seconds after a second interrupt until the program is killed.
         interrupted: Called at the first interrupt.
+        watch: Looks after it while it runs.
 
     Raises:
         SlipwayError: The program can't be started.
@@ -54,8 +74,20 @@ def run(
         with contextlib.nullcontext() if output is None else output.open("wb") as file:
             process = _start(invocation, None if foreground else 0, file)
         relay.attach(process)
-        code = process.wait()
+        code = process.wait() if watch is None else _watched(process, watch)
     return code if code >= 0 else _SIGNAL_EXIT - code
+
+
+def _watched(process: subprocess.Popen[bytes], watch: Watch) -> int:
+    interrupted = False
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(WATCH_SECONDS)
+        if watch.look(process.pid) and not interrupted:
+            interrupted = True
+            # Not SIGINT: with a terminal, our handler leaves that to the terminal.
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGTERM)
 
 
 def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:

@@ -1,4 +1,4 @@
-"""Refusing, before the engine starts, to destroy protected resources, or to change a stack after a killed run."""
+"""What is refused before the engine starts: losing protected resources, a killed run, half a network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Final
 
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackResource, StackState
-from spec.errors import EXIT_PROTECTED, SlipwayError
+from spec.errors import EXIT_PROTECTED, EXIT_REFUSED, SlipwayError
+
+# Refusing, before the engine starts, to destroy protected resources, or to change a stack after a killed run.
+
 
 _PARTIAL: Final = ("--ignore-protect", "--exclude-protected", "-t", "--target", "-x", "--exclude", "--preview-only")
 """Arguments that select a part of the stack: the engine alone knows which resources that is."""
@@ -68,3 +71,23 @@ def _refusal(stack: str, protected: Sequence[StackResource]) -> str:
             "(and `cluster.deletionProtection: false`), then run `up`, then `destroy`.",
         ]
     )
+
+
+# `--network-only`: the first of two steps to a cluster whose API server has only a private endpoint.
+
+
+CLUSTER: Final = "aws:eks/cluster:Cluster"
+
+
+def refuse_network_only(request: Request, state: Callable[[], StackState]) -> None:
+    """Refuse a run of the network alone once the cluster exists: the whole stack is to be updated then.
+
+    Raises:
+        SlipwayError: The state has a cluster.
+    """
+    if request.network_only and any(resource.type == CLUSTER for resource in state().resources):
+        msg = (
+            f"stack {request.stack} has a cluster, and --network-only is the first step before there is one: "
+            f"run `slipway {request.operation} {request.stack}`"
+        )
+        raise SlipwayError(msg, EXIT_REFUSED)

@@ -18,8 +18,7 @@ from slipway.engine import process
 from slipway.engine.backend import folder
 from slipway.engine.invocation import Invocation
 from slipway.engine.project import find
-from slipway.engine.stackfiles import Overlay, write_if_changed
-from slipway.engine.stacks import SandboxEngine
+from slipway.engine.stacks import Overlay, SandboxEngine, write_if_changed
 from spec.errors import SlipwayError
 
 DIRECTORY: Final = "plain-pulumi"
@@ -72,7 +71,7 @@ def rewritten(engine: SandboxEngine, arguments: Sequence[str], directory: Path) 
     """The command line with `--config-file` and the copy of the stack's file; the stack is created if needed.
 
     Raises:
-        SlipwayError: The stack file can't be copied, or the stack can't be created.
+        SlipwayError: The stack file can't be copied, the stack can't be created, or its state can't be read.
     """
     try:
         project = find(directory)
@@ -81,6 +80,7 @@ def rewritten(engine: SandboxEngine, arguments: Sequence[str], directory: Path) 
     stack = named_stack(arguments, engine.environment) or _selected(engine, directory)
     if stack is None or not project.has(stack) or not directory.resolve().is_relative_to(project.root):
         return list(arguments)
+    engine.copies(stack).require_readable()
     return [*arguments, "--config-file", str(engine.prepare(project.stacks, stack))]
 
 
@@ -101,9 +101,13 @@ def main() -> None:
             '`eval "$(slipway sandbox env)"` again, or open a new shell to leave the sandbox'
         )
     if concerns(arguments):
+        from sandbox import asked  # noqa: PLC0415 - every other command would wait for the import
+
         backend = folder(os.environ.get("PULUMI_BACKEND_URL", ""))
         engine = SandboxEngine(Path(pulumi), dict(os.environ), backend, Overlay(Path(root)))
         try:
+            for line in asked.ask(Path(root).parent, os.environ):
+                sys.stderr.write(f"slipway: {line}\n")
             arguments = rewritten(engine, arguments, Path.cwd())
         except SlipwayError as error:
             sys.stderr.write(f"slipway: {error}\n")

@@ -1,15 +1,22 @@
-"""Reads the model that a user names by path: a config.json, or the model_index.json of a diffusion pipeline."""
+"""Reads models: published ones by name, and those that a user names by path."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from slipway.fit import config, diffusion
 from slipway.fit.architectures import Architecture
-from slipway.fit.stored import stored
+from slipway.fit.formats import stored
+from spec.catalog import document
 from spec.settings.problems import ConfigurationError, Problem
+
+# Reads the model that a user names by path: a config.json, or the model_index.json of a diffusion pipeline.
+
 
 OPTION: Final = "--config"
 CONFIG: Final = "config.json"
@@ -68,3 +75,31 @@ def _read(file: Path) -> dict[str, Any]:
         problem = Problem(OPTION, "must be a JSON object", str(file), "Name the config.json of a model")
         raise ConfigurationError([problem], config.SOURCE)
     return content
+
+
+# Published models: facts from their config.json files, read as a user's file is.
+
+
+FILE: Final = "architectures.yaml"
+
+
+@cache
+def architectures() -> Mapping[str, Architecture]:
+    """The published models of the catalog by name."""
+    entries = document.load(FILE)["architectures"]
+    return MappingProxyType({name: _architecture(name, entry) for name, entry in sorted(entries.items())})
+
+
+def nearest(params: float) -> Architecture:
+    """The published language model without experts that has the nearest number of parameters, by ratio."""
+    plain = (one for one in architectures().values() if not one.expert_params and not one.diffusion and not one.vision)
+    return min(plain, key=lambda one: (max(one.params / params, params / one.params), one.name))
+
+
+def _architecture(name: str, entry: Mapping[str, Any]) -> Architecture:
+    source = f"{entry['at']}, {entry['as_of']}"
+    # YAML 1.1 reads `7e9` as text: its floats need a point and a sign.
+    params = float(entry.get("params", 0))
+    if "components" in entry:
+        return diffusion.pipeline(entry["components"], name=name, source=source)
+    return config.read(entry["config"], name=name, params=params, source=source)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from slipway.fit import activations
+from slipway.fit.activations import COMMUNICATION_BYTES, CONTEXT_BYTES, GIB, sides, trained_params
 from slipway.fit.layers import CONVOLUTION_BYTES, STATE_BYTES, Attention, Recurrent
-from slipway.fit.memory import COMMUNICATION_BYTES, CONTEXT_BYTES, GIB, sides, trained_params
 from slipway.fit.workload import Workload
 
 _MIB = 2**20

@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from slipway.fit import checkpoint
 from slipway.fit.architectures import Architecture, dense
-from slipway.fit.catalog import architectures, nearest
-from slipway.fit.checks import problems
+from slipway.fit.checkpoint import architectures, nearest
 from slipway.fit.formats import CHECKPOINT, FULL_BITS
-from slipway.fit.workload import Workload
+from slipway.fit.workload import Workload, problems
 from spec.settings.problems import ConfigurationError, Problem
 
 SOURCE: Final = "slipway fit"

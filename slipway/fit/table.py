@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from slipway.fit.choose import Answer, Choice
+from slipway.fit.activations import GIB
 from slipway.fit.formats import CHECKPOINT
 from slipway.fit.formulas import formulas
 from slipway.fit.layers import Attention, Recurrent
-from slipway.fit.memory import GIB
+from slipway.fit.places import Answer, Choice
 from slipway.fit.workload import Workload
 from spec.catalog.prices import REGION, SPOT
 

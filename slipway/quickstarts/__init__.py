@@ -3,9 +3,7 @@
 The typed workloads of `components.workloads` make the objects, so a quickstart is what a Pulumi program would declare.
 """
 
-from slipway.quickstarts.catalog import QUICKSTARTS, Quickstart
-from slipway.quickstarts.choose import choose
-from slipway.quickstarts.request import CLAIM, PLACEHOLDER, Request, namespace_of
-from slipway.quickstarts.text import text
+from slipway.quickstarts.catalog import QUICKSTARTS, Chosen, Quickstart, choose
+from slipway.quickstarts.request import CLAIM, PLACEHOLDER, Request, namespace_of, text
 
-__all__ = ["CLAIM", "PLACEHOLDER", "QUICKSTARTS", "Quickstart", "Request", "choose", "namespace_of", "text"]
+__all__ = ["CLAIM", "PLACEHOLDER", "QUICKSTARTS", "Chosen", "Quickstart", "Request", "choose", "namespace_of", "text"]

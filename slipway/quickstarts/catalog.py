@@ -1,4 +1,4 @@
-"""The quickstarts by name."""
+"""The quickstarts by name, and on which pool each fits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from components.workloads import WorkloadManifests, WorkloadRefused
 from slipway.quickstarts import jobs
 from slipway.quickstarts.request import Attempt, Request
 from slipway.quickstarts.serving import Model, serving_attempts
+from slipway.quickstarts.units import lines
+from spec.errors import EXIT_REFUSED, SlipwayError
+
+# The quickstarts by name.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +25,13 @@ class Quickstart:
         summary: What it is, for a list.
         purposes: Purposes of the namespaces that it may run in, the preferred one first.
         attempts: Its workload on each pool of the team, in order of preference.
-        reads_models: Whether it names the address of the team's models.
+        serves: Whether it is a model server, which ends by itself, or is kept and names the address of its model.
     """
 
     summary: str
     purposes: tuple[str, ...]
     attempts: Callable[[Request], Iterator[Attempt]]
-    reads_models: bool = False
+    serves: bool = False
 
 
 _TRAINING: Final = ("training", "general")
@@ -48,15 +53,57 @@ QUICKSTARTS: Final[Mapping[str, Quickstart]] = {
         attempts=jobs.notebook_attempts,
     ),
     "vllm": Quickstart(
-        summary="a language model as an InferenceService on vLLM",
+        summary="a language model on vLLM for some hours, or as an InferenceService",
         purposes=_SERVING,
         attempts=partial(serving_attempts, Model(server="vllm", format="vLLM", folder="qwen2.5-0.5b-instruct")),
-        reads_models=True,
+        serves=True,
     ),
     "triton": Quickstart(
-        summary="a model repository as an InferenceService on Triton",
+        summary="a model repository on Triton for some hours, or as an InferenceService",
         purposes=_SERVING,
         attempts=partial(serving_attempts, Model(server="triton", format="triton", folder="triton")),
-        reads_models=True,
+        serves=True,
     ),
 }
+
+
+# Chooses the pool: the first on which the workload has no problem.
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The objects of a quickstart.
+
+    Attributes:
+        place: The pool or runtime, for the reader.
+        manifests: The objects by role.
+        costs: What starts, and what that costs, for the reader.
+    """
+
+    place: str
+    manifests: WorkloadManifests
+    costs: tuple[str, ...]
+
+
+def choose(quickstart: str, request: Request, pool: str | None = None) -> Chosen:
+    """The objects of a quickstart on the pool that is preferred, or on a given one.
+
+    Raises:
+        SlipwayError: The workload fits on no pool of the team; the message has a problem for each.
+    """
+    attempts = list(QUICKSTARTS[quickstart].attempts(request))
+    wanted = [one for one in attempts if pool in (None, one.pool)]
+    if pool is not None and not wanted:
+        known = ", ".join(dict.fromkeys(one.pool for one in attempts)) or "none"
+        msg = f"--pool: {quickstart} must run on one of the team's pools for it (given: {pool!r}). There are: {known}."
+        raise SlipwayError(msg, EXIT_REFUSED)
+    problems = []
+    for one in wanted:
+        try:
+            manifests = one.build()
+            return Chosen(one.place, manifests, tuple(lines(one, manifests)))
+        except WorkloadRefused as error:
+            problems.append(f"  - {one.place}: {'; '.join(str(each) for each in error.problems)}")
+    text = "\n".join(problems) or "  - the team has no share of a pool for it: add one to the team in the stack file"
+    msg = f"{quickstart} runs on no pool of the namespace {request.target.namespace}:\n{text}"
+    raise SlipwayError(msg, EXIT_REFUSED)

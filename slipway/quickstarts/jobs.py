@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from components.addons.kueue.configuration import FRAMEWORKS
-from components.addons.trainer.runtimes import IMAGE
+from components.addons.trainer import IMAGE
 from components.workloads import (
     Claim,
     DistributedTrainingArgs,
@@ -28,50 +28,61 @@ from components.workloads import (
 )
 from components.workloads.metadata import metadata
 from slipway.quickstarts.request import Attempt, Request
-from slipway.quickstarts.units import Unit, units
-from spec.settings.pools import Role
+from slipway.quickstarts.units import Unit, units, with_gpu
 
 JUPYTER: Final = "quay.io/jupyter/pytorch-notebook:cuda12-python-3.12.11"
 """With JupyterLab and PyTorch, the image of examples/notebook."""
 HOUR: Final = 3600
 NODES: Final = 2
+AT_ONCE: Final = 2
+"""Trials of a sweep that run at the same time."""
 _CODE: Final = Path(__file__).with_name("code")
 _FOLDER: Final = "/code"
 
 
 def training_attempts(request: Request) -> Iterator[Attempt]:
-    """A Job on one GPU or MIG instance, else on a share of a GPU, whose memory the pods of the others use too."""
-    having = [each for each in units(request.target) if each.device]
-    for unit in sorted(having, key=lambda each: each.pool.sharing is not None):
+    """A Job on one GPU, MIG instance or share of a GPU."""
+    for unit in with_gpu(request.target, request.platform):
         yield _attempt(unit, partial(_training, request, unit))
 
 
 def sweep_attempts(request: Request) -> Iterator[Attempt]:
-    """Trials on MIG instances, else on GPUs."""
-    for unit in sorted((each for each in units(request.target) if each.device), key=lambda each: not each.mig):
-        yield _attempt(unit, partial(_sweep, request, unit))
+    """Trials on GPUs, MIG instances or shares of a GPU."""
+    for unit in with_gpu(request.target, request.platform, AT_ONCE):
+        yield _attempt(unit, partial(_sweep, request, unit), nodes=unit.nodes(AT_ONCE))
 
 
 def nodes_attempts(request: Request) -> Iterator[Attempt]:
-    """Two whole nodes of a training pool, of another pool of whole GPUs, or of CPUs.
+    """Two whole nodes of GPUs, else of CPUs.
 
     NCCL doesn't support communication between MIG instances, and refuses two processes on one GPU, which shares of a
     GPU may be.
     """
-    whole = [each for each in units(request.target) if not each.mig and each.pool.sharing is None]
-    for unit in sorted(whole, key=lambda each: (each.device is None, each.pool.role is not Role.TRAINING)):
-        yield _attempt(unit, partial(_two_nodes, request, unit))
+    found = units(request.target, request.platform)
+    whole = [each for each in found if not each.mig and each.pool.sharing is None]
+
+    def order(unit: Unit) -> tuple[bool, Decimal, str]:
+        return unit.device is None, unit.node(_whole(unit)).added(NODES), unit.pool.name
+
+    for unit in sorted(whole, key=order):
+        yield _attempt(unit, partial(_two_nodes, request, unit), _whole(unit), NODES)
 
 
 def notebook_attempts(request: Request) -> Iterator[Attempt]:
-    """A session on a share of a GPU, else on a MIG instance or a GPU."""
-    having = [each for each in units(request.target) if each.device]
-    for unit in sorted(having, key=lambda each: each.pool.sharing is None):
+    """A session on a share of a GPU, a MIG instance or a GPU."""
+    for unit in with_gpu(request.target, request.platform):
         yield _attempt(unit, partial(_notebook, request, unit))
 
 
-def _attempt(unit: Unit, build: partial[WorkloadManifests]) -> Attempt:
-    return Attempt(place=f"pool {unit.pool.name}", pool=unit.pool.name, build=build)
+def _attempt(
+    unit: Unit, build: partial[WorkloadManifests], resources: Resources | None = None, nodes: int = 1
+) -> Attempt:
+    node = unit.node(resources or unit.resources())
+    return Attempt(place=f"pool {unit.pool.name}", pool=unit.pool.name, build=build, node=node, nodes=nodes)
+
+
+def _whole(unit: Unit) -> Resources:
+    return unit.whole() if unit.device else unit.resources()
 
 
 def _training(request: Request, unit: Unit) -> WorkloadManifests:
@@ -80,7 +91,7 @@ def _training(request: Request, unit: Unit) -> WorkloadManifests:
         pod=_pod(request, unit, unit.resources(), ("python", f"{_FOLDER}/train.py")),
         deadline_seconds=HOUR,
         priority=request.priority("experiment"),
-        suspend=_queued(request, "Job"),
+        suspend=request.queued("Job"),
     )
     return {**_code(request, "train.py", "train.py"), **training_job(request.name, args)}
 
@@ -90,16 +101,16 @@ def _sweep(request: Request, unit: Unit) -> WorkloadManifests:
         target=request.target,
         pod=_pod(request, unit, unit.resources(), ("python", f"{_FOLDER}/trial.py")),
         trials=grid(learning_rate=[1e-2, 1e-3, 1e-4], width=[128, 512]),
-        at_once=NODES,
+        at_once=AT_ONCE,
         deadline_seconds=2 * HOUR,
         priority=request.priority("experiment"),
-        suspend=_queued(request, "Job"),
+        suspend=request.queued("Job"),
     )
     return {**_code(request, "trial.py", "trial.py"), **sweep(request.name, args)}
 
 
 def _two_nodes(request: Request, unit: Unit) -> WorkloadManifests:
-    resources = unit.node() if unit.device else unit.resources()
+    resources = _whole(unit)
     shared = f"{8 * resources.gpus}Gi" if resources.gpus > 1 else None
     args = DistributedTrainingArgs(
         target=request.target,
@@ -107,7 +118,7 @@ def _two_nodes(request: Request, unit: Unit) -> WorkloadManifests:
         nodes=NODES,
         deadline_seconds=HOUR,
         priority=request.priority("production-training"),
-        suspend=_queued(request, "TrainJob"),
+        suspend=request.queued("TrainJob"),
     )
     return {**_code(request, "train.py", "train_nodes.py"), **distributed_training(request.name, args)}
 
@@ -125,15 +136,9 @@ def _notebook(request: Request, unit: Unit) -> WorkloadManifests:
             },
         ),
         priority=request.priority("interactive"),
-        suspend=_queued(request, "Job"),
+        suspend=request.queued("Job"),
     )
     return notebook(request.name, args)
-
-
-def _queued(request: Request, kind: str) -> bool:
-    """Whether Kueue starts this kind; without a queue it must not be created suspended."""
-    queued = request.target.queued
-    return request.target.queue is not None and queued is not None and FRAMEWORKS[kind] in queued
 
 
 def _pod(

@@ -1,15 +1,25 @@
-"""What a reader asks for: a name, a team's namespace, and where the team's models are."""
+"""What a reader asks for, and the manifests as YAML that a person reads and edits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import yaml
+
+from components.addons.kueue import FRAMEWORKS
 from components.workloads import Target, WorkloadManifests
+from components.workloads.metadata import SKIP_AWAIT
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.pricing.pools import StartedNode
 from spec.settings import Platform
 
+# What a reader asks for: a name, a team's namespace, and where the team's models are.
+
+
+LIFETIME: Final = 4 * 3600
+"""Seconds that a server lives by default: an afternoon."""
 CLAIM: Final = "models"
 """Claim of a team's namespace that shows its models; its annotation `spec.teams.labels.S3_URI` has their address."""
 PLACEHOLDER: Final = "s3://BUCKET/{team}/"
@@ -22,13 +32,22 @@ class Request:
 
     Attributes:
         name: Name of the objects.
-        target: The reader's namespace on the platform.
+        platform: The platform, for prices.
+        target: The reader's namespace on it.
         models: Address of the team's models: `s3://bucket/team/`.
+        seconds: Time after which a server ends by itself; None for one that stays.
     """
 
     name: str
+    platform: Platform
     target: Target
     models: str
+    seconds: int | None = LIFETIME
+
+    def queued(self, kind: str) -> bool:
+        """Whether Kueue starts this kind; without a queue it must not be created suspended."""
+        queued = self.target.queued
+        return self.target.queue is not None and queued is not None and FRAMEWORKS[kind] in queued
 
     def priority(self, preferred: str) -> str:
         """A priority class that the team may use: the preferred one, or the lowest that it has."""
@@ -43,11 +62,15 @@ class Attempt:
         place: The pool or runtime, for the reader.
         pool: Name of the pool.
         build: Makes the manifests.
+        node: The node that the pool starts for it; None for a runtime that is bound to no pool.
+        nodes: How many it starts.
     """
 
     place: str
     pool: str
     build: Callable[[], WorkloadManifests]
+    node: StartedNode | None = None
+    nodes: int = 1
 
 
 def namespace_of(platform: Platform, team: str, purposes: tuple[str, ...], wanted: str | None = None) -> str:
@@ -77,3 +100,40 @@ def namespace_of(platform: Platform, team: str, purposes: tuple[str, ...], wante
         f"(team {team} has: {has}). Name one with --namespace, or add one to the team."
     )
     raise SlipwayError(msg, EXIT_REFUSED)
+
+
+# Manifests as YAML that a person reads and edits.
+
+
+WIDTH: Final = 120
+_OF_PULUMI: Final = (SKIP_AWAIT,)
+"""Annotations for Pulumi, which `kubectl` has no use for."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Programs as blocks of lines, and no aliases of repeated parts."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's method
+        return True
+
+
+def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _string)
+
+
+def text(manifests: WorkloadManifests, comments: Iterable[str]) -> str:
+    """One YAML document for each object, in the order in which they are created, below the comments."""
+    head = "".join(f"# {line}\n" for line in comments)
+    documents = [
+        yaml.dump(_plain(one.manifest), Dumper=_Dumper, sort_keys=False, width=WIDTH) for one in manifests.values()
+    ]
+    return head + "---\n".join(documents)
+
+
+def _plain(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = dict(manifest["metadata"])
+    notes = {key: value for key, value in metadata.pop("annotations", {}).items() if key not in _OF_PULUMI}
+    return {**manifest, "metadata": {**metadata, **({"annotations": notes} if notes else {})}}

@@ -12,16 +12,16 @@ from typing import Any
 
 from pulumi_policy import EnforcementLevel
 
-from policies.levels import environment
 from policies.pack import identities
 from policies.resources.access import UNKNOWN
 from policies.resources.resource import Resource, Stack
-from policies.rule import Context, ResourceRule
+from policies.rule import Context, ResourceRule, environment
 from policies.rules import RULES
 from policies.runner import Finding, findings
+from policies.stack_file import from_platform
 from policies.suppressions import Suppressions, load
+from slipway.render.recording import UNKNOWN as UNKNOWN_TEXT
 from slipway.render.recording import RecordedResource, Recording
-from slipway.render.values import UNKNOWN as UNKNOWN_TEXT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +81,13 @@ def check(
     """
     stage = environment(recording.stack)
     suppressions = suppressions if suppressions is not None else load(identities())
+    stack_file = from_platform(recording.platform) if recording.platform else None
     inputs, stack = resources(recording, outputs=False), Stack(tuple(resources(recording, outputs=True).values()))
     result = []
     for rule in RULES:
         if rule.levels.of(stage) is EnforcementLevel.DISABLED and rule.name not in enabled:
             continue
-        context = Context(settings=rule.defaults(stage), today=today)
+        context = Context(settings=rule.defaults(stage), today=today, stack_file=stack_file)
         subjects = list(inputs.values()) if isinstance(rule, ResourceRule) else [stack]
         for subject in subjects:
             result += findings(rule, subject, context, suppressions)

@@ -1,4 +1,7 @@
-"""The engine's side of a run: answers each registration immediately, without providers or state.
+"""The engine's side of a run: answers each registration and look-up immediately, without providers or state.
+
+A rendering asks no cloud: the answers are those of a network in which everything is right, with the IDs that the
+settings name. What is wrong, a preview and `slipway doctor --aws` find.
 
 It processes a registration as the engine does before calling a provider (pulumi v3.258.0,
 pkg/resource/deploy/source_eval.go): it builds the URN, refuses duplicates, and applies inherited options.
@@ -6,22 +9,176 @@ pkg/resource/deploy/source_eval.go): it builds the URN, refuses duplicates, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NoReturn
+from hashlib import sha256
+from typing import Any, Final, NoReturn, TypeAlias
 
 from google.protobuf import empty_pb2, struct_pb2
-from pulumi.runtime.proto import engine_pb2, resource_pb2
+from pulumi.runtime.proto import alias_pb2, engine_pb2, resource_pb2
 
-from slipway.errors import RenderError
+from sandbox.rpc import wire
+from sandbox.rpc.errors import ProviderError
 from slipway.render import samples
-from slipway.render.existing import Answers
-from slipway.render.recording import Options, RecordedResource
-from slipway.render.registration import options_of
-from slipway.render.urns import STACK_TYPE, make_urn
-from slipway.render.values import Values, is_plain, read
-from slipway.sandbox.rpc import wire
-from slipway.sandbox.rpc.errors import ProviderError
+from slipway.render.recording import (
+    PROVIDER_PREFIX,
+    STACK_TYPE,
+    Options,
+    RecordedResource,
+    RenderError,
+    Values,
+    is_plain,
+    make_urn,
+    read,
+    resource_type,
+)
+from spec.settings.existing import Existing
+from spec.settings.found import BALANCER_TAGS, CNI_TAG
+from spec.settings.network import Nat
+from spec.settings.platform import Platform
+from spec.subnets import AWS_RESERVED
+
+# Answers to the look-ups of an existing network, as the settings describe it.
+
+
+Args: TypeAlias = Mapping[str, Any]
+Answers: TypeAlias = Callable[[str, Args], dict[str, Any] | None]
+_PUBLIC: Final = "rtb-public"
+_PRIVATE: Final = "rtb-private"
+
+
+def answers(platform: Platform) -> Answers:
+    """A function that answers a look-up by token and arguments; None for others, and if no network exists."""
+    existing = platform.network.existing
+    if existing is None:
+        return lambda _token, _args: None
+    network = _Network(platform, existing)
+    by_token = {
+        "aws:ec2/getVpc:getVpc": network.vpc,
+        "aws:ec2/getSubnet:getSubnet": network.subnet,
+        "aws:ec2/getSubnets:getSubnets": lambda _: {"ids": []},
+        "aws:ec2/getRouteTables:getRouteTables": network.tables,
+        "aws:ec2/getRouteTable:getRouteTable": network.table,
+        "aws:ec2/getVpcEndpoint:getVpcEndpoint": network.endpoint,
+    }
+    return lambda token, args: by_token[token](args) if token in by_token else None
+
+
+class _Network:
+    def __init__(self, platform: Platform, existing: Existing) -> None:
+        self._platform, self._settings, self._existing = platform, platform.network, existing
+
+    def vpc(self, _: Args) -> dict[str, Any]:
+        ranges = [one for one in (self._settings.cidr, self._settings.pod_cidr) if one is not None]
+        return {
+            "id": self._vpc_id,
+            "cidrBlockAssociations": [{"cidrBlock": str(one), "state": "associated"} for one in ranges],
+            "enableDnsSupport": True,
+            "enableDnsHostnames": True,
+            "ownerId": self._platform.account.id,
+            "tags": dict(self._existing.vpc.tags),
+        }
+
+    def subnet(self, args: Args) -> dict[str, Any]:
+        kind, zone = self._which(args)
+        cidr = (self._settings.pod_cidr if kind == "pods" else None) or self._settings.cidr
+        of_cni = {CNI_TAG: "1" if kind == "pods" else "0"} if self._settings.pod_cidr is not None else {}
+        of_balancers = {BALANCER_TAGS[kind]: "1"} if kind in BALANCER_TAGS else {}
+        return {
+            "id": args.get("id") or _id("subnet", kind, zone, self._vpc_id),
+            "vpcId": self._vpc_id,
+            "availabilityZone": zone,
+            "availableIpAddressCount": cidr.num_addresses - AWS_RESERVED,
+            "cidrBlock": str(cidr),
+            "tags": {**self._existing.kinds[kind].tags, **of_cni, **of_balancers},
+        }
+
+    def tables(self, args: Args) -> dict[str, Any]:
+        values = {one["name"]: one["values"][0] for one in args.get("filters") or ()}
+        subnet = values.get("association.subnet-id")
+        public = self._existing.public_subnets
+        zones = self._settings.zones
+        of_public = {_id("subnet", "public", zone, self._vpc_id) for zone in zones}
+        is_public = public is not None and subnet in {*public.ids.values(), *of_public}
+        return {"ids": [_PUBLIC if is_public else _PRIVATE] if subnet is not None else []}
+
+    def table(self, args: Args) -> dict[str, Any]:
+        gateways = [{"cidrBlock": "0.0.0.0/0", "gatewayId": "igw-0"}]
+        nats = [] if self._settings.nat is Nat.NONE else [{"cidrBlock": "0.0.0.0/0", "natGatewayId": "nat-0"}]
+        return {"id": args["routeTableId"], "routes": gateways if args["routeTableId"] == _PUBLIC else nats}
+
+    def endpoint(self, args: Args) -> dict[str, Any]:
+        return {"privateDnsEnabled": True, "routeTableIds": [_PRIVATE], "vpcId": args.get("vpcId")}
+
+    def _which(self, args: Args) -> tuple[str, str]:
+        """Kind and zone of the subnet that the arguments select."""
+        for kind, named in self._existing.kinds.items():
+            for zone, id in named.ids.items():
+                if id == args.get("id"):
+                    return kind, zone
+            if named.tags and named.tags == args.get("tags"):
+                return kind, str(args["availabilityZone"])
+        msg = f"no subnet of the settings has {dict(args)}"
+        raise ValueError(msg)
+
+    @property
+    def _vpc_id(self) -> str:
+        return self._existing.vpc.id or _id("vpc", str(sorted(self._existing.vpc.tags.items())))
+
+
+def _id(kind: str, *of: str) -> str:
+    return f"{kind}-{sha256('/'.join(of).encode()).hexdigest()[:17]}"
+
+
+# Reads the options of a registration, including those inherited from the parent.
+
+
+def options_of(request: resource_pb2.RegisterResourceRequest, parent: Options) -> Options:
+    """Options of a registration with a parent.
+
+    `protect`, `retainOnDelete` and `deletedWith` are inherited; so is the provider, if it has the resource's
+    package (pulumi v3.258.0, pkg/resource/deploy/source_eval.go, inheritFromParent).
+    """
+    timeouts = {field.name: text for field, text in request.customTimeouts.ListFields()}
+    by_property = {key: _sorted(one.urns) for key, one in sorted(request.propertyDependencies.items())}
+    return Options(
+        protect=request.protect if request.HasField("protect") else parent.protect,
+        retain_on_delete=request.retainOnDelete if request.HasField("retainOnDelete") else parent.retain_on_delete,
+        delete_before_replace=request.deleteBeforeReplace if request.deleteBeforeReplaceDefined else None,
+        provider=_provider(request, parent),
+        deleted_with=request.deletedWith or parent.deleted_with,
+        dependencies=_sorted(request.dependencies),
+        property_dependencies={key: urns for key, urns in by_property.items() if urns},
+        ignore_changes=_sorted(request.ignoreChanges),
+        replace_on_changes=_sorted(request.replaceOnChanges),
+        additional_secret_outputs=_sorted(request.additionalSecretOutputs),
+        aliases=tuple(_alias(alias) for alias in request.aliases),
+        custom_timeouts=timeouts,
+    )
+
+
+def _provider(request: resource_pb2.RegisterResourceRequest, parent: Options) -> str | None:
+    if not request.custom or request.type.startswith(PROVIDER_PREFIX):
+        return None
+    explicit = request.provider.rpartition("::")[0] or None
+    if explicit is None and parent.provider is not None:
+        package = request.type.partition(":")[0]
+        return parent.provider if resource_type(parent.provider) == PROVIDER_PREFIX + package else None
+    return explicit
+
+
+def _alias(alias: alias_pb2.Alias) -> str | dict[str, Any]:
+    if alias.WhichOneof("alias") == "urn":
+        return alias.urn
+    return {field.name: value for field, value in alias.spec.ListFields() if value}
+
+
+def _sorted(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(texts)))
+
+
+# The engine's side of a run: answers each registration immediately, without providers or state.
+
 
 DEFAULT_ACCOUNT: Final = "123456789012"
 DEFAULT_REGION: Final = "us-east-1"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pulumi
 
 from infra.program import build
-from slipway.errors import RenderError
-from slipway.render.existing import answers
+from slipway.render.monitor import answers
 from slipway.render.recorder import record
-from slipway.render.recording import Recording
+from slipway.render.recording import Recording, RenderError
 from spec.settings import PROJECT, Platform
 
 
@@ -32,4 +33,4 @@ def record_platform(platform: Platform, *, stack: str, preview: bool = False) ->
             "ambient credentials. Pass `providers=` to its component, and `parent=self` to the children."
         )
         raise RenderError(msg)
-    return recording
+    return replace(recording, platform=platform)

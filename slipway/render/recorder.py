@@ -21,10 +21,9 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import source_pb2
 from pulumi.runtime.settings import Settings, configure
 
-from slipway.render.existing import Answers
-from slipway.render.monitor import Monitor
+from sandbox.language.program import settled
+from slipway.render.monitor import Answers, Monitor
 from slipway.render.recording import Recording
-from slipway.settled import settled
 
 
 def record(

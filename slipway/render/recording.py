@@ -1,13 +1,101 @@
-"""A recorded run of a program: resources with their options, exports, messages."""
+"""A recorded run of a program: resources with their options and values, exports, messages.
+
+`[secret]` replaces a secret, so that a rendering can be committed or shown in a pull request; a list with a secret
+element is secret as a whole. `[unknown]` replaces a value that only a cloud can provide: every output in a preview,
+otherwise an output without a sample in `samples`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Final
 
-from slipway.render.values import Values
+from google.protobuf import struct_pb2
+from pulumi.runtime import rpc as sdk
+
+from sandbox.rpc import wire
+from sandbox.rpc.wire import REDACTED, Mask
+from spec.errors import SlipwayError
+from spec.settings import Platform
+
+# URNs in the engine's format (pulumi v3.258.0, pkg/resource/deploy/deployment.go, generateURN).
+
+
+STACK_TYPE: Final = "pulumi:pulumi:Stack"
+
+
+def qualified_type(urn: str) -> str:
+    """The type part of a URN: the types of its ancestors and its own, joined by `$`."""
+    return urn.split("::")[2]
+
+
+def resource_type(urn: str) -> str:
+    """The type of the resource itself."""
+    return qualified_type(urn).rpartition("$")[2]
+
+
+def make_urn(stack: str, project: str, parent: str | None, type_: str, name: str) -> str:
+    """The URN of a resource with a parent; the chain omits the stack's own type."""
+    above = qualified_type(parent) if parent else STACK_TYPE
+    chain = type_ if above == STACK_TYPE else f"{above}${type_}"
+    return f"urn:pulumi:{stack}::{project}::{chain}::{name}"
+
+
+# Property values for readers: secrets and unknowns are replaced by placeholders, and their paths are listed.
+
+
+SECRET: Final = REDACTED
+UNKNOWN: Final = "[unknown]"
+
+
+@dataclass(frozen=True)
+class Values:
+    """Properties of a resource, with the dotted paths of its secrets and unknowns."""
+
+    plain: Mapping[str, Any]
+    secrets: tuple[str, ...] = ()
+    unknowns: tuple[str, ...] = ()
+
+
+def read(struct: struct_pb2.Struct) -> Values:
+    """The values of a struct.
+
+    Raises:
+        ProviderError: It has an asset or archive, whose content is a local file.
+    """
+    paths: dict[str, list[str]] = {SECRET: [], UNKNOWN: []}
+    plain = _masked(wire.decode(struct), wire.secrets_in(struct).mask, "", paths)
+    return Values(plain, tuple(sorted(paths[SECRET])), tuple(sorted(paths[UNKNOWN])))
+
+
+def is_plain(struct: struct_pb2.Struct) -> bool:
+    """Whether a struct is a plain map, not the envelope of a secret or another special value."""
+    return sdk._special_sig_key not in struct.fields
+
+
+def _masked(value: Any, mask: Mask, path: str, paths: Mapping[str, list[str]]) -> Any:
+    placeholder = SECRET if mask is True else UNKNOWN if value == wire.UNKNOWN else None
+    if placeholder is not None:
+        paths[placeholder].append(path)
+        return placeholder
+    if isinstance(value, dict):
+        below = mask if isinstance(mask, dict) else {}
+        inside = {key: f"{path}.{key}" if path else str(key) for key in value}
+        return {key: _masked(item, below.get(key, False), inside[key], paths) for key, item in sorted(value.items())}
+    if isinstance(value, list):
+        return [_masked(item, False, f"{path}[{index}]", paths) for index, item in enumerate(value)]
+    return value
+
+
+# A recorded run of a program: resources with their options, exports, messages.
+
 
 PROVIDER_PREFIX = "pulumi:providers:"
+
+
+class RenderError(SlipwayError):
+    """The program needs a value that exists only after a deployment, or the rendered files can't be written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +168,7 @@ class Recording:
 
     Attributes:
         messages: What the program logged at level info or above, as (level, text).
+        platform: The settings that the platform's program was run with; None for another program.
     """
 
     project: str
@@ -87,6 +176,7 @@ class Recording:
     resources: Mapping[str, RecordedResource]
     exports: Values
     messages: tuple[tuple[str, str], ...] = ()
+    platform: Platform | None = None
 
     def __iter__(self) -> Iterator[RecordedResource]:
         return iter(self.resources.values())

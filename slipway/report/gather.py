@@ -13,8 +13,7 @@ from slipway.render.recording import Recording
 from slipway.report.advice import Advice
 from slipway.report.model import NetworkView, PoolView, Quota, Report, StoreView, TeamView
 from slipway.report.plan import NOTHING, Plan
-from slipway.report.views import bill, caveats, findings, network, pools, risks, savings, software, storage, teams
-from slipway.report.views import map as drawing
+from slipway.report.views import cost, inventory, layout, risks
 from spec.pools.resolution import resolve_all
 from spec.pricing import Estimate
 from spec.settings import Loaded
@@ -64,15 +63,15 @@ class _Views:
 
 def report(inputs: Inputs) -> Report:
     """The report."""
-    platform, recording, cost = inputs.loaded.platform, inputs.recording, inputs.estimate
+    platform, recording, priced = inputs.loaded.platform, inputs.recording, inputs.estimate
     specs = resolve_all(platform)
-    change = None if inputs.before is None else difference(inputs.before, cost)
+    change = None if inputs.before is None else difference(inputs.before, priced)
     found = _Views(
-        pools=pools.pools(specs.values(), cost),
-        quotas=teams.quotas(platform, specs),
-        teams=teams.teams(platform, cost),
-        network=network.network(platform.network),
-        stores=storage.stores(platform, recording),
+        pools=inventory.pools(specs.values(), priced),
+        quotas=inventory.quotas(platform, specs),
+        teams=inventory.teams(platform, priced),
+        network=layout.network(platform.network),
+        stores=inventory.stores(platform, recording),
     )
     return Report(
         stack=inputs.stack,
@@ -89,24 +88,24 @@ def report(inputs: Inputs) -> Report:
         teams=found.teams,
         network=found.network,
         stores=found.stores,
-        software=software.releases(recording),
-        addons=software.addons(recording),
-        bill=bill.bill(platform, cost, change, inputs.before_problem),
-        evaluation=findings.evaluation(inputs.violations, inputs.stack, inputs.today),
+        software=inventory.releases(recording),
+        addons=inventory.addons(recording),
+        bill=cost.bill(platform, priced, change, inputs.before_problem),
+        evaluation=risks.evaluation(inputs.violations, inputs.stack, inputs.today),
         plan=inputs.plan,
-        caveats=caveats.caveats(recording, cost, inputs.plan, inputs.loaded.warnings),
+        caveats=risks.caveats(recording, priced, inputs.plan, inputs.loaded.warnings),
         advice=_advice(inputs, found),
-        map=drawing.stack_map(found.network, found.pools, found.quotas, found.teams, found.stores),
+        map=layout.stack_map(found.network, found.pools, found.quotas, found.teams, found.stores),
     )
 
 
 def _advice(inputs: Inputs, found: _Views) -> Advice:
-    platform, cost, today = inputs.loaded.platform, inputs.estimate, inputs.today
-    at_risk = risks.risks(platform, cost, found.quotas, found.teams, inputs.violations, today)
+    platform, priced, today = inputs.loaded.platform, inputs.estimate, inputs.today
+    at_risk = risks.risks(platform, priced, found.quotas, found.teams, inputs.violations, today)
     axis, later = risks.months(at_risk, today)
     return Advice(
-        largest=savings.largest(cost),
-        savings=savings.savings(platform, inputs.data, cost, inputs.stack, today) if inputs.data else (),
+        largest=cost.largest(priced),
+        savings=cost.savings(platform, inputs.data, priced, inputs.stack, today) if inputs.data else (),
         risks=at_risk,
         months=axis,
         later=later,

@@ -20,8 +20,7 @@ from slipway.report.markdown import markdown
 from slipway.report.model import Report
 from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
-from slipway.report.plan.against import Baseline, baseline
-from slipway.report.plan.compare import compare
+from slipway.report.plan.compare import Baseline, baseline, compare
 from spec import clock
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.pricing import Estimate, estimate

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final
 
 from slipway.report.model import FindingView, Report
-from slipway.report.numbers import cents, counted, signed
+from slipway.report.page import cents, counted, signed
 from slipway.report.plan import Plan, ResourceChange, Verb, kind
 from spec.pricing import Amounts
 

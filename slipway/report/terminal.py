@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sandbox.rpc import diff
 from slipway.engine.invocation import Operation
 from slipway.report.model import Bill, Evaluation
-from slipway.report.numbers import cents, counted, signed
+from slipway.report.page import cents, counted, signed
 from slipway.report.plan import Plan, PropertyChange, ResourceChange, Verb, kind
-from slipway.sandbox.rpc import paths
 from spec.pricing import Amounts
 
 WIDTH: Final = 120
@@ -131,7 +131,7 @@ def _what(change: ResourceChange) -> str:
 
 def _property(one: PropertyChange) -> str:
     """The last key of its path, with its values unless they are long."""
-    names = [str(part) for part in paths.parse(one.path) if isinstance(part, str)]
+    names = [str(part) for part in diff.parse(one.path) if isinstance(part, str)]
     key = names[-1] if names else one.path
     if max(len(one.before), len(one.after)) > VALUE:
         return key
@@ -172,6 +172,9 @@ def _lost(plan: Plan) -> Iterator[str]:
         yield f"  and {len(lost) - REMOVALS} more: --verbose lists them"
     if retained := [change.name for change in plan.changes if change.retained]:
         yield _cut(f"Retained in AWS: {', '.join(retained)}")
+    if remains := [change for change in plan.changes if change.remains]:
+        yield "Left in AWS, and billed until you delete it:"
+    yield from (_cut(f"  {change.remains} (of {change.name})") for change in remains)
 
 
 _LOSSES: Final[Mapping[Operation, Callable[[Plan], Iterator[str]]]] = {

@@ -7,7 +7,7 @@ import json
 import subprocess
 from typing import Any, Final
 
-from slipway.sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.client import KubeClient
 from spec.errors import SlipwayError
 
 TIMEOUT: Final = 60

@@ -6,20 +6,30 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
+from sandbox.kubernetes.client import KubeClient, UnreachableError
 from slipway.engine.invocation import Request
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import UnreachableError
 from slipway.teardown.inside import Emptied, empty
-from slipway.teardown.leftovers import IN_THE_WAY, INSTANCE, INTERFACE, ORDER, VOLUME, Client, Leftover, Search
-from slipway.teardown.sweep import sweep
-from spec.durations import seconds
+from slipway.teardown.leftovers import (
+    IN_THE_WAY,
+    INSTANCE,
+    INTERFACE,
+    ORDER,
+    VOLUME,
+    Client,
+    Leftover,
+    Search,
+    sweep,
+    warnings,
+)
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.quantities import seconds
 from spec.settings.platform import Platform
 
 MARGIN: Final = 3600
 """Seconds for a drained node to be terminated, and for load balancers, beyond the pools' `terminationGracePeriod`."""
 EXIT_LEFT: Final = 1
 Empty = Callable[[Callable[[], KubeClient], Callable[[str], None], float], Emptied]
+Warn = Callable[[Client, list[Leftover]], list[str]]
 Sweep = Callable[[Search, Callable[[Leftover], bool], Callable[[str], None]], list[Leftover]]
 
 
@@ -36,6 +46,7 @@ class Teardown:
         delete_volumes: Delete all volumes of the cluster's claims, also those that nothing is known about.
         empty: Empties a cluster.
         sweep: Removes leftovers.
+        warn: Says which keys of leftovers are about to be deleted.
     """
 
     platform: Platform
@@ -46,6 +57,7 @@ class Teardown:
     delete_volumes: bool = False
     empty: Empty = empty
     sweep: Sweep = sweep
+    warn: Warn = warnings
 
     def destroy(self, request: Request) -> int:
         """Remove the stack; the exit code of the engine, or `EXIT_LEFT` if it succeeds and something is left.
@@ -69,7 +81,7 @@ class Teardown:
         everything = ORDER if self.connect() is None else ()
         left = self._sweep(everything, emptied.volumes if emptied else frozenset())
         if left:
-            self.say(_report(left))
+            self.say("\n".join([_report(left), *self.warn(self.client, left)]))
         return EXIT_LEFT if left else 0
 
     def longest_drain(self) -> int:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError, UnreachableError
-from slipway.sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
+from sandbox.kubernetes.objects import Object, Ref
 
 POLL: Final = 10.0
 RECONNECT: Final = 600.0

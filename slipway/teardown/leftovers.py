@@ -2,19 +2,29 @@
 
 - load balancers, target groups and their security groups: `elbv2.k8s.aws/cluster` (AWS Load Balancer Controller)
 - classic load balancers and theirs: `kubernetes.io/cluster/NAME: owned` (cloud-provider-aws, pkg/providers/v1/tags.go)
-- instances of Karpenter: the same, and `karpenter.sh/nodepool` (Karpenter v1.14, NodeClasses, `spec.tags`)
+- instances of Karpenter: the same, and `karpenter.sh/nodepool` (Karpenter v1.14, NodeClasses, `spec.naming`)
 - launch templates of Karpenter: `karpenter.k8s.aws/cluster` (the same page)
 - volumes: `kubernetes.io/cluster/NAME: owned` or `ebs.csi.aws.com/cluster-name` (aws-ebs-csi-driver, docs/tagging.md)
 - network interfaces: `cluster.k8s.amazonaws.com/name` (amazon-vpc-cni-k8s, README, `CLUSTER_NAME`)
 
 Read 2026-11.
+
+A key that waits for its deletion decrypts nothing; cancelled, it is disabled, and enabled again it is as before (KMS
+Developer Guide, "Key states of AWS KMS keys"; read 2026-11).
 """
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
+
+import botocore.exceptions
+
+from spec.pools.keys import NODE_POOL
 
 Client = Callable[[str], Any]
 """A boto3 client of a service, in the stack's region."""
@@ -98,10 +108,10 @@ def remove(client: Client, leftover: Leftover) -> None:
 def _of_ec2(ec2: Any, cluster: str) -> Iterator[Leftover]:
     owned = {"Name": f"tag:kubernetes.io/cluster/{cluster}", "Values": ["owned"]}
     alive = {"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]}
-    pooled = {"Name": "tag-key", "Values": ["karpenter.sh/nodepool"]}
+    pooled = {"Name": "tag-key", "Values": [NODE_POOL]}
     for reservation in _pages(ec2, "describe_instances", "Reservations", Filters=[owned, alive, pooled]):
         for one in reservation["Instances"]:
-            yield Leftover(INSTANCE, one["InstanceId"], _tags(one)["karpenter.sh/nodepool"])
+            yield Leftover(INSTANCE, one["InstanceId"], _tags(one)[NODE_POOL])
     named = {"Name": "tag:cluster.k8s.amazonaws.com/name", "Values": [cluster]}
     for one in _pages(ec2, "describe_network_interfaces", "NetworkInterfaces", Filters=[named]):
         # An interface in use goes with its instance.
@@ -176,3 +186,77 @@ def _batches(names: Collection[str], size: int = _BATCH) -> Iterator[list[str]]:
     every = sorted(names)
     for start in range(0, len(every), size):
         yield every[start : start + size]
+
+
+# KMS keys that a destroy has scheduled for deletion, and that encrypt volumes which are left.
+
+
+PENDING = "PendingDeletion"
+
+
+def warnings(client: Client, left: list[Leftover]) -> list[str]:
+    """One line for each such key: until when its volumes can be saved, and how."""
+    volumes = [one.id for one in left if one.kind == VOLUME]
+    if not volumes:
+        return []
+    found = client("ec2").describe_volumes(VolumeIds=volumes)["Volumes"]
+    keys = Counter(one["KmsKeyId"] for one in found if one.get("KmsKeyId"))
+    return [line for key, count in sorted(keys.items()) for line in _line(client("kms"), key, count)]
+
+
+def _line(kms: Any, key: str, count: int) -> Iterator[str]:
+    described = kms.describe_key(KeyId=key)["KeyMetadata"]
+    if described["KeyState"] != PENDING:
+        return
+    end: datetime = described["DeletionDate"]
+    id = described["KeyId"]
+    yield (
+        f"{count} of the volumes can't be read after {end:%Y-%m-%d}, when their key is deleted. To keep it: "
+        f"aws kms cancel-key-deletion --key-id {id} && aws kms enable-key --key-id {id}"
+    )
+
+
+# Removing what `leftovers` finds, with the patience that AWS needs: a load balancer's interfaces go minutes later.
+
+
+POLL: Final = 15.0
+PATIENCE: Final = 600.0
+"""Seconds. Interfaces of a deleted load balancer remain for some minutes, and keep its security groups."""
+
+
+def sweep(
+    search: Search,
+    wanted: Callable[[Leftover], bool],
+    say: Callable[[str], None],
+    *,
+    seconds: float = PATIENCE,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Leftover]:
+    """Remove the wanted leftovers, again until they are gone; all that remains, wanted or not.
+
+    Args:
+        search: Where to look.
+        wanted: Which of them to remove.
+        say: Reports each removal once.
+        seconds: The longest time to wait.
+        sleep: Waits.
+        clock: Seconds since some moment.
+    """
+    began = clock()
+    said: set[Leftover] = set()
+    while True:
+        left = find(search)
+        chosen = [one for one in left if wanted(one)]
+        for one in chosen:
+            if one not in said:
+                say(f"removing {one}")
+                said.add(one)
+            try:
+                remove(search.client, one)
+            except botocore.exceptions.ClientError as error:
+                if clock() - began >= seconds:
+                    say(f"{one} stays: {error}")
+        if not chosen or clock() - began >= seconds:
+            return find(search) if chosen else left
+        sleep(POLL)

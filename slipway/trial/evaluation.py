@@ -9,8 +9,8 @@ from enum import StrEnum
 from slipway.trial.expectations import Expectation
 from slipway.why.answer import Answer, Layer
 from slipway.why.bundle import Bundle, is_true
-from spec.durations import seconds
 from spec.pools import keys
+from spec.quantities import seconds
 
 REFUSES = frozenset({Layer.ADMISSION, Layer.QUOTA})
 """Layers that refuse an object or its pods."""

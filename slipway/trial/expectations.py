@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 
 from slipway.why.answer import Layer
 from slipway.why.manifests import flat
-from spec.durations import seconds
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.quantities import seconds
 from spec.settings.base import Duration, Model
 
 FILE: Final = "try.yaml"

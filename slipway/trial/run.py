@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from components.workloads.target import Target
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.objects import Ref
 from slipway.trial.evaluation import Check, Seen, Status, checks
 from slipway.trial.expectations import Trial
 from slipway.why.collect import Survey, survey

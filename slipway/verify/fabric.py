@@ -1,4 +1,4 @@
-"""nccl-tests on two nodes of each pool with EFA: an Indexed Job of two pods, whose first one runs `mpirun`.
+"""nccl-tests on two nodes of each pool with EFA: an Indexed Job of two pods, and what its output proves.
 
 The pods are what AWS's own example is for the MPI Operator (github.com/awslabs/awsome-distributed-ai,
 micro-benchmarks/nccl-tests, read 2026-11-22), without the operator, which a stack need not have: an SSH server in each,
@@ -8,20 +8,27 @@ their own, with the level `baseline` of Pod Security.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from components.addons.trainer.runtimes import whole_node
-from slipway.sandbox.kubernetes.objects import Object
+from components.addons.trainer import whole_node
+from sandbox.kubernetes.objects import Object
+from slipway.verify.checks import Check, Observed, Status, message, placed
 from slipway.verify.probes import LABEL, Probe
 from spec.catalog.nccl import AllReduce, all_reduce
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.pools.resolution import resolve_all
 from spec.settings.platform import Platform
+
+# nccl-tests on two nodes of each pool with EFA: an Indexed Job of two pods, whose first one runs `mpirun`.
+
 
 NAMESPACE: Final = "slipway-verify-nccl"
 """Namespace of these Jobs; it exists only while the command runs."""
@@ -185,3 +192,85 @@ def _job(name: str, pool: PoolSpec, largest: int, deadline: int, image: str) -> 
             "template": {"metadata": {"labels": {LABEL: "true"}}, "spec": pod},
         },
     }
+
+
+# What the output of nccl-tests proves about the fabric between two nodes.
+
+
+TOLERANCE: Final = Decimal("0.2")
+"""How much less than the published result is accepted: what AWS ParallelCluster's tests of EFA accept
+(aws-parallelcluster, tests/integration-tests/tests/efa/test_efa.py, `_check_osu_benchmarks_results`, 2026-11-22)."""
+_ROW: Final = re.compile(
+    r"^\s*(\d+)\s+\d+\s+[a-z]\w*\s+\S+\s+-?\d+\s+[\d.]+\s+[\d.]+\s+([\d.]+)\s+(\d+|N/A)\s", re.MULTILINE
+)
+"""`size count type redop root time algbw busbw #wrong ...`, first out of place, then in place (nccl-tests v2.18)."""
+_PROVIDER: Final = re.compile(r"selected provider is ([a-z0-9-]+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The row of the largest message.
+
+    Attributes:
+        size: Its size, in bytes.
+        busbw: Bus bandwidth, in GB/s, out of place.
+        wrong: How many values were wrong; None if that was not checked.
+    """
+
+    size: int
+    busbw: Decimal
+    wrong: int | None
+
+
+def parse(output: str) -> Result | None:
+    """The result for the largest message; None if there is no row."""
+    rows = [
+        Result(int(size), Decimal(busbw), None if wrong == "N/A" else int(wrong))
+        for size, busbw, wrong in _ROW.findall(output)
+    ]
+    return max(rows, key=lambda row: row.size, default=None)
+
+
+def of_fabric_probe(probe: FabricProbe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
+    """The checks of nccl-tests on one pool."""
+    subject, name = probe.subject, probe.pool.name
+    what = "the API server admits nccl-tests on two nodes"
+    if seen.refused:
+        yield Check(subject, what, Status.FAILED, seen.refused)
+        return
+    yield Check(subject, what, Status.PASSED)
+    nodes = {str(node["metadata"]["name"]) for _, node in seen.pods if node and placed(node, probe)}
+    what = f"its {NODES} pods are placed on {NODES} nodes of pool {name}"
+    if len(nodes) < NODES:
+        yield Check(subject, what, Status.FAILED, seen.why or f"on {len(nodes)}")
+        return
+    yield Check(subject, what, Status.PASSED, ", ".join(sorted(nodes)))
+    checks = ("NCCL uses EFA", "all_reduce_perf computes right values", "the bus bandwidth is that of the type")
+    if simulated:
+        yield from (Check(subject, each, Status.NEEDS_AWS, "no container runs in the sandbox") for each in checks)
+        return
+    output = message(seen)
+    result, provider = parse(output), _PROVIDER.search(output)
+    phase = ((seen.pod or {}).get("status") or {}).get("phase")
+    if result is None or phase != "Succeeded":
+        yield Check(subject, "all_reduce_perf runs", Status.FAILED, output or seen.why or f"the pod is {phase}")
+        return
+    on_efa = provider is not None and provider.group(1).lower() == "efa"
+    yield Check(
+        subject, checks[0], Status.PASSED if on_efa else Status.FAILED,
+        f"provider {provider.group(1)}" if provider else "its log names no provider of libfabric",
+    )  # fmt: skip
+    right = Status.FAILED if result.wrong != 0 else Status.PASSED
+    yield Check(subject, checks[1], right, "not checked" if result.wrong is None else f"{result.wrong} wrong")
+    yield _bandwidth(probe, result, checks[2])
+
+
+def _bandwidth(probe: FabricProbe, result: Result, what: str) -> Check:
+    measured = f"{result.busbw} GB/s at {result.size} bytes"
+    if probe.published is None:
+        kinds = ", ".join(kind.name for kind in probe.pool.instance_types)
+        return Check(probe.subject, what, Status.MEASURED, f"{measured}; no result is published for {kinds}")
+    least = probe.published.busbw * (1 - TOLERANCE)
+    passed = result.size == probe.published.size and result.busbw >= least
+    expected = f"published: {probe.published.busbw} at {probe.published.size}, at least {least:.1f} is accepted"
+    return Check(probe.subject, what, Status.PASSED if passed else Status.FAILED, f"{measured}; {expected}")

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from components.addons.kube_prometheus_stack.addon import RELEASE
-from components.addons.kube_prometheus_stack.values import NAMESPACE
+from components.addons.kube_prometheus_stack import NAMESPACE, RELEASE
 from components.observability.promql import NAMESPACE_TEAM
-from components.observability.spend import NODE_COST, TEAM_COST
-from slipway.sandbox.kubernetes.errors import ApiError
+from components.observability.recording import NODE_COST, TEAM_COST
+from sandbox.kubernetes.client import ApiError
 from slipway.verify.checks import Check, Status
 from slipway.verify.probes import cheapest
 from spec.pools.resolution import resolve_all

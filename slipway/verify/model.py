@@ -17,7 +17,7 @@ from typing import Any, Final
 from components.tenancy.network_policies import SERVES
 from components.workloads.metadata import metadata
 from components.workloads.target import Target
-from slipway.sandbox.kubernetes.objects import Object
+from sandbox.kubernetes.objects import Object
 from slipway.verify.checks import Check, Observed, Status, admitted, message, placed
 from slipway.verify.probes import LABEL, Probe, cheapest, queue, short_job
 from spec.pools.resolution import resolve_all

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.addons.kueue.configuration import NOT_COUNTED
-from components.queues.flavors import API
+from components.addons.kueue import NOT_COUNTED
 from components.tenancy.priorities import PRIORITIES
-from components.workloads.metadata import PRIORITY, QUEUE
-from slipway.sandbox.kubernetes.objects import Object
+from sandbox.kubernetes.objects import Object
 from slipway.verify.checks import Check, Status
 from slipway.verify.probes import LABEL, cheapest, short_job
+from spec.jobs import KUEUE_API, PRIORITY, QUEUE
+from spec.pools import keys
 from spec.pools.resolution import resolve_all
 from spec.settings.platform import Platform
 
@@ -60,7 +60,7 @@ def of_queues(platform: Platform, deadline: int) -> Rivals | None:
             continue
         where = min(settings.namespaces_of(team))
         # A pod that requests no GPU gets no flavor of a GPU pool.
-        devices = dict.fromkeys((one for one in pool.resources if one.startswith("nvidia.com/")), 1)
+        devices = dict.fromkeys((one for one in pool.resources if one.startswith(keys.NVIDIA)), 1)
         lowest, *_, highest = sorted(PRIORITIES, key=lambda name: PRIORITIES[name].value)
         jobs = []
         for suffix, priority in (("first", lowest), ("second", highest)):
@@ -90,9 +90,9 @@ def _queues(namespace: str, flavor: str, amounts: dict[str, str]) -> tuple[Objec
     }
     labels = {LABEL: "true"}
     return (
-        {"apiVersion": API, "kind": "ClusterQueue", "metadata": {"name": NAME, "labels": labels}, "spec": spec},
+        {"apiVersion": KUEUE_API, "kind": "ClusterQueue", "metadata": {"name": NAME, "labels": labels}, "spec": spec},
         {
-            "apiVersion": API,
+            "apiVersion": KUEUE_API,
             "kind": "LocalQueue",
             "metadata": {"name": NAME, "namespace": namespace, "labels": labels},
             "spec": {"clusterQueue": NAME},

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.storage.classes import BLOCK
-from components.workloads.metadata import QUEUE
-from slipway.sandbox.kubernetes.objects import Object
+from components.storage.drivers import BLOCK
+from sandbox.kubernetes.objects import Object
+from spec.jobs import QUEUE
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.pools.resolution import resolve_all
@@ -73,7 +73,7 @@ def of_pools(platform: Platform, deadline: int) -> list[Probe]:
     found = []
     for name, pool in sorted(resolve_all(platform).items()):
         if not pool.waiting and pool.settings.max:
-            devices = dict.fromkeys((one for one in pool.resources if one.startswith("nvidia.com/")), 1)
+            devices = dict.fromkeys((one for one in pool.resources if one.startswith(keys.NVIDIA)), 1)
             command = "; ".join([_STRICT, _WRITE_DISK, *([_DEVICES] if devices else [])])
             job = short_job(f"pool-{name}", NAMESPACE, pool, devices, deadline, command=command)
             _add_disk(job)
@@ -96,7 +96,7 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
         pool = cheapest(settings, pools)
         if settings.retired or pool is None:
             continue
-        devices = dict.fromkeys((one for one in resources_of(pool) if one.startswith("nvidia.com/")), 1)
+        devices = dict.fromkeys((one for one in resources_of(pool) if one.startswith(keys.NVIDIA)), 1)
         for namespace in settings.namespaces_of(team):
             shared = [one for one in claims.get(namespace, ()) if SHARED_MODES & set(one["spec"]["accessModes"])]
             names = tuple(sorted(one["metadata"]["name"] for one in shared))

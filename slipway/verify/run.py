@@ -7,19 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.queues.flavors import API
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.discovery import ResourceType
-from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
-from slipway.sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, ResourceType
+from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import fabric, model, preemption, probes
-from slipway.verify.bandwidth import of_fabric_probe
 from slipway.verify.checks import NO_KUEUE, Check, Observed, Status, of_claims, of_probe
-from slipway.verify.fabric import FabricProbe
+from slipway.verify.fabric import FabricProbe, of_fabric_probe
 from slipway.verify.metrics import of_metrics
 from slipway.verify.model import ModelProbe, of_model_probe
 from slipway.verify.preemption import Rivals
 from slipway.verify.probes import LABEL, NAMESPACE, Probe
+from spec.jobs import KUEUE_API
 from spec.settings.platform import Platform
 
 MANAGER: Final = "slipway-verify"
@@ -28,7 +25,8 @@ RENEW: Final = 600.0
 """Seconds after which a new client is made: a token of EKS is valid for 14 minutes (EKS User Guide, "get-token")."""
 NAMESPACES: Final = (NAMESPACE, fabric.NAMESPACE)
 MADE: Final = (
-    ("batch/v1", "Job"), ("serving.kserve.io/v1beta1", "InferenceService"), (API, "LocalQueue"), (API, "ClusterQueue"),
+    ("batch/v1", "Job"), ("serving.kserve.io/v1beta1", "InferenceService"),
+    (KUEUE_API, "LocalQueue"), (KUEUE_API, "ClusterQueue"),
 )  # fmt: skip
 """Kinds that the command creates outside of namespaces of its own."""
 CLEAN_UP: Final = 120.0
@@ -167,7 +165,7 @@ class Verification:
     def _queues_run(self) -> bool:
         """Whether Kueue runs in the sandbox: only it sets the condition of a ClusterQueue."""
         try:
-            queues = list(self.client.list(self._kind("kueue.x-k8s.io/v1beta2", "ClusterQueue")))
+            queues = list(self.client.list(self._kind(KUEUE_API, "ClusterQueue")))
         except NoSuchKindError:
             return False
         conditions = [one for queue in queues for one in (queue.get("status") or {}).get("conditions") or ()]
@@ -217,7 +215,7 @@ class Verification:
             return ""
         selector, where = f"kueue.x-k8s.io/job-uid={job['metadata'].get('uid')}", job["metadata"]["namespace"]
         try:
-            found = list(self.client.list(self._kind("kueue.x-k8s.io/v1beta2", "Workload"), where, selector))
+            found = list(self.client.list(self._kind(KUEUE_API, "Workload"), where, selector))
         except NoSuchKindError:
             return ""
         conditions = [one for each in found for one in (each.get("status") or {}).get("conditions") or ()]

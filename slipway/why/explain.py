@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from components.workloads.metadata import PRIORITY, QUEUE
-from slipway.why import file, groups, pods, queue
+from slipway.why import file, pods, podsets, queue
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.refusals import refusal
+from spec.jobs import PRIORITY, QUEUE
 
 _FINISHED: Final = ("Complete", "Completed", "Succeeded", "Finished")
 _FAILED: Final = ("Failed", "FailureTarget")
@@ -121,7 +121,7 @@ def _pods(bundle: Bundle) -> Part | None:
         return None
     parts = [(pod, part) for pod in alive if (part := pods.held(pod, bundle)) is not None]
     if not parts:
-        lacking = groups.lacking(bundle)
+        lacking = podsets.lacking(bundle)
         if lacking is not None:
             return lacking
         nodes = Counter(str(pod["spec"].get("nodeName")) for pod in alive)

@@ -1,6 +1,6 @@
 """What would hold a manifest, by the settings of the stack alone: a pure function over the rules of workloads.
 
-The API server's own rules are evaluated by the API server (`slipway.why.dryrun`); here are those that Python has too.
+The API server evaluates its own rules (`slipway.why.manifests`); here are those that Python has too.
 """
 
 from __future__ import annotations
@@ -9,26 +9,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.addons.kueue.configuration import FRAMEWORKS
+from components.addons.kueue import FRAMEWORKS
 from components.admission import kinds
-from components.workloads.checks.bounds import LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES, served_problems
-from components.workloads.checks.fit import capacity_problems, fits_in_share, node_problems, share_problems
-from components.workloads.checks.lifetime import lifetime_problems
-from components.workloads.checks.need import choice, need
+from components.admission.isolation import PRIORITY_CLASS
+from components.workloads.checks.fit import (
+    capacity_problems,
+    choice,
+    fits_in_share,
+    need,
+    node_problems,
+    share_problems,
+)
+from components.workloads.checks.jobs import lifetime_problems, served_problems
 from components.workloads.checks.pods import image_problems
-from components.workloads.metadata import PRIORITY, QUEUE
 from components.workloads.target import Target
-from slipway.why import spot
+from slipway.why import capacity
 from slipway.why.answer import Layer
-from slipway.why.claims import claims_of
+from slipway.why.bundle import Object
+from slipway.why.pods import claims_of
 from slipway.why.podsets import PodSet, podsets
+from spec.jobs import LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
 from spec.settings.addons import AddonSettings
 from spec.settings.addons.batch import Jobset, Kuberay, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
 from spec.settings.admission import Action, Admission
 from spec.settings.problems import Problem
 
-Object = Mapping[str, Any]
 _ADDONS: Final[Mapping[str, type[AddonSettings]]] = {
     "JobSet": Jobset, "LeaderWorkerSet": LeaderWorkerSet, "TrainJob": Trainer, "MPIJob": MpiOperator,
     **dict.fromkeys((kind.kind for kind in kinds.TRAINING), TrainingOperator),
@@ -176,7 +182,7 @@ def _queue(kind: str, manifest: Object, target: Target, rules: Admission) -> Ite
     if target.queue is not None and priority and priority not in target.priorities:
         rule = "it must be a priority class of the platform that the team may use"
         fix = f"Use one of {', '.join(target.priorities)}."
-        refused = rules.priority_class is Action.DENY and kind in {one.kind for one in kinds.WITH_PODS}
+        refused = rules.priority_class is Action.DENY and kind in {one.kind for one in PRIORITY_CLASS.kinds}
         layer = Layer.ADMISSION if refused else Layer.QUEUE
         yield Finding(layer, Problem(f"metadata.labels[{PRIORITY}]", rule, priority, fix))
 
@@ -189,7 +195,7 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target, rules: Adm
         rule = "it must be a priority class of the platform that the team may use"
         fix = f"Use one of {', '.join(target.priorities)}."
         yield Finding(Layer.ADMISSION, Problem(f"{group.name}.priorityClassName", rule, priority, fix))
-    gpus = any(name.startswith("nvidia.com/") for name in wanted)
+    gpus = any(name.startswith(keys.NVIDIA) for name in wanted)
     pools = usable(kind, manifest, group, target)
     if not pools:
         fix = f"Select {keys.POOL}: one of {', '.join(target.pools)}."
@@ -204,12 +210,14 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target, rules: Adm
         yield from _amounts(group, fitting, wanted, target)
 
     queued = is_queued(kind, manifest, target)
-    for problem in spot.problems(kind, group, target, rules, pools, queued=queued):
+    for problem in capacity.problems(kind, group, target, rules, pools, queued=queued):
         yield Finding(Layer.ADMISSION, problem)
-    for one in spec.get("containers") or ():
-        if rules.image_tag is Action.DENY:
-            path = f"{group.name}.containers.{one.get('name')}.image"
-            yield from (Finding(Layer.ADMISSION, each) for each in image_problems(path, str(one.get("image") or "")))
+    if rules.image_tag is Action.DENY:
+        for field in ("initContainers", "containers"):
+            for container in spec.get(field) or ():
+                path = f"{group.name}.{field}.{container.get('name')}.image"
+                found = image_problems(path, str(container.get("image") or ""))
+                yield from (Finding(Layer.ADMISSION, each) for each in found)
 
 
 def _amounts(group: PodSet, pools: Mapping[str, PoolSpec], wanted: Any, target: Target) -> Iterator[Finding]:

@@ -11,11 +11,13 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from components.queues.team_queue import LOCAL_QUEUE
+from components.queues import LOCAL_QUEUE
 from slipway.why import messages
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.messages import FlavorReason
+from spec.jobs import QUEUE
+from spec.pools import keys
 
 _STOPPED: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) is (stopped|inactive)")
 _MISSING: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) (?:doesn't exist|not found|is terminating or missing)")
@@ -186,7 +188,7 @@ def _missing(kind: str, name: str, bundle: Bundle) -> Part:
     known = sorted(one["metadata"]["name"] for one in bundle.of_kind(kind))
     if kind == "LocalQueue":
         there = ", ".join(known) or LOCAL_QUEUE
-        fix = f"set its label kueue.x-k8s.io/queue-name to a queue of the namespace: {there}"
+        fix = f"set its label {QUEUE} to a queue of the namespace: {there}"
     else:
         fix = "ask the administrators: the queue of the namespace refers to a ClusterQueue that is missing"
     return Part(layer=Layer.QUEUE, cause=f"{kind} {name} does not exist", fix=fix)
@@ -221,7 +223,7 @@ def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
         first = tainted[0]
         pools = ", ".join(sorted({one.flavor for one in tainted}))
         cause = f"it does not tolerate taint {first.taint} of pool {pools}"
-        fix = "add the toleration {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule} if it needs GPUs"
+        fix = f"add the toleration {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}} if it needs GPUs"
         return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"taint": first.taint, "pool": pools})
     if offered:
         first = offered[0]

@@ -6,25 +6,24 @@ shows them, and so does the summary of every test run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from importlib.resources import files
 from typing import Any, Final
 
-from spec.catalog import charts
 from spec.catalog.document import FOLDER, load
 
 LIMIT: Final = timedelta(days=365)
 """Age from which a fact is old. AWS publishes prices without notice, EKS a Kubernetes version every four months or so
 and supports each for 14 (`kubernetes.yaml`), so a year-old file lacks some of both."""
-CHARTS: Final = "chart versions"
 _PACKAGES: Final = "update moto and boto3 (pyproject.toml, `make lock`), then `python tools/refresh_catalog.py`"
 _KEPT: Final = ", and by hand what it reports as kept"
 _REFRESH: Final[Mapping[str, str]] = {
     "prices.yaml": f"`slipway prices refresh`{_KEPT}",
     "ec2-types.json": _PACKAGES,
     "regions.json": _PACKAGES,
+    "software.yaml": "update the versions, then `slipway charts check --record`",
 }
 
 
@@ -49,26 +48,12 @@ class Aged:
 def ageing(today: date) -> list[Aged]:
     """Everything in the catalog that is old on a day."""
     names = sorted(path.name for path in (files("spec.catalog") / "data").iterdir())
-    found = [aged(name, load(name), today) for name in names]
-    released = (one.released for one in vars(charts).values() if isinstance(one, charts.ChartRef))
-    fix = "update spec/catalog/charts.py, then `slipway charts check --record`"
-    return [one for one in (*found, _aged(CHARTS, released, today, fix)) if one is not None]
+    return [old for name in names if (old := aged(name, load(name), today)) is not None]
 
 
 def aged(name: str, document: Mapping[str, Any], today: date) -> Aged | None:
     """What is old in a data file; None where nothing is."""
-    return _aged(f"{FOLDER}/{name}", _days(document), today, refresh(name))
-
-
-def refresh(name: str) -> str:
-    """Command or step that refreshes a data file."""
-    if name.startswith("prices-"):
-        return f"`slipway prices refresh --region {name.removeprefix('prices-').removesuffix('.yaml')}`{_KEPT}"
-    return _REFRESH.get(name, "compare the file with its `source`, then update facts and `date`")
-
-
-def _aged(what: str, days: Iterable[date], today: date, fix: str) -> Aged | None:
-    known = sorted(days)
+    known = sorted(_days(document))
     old = [day for day in known if today - day > LIMIT]
     # A date that has not come yet is a mistyped one, or the clock of this machine is wrong.
     early = [day for day in known if day > today]
@@ -77,7 +62,14 @@ def _aged(what: str, days: Iterable[date], today: date, fix: str) -> Aged | None
         parts.append(f"{len(old)} of {len(known)} dates are more than {LIMIT.days} days ago, the first {old[0]}")
     if early:
         parts.append(f"{len(early)} of {len(known)} dates are after {today}, the last {early[-1]}")
-    return Aged(what, "; ".join(parts), fix) if parts else None
+    return Aged(f"{FOLDER}/{name}", "; ".join(parts), refresh(name)) if parts else None
+
+
+def refresh(name: str) -> str:
+    """Command or step that refreshes a data file."""
+    if name.startswith("prices-"):
+        return f"`slipway prices refresh --region {name.removeprefix('prices-').removesuffix('.yaml')}`{_KEPT}"
+    return _REFRESH.get(name, "compare the file with its `source`, then update facts and `date`")
 
 
 def _days(node: Mapping[str, Any]) -> Iterator[date]:

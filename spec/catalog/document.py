@@ -10,10 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-import yaml
+from spec import strict_yaml
 
-# libyaml's loader if PyYAML was built with it: about ten times faster, and every command reads the catalog.
-_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 FOLDER: Final = "spec/catalog/data"
 """Where the files are in a checkout."""
 
@@ -33,7 +31,7 @@ def load(file: str) -> Mapping[str, Any]:
     if file.endswith(".json"):
         document: Mapping[str, Any] = json.loads(text)
     else:
-        document = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones
+        document = strict_yaml.read(text)
     return document
 
 

@@ -9,6 +9,11 @@ from typing import Final, Literal
 
 from spec.catalog.document import Source, load, source
 
+DEVICES: Final = "nvidia.com/"
+"""Prefix of the extended resources of NVIDIA's device plugin."""
+DEVICE: Final = f"{DEVICES}gpu"
+"""Extended resource of one whole GPU."""
+
 
 @dataclass(frozen=True)
 class GpuModel:

@@ -61,13 +61,13 @@ def is_capable(gpu: str) -> bool:
 
 def resource_name(profile: str) -> str:
     """Extended resource of the device plugin for a profile with `migStrategy: mixed`."""
-    return f"nvidia.com/mig-{profile.replace('+', '.')}"
+    return f"{gpus.DEVICES}mig-{profile.replace('+', '.')}"
 
 
 def resources(layout: Mapping[str, int], count: int) -> dict[str, int]:
     """Extended resources of a node with `count` GPUs, partitioned by `layout`; whole GPUs if the layout is empty."""
     if not layout:
-        return {"nvidia.com/gpu": count}
+        return {gpus.DEVICE: count}
     return {resource_name(profile): instances * count for profile, instances in sorted(layout.items())}
 
 

@@ -75,3 +75,17 @@ def partition(region: str) -> str:
 def zones(region: str) -> tuple[str, ...]:
     """Names of zones that an account may have in a region; empty if no source lists them."""
     return get(region).zones
+
+
+_DOCUMENT: Final = load("registries.yaml")
+SOURCE: Final[Source] = source(_DOCUMENT)
+ACCOUNTS: Final[Mapping[str, str]] = MappingProxyType(
+    dict.fromkeys(_DOCUMENT["default_regions"], _DOCUMENT["default"]) | _DOCUMENT["accounts"]
+)
+"""Accounts of EKS's images by region."""
+
+
+def eks_registry(region: str) -> str | None:
+    """Host of the registry with EKS's own images in a region; None if no source lists it."""
+    account = ACCOUNTS.get(region)
+    return f"{account}.dkr.ecr.{region}.{get(region).dns_suffix}" if account else None

@@ -8,16 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec
+    from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec, Taint, Toleration
     from spec.pools.resolution import resolve, resolve_all
-    from spec.pools.taints import Taint, Toleration
 
 __all__ = ["GpuSharing", "MigGeometry", "PoolSpec", "Taint", "Toleration", "resolve", "resolve_all"]
 
 _MODULES = {
-    **dict.fromkeys(("GpuSharing", "MigGeometry", "PoolSpec"), "spec.pools.pool_spec"),
+    **dict.fromkeys(("GpuSharing", "MigGeometry", "PoolSpec", "Taint", "Toleration"), "spec.pools.pool_spec"),
     **dict.fromkeys(("resolve", "resolve_all"), "spec.pools.resolution"),
-    **dict.fromkeys(("Taint", "Toleration"), "spec.pools.taints"),
 }
 
 

@@ -7,17 +7,17 @@ selector, tolerations), cost (types, bounds), simulated nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Final, Literal
 
 from spec.catalog.amis import Arch
 from spec.catalog.gpus import GpuModel
 from spec.catalog.instances import InstanceType
 from spec.naming import zone_letter
 from spec.pools import keys
-from spec.pools.taints import Taint, Toleration
+from spec.quantities import seconds
 from spec.settings.capacity import Market
 from spec.settings.pools import Pool, Provisioner, Role
 
@@ -169,3 +169,156 @@ class PoolSpec:
             smallest = min(kind.nvme_gb for kind in self.instance_types)
             return smallest * 10**9 // 2**30
         return self.settings.disk.size_gib
+
+
+Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+
+_EKS_EFFECTS: Final[Mapping[Effect, str]] = MappingProxyType(
+    # eks:CreateNodegroup, TaintEffect (botocore 1.44.5, eks service-2.json).
+    {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+)
+
+
+@dataclass(frozen=True, order=True)
+class Toleration:
+    """Lets a pod run on a tainted node."""
+
+    key: str
+    value: str
+    effect: Effect
+
+    @property
+    def manifest(self) -> dict[str, str]:
+        """Entry of a pod's `tolerations`."""
+        return {"key": self.key, "operator": "Equal", "value": self.value, "effect": self.effect}
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether the taint no longer keeps the pod away (kubernetes.io, "Taints and Tolerations")."""
+        return (self.key, self.value, self.effect) == (taint.key, taint.value, taint.effect)
+
+
+@dataclass(frozen=True, order=True)
+class Taint:
+    """Keeps pods off a node unless they tolerate it."""
+
+    key: str
+    value: str
+    effect: Effect
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}"
+
+    @property
+    def manifest(self) -> dict[str, str]:
+        """Entry of `taints` in a Node or a NodePool; without an empty value, which Karpenter's CRD refuses."""
+        return {"key": self.key, **({"value": self.value} if self.value else {}), "effect": self.effect}
+
+    @property
+    def eks_effect(self) -> str:
+        """Effect in the spelling of EKS node groups: `NO_SCHEDULE`."""
+        return _EKS_EFFECTS[self.effect]
+
+    @property
+    def toleration(self) -> Toleration:
+        """The toleration of exactly this taint."""
+        return Toleration(self.key, self.value, self.effect)
+
+
+def all_tolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> bool:
+    """Whether a pod with these tolerations may be scheduled on a node with these taints."""
+    of_pod = tuple(tolerations)
+    return all(any(toleration.tolerates(taint) for toleration in of_pod) for taint in taints)
+
+
+BOTTLEROCKET_SYSTEM_GIB: Final = 4
+"""Size of Bottlerocket's own volume in Karpenter (v1.14.1, pkg/providers/amifamily/bottlerocket.go)."""
+GP3_IOPS: Final = 3000
+GP3_MIBPS: Final = 125
+"""Performance that is included in every gp3 volume (EBS User Guide, "General Purpose SSD volumes")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Volume:
+    """One EBS volume of a machine.
+
+    Attributes:
+        device: Device name in EC2.
+        size_gib: Size in GiB.
+        iops: I/O operations per second.
+        throughput_mibps: Throughput in MiB/s.
+        holds_data: Whether images, logs and scratch space are on it, and not only the operating system.
+    """
+
+    device: str
+    size_gib: int
+    iops: int
+    throughput_mibps: int
+    holds_data: bool
+
+
+def volumes(spec: PoolSpec) -> tuple[Volume, ...]:
+    """Volumes in the order of their devices. Bottlerocket has its system on a separate, small first volume
+    (bottlerocket.dev, "Concepts", data and OS volumes)."""
+    disk = spec.settings.disk
+    data = Volume(
+        device="/dev/xvdb" if spec.settings.os == "bottlerocket" else "/dev/xvda",
+        size_gib=disk.size_gib,
+        iops=disk.iops,
+        throughput_mibps=disk.throughput_mibps,
+        holds_data=True,
+    )
+    if spec.settings.os != "bottlerocket":
+        return (data,)
+    system = Volume(
+        device="/dev/xvda",
+        size_gib=BOTTLEROCKET_SYSTEM_GIB,
+        iops=GP3_IOPS,
+        throughput_mibps=GP3_MIBPS,
+        holds_data=False,
+    )
+    return (system, data)
+
+
+# Karpenter deletes a node at `expireAfter`, and replaces it when its NodeClass or AMI changes; both begin with a drain.
+# The drain waits for pods with the annotation `karpenter.sh/do-not-disrupt`, but not longer than
+# `terminationGracePeriod` (kubernetes-sigs/karpenter v1.14.1, pkg/controllers/disruption/types.go,
+# EventualDisruptionClass; pkg/controllers/node/termination/terminator/terminator.go). A node's age is not that of the
+# job: a job may start a minute before the drain. So only the drain bounds what a job can rely on.
+def guaranteed_seconds(spec: PoolSpec) -> int | None:
+    """Seconds that a drain of the pool's nodes waits for a running job; None where no drain ends it by itself.
+
+    A managed node group replaces nodes only when it is updated. Spot nodes are not guaranteed for any time: their jobs
+    checkpoint.
+    """
+    if spec.managed or spec.market is Market.SPOT:
+        return None
+    return seconds(spec.settings.disruption.termination_grace_period)
+
+
+def facts(spec: PoolSpec) -> dict[str, Any]:
+    """A pool in plain values, known before anything is created; keys in camel case like all outputs of components.
+
+    Policies over several pools (total GPUs, maximum price, quotas that fit) read these and never an unknown output,
+    which would disable them in the first preview.
+    """
+    settings = spec.settings
+    return {
+        "name": spec.pool,
+        "fallback": spec.name if spec.name != spec.pool else None,
+        "role": str(spec.role),
+        "provisioner": str(settings.provisioner),
+        "market": str(spec.market),
+        "instanceTypes": [kind.name for kind in spec.instance_types],
+        "zones": list(spec.zones),
+        "min": settings.min,
+        "max": settings.max,
+        "maxPods": settings.max_pods,
+        "gpu": spec.gpu.name if spec.gpu else None,
+        "gpuCount": spec.gpu_count,
+        "mig": dict(spec.mig.profiles) if spec.mig else {},
+        "sharing": {"mode": spec.sharing.mode, "replicas": spec.sharing.replicas} if spec.sharing else None,
+        "efaCount": spec.efa_count,
+        "labels": dict(spec.labels),
+        "taints": [taint.manifest for taint in spec.taints],
+        "resources": dict(spec.resources),
+    }

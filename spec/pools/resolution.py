@@ -10,9 +10,8 @@ from typing import Final, TypeVar
 from spec.catalog import gpus, instances, mig
 from spec.catalog.gpus import GpuModel
 from spec.pools import keys
-from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec
-from spec.pools.sharing import config_name
-from spec.pools.taints import Taint
+from spec.pools.keys import config_name
+from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec, Taint
 from spec.settings.capacity import Mig, Sharing
 from spec.settings.platform import Platform
 from spec.settings.pools import Pool, Provisioner

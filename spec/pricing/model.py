@@ -1,15 +1,25 @@
-"""An estimate as data: lines with counts and unit prices, their sums, and unpriced items."""
+"""An estimate as data: lines with counts and unit prices, their sums, unpriced items, and the parts of teams.
+
+Lines are made with prices of the catalog by a `Pricer`, the one place where a missing price gives an unpriced item. The
+whole cost of a pool is allocated to the teams with a nominal quota of it, in proportion: a team pays for its guaranteed
+machines, whether they run for it or are idle. The storage of teams' claims (shared file systems, block volumes of
+claims) is allocated by the storage that each team may claim (`storageGib`). Everything else - control plane, network,
+the system pool, keys, logs, buckets - is the platform's own and is not allocated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from spec import clock
 from spec.catalog.document import Source
-from spec.catalog.prices import HOURS_PER_MONTH
+from spec.catalog.prices import HOURS_PER_MONTH, Book
+from spec.settings.platform import Platform
 
 K = TypeVar("K")
 
@@ -153,7 +163,7 @@ class Estimate:
         """Sums by team, the most expensive first; None is the key of the platform's own costs.
 
         The whole cost of a pool is split by the teams' nominal quotas of it; shared file systems by the storage that
-        teams may claim (`spec.pricing.teams`).
+        teams may claim (`spec.pricing.model`).
         """
         return _grouped(part for line in self.lines for part in _parts(line))
 
@@ -198,3 +208,111 @@ def _grouped(amounts_by_key: Iterable[tuple[K, Amounts]]) -> dict[K, Amounts]:
     for key, amounts in amounts_by_key:
         sums[key] = sums.get(key, Amounts()) + amounts
     return dict(sorted(sums.items(), key=lambda item: (-item[1].expected, -item[1].ceiling, str(item[0]))))
+
+
+Number = Decimal | int | float
+Item = Line | Unpriced
+ZERO: Final = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Pricer:
+    """Creates lines with the prices of a region."""
+
+    book: Book
+    day: date = field(default_factory=clock.today)
+    """Day of the estimate, which is that of prices of the stack file."""
+
+    def line(  # noqa: PLR0913 - a line has that many parts
+        self,
+        service: str,
+        item: str,
+        name: str,
+        unit: str,
+        *,
+        minimum: Number,
+        typical: Number | None = None,
+        maximum: Number | None = None,
+        pool: str | None = None,
+        note: str = "",
+    ) -> Item:
+        """An item with a price of the catalog. By default the typical count is the minimum, the maximum the typical."""
+        price = self.book.prices.get(name)
+        if price is None:
+            return Unpriced(
+                _what(service, item, pool), self.book.why(name) if name in self.book.unpriced else _unknown(name)
+            )
+        few = exact(minimum)
+        usual = few if typical is None else exact(typical)
+        return Line(
+            service=service,
+            item=item,
+            pool=pool,
+            unit=unit,
+            minimum=few,
+            typical=usual,
+            maximum=usual if maximum is None else exact(maximum),
+            low=price.hourly,
+            usual=price.hourly,
+            high=price.hourly,
+            source=price.source,
+            note=note,
+        )
+
+    def used(
+        self, service: str, item: str, name: str, unit: str, amount: Number | None, setting: str, note: str = ""
+    ) -> Item:
+        """An item that is billed by monthly use; unpriced if no use is declared.
+
+        Args:
+            service: Service of the bill.
+            item: Description.
+            name: Name of the price in the catalog.
+            unit: Unit of the amount.
+            amount: Units per month; None if no use is declared.
+            setting: Path of the setting that declares the use.
+            note: Details for a reader.
+        """
+        if amount is not None:
+            return self.line(service, item, name, unit, minimum=0, typical=amount, note=note or "declared use")
+        price = self.book.prices.get(name)
+        if price is None:
+            return Unpriced(_what(service, item), self.book.why(name) if name in self.book.unpriced else _unknown(name))
+        return Unpriced(_what(service, item), f"by use: {price.text}; declare {setting}")
+
+
+def exact(number: Number) -> Decimal:
+    """A count of the settings without the noise of binary fractions."""
+    return number if isinstance(number, Decimal) else Decimal(str(number))
+
+
+def _what(service: str, item: str, pool: str | None = None) -> str:
+    return f"pool {pool}: {item}" if pool else f"{service}: {item}"
+
+
+def _unknown(name: str) -> str:
+    return f"the catalog has no price {name!r}"
+
+
+Shares = tuple[tuple[str, Fraction], ...]
+
+
+def of_pool(pool: str, platform: Platform) -> Shares:
+    """Parts of teams in a pool, by their nominal quotas of it; empty if no team has any."""
+    shares = {name: team.shares.get(pool) for name, team in platform.teams.items()}
+    return _shares({name: share.nominal_quota for name, share in shares.items() if share is not None})
+
+
+def of_claims(platform: Platform) -> Shares:
+    """Parts of teams in the storage of volume claims, by the storage that each may claim."""
+    return _shares({name: team.storage_gib for name, team in platform.teams.items()})
+
+
+def shared(item: Item, shares: Shares) -> Item:
+    """An item with the parts of its teams; an unpriced item has none."""
+    return replace(item, shares=shares) if isinstance(item, Line) else item
+
+
+def _shares(amounts: Mapping[str, int]) -> Shares:
+    whole = sum(amounts.values())
+    return tuple((name, Fraction(amount, whole)) for name, amount in sorted(amounts.items()) if amount)

@@ -1,25 +1,29 @@
-"""Cost of the pools: machines, volumes, monitoring."""
+"""Cost of the pools: machines, volumes, monitoring; the hours in which their schedules let them run; and the node that
+a pool starts for a pod.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from spec.catalog import prices
 from spec.catalog.document import Source
 from spec.catalog.instances import InstanceType
-from spec.pools.pool_spec import PoolSpec
-from spec.pools.volumes import GP3_IOPS, GP3_MIBPS, volumes
+from spec.pools.allocatable import allocatable
+from spec.pools.pool_spec import GP3_IOPS, GP3_MIBPS, PoolSpec, volumes
 from spec.pricing import services
-from spec.pricing.hours import average, share_on, to_decimal
-from spec.pricing.model import Line, Unpriced
-from spec.pricing.pricer import Item, Pricer, exact
+from spec.pricing.model import Item, Line, Pricer, Unpriced, exact
+from spec.quantities import seconds
 from spec.settings.capacity import Market
+from spec.settings.cost import PoolUse, Schedule
 from spec.settings.platform import Platform
-from spec.settings.usage import PoolUse
 
 METRICS: Final = 7
 """Billed metrics of an instance with detailed monitoring (aws.amazon.com/cloudwatch/pricing, example 1)."""
@@ -217,3 +221,148 @@ def _named(known: dict[InstanceType, prices.Price]) -> str:
     by_price: Sequence[InstanceType] = sorted(known, key=lambda kind: (known[kind].usd, kind.name))
     cheapest, most_expensive = by_price[0].name, by_price[-1].name
     return cheapest if cheapest == most_expensive else f"{cheapest} to {most_expensive}"
+
+
+WEEK: Final = 168
+_DAY: Final = 24 * 60
+_FIRST: Final = date(2026, 1, 5)
+"""A Monday; the 364 days from it are 52 whole weeks."""
+_DAYS: Final = 364
+_WORDS: Final[Mapping[str, int]] = {
+    **{name: at for at, name in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))},
+    **{
+        name: at
+        for at, name in enumerate(
+            ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"), start=1
+        )
+    },
+}
+
+
+def share_on(pool: str, schedules: Mapping[str, Schedule]) -> Fraction:
+    """Part of the time in which no schedule stops a pool."""
+    return next(
+        (_share(each.stop, each.start) for each in schedules.values() if pool in each.pools and each.start), Fraction(1)
+    )
+
+
+def average(minimum: int, use: PoolUse, on: Fraction) -> Decimal:
+    """Average number of nodes over a week.
+
+    Args:
+        minimum: Minimum of the pool, which runs while no schedule stops it.
+        use: Declared use of the pool.
+        on: Part of the time in which no schedule stops it.
+    """
+    running = on * WEEK
+    wanted = 5 * Fraction(str(use.hours_per_weekday)) + 2 * Fraction(str(use.hours_per_weekend_day))
+    used = min(wanted, running)
+    nodes = (Fraction(str(use.nodes)) * used + minimum * (running - used)) / WEEK
+    return to_decimal(nodes)
+
+
+def to_decimal(part: Fraction) -> Decimal:
+    """A fraction as a decimal of 28 digits."""
+    return Decimal(part.numerator) / Decimal(part.denominator)
+
+
+@cache
+def _share(stop: str, start: str) -> Fraction:
+    """Part of a year between a start and the next stop."""
+    # If both are in the same minute, the start applies, because it is sorted after the stop.
+    events = sorted([(minute, 0) for minute in _minutes(stop)] + [(minute, 1) for minute in _minutes(start)])
+    if not events:
+        return Fraction(1)
+    around = [*events, (events[0][0] + _DAYS * _DAY, events[0][1])]
+    running = sum(later - earlier for (earlier, on), (later, _) in pairwise(around) if on)
+    return Fraction(running, _DAYS * _DAY)
+
+
+def _minutes(expression: str) -> Iterator[int]:
+    minutes, hours, days, months, weekdays = (_values(part, at) for at, part in enumerate(expression.split()))
+    either = expression.split()[2] != "*" and expression.split()[4] != "*"
+    for day in range(_DAYS):
+        when = _FIRST + timedelta(days=day)
+        in_month, in_week = when.day in days, when.isoweekday() % 7 in weekdays
+        # With both fields set, cron matches either (crontab(5)).
+        if when.month in months and ((in_month or in_week) if either else (in_month and in_week)):
+            yield from (day * _DAY + hour * 60 + minute for hour in hours for minute in minutes)
+
+
+_BOUNDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
+
+
+def _values(text: str, at: int) -> frozenset[int]:
+    low, high = _BOUNDS[at]
+    values: set[int] = set()
+    for part in text.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        start = low if first == "*" else _number(first)
+        end = high if first == "*" or (step and not last) else _number(last or first)
+        values.update(range(start, end + 1, int(step or 1)))
+    return frozenset(values)
+
+
+def _number(text: str) -> int:
+    return _WORDS[text.upper()] if text.upper() in _WORDS else int(text)
+
+
+UNKNOWN: Final = Decimal("Infinity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartedNode:
+    """A node that a pool starts.
+
+    Attributes:
+        kind: Instance type.
+        market: Purchase option.
+        running: Nodes that the pool always has, which cost the same with and without the workload.
+        idle_seconds: How long Karpenter keeps it without pods; 0 on a managed group, whose autoscaler decides.
+        price: Lowest, expected and highest price of the node, with source and date; None without a dated price.
+    """
+
+    kind: str
+    market: Market
+    running: int
+    idle_seconds: int
+    price: Line | None
+
+    @property
+    def hourly(self) -> Decimal:
+        """Expected price of the node in USD an hour; infinite if unknown."""
+        return self.price.usual if self.price is not None else UNKNOWN
+
+    def added(self, nodes: int = 1) -> Decimal:
+        """What a workload on so many nodes adds to the bill, USD an hour."""
+        more = max(0, nodes - self.running)
+        return more * self.hourly if more else Decimal(0)
+
+
+def started(spec: PoolSpec, platform: Platform, cpu_millis: int, memory_mib: int) -> StartedNode:
+    """The node of a pool for a pod with these requests.
+
+    Karpenter launches the lowest-priced type that fits the pending pods (karpenter.sh, "Concepts", "Scheduling"). EKS
+    tries the types of an on-demand group in their order, and Spot ones by price and capacity (EKS User Guide, "Managed
+    node groups").
+    """
+    pricer = Pricer(prices.book(platform.account.region))
+    one = replace(running(spec, platform), minimum=Decimal(1), typical=Decimal(1), maximum=Decimal(1))
+    fitting = {
+        node.instance_type
+        for node in allocatable(spec)
+        if spec.managed or (node.cpu_millis >= cpu_millis and node.memory_mib >= memory_mib)
+    }
+    found, always = [], spec.settings.min + spec.settings.capacity_buffer
+    idle = 0 if spec.managed else seconds(spec.settings.disruption.consolidate_after)
+    for kind in spec.instance_types:
+        if spec.managed or kind.name in fitting or not fitting:
+            lines = machines(replace(spec, instance_types=(kind,)), one, pricer)
+            price = next((line for line in lines if isinstance(line, Line)), None)
+            found.append(
+                StartedNode(kind=kind.name, market=spec.market, running=always, idle_seconds=idle, price=price)
+            )
+    if spec.managed and spec.market is not Market.SPOT:
+        return found[0]
+    return min(found, key=lambda node: (node.hourly, node.kind))

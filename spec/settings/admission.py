@@ -52,6 +52,8 @@ class Admission(Model):
     """A pod that requests GPUs is queued, if the stack has Kueue."""
     queue_start: Action = Action.DENY
     """Only Kueue starts what it queues."""
+    queue_metadata: Action = Action.DENY
+    """Labels and annotations by which Kueue counts are those of its users, if the stack has Kueue."""
     priority_class: Action = Action.DENY
     """A pod has one of the platform's priority classes, or none."""
     node_selection: Action = Action.DENY
@@ -62,6 +64,8 @@ class Admission(Model):
     """A Service has no `externalIPs`."""
     ingress_scope: Action = Action.DENY
     """An Ingress has an internal load balancer, and shares it with no other namespace."""
+    trigger_scope: Action = Action.DENY
+    """KEDA scales by sources that need no token of its own, and with the identity of the workload."""
     monitor_files: Action = Action.DENY
     """A ServiceMonitor names no file of Prometheus."""
     monitor_scope: Action = Action.DENY

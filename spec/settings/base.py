@@ -1,14 +1,34 @@
-"""The base of every settings model, and the types that several families share."""
+"""The base of every settings model, the types that several families share, and patterns of text settings, each with the
+rule and the fix that a report gives for a value that does not match.
+"""
 
 from __future__ import annotations
 
 from datetime import date
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from spec.settings.patterns import pattern
+EXPLANATIONS: Final[dict[str, tuple[str, str]]] = {}
+"""Rule and fix by pattern: pydantic's error names the pattern alone."""
+
+
+def pattern(
+    regex: str, rule: str, fix: str, *, min_length: int | None = None, max_length: int | None = None
+) -> StringConstraints:
+    """Constraint of a text setting, explained to the user.
+
+    Args:
+        regex: Pattern of the whole value.
+        rule: What must hold, as in `Problem.rule`.
+        fix: What to write instead, as in `Problem.fix`.
+        min_length: Minimum number of characters.
+        max_length: Maximum number of characters.
+    """
+    EXPLANATIONS[regex] = (rule, fix)
+    return StringConstraints(pattern=regex, min_length=min_length, max_length=max_length)
+
 
 Name = Annotated[
     str,

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spec.settings.base import Day, Duration, Model, Name, WindowDuration
-from spec.settings.patterns import pattern
+from spec.settings.base import Day, Duration, Model, Name, WindowDuration, pattern
 
 
 class Market(StrEnum):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Annotated
 
-from spec.settings.base import Model
-from spec.settings.patterns import pattern
+from spec.settings.base import Model, pattern
 
 
 class Charts(Model):

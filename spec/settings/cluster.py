@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from spec.catalog import kubernetes
-from spec.settings.base import LogDays, Model, Name
-from spec.settings.patterns import pattern
+from spec.settings.base import LogDays, Model, Name, pattern
 
 PrincipalArn = Annotated[
     str,

@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from spec.catalog import regions
-from spec.settings.base import Model, Name, Text
+from spec.settings.base import Model, Name, Text, pattern
 from spec.settings.existing import Zone
-from spec.settings.patterns import pattern
 
 ZoneId = Annotated[
     str,

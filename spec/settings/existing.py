@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from spec.settings.base import Model
-from spec.settings.patterns import pattern
+from spec.settings.base import Model, pattern
 
 Zone = Annotated[
     str,

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from spec.settings.base import HTTPS, Model
-from spec.settings.patterns import pattern
+from spec.settings.base import HTTPS, Model, pattern
 
 Email = Annotated[
     str,

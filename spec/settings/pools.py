@@ -94,7 +94,8 @@ class Pool(Model):
     parallel_image_pull: bool = False
     """Fetch and unpack the layers of an image in parallel (SOCI); large images start sooner on a fast disk."""
     efa: bool = False
-    """Attach every Elastic Fabric Adapter of the type, in one zone and one cluster placement group."""
+    """Attach every Elastic Fabric Adapter of the type, in one zone and one cluster placement group. With
+    `network.podCidr`, p5 and p5e need a managed group."""
     mig: Mig | None = None
     """Partition every GPU of the pool with Multi-Instance GPU; whole GPUs if unset."""
     sharing: Sharing | None = None

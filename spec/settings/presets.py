@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from spec.jobs import HOUR, LONGEST
+
 _WORKING_HOURS_FREEZE: Final = {
     # No consolidation or drift during working hours, so that notebooks in use are not moved.
     "working-hours": {
@@ -19,8 +21,8 @@ _WORKING_HOURS_FREEZE: Final = {
     "always": {"nodes": "10%"},
 }
 
-_LONGEST_DRAIN: Final = "340h"
-"""The longest job of 14 days (`components.workloads.checks.bounds.LONGEST`), and four hours for its pods to end. A node
+_LONGEST_DRAIN: Final = f"{LONGEST // HOUR + 4}h"
+"""The longest job, and four hours for its pods to end. A node
 that expires or drifts takes no new pods, and is deleted when its last job ends, not after this time."""
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {

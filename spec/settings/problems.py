@@ -1,13 +1,14 @@
 """Problems of a stack file, all in one form: path, rule, value, fix.
 
 Every check of the configuration yields `Problem`s and none raises, so that a user sees all of them in one report
-instead of fixing a file one error at a time.
+instead of fixing a file one error at a time. No report repeats a value that looks like a secret.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from spec.errors import EXIT_REFUSED, SlipwayError
@@ -55,3 +56,22 @@ class ConfigurationError(SlipwayError):
 
 def _shorten(text: str) -> str:
     return text if len(text) <= SHOWN_VALUE_LENGTH else f"{text[: SHOWN_VALUE_LENGTH - 1]}…"
+
+
+HIDDEN: Final = "(not shown)"
+_SECRETS: Final[Mapping[str, re.Pattern[str]]] = {
+    "an AWS access key": re.compile(r"\b(AKIA|ASIA)[0-9A-Z]{16}\b"),
+    "a Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{20,}\b"),
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "an API key": re.compile(r"\bsk-[A-Za-z0-9_-]{20,}"),
+}
+
+
+def secrets_in(text: str) -> Iterator[str]:
+    """Kinds of secret that a text looks like."""
+    return (what for what, pattern in _SECRETS.items() if pattern.search(text))
+
+
+def without_secrets(problem: Problem) -> Problem:
+    """The problem, with its value hidden if that looks like a secret."""
+    return replace(problem, value=HIDDEN) if any(secrets_in(repr(problem.value))) else problem

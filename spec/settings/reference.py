@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spec.settings import schema
-from spec.settings.generated import write_or_check
+from spec.settings.schema import write_or_check
 
 FILE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
 _MANY: Final = 16

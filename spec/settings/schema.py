@@ -17,9 +17,32 @@ from pydantic.alias_generators import to_camel
 
 from spec.catalog import gpus, instances, kubernetes, mig, regions
 from spec.naming import PROJECT
-from spec.settings.generated import write_or_check
 from spec.settings.load import KEY
 from spec.settings.platform import Platform
+
+
+def write_or_check(arguments: Sequence[str], *, file: Path, text: str, module: str) -> int:
+    """Write a generated file, or with `--check` report whether the committed one is current; the exit code.
+
+    It is 1 if the file is out of date, and 2 for any other argument.
+
+    Args:
+        arguments: Of the command line, without the program.
+        file: The generated file.
+        text: What it should contain.
+        module: The module that generates it: `python -m MODULE` is named in the message.
+    """
+    if not arguments:
+        file.write_text(text, encoding="utf-8", newline="\n")
+        return 0
+    if list(arguments) != ["--check"]:
+        sys.stderr.write(f"unknown arguments: {' '.join(arguments)}; the only option is --check\n")
+        return 2
+    if file.is_file() and file.read_text(encoding="utf-8") == text:
+        return 0
+    sys.stderr.write(f"{file} is out of date: run `python -m {module}`.\n")
+    return 1
+
 
 FILE: Final = Path(__file__).parents[2] / "stacks" / "schema.json"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

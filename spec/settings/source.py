@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final
 
 import yaml
 
+from spec import strict_yaml
 from spec.naming import PROJECT
 from spec.settings.load import KEY
 from spec.settings.problems import ConfigurationError, Problem
@@ -16,27 +17,8 @@ MAX_BYTES: Final = 256 << 10
 """Maximum size of a stack file: those of the project have 2 to 4 KiB, and 256 KiB take 0.4 s to read."""
 MAX_DEPTH: Final = 32
 """Maximum nesting of a stack file: those of the project have 8 levels."""
-_MERGE: Final = "tag:yaml.org,2002:merge"
 _STACK_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 """Stack names that Pulumi accepts (pulumi v3.258.0, sdk/go/common/tokens/stack_name.go)."""
-
-_SafeLoader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's if PyYAML was built with it: three times faster on the largest file."""
-
-
-class _Loader(_SafeLoader):  # type: ignore[misc]
-    """Safe YAML without duplicate keys."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
-                _stop("a key must be text, and merge keys are not supported", key.start_mark)
-            if key.value in seen:
-                _stop(f"the key {key.value!r} is set twice", key.start_mark)
-            seen.add(key.value)
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        return mapping
 
 
 def read_stack(stack: str, directory: Path) -> object:
@@ -77,7 +59,7 @@ def _parse(stack: str, path: Path) -> object:
             raise _refused(stack, str(path), f"a stack file has at most {MAX_BYTES} bytes", size, "Split or trim it.")
         text = path.read_text(encoding="utf-8-sig")
         _refuse_tricks(text)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter
+        return strict_yaml.read(text)
     except (OSError, UnicodeDecodeError) as error:
         raise _refused(
             stack, str(path), "the file must be readable UTF-8 text", str(error), "Check its permissions and encoding."
@@ -110,19 +92,15 @@ def _refuse_tricks(text: str) -> None:
     libyaml's composer recurses in C (seen with PyYAML 6.0.3, segmentation fault).
     """
     depth = 0
-    for event in yaml.parse(text, Loader=_SafeLoader):
+    for event in yaml.parse(text, Loader=strict_yaml.StrictLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            _stop("anchors and aliases are not allowed in a stack file", event.start_mark)
+            strict_yaml.stop("anchors and aliases are not allowed in a stack file", event.start_mark)
         if depth > MAX_DEPTH:
-            _stop(f"settings nest at most {MAX_DEPTH} levels deep", event.start_mark)
-
-
-def _stop(problem: str, mark: Any) -> NoReturn:
-    raise yaml.MarkedYAMLError(None, None, problem, mark)
+            strict_yaml.stop(f"settings nest at most {MAX_DEPTH} levels deep", event.start_mark)
 
 
 def _refused(stack: str, path: str, rule: str, value: object, fix: str) -> ConfigurationError:

@@ -1,13 +1,94 @@
-"""Settings of storage: buckets, file systems, image registry."""
+"""Settings of storage: buckets, file systems, image repositories with caches of registries, databases."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spec.settings.base import Model
-from spec.settings.registry import Registry
+from spec.settings.base import Model, Name, pattern
+
+
+class Upstream(StrEnum):
+    """Upstream registries, by the prefix of their cached images: those that ECR can cache (botocore 1.44.5, ecr
+    `UpstreamRegistry`), except other ECR, Azure and Chainguard registries. ECR can't cache NVIDIA's `nvcr.io`."""
+
+    ECR_PUBLIC = "ecr-public"
+    """`public.ecr.aws`."""
+    K8S = "k8s"
+    """`registry.k8s.io`."""
+    QUAY = "quay"
+    """`quay.io`."""
+    DOCKER_HUB = "docker-hub"
+    """`registry-1.docker.io`; needs credentials."""
+    GITHUB = "github"
+    """`ghcr.io`; needs credentials."""
+    GITLAB = "gitlab"
+    """`registry.gitlab.com`; needs credentials."""
+
+
+class Cache(Model):
+    """A pull-through cache of one registry."""
+
+    credentials_arn: (
+        Annotated[
+            str,
+            pattern(
+                r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[A-Za-z0-9_/+=.@-]+$",
+                rule="the credentials must be the ARN of a secret whose name begins with ecr-pullthroughcache/",
+                fix="Create the secret under such a name, and use its ARN.",
+                max_length=612,
+            ),
+        ]
+        | None
+    ) = None
+    """ARN of a secret with `username` and `accessToken`, created outside the stack, in its account and region; ECR
+    requires the prefix `ecr-pullthroughcache/` in its name (botocore 1.44.5, ecr `CredentialArn`)."""
+
+
+class Registry(Model):
+    """Image repositories, named `<cluster>/<name>`, and pull-through caches, named `<cluster>/<upstream>`."""
+
+    repositories: tuple[Name, ...] = ()
+    """Repositories; their tags are immutable."""
+    keep_images: Annotated[int, Field(ge=1, le=1000)] = 100
+    """Images that each repository keeps; the oldest expire."""
+    untagged_days: Annotated[int, Field(ge=1, le=365)] = 7
+    """Days after which an untagged image expires."""
+    caches: dict[Upstream, Cache] = Field(default_factory=dict)
+    """Pull-through caches of public registries, by upstream."""
+    cached_days: Annotated[int, Field(ge=1, le=365)] = 30
+    """Days after which a cached image expires; the next pull fetches it again."""
+
+
+class Database(Model):
+    """One PostgreSQL instance, reachable only from the cluster's nodes."""
+
+    instance_class: Annotated[
+        str,
+        pattern(
+            r"^db\.[a-z0-9-]+\.[a-z0-9]+$",
+            rule="a database needs an instance class of RDS, not an EC2 instance type",
+            fix="Write it like db.t4g.medium.",
+        ),
+    ] = "db.t4g.medium"
+    """Instance class; RDS must offer it for PostgreSQL in the region."""
+    allocated_storage: Annotated[int, Field(ge=20, le=59578)] = 20
+    """Initial storage, in GiB: gp3 has 20 to 65,536 (botocore 1.44.5, rds CreateDBInstance, `AllocatedStorage`), and
+    it must be able to grow by a tenth."""
+    max_allocated_storage: Annotated[int, Field(ge=22, le=65536)] = 100
+    """Maximum storage for autoscaling, in GiB: at least a tenth more than `allocatedStorage`."""
+    multi_az: bool = False
+    """Keep a standby in another zone, with a failover within one to two minutes (awsi.click, "How Many Seconds Does an
+    RDS Failover Take", read 2026-11); it doubles the price."""
+    backup_retention_period: Annotated[int, Field(ge=1, le=35)] = 7
+    """Days of point-in-time recovery, at most 35 (botocore 1.44.5, rds `BackupRetentionPeriod`)."""
+    deletion_protection: bool = False
+    """RDS refuses to delete it until this is switched off."""
+    final_snapshot: bool = True
+    """Take a final snapshot on deletion. It stays when the stack is destroyed, and the storage key with it."""
+
 
 Days = Annotated[int, Field(ge=1, le=3650)]
 """Days in a lifecycle rule. S3 accepts any whole number above 0 (botocore 1.44.5, s3 `LifecycleExpiration`); the
@@ -60,7 +141,8 @@ class Storage(Model):
     """Data storage."""
 
     key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
-    """Days during which a scheduled deletion of the storage key can be cancelled (KMS allows 7 to 30)."""
+    """Days during which a scheduled deletion of the storage key can be cancelled (KMS allows 7 to 30). `destroy`
+    schedules it unless a final snapshot needs the key."""
     buckets: Buckets = Field(default_factory=Buckets)
     efs: Efs | None = None
     """Shared file system (EFS); `efs: {}` creates one with the defaults."""

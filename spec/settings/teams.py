@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spec.settings.base import Model, Name
+from spec.settings.base import Model, Name, pattern
 from spec.settings.cluster import PrincipalArn
-from spec.settings.patterns import pattern
 
 TagValue = Annotated[
     str,

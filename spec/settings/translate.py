@@ -1,4 +1,8 @@
-"""Translation of pydantic's errors into problems of the stack file: what must hold, and what to write instead."""
+"""Translation of pydantic's errors into problems of the stack file: what must hold, and what to write instead.
+
+Settings that were renamed are refused with the new name: those that mirror a field of Kueue, Karpenter, EKS, EC2, FSx,
+RDS, KServe or Argo carry its name since 2026-11 (ADR 0055).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from ipaddress import IPv4Network
+from types import MappingProxyType
 from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
-from spec.settings.patterns import EXPLANATIONS
+from spec.settings.base import EXPLANATIONS
 from spec.settings.problems import Problem
-from spec.settings.renamed import renamed
 
 Words = tuple[str, str]
 """Rule and fix of a problem."""
@@ -150,3 +154,59 @@ _WORDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Words]]] = {
     "dict_type": lambda _, __: ("this must be a map", "Write its keys below it, or in braces."),
     "tuple_type": lambda _, __: ("this must be a list", "Write its entries below it with dashes, or in brackets."),
 }
+
+
+RENAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "notices": "notifications",
+        "network.flowLogs.traffic": "trafficType",
+        "cluster.support": "supportType",
+        "cluster.serviceCidr": "serviceIpv4Cidr",
+        "cluster.endpoint.public": "publicAccess",
+        "cluster.endpoint.publicCidrs": "publicAccessCidrs",
+        "cluster.access.*.groups": "kubernetesGroups",
+        "pools.*.repair": "nodeRepair",
+        "pools.*.disruption.consolidate": "consolidationPolicy",
+        "pools.*.disruption.after": "consolidateAfter",
+        "pools.*.disruption.drainTimeout": "terminationGracePeriod",
+        "pools.*.update.maxUnavailablePercent": "maxUnavailablePercentage",
+        "storage.efs.infrequentAfterDays": "transitionToIaDays",
+        "storage.lustre.deployment": "deploymentType",
+        "storage.lustre.capacityGib": "storageCapacity",
+        "storage.lustre.throughput": "perUnitStorageThroughput",
+        "addons.kueue.podsReadyMinutes": "waitForPodsReadyMinutes",
+        "addons.kueue.retries": "backoffLimitCount",
+        "addons.kueue.keepFinishedHours": "afterFinishedHours",
+        "addons.kueue.workerLostMinutes": "workerLostTimeoutMinutes",
+        "addons.argoWorkflows.teamParallelism": "namespaceParallelism",
+        "addons.kserve.mode": "defaultDeploymentMode",
+        "addons.kserve.domain": "ingressDomain",
+        "addons.mlflow.database.storageGib": "allocatedStorage",
+        "addons.mlflow.database.maxStorageGib": "maxAllocatedStorage",
+        "addons.mlflow.database.backupDays": "backupRetentionPeriod",
+        "queues.strategy": "queueingStrategy",
+        "queues.reclaim": "reclaimWithinCohort",
+        "queues.preempt": "withinClusterQueue",
+        "teams.*.gpus.*.nominal": "nominalQuota",
+        "teams.*.gpus.*.borrow": "borrowingLimit",
+        "teams.*.gpus.*.lend": "lendingLimit",
+        "teams.*.cpus.*.nominal": "nominalQuota",
+        "teams.*.cpus.*.borrow": "borrowingLimit",
+        "teams.*.cpus.*.lend": "lendingLimit",
+    }
+)
+"""New name of the last key, by the old path; `*` matches any name."""
+
+
+def renamed(path: str) -> str | None:
+    """New name of a setting's last key; None if the path is not an old one.
+
+    Args:
+        path: Path as the file spells it: `teams.vision.gpus.h100.nominal`.
+    """
+    parts = path.split(".")
+    for old, new in RENAMED.items():
+        wanted = old.split(".")
+        if len(wanted) == len(parts) and all(one in ("*", part) for one, part in zip(wanted, parts, strict=True)):
+            return new
+    return None

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import Final
 
-from spec.addresses import addresses_per_node
 from spec.catalog import instances
 from spec.naming import zone_letter
 from spec.settings.environment import Account
 from spec.settings.network import Network
-from spec.settings.pools import Pool, Provisioner
+from spec.settings.pools import Pool, Provisioner, Role
+from spec.settings.storage import Lustre
+from spec.subnets import addresses_per_node
 
 UPGRADE_ADDRESSES: Final = 5
 """Free addresses that a control plane upgrade may need in each subnet (EKS User Guide, "Update existing cluster")."""
@@ -53,3 +54,19 @@ def addresses_needed(letter: str, network: Network, pools: Mapping[str, Pool], a
         if letter in zones:
             needed += ceil(pool.max / len(zones)) * addresses_per_node(pool)
     return needed
+
+
+def training_zones(network: Network, pools: Mapping[str, Pool], account: Account) -> dict[str, tuple[str, ...]]:
+    """Zones of the training pools, by pool."""
+    training = {name: pool for name, pool in pools.items() if pool.role is Role.TRAINING}
+    return {name: zones_of(pool, network, account) for name, pool in training.items()}
+
+
+def zone_of(lustre: Lustre, network: Network, pools: Mapping[str, Pool], account: Account) -> str:
+    """Zone of the file system: the configured one, else the first that all training pools share, else the network's
+    first."""
+    if lustre.zone is not None:
+        return lustre.zone
+    zones = training_zones(network, pools, account).values()
+    common = [zone for zone in network.zones if zones and all(zone in some for some in zones)]
+    return (common or list(network.zones))[0]

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from slipway.sandbox.aws.moto import server as moto_server
-from tests.adversary import cluster, machine, pipeline, program
+from sandbox.aws.moto import server as moto_server
+from tests.adversary import cluster, machine, program
 from tests.adversary.probe import AUTHORS, INDEPENDENT, Change, Commit, Probe, Request, Visit, held_out
 from tests.adversary.probes import PROBES, REQUESTS
 from tests.rehearsal.repository import Repository
-from tests.slipway.sandbox.plane import ControlPlane, start_plane
+from tests.sandbox.plane import ControlPlane, start_plane
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def asking(
     if isinstance(probe, Change):
         return partial(program.ask, probe)
     if isinstance(probe, Commit):
-        return partial(pipeline.ask, repository, probe)
+        return partial(program.ask_pipeline, repository, probe)
     assert isinstance(probe, Visit)
     return partial(machine.ask, probe, plane, moto, folder)
 

@@ -6,9 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.objects import Ref
 from spec.teams.labels import PRIORITIES
 from tests.adversary.independent.platform import EXTRA
 from tests.adversary.objects import HERE

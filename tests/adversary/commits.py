@@ -55,9 +55,16 @@ COMMITS: Final = (
         says="review: the change changes enforcementLevel",
         changes={'levels=Levels("M/M/M")': 'levels=Levels("-/-/-")'},
     ),
+    *(
+        Commit(
+            act=f"changes {file}, by which the pack judges", file=file, command=(*POLICIES, "--against", "HEAD^1"),
+            says=f"review: the change changes {file}", changes={},
+        )
+        for file in ("policies/runner.py", "components/admission/pods.py")
+    ),
     Commit(
         act="opens a queue whose policy a preview does not know", command=POLICIES, says="mandatory queues-encrypted",
-        file="components/addons/karpenter/interruption.py", changes=PUBLIC,
+        file="components/addons/karpenter.py", changes=PUBLIC,
     ),
     *(
         Commit(act=f"changes {file} alone", file=file, command=STACKS, says=ALL, changes={})

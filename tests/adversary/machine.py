@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from slipway.sandbox.aws.moto.server import MotoServer
+from sandbox.aws.moto.server import MotoServer
 from tests.adversary.independent.local import BUCKETS
 from tests.adversary.probe import Visit
-from tests.slipway.sandbox.plane import CLUSTER, ControlPlane
+from tests.sandbox.plane import CLUSTER, ControlPlane
 
 NOBODY: Final = 65534
 REFUSED: Final = (400, 401, 403, 404)

@@ -73,6 +73,7 @@ class Change(Probe):
         options: Its changed options.
         removed: Whether it is removed.
         provider: Inputs of the provider of the added resource.
+        beside: What the same pull request adds besides.
     """
 
     actor: str = AUTHOR
@@ -83,6 +84,7 @@ class Change(Probe):
     options: Mapping[str, Any] = field(default_factory=dict)
     removed: bool = False
     provider: Mapping[str, Any] = field(default_factory=lambda: PROVIDER)
+    beside: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,4 +1,5 @@
-"""Evaluates changes with the policy pack, on the recorded program of stack prod."""
+"""What answers the author of a pull request: the policy pack, on the recorded program of stack prod, and the pipeline's
+commands, in a scratch repository."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ from functools import cache
 from typing import Any
 
 from policies.resources.resource import Resource
-from tests.adversary.probe import Change
+from tests.adversary.probe import Change, Commit
 from tests.policies.production import Production, changed
+from tests.rehearsal.repository import Repository
+from tests.support.code_owners import owner
 
 
 @cache
@@ -24,6 +27,9 @@ def ask(probe: Change) -> str:
     stack = production()
     with ExitStack() as stay:
         kinds = {probe.type} if probe.type else {stack.named(probe.name)[0].type}
+        for beside in probe.beside:
+            kinds.add(beside.type)
+            stay.enter_context(stack.with_resource(_added(beside)))
         if probe.type:
             stay.enter_context(stack.with_resource(_added(probe)))
         elif probe.removed:
@@ -53,3 +59,18 @@ def with_options(one: Resource, options: Mapping[str, Any]) -> Iterator[None]:
         yield
     finally:
         one.__dict__.update(before)
+
+
+def ask_pipeline(repository: Repository, probe: Commit) -> str:
+    """What the command says about the change; empty if it does not say what it has to."""
+    if probe.owned:
+        return owner(probe.file)
+    path = repository.root / probe.file
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    # A file that is changed somehow ends with one more comment.
+    repository.pull_request(probe.changes or {text: f"{text}\n# changed\n"}, probe.file, link=probe.link)
+    done = repository.run(*probe.command)
+    repository.git("checkout", "--quiet", "main")
+    if not probe.says:
+        return done.stdout if done.returncode else ""
+    return probe.says if probe.says in done.stdout else ""

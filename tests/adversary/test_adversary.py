@@ -8,26 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox.aws.moto import server as moto_server
-from slipway.sandbox.aws.moto.server import MotoServer
-from tests.adversary import cluster, machine, pipeline, program
+from sandbox.aws.moto import server as moto_server
+from sandbox.aws.moto.server import MotoServer
+from tests.adversary import cluster, machine, program
 from tests.adversary.independent import known
-from tests.adversary.probe import (
-    ADMINISTRATOR,
-    INDEPENDENT,
-    MEMBER,
-    Change,
-    Commit,
-    Probe,
-    Request,
-    Visit,
-    held_out,
-)
+from tests.adversary.probe import ADMINISTRATOR, INDEPENDENT, MEMBER, Change, Commit, Probe, Request, Visit, held_out
 from tests.adversary.probes import CHANGES, COMMITS, PROBES, REQUESTS, VISITS
 from tests.adversary.requests import LISTED
 from tests.components.admission import samples as make
 from tests.rehearsal.repository import Repository
-from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
 LEGITIMATE = (
@@ -107,7 +97,7 @@ def test_a_change_of_the_program_is_reported(probe: Change) -> None:
 
 @pytest.mark.parametrize("probe", COMMITS, ids=name)
 def test_a_change_of_the_pipeline_is_noticed(repository: Repository, probe: Commit) -> None:
-    judge(probe, pipeline.ask(repository, probe))
+    judge(probe, program.ask_pipeline(repository, probe))
 
 
 def test_acts_have_names_of_their_own() -> None:

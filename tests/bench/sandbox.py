@@ -10,10 +10,10 @@ from pathlib import Path
 
 import psutil
 
+from sandbox import lifecycle
+from sandbox.environment import environment
 from slipway.cli.offline import Sandbox
 from slipway.engine.stacks import SandboxEngine
-from slipway.sandbox import lifecycle
-from slipway.sandbox.environment import environment
 from tests.bench.machine import BenchError
 
 SAMPLING_SECONDS = 0.5

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.render.recording import Options, RecordedResource, Recording
-from slipway.render.values import Values
-from slipway.sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.chart import Charts
+from slipway.render.recording import Options, RecordedResource, Recording, Values
 from tests.bench.needed.crds import BUILT_IN, CHARTS, DEFINITION, bringing, is_custom
 from tests.bench.needed.need import Index
 from tests.bench.samples import recorded

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.render.recording import Options, RecordedResource
-from slipway.render.values import Values
+from slipway.render.recording import Options, RecordedResource, Values
 from tests.bench import durations
 from tests.bench.durations import (
     ADDON,

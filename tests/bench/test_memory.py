@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox.notes import Note, NoteKind
+from sandbox.notes import Note, NoteKind
 from tests.bench import charts
 from tests.bench.context import Bench
 from tests.bench.figure import Verdict

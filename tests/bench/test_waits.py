@@ -4,8 +4,7 @@ from graphlib import CycleError
 
 import pytest
 
-from slipway.render.recording import Options, RecordedResource
-from slipway.render.values import Values
+from slipway.render.recording import Options, RecordedResource, Values
 from tests.bench.waits import Graph, closure, waits_of
 
 GRAPH = Graph(

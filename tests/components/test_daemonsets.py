@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import pytest
 
-from slipway.sandbox.kubernetes.helm.binary import available
-from slipway.sandbox.kubernetes.helm.chart import Chart, Charts
-from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
-from slipway.sandbox.kubernetes.helm.records import ReleaseName
-from slipway.sandbox.nodes.machine import karpenter_labels
-from slipway.sandbox.nodes.requirements import matches
+from sandbox.kubernetes.helm.binary import available
+from sandbox.kubernetes.helm.chart import Chart, Charts
+from sandbox.kubernetes.helm.preview import objects_without_cluster
+from sandbox.kubernetes.helm.records import ReleaseName
+from sandbox.nodes.karpenter import matches
+from sandbox.nodes.machine import karpenter_labels
 from spec.pools import PoolSpec, resolve_all
 from tests.support import stacks
 

@@ -16,8 +16,7 @@ from typing import Any, Final
 import botocore.session
 from botocore import xform_name
 
-from slipway.sandbox.aws.limits.tables import OPERATIONS
-from slipway.sandbox.aws.mappings import MAPPINGS
+from sandbox.aws.types import MAPPINGS, OPERATIONS
 
 _COUNTERPARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -59,6 +58,9 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "s3:DeleteBucketLifecycle": "PutLifecycleConfiguration",
         "s3:PutBucketLifecycleConfiguration": "PutLifecycleConfiguration",
         "s3:DeletePublicAccessBlock": "PutBucketPublicAccessBlock",
+        "s3:GetBucketEncryption": "GetEncryptionConfiguration",
+        "s3:GetBucketLifecycleConfiguration": "GetLifecycleConfiguration",
+        "s3:GetPublicAccessBlock": "GetBucketPublicAccessBlock",
         "s3:PutPublicAccessBlock": "PutBucketPublicAccessBlock",
         "s3:DeleteBucketOwnershipControls": "PutBucketOwnershipControls", "s3:DeleteBucketTagging": "PutBucketTagging",
         "s3:DeleteObjects": "DeleteObject", "s3:ListObjectVersions": "ListBucketVersions",
@@ -113,7 +115,7 @@ def _words(value: Any, seen: set[int]) -> Iterator[str]:
         return
     elif isinstance(value, FunctionType):
         seen.add(id(value))
-        if value.__module__.startswith("slipway.sandbox.aws.mappings"):
+        if value.__module__.startswith("sandbox.aws.types"):
             yield from _in_code(value.__code__, value.__globals__, seen)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for one in dataclasses.fields(value):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from slipway.cli import parser
-from spec.catalog import charts as catalog
+from spec.catalog.software import CHARTS
 from spec.settings.addons import Addons, AddonSettings
 from tests.docs.pages import ROOT
 from tests.docs.test_addons import page_of
@@ -82,8 +82,7 @@ def addons() -> str:
 
 def charts() -> str:
     """A table of the pinned charts."""
-    pinned = {one.name: one for one in vars(catalog).values() if isinstance(one, catalog.ChartRef)}
-    rows = [f"| `{name}` | {one.version} | {one.released.isoformat()} |" for name, one in sorted(pinned.items())]
+    rows = [f"| `{name}` | {row.version} | {row.released.isoformat()} |" for name, row in sorted(CHARTS.items())]
     return "\n".join(["| Chart | Version | Released |", "|---|---|---|", *rows])
 
 

@@ -32,13 +32,13 @@ def on_page(package: str) -> list[set[str]]:
     return [{name.strip() for name in layer.split("+")} for layer in text.split("<")]
 
 
-@pytest.mark.parametrize("package", ["spec", "components", "policies", "slipway"])
+@pytest.mark.parametrize("package", ["spec", "components", "policies", "sandbox", "slipway"])
 def test_the_page_lists_the_layers_of_the_contract(package: str) -> None:
     assert on_page(package) == layers(package)
 
 
 def test_every_file_of_the_walkthrough_exists() -> None:
     walk = PAGE.partition("How one setting travels")[2]
-    paths = re.findall(r"`((?:spec|components|policies|slipway|stacks)/[\w./]*)`", walk)
+    paths = re.findall(r"`((?:spec|components|policies|sandbox|slipway|stacks)/[\w./]*)`", walk)
     assert len(paths) >= 12
     assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -7,8 +7,8 @@ import re
 import pytest
 import yaml
 
-from slipway.sandbox.cluster.versions import emulation
-from slipway.toolchain.tools import KUBERNETES_VERSION
+from sandbox.cluster.apiserver import emulation
+from sandbox.toolchain.tools import KUBERNETES_VERSION
 from tests.docs.pages import ROOT, pages
 
 SANDBOX = (ROOT / "docs" / "guides" / "sandbox.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from slipway.account.limits import vcpus_needed
+from slipway.account.capacity import vcpus_needed
 from spec.catalog import quotas
 from tests.deploy.policies import FILES, allowed
 from tests.docs.pages import ROOT

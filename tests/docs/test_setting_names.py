@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spec.settings import schema
-from spec.settings.renamed import RENAMED
+from spec.settings.translate import RENAMED
 from tests.docs.pages import ROOT, code, pages
 
 DEFINITIONS: dict[str, Any] = schema.generate()["$defs"]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-import pytest
 import yaml
 
 from tests.docs.pages import ROOT, pages
@@ -47,10 +45,12 @@ def problem(block: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_yaml_on_a_page_can_be_read(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert [f"{block}\n{found}" for block in blocks(text) if (found := problem(block))] == []
+def test_yaml_on_the_pages_can_be_read() -> None:
+    texts = {page.relative_to(ROOT): page.read_text(encoding="utf-8") for page in pages()}
+    wrong = [
+        (page, block, found) for page, text in texts.items() for block in blocks(text) if (found := problem(block))
+    ]
+    assert "\n".join(f"{page}:\n{block}\n{found}" for page, block, found in wrong) == ""
 
 
 def test_lost_indentation_is_noticed() -> None:

@@ -51,6 +51,13 @@ LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
     "EFS file systems": ("efs", lambda c: [one["FileSystemId"] for one in c.describe_file_systems()["FileSystems"]]),
     "FSx file systems": ("fsx", lambda c: [one["FileSystemId"] for one in c.describe_file_systems()["FileSystems"]]),
     "databases": ("rds", lambda c: [one["DBInstanceIdentifier"] for one in c.describe_db_instances()["DBInstances"]]),
+    "final snapshots": (
+        "rds",
+        lambda c: [
+            f"{one['DBSnapshotIdentifier']} {one['KmsKeyId']}"
+            for one in c.describe_db_snapshots(SnapshotType="manual")["DBSnapshots"]
+        ],
+    ),
     "secrets": ("secretsmanager", lambda c: [one["Name"] for one in c.list_secrets()["SecretList"]]),
     "repositories": ("ecr", lambda c: [one["repositoryName"] for one in c.describe_repositories()["repositories"]]),
     "queues": ("sqs", lambda c: c.list_queues().get("QueueUrls", [])),
@@ -93,3 +100,12 @@ def contents(variables: Mapping[str, str], *kinds: str) -> dict[str, list[str]]:
     clients = {service: client(service, variables) for service in {service for service, _ in listed.values()}}
     names_by_kind = {kind: sorted(lister(clients[service])) for kind, (service, lister) in listed.items()}
     return {kind: names for kind, names in names_by_kind.items() if names}
+
+
+def unneeded(found: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """What is left of a destroyed stack, but final snapshots and the keys that they are read with."""
+    needed = {one.rpartition("/")[2] for one in found.get("final snapshots", ())}
+    rest = {**found, "keys": [key for key in found.get("keys", ()) if key not in needed]}
+    unreadable = needed - set(found.get("keys", ()))
+    snapshots = [one for one in found.get("final snapshots", ()) if one.rpartition("/")[2] in unreadable]
+    return {kind: names for kind, names in {**rest, "final snapshots": snapshots}.items() if names}

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import yaml
 
-from slipway.errors import SandboxError
-from slipway.sandbox import official
-from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.shims import LANGUAGE_HOST
+from sandbox import official
+from sandbox.errors import SandboxError
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.language.shims import LANGUAGE_HOST
 from tests.e2e.world import World
 
 EXEC: Final = f"{LANGUAGE_HOST}-exec"

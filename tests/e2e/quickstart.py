@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import yaml
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from tests.e2e.world import World
 from tests.slipway.quickstarts.pages import STACK, Page
 
@@ -32,8 +32,9 @@ def commands(page: Page) -> list[str]:
 
 
 def removal(page: Page) -> list[str]:
-    """The commands that remove what the page made, from all its sections."""
-    return re.findall(r"^(kubectl .* delete .*)$", page.path.read_text(encoding="utf-8"), re.M)
+    """The commands that remove what the YAML of the page made."""
+    ended = page.path.read_text(encoding="utf-8").partition("\n## How long it runs\n")[0]
+    return re.findall(r"^(kubectl .* delete .*)$", ended, re.M)
 
 
 def yaml_of(page: Page) -> str:
@@ -105,6 +106,26 @@ def finish(client: KubeClient, manifest: Mapping[str, Any]) -> list[dict[str, An
         states = [(pod["metadata"]["name"], pod["status"]) for pod in pods]
         assert time.monotonic() < end, f"{name} is not {wanted} after {SECONDS} s: {found.get('status')}, {states}"
         time.sleep(0.5)
+
+
+def running(client: KubeClient, job: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Wait until pods of a Job run; those that do."""
+    end, kind = time.monotonic() + SECONDS, client.discovery.find("v1", "Pod")
+    name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
+    while True:
+        pods = list(client.list(kind, namespace, selector=f"job-name={name}"))
+        if found := [pod for pod in pods if (pod.get("status") or {}).get("phase") == "Running"]:
+            return found
+        assert time.monotonic() < end, f"no pod of {name} runs after {SECONDS} s: {[pod['status'] for pod in pods]}"
+        time.sleep(0.5)
+
+
+def gone(client: KubeClient, *refs: Ref) -> None:
+    """Wait until none of these objects exists."""
+    end = time.monotonic() + SECONDS
+    while found := [str(each) for each in refs if client.get(each) is not None]:
+        assert time.monotonic() < end, f"still there after {SECONDS} s: {', '.join(found)}"
+        time.sleep(1)
 
 
 def queued(client: KubeClient, manifest: Mapping[str, Any]) -> set[str]:

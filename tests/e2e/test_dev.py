@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.objects import Ref
 from slipway.verify.probes import LABEL, NAMESPACE
 from spec.errors import EXIT_STATEFUL
 from tests.e2e.cloud import client, contents, vpcs

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox.notes import NoteKind, load_notes
+from sandbox.notes import NoteKind, load_notes
 from slipway.verify import preemption
 from spec.errors import EXIT_PROTECTED
 from tests.e2e import isolation
+from tests.e2e.cloud import unneeded
 from tests.e2e.world import REPOSITORY, World, counts
 
 pytestmark = pytest.mark.sandbox
@@ -33,8 +34,13 @@ def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, ch
     assert counts(charted.succeed("preview", "prod", "--sandbox")).keys() == {"unchanged"}
 
 
-@pytest.mark.skipif(not isolation.possible(), reason="a network namespace needs Linux, unshare(1), nsenter(1) and root")
-def test_prod_came_up_without_a_network_or_a_credential(prod: str, charted: World) -> None:
+@pytest.fixture
+def namespace() -> None:
+    if not isolation.possible():
+        pytest.skip("a network namespace needs Linux, unshare(1), nsenter(1) and root")
+
+
+def test_prod_came_up_without_a_network_or_a_credential(namespace: None, prod: str, charted: World) -> None:
     assert "resources exist:" in prod
     assert not [name for name in charted.environment if name.startswith(("AWS_", "PULUMI_ACCESS"))]
     # A documentation address (RFC 5737): with a network this would time out instead of failing at once.
@@ -88,7 +94,10 @@ def test_prod_without_protection_is_destroyed(prod: str, charted: World) -> None
 def _destroyed(world: World, stack: str) -> None:
     done = world.succeed("destroy", stack, "--sandbox", "--yes")
     assert counts(done).keys() == {"deleted"}
-    assert _left(world, stack) == {}
+    left = _left(world, stack)
+    assert unneeded(left) == {}
+    (snapshot,) = left["final snapshots"]
+    assert snapshot.startswith(f"slipway-{stack}-mlflow-final-")
     assert f"slipway-{stack}:" not in world.succeed("sandbox", "status")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.world import BRIEF, World
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = pytest.mark.sandbox
 
 STACK: Final = "existing"
 VPC: Final = "vpc-0a1b2c3d4e5f67890"

@@ -15,9 +15,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from slipway import toolchain
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox import toolchain
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from tests.e2e import quickstart
 from tests.e2e.quickstart import Member
 from tests.e2e.workloads.rows import DEV
@@ -51,7 +51,7 @@ def queued(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[W
     if not whole.is_dir():
         pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
     if missing := [name for name in CONTROLLERS if toolchain.find(name) is None]:
-        pytest.skip(f"no {', '.join(missing)} here: run `python -m slipway.toolchain ensure {' '.join(missing)}`")
+        pytest.skip(f"no {', '.join(missing)} here: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
     directory = tmp_path_factory.mktemp("manifests")
     charts = directory / "charts"
     charts.mkdir()
@@ -103,6 +103,39 @@ def test_a_quickstart_runs_from_its_page_as_a_member_of_the_team(
     bucket = next(iter(re.findall(r"s3://([a-z0-9-]+)/", written)), "BUCKET")
     assert file.read_text(encoding="utf-8").replace("s3://BUCKET/", f"s3://{bucket}/") == written
     member.shell(f"kubectl delete --ignore-not-found --wait=false -f {name}.yaml")
+
+
+def test_a_kept_server_is_served_by_kserve(queued: World, client: KubeClient, tmp_path: Path) -> None:
+    page = PAGES["vllm"]
+    member = Member(queued, tmp_path / "member", page.team)
+    section = page.path.read_text(encoding="utf-8").partition("\n## How long it runs\n")[2]
+    write, apply = re.findall(r"^((?:slipway quickstart|kubectl apply) .*)$", section, re.M)
+    assert "a month if left on" in member.shell(write)
+    assert "serverside-applied" in member.shell(apply)
+    written = (tmp_path / "member" / "vllm.yaml").read_text(encoding="utf-8")
+    assert "BUCKET" not in written
+    (service,) = yaml.safe_load_all(written)
+    pods = quickstart.finish(client, service)
+    assert {pod["status"]["phase"] for pod in pods} == {"Running"}
+    assert "Admitted" in quickstart.queued(client, service)
+    member.shell("kubectl delete --wait=false -f vllm.yaml")
+
+
+def test_a_server_ends_by_itself_and_its_node_goes(queued: World, client: KubeClient, tmp_path: Path) -> None:
+    member = Member(queued, tmp_path / "member", PAGES["vllm"].team)
+    member.shell("slipway quickstart vllm --stack dev --team vision --name short --ttl 60s > short.yaml")
+    objects = list(yaml.safe_load_all((tmp_path / "member" / "short.yaml").read_text(encoding="utf-8")))
+    job = objects[-1]
+    # A server does not end of its own accord, and nobody has ten minutes until its node counts as idle.
+    job["spec"]["template"]["metadata"].setdefault("annotations", {})["sandbox.slipway/duration"] = "1h"
+    pool = Ref("karpenter.sh/v1", "NodePool", "gpu-spot")
+    client.apply({**pool.as_object(), "spec": {"disruption": {"consolidateAfter": "5s"}}}, "test", force=True)
+    (tmp_path / "member" / "short.yaml").write_text(yaml.safe_dump_all(objects), encoding="utf-8")
+    member.shell("kubectl apply --server-side -f short.yaml")
+    (pod,) = quickstart.running(client, job)
+    quickstart.gone(client, Ref.of(pod), Ref("v1", "Node", pod["spec"]["nodeName"]))
+    assert "Failed" in quickstart.conditions(client.get(quickstart.ref(job)) or {})
+    member.shell("kubectl delete --wait=false -f short.yaml")
 
 
 def test_jobs_are_preempted_resume_lose_their_node_and_end(queued: World, client: KubeClient) -> None:

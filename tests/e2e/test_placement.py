@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from slipway.sandbox.kubernetes import controllers
+from sandbox.kubernetes.controllers import table
 from tests.e2e.world import World
 
 pytestmark = pytest.mark.sandbox
@@ -76,7 +76,7 @@ def summary(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     for name in CHARTS:
         (charts / name).symlink_to(whole / name)
     # With the controllers of add-ons, the run ends at the webhook of one whose pods the quota refuses, as on AWS.
-    world = replace(World.make(directory, charts), more={controllers.VARIABLE: controllers.NONE})
+    world = replace(World.make(directory, charts), more={table.VARIABLE: table.NONE})
     world.edit("infra/__main__.py", BEFORE, f"{MUTATIONS}\n\n{BEFORE}")
     try:
         output = world.succeed("up", "dev", "--sandbox")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.world import BRIEF, World
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = pytest.mark.sandbox
 
 STACK = "private"
 

@@ -9,18 +9,18 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import pytest
 
-from slipway.engine.locks import locks
+from sandbox.kubernetes.waiting import until
+from slipway.engine.stacks import locks
 from tests.e2e import cloud
 from tests.e2e.world import World
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = pytest.mark.sandbox
 
 SLIPWAY = (sys.executable, "-m", "slipway")
 KILLS = int(os.environ.get("SLIPWAY_KILLS", "2"))
@@ -48,13 +48,6 @@ def begin(world: World, log: IO[str], *arguments: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.05)
-
-
 def stack_files(world: World) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (world.checkout / "stacks").glob("Pulumi.*.yaml")}
 
@@ -78,7 +71,7 @@ def test_plain_pulumi_works_in_a_sandbox_shell_and_leaves_the_checkout_unchanged
 def test_an_interrupt_cancels_and_leaves_no_lock(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox", "--verbose") as run:
-        wait_for(lambda: " creating " in path.read_text())
+        until(lambda: " creating " in path.read_text() or None, SECONDS, "the engine creates nothing")
         run.send_signal(signal.SIGINT)
         code = run.wait(SECONDS)
     assert code not in (0, 128 + signal.SIGKILL)
@@ -90,7 +83,7 @@ def test_an_interrupt_cancels_and_leaves_no_lock(world: World, tmp_path: Path) -
 def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox", "--verbose") as run:
-        wait_for(lambda: locks(world.home / "pulumi", "slipway", "brief"))
+        until(lambda: locks(world.home / "pulumi", "slipway", "brief") or None, SECONDS, "the stack has no lock")
         (lock,) = locks(world.home / "pulumi", "slipway", "brief")
         busy = slipway(world, "refresh", "brief", "--sandbox")
         assert busy.returncode == 1
@@ -106,8 +99,9 @@ def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path
 def kill_after(world: World, created: int, log: Path) -> None:
     """Begin an `up` of stack brief, and kill its engine once so many resources are created."""
     with log.open("w") as output, begin(world, output, "up", "brief", "--sandbox", "--verbose") as run:
-        wait_for(lambda: log.read_text().count(" created") >= created or run.poll() is not None)
-        assert run.poll() is None, f"the run ended by itself:\n{log.read_text()}"
+        enough = f"{created} resources are not created"
+        until(lambda: log.read_text().count(" created") >= created or run.poll() is not None or None, SECONDS, enough)
+        assert run.poll() is None, f"the run ended by itself with {run.returncode}:\n{log.read_text()}"
         (lock,) = locks(world.home / "pulumi", "slipway", "brief")
         os.kill(lock.pid, signal.SIGKILL)
         assert run.wait(SECONDS) == 128 + signal.SIGKILL
@@ -133,7 +127,7 @@ def complete(world: World) -> tuple[int, dict[str, int]]:
 
 @pytest.fixture
 def removed(world: World) -> Iterator[None]:
-    """What a failed test leaves would make the next ones fail, too."""
+    """The next test begins without the stack, also after a failure."""
     yield
     slipway(world, "destroy", "brief", "--sandbox", "--yes")
 
@@ -161,6 +155,7 @@ def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
     assert in_aws(world) == {}
 
 
+@pytest.mark.usefixtures("removed")
 def test_the_next_run_in_the_sandbox_recovers_by_itself(world: World, tmp_path: Path) -> None:
     kill_after(world, 20, tmp_path / "log")
     # The backend would truncate one before it writes it, and no state loads whose attributes are empty.
@@ -169,3 +164,36 @@ def test_the_next_run_in_the_sandbox_recovers_by_itself(world: World, tmp_path: 
     assert after.returncode == 0, after.stdout + after.stderr
     assert "operations open" in after.stderr
     assert "are in the state now" in after.stderr
+
+
+@pytest.mark.usefixtures("removed")
+@pytest.mark.parametrize("share", [0.4, 0.9])
+def test_a_cut_state_leads_to_its_copy_and_is_recovered(
+    share: float, complete: tuple[int, dict[str, int]], world: World, tmp_path: Path
+) -> None:
+    """What a full disk leaves: a state and a backup that are both cut, after a part of an `up`."""
+    total, expected = complete
+    kill_after(world, total // 2, tmp_path / "log")
+    state = world.home / "pulumi/.pulumi/stacks/slipway/brief.json"
+    backup = state.with_name("brief.json.bak")
+    backup.write_bytes(b"")
+    state.write_bytes(state.read_bytes()[: int(state.stat().st_size * share)])
+    cut = state.read_bytes()
+    for command in ("preview", "up", "refresh", "destroy"):
+        refused = slipway(world, command, "brief", "--sandbox", *(["--yes"] if command == "destroy" else []))
+        assert refused.returncode == 1
+        assert "the newest whole copy is " in refused.stderr
+        assert "run `slipway recover brief --sandbox`" in refused.stderr
+    assert state.read_bytes() == cut
+    recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
+    assert recovered.returncode == 0, recovered.stderr
+    assert "the copy is restored" in recovered.stderr
+    kept = re.search(r"the cut state is kept in (\S+)\.json", recovered.stderr)
+    assert kept is not None
+    assert Path(f"{kept[1]}.json").read_bytes() == cut
+    again = slipway(world, "up", "brief", "--sandbox", "--verbose")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert in_aws(world) == expected
+    destroyed = slipway(world, "destroy", "brief", "--sandbox", "--yes")
+    assert destroyed.returncode == 0, destroyed.stdout
+    assert in_aws(world) == {}

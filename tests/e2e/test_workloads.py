@@ -15,11 +15,11 @@ from typing import Final
 import pytest
 
 from components.workloads import Target
-from slipway import toolchain
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox import toolchain
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from slipway.trial.run import submit
-from slipway.why.dryrun import DryRun
+from slipway.why.manifests import DryRun
 from tests.e2e.workloads.answers import of_cluster
 from tests.e2e.workloads.load import Load
 from tests.e2e.workloads.rows import BY_STACK, SCALED, Row
@@ -27,7 +27,7 @@ from tests.e2e.workloads.waves import targets, waves
 from tests.e2e.workloads.wrong import WRONG
 from tests.e2e.world import World
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = pytest.mark.sandbox
 
 REPEATS: Final = int(os.environ.get("SLIPWAY_REPEATS", "0"))
 """How often the whole table runs, each with the same result; by default not at all, because it takes minutes."""
@@ -87,7 +87,7 @@ def place(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest
         pytest.skip(f"{whole} has no charts with templates: this test installs those of controllers")
     missing = [name for name in CONTROLLERS if toolchain.find(name) is None]
     if missing:
-        pytest.skip(f"not built: run `python -m slipway.toolchain ensure {' '.join(missing)}`")
+        pytest.skip(f"not built: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
     stack = str(request.param)
     directory = tmp_path_factory.mktemp(f"workloads-{stack}")
     charts = directory / "charts"

@@ -18,7 +18,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from slipway.sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.client import KubeClient
 from spec import clock
 
 REPOSITORY: Final = Path(__file__).parents[2]

@@ -11,10 +11,9 @@ import pytest
 from pulumi.provider.experimental.component import ComponentProvider
 
 from infra.package import NAME, TOKEN, Platform, whole
-from slipway.errors import RenderError
-from slipway.render.existing import answers
+from slipway.render.monitor import answers
 from slipway.render.recorder import record
-from slipway.render.recording import Recording
+from slipway.render.recording import Recording, RenderError
 from spec.settings import load, read_stack
 from tests.support.day import TODAY
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings

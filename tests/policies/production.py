@@ -8,18 +8,18 @@ from functools import cached_property
 from typing import Any
 
 from policies import pack
-from policies.levels import STRICTEST
 from policies.resources.access import MISSING, tree
 from policies.resources.resource import Resource, Stack
-from policies.rule import AnyRule, Context, ResourceRule
+from policies.rule import STRICTEST, AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import findings
+from policies.stack_file import from_platform
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import resources
+from tests.policies.build import FixtureResource
 from tests.policies.fixtures import FIXTURES
-from tests.policies.fixtures.build import FixtureResource
 from tests.support.day import TODAY
-from tests.support.stacks import recorded
+from tests.support.stacks import platform_of, recorded
 
 Violations = set[tuple[str, str]]
 
@@ -31,6 +31,7 @@ class Production:
         recording = recorded(STRICTEST)
         self.inputs = list(resources(recording, outputs=False).values())
         self.outputs = list(resources(recording, outputs=True).values())
+        self.stack_file = from_platform(platform_of(STRICTEST))
         self.suppressions = load_suppressions(pack.identities())
 
     @cached_property
@@ -44,7 +45,7 @@ class Production:
         for rule in RULES:
             if not any(rule.looks_at(kind) for kind in types):
                 continue
-            context = Context(settings=rule.defaults(STRICTEST), today=TODAY)
+            context = Context(settings=rule.defaults(STRICTEST), today=TODAY, stack_file=self.stack_file)
             for subject in self._subjects(rule, types):
                 for one in findings(rule, subject, context, self.suppressions):
                     if one.counts(TODAY):

@@ -28,9 +28,10 @@ from policies.resources.access import UNKNOWN
 from policies.resources.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
-from policies.runner import Finding, findings
+from policies.runner import Finding, Run, findings
 from policies.suppressions import Suppressions
-from tests.policies.fixtures.build import Fixture, FixtureResource
+from tests.policies.build import Fixture, FixtureResource, PropertyPath
+from tests.policies.given import stack_file
 from tests.support.day import TODAY
 
 SECRET_SIGNATURE: Final = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
@@ -39,7 +40,7 @@ BY_NAME: Final = {rule.name: rule for rule in RULES}
 
 
 def context(rule: AnyRule, environment: str = "prod", day: date = TODAY) -> Context:
-    return Context(settings=rule.defaults(environment), today=day)
+    return Context(settings=rule.defaults(environment), today=day, stack_file=stack_file())
 
 
 def urn(rule: AnyRule, name: str, resource: FixtureResource) -> str:
@@ -86,7 +87,8 @@ def checks(findings: Iterable[Finding]) -> set[str]:
 
 def policy_of(rule: AnyRule, suppressions: Suppressions | None = None) -> Policy:
     """The SDK's policy with production's settings; mandatory, since some rules are off in production."""
-    policy = pack.policy(rule, "prod", suppressions or Suppressions(), lambda: TODAY)
+    run = Run(suppressions=suppressions or Suppressions(), today=lambda: TODAY, stack_file=stack_file())
+    policy = pack.policy(rule, "prod", run)
     policy.enforcement_level = EnforcementLevel.MANDATORY
     return policy
 
@@ -126,7 +128,7 @@ def _policy_resources(rule: AnyRule, fixture: Fixture) -> list[PolicyResource]:
             urn(rule, name, resource),
             name,
             _options(resource),
-            None,
+            _provider(resource),
             None,
             [],
             {},
@@ -204,8 +206,7 @@ def analyze_request(rule: AnyRule, name: str, resource: FixtureResource) -> anal
         name=name,
         options=_wire_options(resource),
     )
-    if resource.provider:
-        request.provider.CopyFrom(analyzer_pb2.AnalyzerProviderResource(properties=struct(resource.provider)))
+    _with_provider(request, resource)
     return request
 
 
@@ -219,10 +220,18 @@ def stack_resource(
         name=name,
         options=_wire_options(resource),
     )
+    _with_provider(message, resource)
     for key, taken in resource.takes.items():
         urns = [urn(rule, one, fixture[one]) for one in taken if one in fixture]
         message.propertyDependencies[key].urns.extend(urns)
     return message
+
+
+def _with_provider(
+    message: analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResource, resource: FixtureResource
+) -> None:
+    if resource.provider:
+        message.provider.CopyFrom(analyzer_pb2.AnalyzerProviderResource(properties=struct(resource.provider)))
 
 
 def _wire_options(resource: FixtureResource) -> analyzer_pb2.AnalyzerResourceOptions:
@@ -240,10 +249,7 @@ def struct(props: Mapping[str, Any]) -> struct_pb2.Struct:
     return message
 
 
-Path = tuple[str | int, ...]
-
-
-def paths(value: Any, path: Path = ()) -> list[Path]:
+def paths(value: Any, path: PropertyPath = ()) -> list[PropertyPath]:
     """Every path below the root, of maps, lists and scalars."""
     items: Iterable[tuple[str | int, Any]] = ()
     if isinstance(value, Mapping):
@@ -254,7 +260,7 @@ def paths(value: Any, path: Path = ()) -> list[Path]:
     return [path, *inside] if path else inside
 
 
-def replaced(props: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
+def replaced(props: Mapping[str, Any], path: PropertyPath, value: Any) -> dict[str, Any]:
     copy: Any = deepcopy(dict(props))
     target = copy
     for part in path[:-1]:
@@ -263,7 +269,7 @@ def replaced(props: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]
     return dict(copy)
 
 
-def removed(props: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def removed(props: Mapping[str, Any], path: PropertyPath) -> dict[str, Any]:
     copy: Any = deepcopy(dict(props))
     target = copy
     for part in path[:-1]:
@@ -272,7 +278,7 @@ def removed(props: Mapping[str, Any], path: Path) -> dict[str, Any]:
     return dict(copy)
 
 
-def value_at(props: Mapping[str, Any], path: Path) -> Any:
+def value_at(props: Mapping[str, Any], path: PropertyPath) -> Any:
     target: Any = props
     for part in path:
         target = target[part]

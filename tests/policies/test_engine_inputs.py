@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from policies.levels import ENVIRONMENTS
 from policies.resources.tokens import RELEASE
+from policies.rule import ENVIRONMENTS
 from policies.rules.helm import PINNED
 from policies.runner import Finding
+from sandbox.aws import provider
+from sandbox.aws.schema import schema
+from sandbox.aws.types import MAPPINGS
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.values import normalized
+from sandbox.rpc.hooks import Resource
 from slipway.render.evaluation import check
 from slipway.render.recording import RecordedResource, Recording
-from slipway.sandbox.aws import naming
-from slipway.sandbox.aws.mappings import MAPPINGS
-from slipway.sandbox.aws.schema import schema
-from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.kubernetes.helm.inputs import normalized
-from slipway.sandbox.rpc.hooks import Resource
 from tests.support.day import TODAY
 from tests.support.stacks import recorded
 
@@ -35,7 +35,7 @@ def filled(one: RecordedResource) -> Mapping[str, Any]:
     known = schema(one.type) if one.type.startswith("aws:") else None
     if known is None:
         return inputs
-    return naming.with_name(known, MAPPINGS.get(one.type), Resource(one.urn, one.type, one.name), inputs, {}, b"seed")
+    return provider.with_name(known, MAPPINGS.get(one.type), Resource(one.urn, one.type, one.name), inputs, {}, b"seed")
 
 
 @cache

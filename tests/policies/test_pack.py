@@ -16,8 +16,8 @@ from google.protobuf import json_format, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel
 
-from policies import levels, pack
-from policies.levels import Levels
+from policies import pack
+from policies.rule import ENVIRONMENTS, Levels
 from policies.rules import BY_NAME, RULES
 from policies.rules.gpu_pools import BOUNDED
 from tests.policies.fixtures import FIXTURES
@@ -35,7 +35,7 @@ def test_names_are_unique_and_listed_once() -> None:
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod", "experiment"])
 def test_a_stack_has_the_levels_of_its_environment_and_an_unknown_one_those_of_production(stack: str) -> None:
-    environment = stack if stack in levels.ENVIRONMENTS else "prod"
+    environment = stack if stack in ENVIRONMENTS else "prod"
     policies = {policy.name: policy.enforcement_level for policy in pack.policies(stack) if policy.name in BY_NAME}
     assert policies == {rule.name: rule.levels.of(environment) for rule in RULES}
 
@@ -121,7 +121,7 @@ def test_the_entry_point_only_creates_the_pack() -> None:
 
 
 def test_level_files_are_valid_for_the_engine() -> None:
-    for environment in levels.ENVIRONMENTS:
+    for environment in ENVIRONMENTS:
         config = json.loads((ROOT / f"policies/levels/{environment}.json").read_text())
         assert set(config) == {rule.name for rule in RULES}, f"run `{POLICIES}`"
         assert {entry["enforcementLevel"] for entry in config.values()} <= {"mandatory", "advisory", "disabled"}

@@ -12,19 +12,18 @@ import pytest
 from policies.resources.resource import Resource
 from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
+from tests.policies.build import FixtureResource
 from tests.policies.fixtures import FIXTURES
-from tests.policies.fixtures.build import FixtureResource
 from tests.policies.mutations import (
-    MORE,
     MUTATIONS,
-    OPTIONS,
-    SUBJECTS,
+    OF_CHECKS,
+    OF_GIVEN_OBJECTS,
+    OTHERWISE,
     TEAM_RESOURCES,
     WITHOUT_MUTATION,
     Mutation,
 )
 from tests.policies.production import Production, changed, differences, nearest
-from tests.policies.side_effects import ALSO_REPORTED, NOT_REPORTED
 
 RESOURCE_RULES = [rule for rule in RULES if isinstance(rule, ResourceRule)]
 _OPTIONS = ("protect", "ignore_changes", "delete_before_replace", "provider")
@@ -42,17 +41,20 @@ def test_a_violation_of_a_resource_is_reported_by_its_check(rule: AnyRule) -> No
     for key, fixtures in FIXTURES[rule.name].bad.items():
         check = f"{rule.name}/{key}"
         (bad,) = fixtures[0].values()
-        expected = {check, *ALSO_REPORTED.get(check, ())} - set(NOT_REPORTED)
-        assert new_violations(rule, check, bad) == expected, f"{check}: tests/policies/side_effects.py"
+        row = OF_CHECKS.get(check, OTHERWISE)
+        expected = row.also | (set() if row.silent else {check})
+        found = new_violations(rule, check, bad)
+        assert found - (OF_GIVEN_OBJECTS - expected) == expected, f"{check}: tests/policies/mutations.yaml"
 
 
 def new_violations(rule: AnyRule, check: str, bad: FixtureResource) -> set[str]:
     """Checks that report new violations once the difference is applied."""
     stack, kind = production(), bad.type or rule.types[0]
     good = nearest(rule, bad)
-    edits = {**MORE.get(check, {}), **differences(good.props, bad.props)}
+    row = OF_CHECKS.get(check, OTHERWISE)
+    edits = {**row.more, **differences(good.props, bad.props)}
     options = {name: getattr(bad, name) for name in _OPTIONS if getattr(good, name) != getattr(bad, name)}
-    options |= OPTIONS.get(check, {})
+    options |= row.options
     with subject(stack, check, kind, bad) as pair, ExitStack() as changes:
         assert stack.before is not None
         for one in pair:
@@ -67,7 +69,8 @@ def new_violations(rule: AnyRule, check: str, bad: FixtureResource) -> set[str]:
 def subject(stack: Production, check: str, kind: str, bad: FixtureResource) -> Iterator[tuple[Resource, ...]]:
     """A real resource, with inputs and with outputs, or a temporary one."""
     assert stack.before is not None
-    real = stack.named(SUBJECTS[check]) if check in SUBJECTS else stack.first(kind)
+    name = OF_CHECKS.get(check, OTHERWISE).subject
+    real = stack.named(name) if name else stack.first(kind)
     if real is not None:
         yield real
         return
@@ -82,8 +85,9 @@ def resource(kind: str, props: Mapping[str, Any], name: str = "it") -> Resource:
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: f"{mutation.name}-{'-'.join(mutation.violates)}")
 def test_a_violation_of_the_stack_is_reported_by_its_checks(mutation: Mutation) -> None:
-    assert violations_of(mutation) == set(mutation.violates), (
-        "MUTATIONS of tests/policies/mutations.py lists the checks that find it"
+    found, expected = violations_of(mutation), set(mutation.violates)
+    assert found - (OF_GIVEN_OBJECTS - expected) == expected, (
+        "`stack` of tests/policies/mutations.yaml lists the checks that find it"
     )
 
 
@@ -106,11 +110,9 @@ def violations_of(mutation: Mutation) -> set[str]:
 def test_every_stack_rule_has_a_mutation_or_a_reason() -> None:
     reported = {check.partition("/")[0] for mutation in MUTATIONS for check in mutation.violates}
     without = {rule.name for rule in RULES if not isinstance(rule, ResourceRule)} - reported
-    where = "of tests/policies/mutations.py"
-    assert without - set(WITHOUT_MUTATION) == set(), (
-        f"add a mutation to MUTATIONS {where}, or a reason to WITHOUT_MUTATION"
-    )
-    assert set(WITHOUT_MUTATION) - without == set(), f"remove these from WITHOUT_MUTATION {where}: they have a mutation"
+    where = "of tests/policies/mutations.yaml"
+    assert without - set(WITHOUT_MUTATION) == set(), f"add a change to `stack` {where}, or a reason to `without`"
+    assert set(WITHOUT_MUTATION) - without == set(), f"remove these from `without` {where}: they have a change"
 
 
 @pytest.mark.parametrize("kind", TEAM_RESOURCES)

@@ -69,6 +69,14 @@ def test_an_added_type_is_named() -> None:
     assert weakened(before, NOW, "prod") == ["adds the reviewed type aws:kms/alias:Alias"]
 
 
+def test_changed_code_of_the_pack_and_of_what_it_compares_with_is_named() -> None:
+    files = ["policies/runner.py", "components/admission/pods.py", "policies/levels/prod.json"]
+    assert weakened(base(TEXT, configuration(), *TYPES, changed=files), NOW, "prod") == [
+        "changes components/admission/pods.py, by which the pack judges",
+        "changes policies/runner.py, by which the pack judges",
+    ]
+
+
 def test_the_stricter_level_applies() -> None:
     before = base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"}))
     assert before.level("helm-pinned", "mandatory") == "mandatory"

@@ -12,7 +12,7 @@ import pytest
 
 from policies.resources import tokens
 from policies.reviewed import DECLARED, REVIEWED
-from policies.rules.options import IGNORED_LISTED
+from policies.rules.program import IGNORED_LISTED
 from tests.components.workloads.examples import EXAMPLES, record
 from tests.support.stacks import NAMES, recorded
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,14 +10,21 @@ from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy
 from pulumi_policy import policy as sdk
 
-from policies import levels, pack, server
-from policies.rule import AnyRule, ResourceRule
+from components.composition.boundaries import boundaries
+from policies import pack, server
+from policies.resources.tokens import NAMESPACE
+from policies.rule import ENVIRONMENTS, AnyRule, ResourceRule
 from policies.rules import RULES
+from policies.rules.boundaries import AS_GIVEN
+from spec.settings import read_stack
+from tests.policies.build import Fixture, FixtureResource, edited
 from tests.policies.fixtures import FIXTURES
-from tests.policies.fixtures.build import Fixture
+from tests.policies.given import stack_file
 from tests.policies.support import analyze_request, stack_resource
 from tests.support.day import TODAY
+from tests.support.stacks import FOLDER, platform_of
 
+SPACE: Any = boundaries(platform_of("prod")).objects[NAMESPACE, "", "vision-training"]
 SDK: Any = sdk._PolicyAnalyzerServicer
 
 LEVELS = {
@@ -41,9 +49,9 @@ def _restore_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sdk, "_PolicyAnalyzerServicer", sdk._PolicyAnalyzerServicer)
 
 
-@pytest.mark.parametrize("stack", [None, *levels.ENVIRONMENTS, "experiment"])
+@pytest.mark.parametrize("stack", [None, *ENVIRONMENTS, "experiment"])
 def test_levels_are_those_of_the_stack_that_the_engine_sends(stack: str | None) -> None:
-    environment = stack if stack in levels.ENVIRONMENTS else "prod"
+    environment = stack if stack in ENVIRONMENTS else "prod"
     expected = {rule.name: LEVELS[rule.levels.of(environment)] for rule in RULES}
     assert reported_levels(stack) == {
         **expected,
@@ -73,7 +81,7 @@ def evaluated(servicer: Any, rule: AnyRule, fixture: Fixture) -> list[str]:
 
 def test_parsing_once_gives_the_same_violations_as_the_sdk() -> None:
     both = [
-        servicer("slipway", "0.1.0", pack.policies("prod", lambda: TODAY), EnforcementLevel.MANDATORY)
+        servicer("slipway", "0.1.0", pack.policies("prod", lambda: TODAY, stack_file()), EnforcementLevel.MANDATORY)
         for servicer in (server.StackServicer, SDK)
     ]
     for rule in RULES:
@@ -82,6 +90,19 @@ def test_parsing_once_gives_the_same_violations_as_the_sdk() -> None:
         assert ours == theirs, rule.name
         # One of them is suppressed in production, and two are off.
         assert ours or rule.name in {"node-ami-pinned", "gpu-pool-idle-zero", "gpu-premium-approval"}, rule.name
+
+
+def test_the_stack_file_that_the_engine_sends_is_what_rules_compare_with() -> None:
+    def messages(config: dict[str, str]) -> list[str]:
+        policies = pack.policies("prod", lambda: TODAY)
+        servicer = server.StackServicer("slipway", "0.1.0", policies, EnforcementLevel.MANDATORY)
+        servicer.ConfigureStack(analyzer_pb2.AnalyzerStackConfigureRequest(stack="prod", config=config), None)
+        namespace = FixtureResource(type=NAMESPACE, props=edited(SPACE, "metadata.labels", {}))
+        return evaluated(servicer, AS_GIVEN, {"it": namespace})
+
+    settings = json.dumps(read_stack("prod", FOLDER))
+    assert len(messages({"slipway:platform": settings})) == len(SPACE["metadata"]["labels"])
+    assert messages({"slipway:other": settings}) == []
 
 
 def test_no_rule_has_a_remediation_and_the_servicer_returns_none() -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from functools import cache
+from typing import Any
 
 import pytest
 
 from policies import pack
-from policies.levels import ENVIRONMENTS
+from policies.rule import ENVIRONMENTS
 from policies.rules import RULES
 from policies.runner import Finding
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import check
+from slipway.render.program import record_platform
+from spec.settings import ConfigurationError, Platform, load, read_stack
 from tests.policies.support import BY_NAME
 from tests.support.day import TODAY
-from tests.support.stacks import recorded
+from tests.support.stacks import FOLDER, recorded
 
 IDLE = {
     "asg-launch-template-tags",
@@ -87,3 +90,31 @@ def test_rules_are_evaluated_fast_for_production() -> None:
     start = time.process_time()
     check(recording, TODAY)
     assert time.process_time() - start < 1
+
+
+def changed_staging(pool: dict[str, Any]) -> Platform:
+    data: Any = read_stack("staging", FOLDER)
+    return load({**data, "pools": {**data["pools"], "h100": pool}}, stack="staging", today=TODAY).platform
+
+
+ELASTIC: dict[str, Any] = {"preset": "h100", "max": 2, "zones": ["us-east-1b"], "efa": True}
+"""The preset's provisioner is Karpenter."""
+
+
+def test_elastic_efa_on_two_interfaces_a_card_is_refused_with_two_ways_out() -> None:
+    with pytest.raises(ConfigurationError) as error:
+        changed_staging(ELASTIC)
+    (problem,) = error.value.problems
+    assert problem.path == "pools.h100.efa"
+    assert "Use `provisioner: managed`" in problem.fix
+
+
+@runs
+def test_elastic_efa_passes_at_the_levels_of_production(preview: bool) -> None:
+    """Karpenter selects the fabric's security group by its tags: no resource refers to it."""
+    platform = changed_staging({**ELASTIC, "instanceTypes": ["p5en.48xlarge"], "zones": ["us-east-1a"]})
+    findings = check(record_platform(platform, stack="staging", preview=preview), TODAY)
+    mandatory = {
+        one.id for one in findings if one.counts(TODAY) and BY_NAME[one.rule].levels.of("prod").value == "mandatory"
+    }
+    assert mandatory <= {one.id for one in findings_in("staging", preview=preview) if one.counts(TODAY)}

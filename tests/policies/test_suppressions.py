@@ -14,8 +14,8 @@ from policies.rules.helm import PINNED
 from policies.runner import Finding, portable
 from policies.suppressions import SuppressionError, Suppressions, load, made, parse
 from spec import clock
+from tests.policies.build import FixtureResource
 from tests.policies.fixtures import FIXTURES
-from tests.policies.fixtures.build import FixtureResource
 from tests.policies.support import analyze_request, analyzer, findings_in, policy_of
 from tests.support.day import TODAY
 

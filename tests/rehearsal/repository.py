@@ -19,7 +19,7 @@ from tests.support import price_book
 SOURCE: Final = Path(__file__).parents[2]
 CONTENT: Final = (
     "Pulumi.yaml", "pyproject.toml", "requirements.lock", ".gitignore",
-    "spec", "infra", "components", "policies", "slipway", "stacks", "tools",
+    "spec", "infra", "components", "policies", "sandbox", "slipway", "stacks", "tools",
 )  # fmt: skip
 """Files of a checkout that the workflows' scripts read."""
 NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})

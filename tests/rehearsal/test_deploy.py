@@ -77,7 +77,7 @@ def test_a_value_that_a_preview_does_not_know_is_judged_before_anything_is_made(
         'principals={"Service": ["events.amazonaws.com"]}': 'principals={"AWS": ["*"]}',
         'conditions={"ArnLike": {"aws:SourceArn": [rules_arn]}},': "",
     }
-    repository.pull_request(change, "components/addons/karpenter/interruption.py")
+    repository.pull_request(change, "components/addons/karpenter.py")
     done = repository.script("deploy.sh", operation, "dev", environment=engine.environment)
     assert done.returncode == 1, done.stdout
     assert "mandatory queues-encrypted/principal" in done.stdout

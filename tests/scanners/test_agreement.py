@@ -13,8 +13,8 @@ import pytest
 
 from policies import coverage
 from policies.coverage import NOT_APPLICABLE
-from slipway.render.terraform.types import terraform_type
-from tests.policies.fixtures.build import Fixture
+from slipway.render.terraform import terraform_type
+from tests.policies.build import Fixture
 from tests.scanners.agreement import LEFT_OUT, ONE_IS_ENOUGH, TABLE
 from tests.scanners.agreement.programs import is_kubernetes, manifests, reported, terraform
 from tests.scanners.agreement.spelling import Alone, Spelling

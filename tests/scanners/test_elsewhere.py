@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway import toolchain
+from sandbox import toolchain
 from tests.scanners.test_workflows import scanner
 
 ROOT = Path(__file__).parents[2]

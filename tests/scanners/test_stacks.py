@@ -18,10 +18,8 @@ from policies import coverage, pack
 from policies.suppressions import Suppressions
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import check
-from slipway.render.recording import Recording
-from slipway.render.terraform import document
-from slipway.render.terraform.references import local_name
-from slipway.render.values import Values
+from slipway.render.recording import Recording, Values
+from slipway.render.terraform import document, local_name
 from tests.policies.support import BY_NAME
 from tests.scanners.checkov import Verdict, scan
 from tests.support.day import TODAY
@@ -42,7 +40,7 @@ class Misconfiguration:
     """
 
     resource: tuple[str, str]
-    path: tuple[str | int, ...]
+    path: tuple[str, ...]
     to: Any
     ours: str
     theirs: str
@@ -51,74 +49,27 @@ class Misconfiguration:
 NOT_FOR = {
     # Scratch file systems are encrypted with a key of FSx and accept no other (FSx for Lustre User Guide, "Encrypting
     # data at rest", read 2026-11); in prod it is persistent, and Checkov reports nothing there.
-    "storage-lustre-files": ("CKV_AWS_190",),
+    "storage-lustre-files": ("CKV_AWS_190",)
 }
 CLUSTER = ("aws:eks/cluster:Cluster", "cluster-control-plane")
 TEMPLATE = ("aws:ec2/launchTemplate:LaunchTemplate", "pool-system-launch-template")
-MISCONFIGURATIONS = (
-    Misconfiguration(
-        resource=CLUSTER,
-        path=("enabledClusterLogTypes",),
-        to=["api"],
-        ours="eks-control-plane-logs/types",
-        theirs="CKV_AWS_37",
-    ),
-    Misconfiguration(
-        resource=CLUSTER,
-        path=("vpcConfig", "endpointPublicAccess"),
-        to=True,
-        ours="eks-private-endpoint/public",
-        theirs="CKV_AWS_39",
-    ),
-    Misconfiguration(
-        resource=CLUSTER,
-        path=("vpcConfig", "publicAccessCidrs"),
-        to=["0.0.0.0/0"],
-        ours="eks-no-world-endpoint/anywhere",
-        theirs="CKV_AWS_38",
-    ),
-    Misconfiguration(
-        resource=TEMPLATE,
-        path=("metadataOptions", "httpTokens"),
-        to="optional",
-        ours="node-imdsv2-required/tokens",
-        theirs="CKV_AWS_79",
-    ),
-    Misconfiguration(
-        resource=TEMPLATE,
-        path=("metadataOptions", "httpPutResponseHopLimit"),
-        to=3,
-        ours="node-imds-hop-limit/hops",
-        theirs="CKV_AWS_341",
-    ),
-    Misconfiguration(
-        resource=("aws:kms/key:Key", "storage-key"),
-        path=("enableKeyRotation",),
-        to=False,
-        ours="kms-key-safe/rotation",
-        theirs="CKV_AWS_7",
-    ),
-    Misconfiguration(
-        resource=("aws:efs/fileSystem:FileSystem", "storage-efs-files"),
-        path=("encrypted",),
-        to=False,
-        ours="efs-encrypted-cmk/encrypted",
-        theirs="CKV_AWS_42",
-    ),
-    Misconfiguration(
-        resource=("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock", "storage-raw-access"),
-        path=("blockPublicAcls",),
-        to=False,
-        ours="s3-public-block/acls",
-        theirs="CKV_AWS_53",
-    ),
-    Misconfiguration(
-        resource=("aws:cloudwatch/logGroup:LogGroup", "cluster-logs"),
-        path=("retentionInDays",),
-        to=None,
-        ours="log-group-retention-cmk/minimum",
-        theirs="CKV_AWS_66",
-    ),
+KEY = ("aws:kms/key:Key", "storage-key")
+FILES = ("aws:efs/fileSystem:FileSystem", "storage-efs-files")
+BLOCK = ("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock", "storage-raw-access")
+LOGS = ("aws:cloudwatch/logGroup:LogGroup", "cluster-logs")
+MISCONFIGURATIONS = tuple(
+    Misconfiguration(resource=resource, path=tuple(path.split(".")), to=to, ours=ours, theirs=theirs)
+    for resource, path, to, ours, theirs in (
+        (CLUSTER, "enabledClusterLogTypes", ["api"], "eks-control-plane-logs/types", "CKV_AWS_37"),
+        (CLUSTER, "vpcConfig.endpointPublicAccess", True, "eks-private-endpoint/public", "CKV_AWS_39"),
+        (CLUSTER, "vpcConfig.publicAccessCidrs", ["0.0.0.0/0"], "eks-no-world-endpoint/anywhere", "CKV_AWS_38"),
+        (TEMPLATE, "metadataOptions.httpTokens", "optional", "node-imdsv2-required/tokens", "CKV_AWS_79"),
+        (TEMPLATE, "metadataOptions.httpPutResponseHopLimit", 3, "node-imds-hop-limit/hops", "CKV_AWS_341"),
+        (KEY, "enableKeyRotation", False, "kms-key-safe/rotation", "CKV_AWS_7"),
+        (FILES, "encrypted", False, "efs-encrypted-cmk/encrypted", "CKV_AWS_42"),
+        (BLOCK, "blockPublicAcls", False, "s3-public-block/acls", "CKV_AWS_53"),
+        (LOGS, "retentionInDays", None, "log-group-retention-cmk/minimum", "CKV_AWS_66"),
+    )
 )
 
 

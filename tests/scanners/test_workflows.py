@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway import toolchain
+from sandbox import toolchain
+from sandbox.toolchain.tools import TOOLS
 from tools import scanners
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +70,7 @@ def actionlint() -> Path:
 
 
 def test_there_are_workflows_and_scripts() -> None:
-    assert {"comment", "deploy", "drift", "preview", "test"} <= {path.stem for path in WORKFLOWS}
+    assert {"binaries", "comment", "deploy", "drift", "preview", "test", "weekly"} <= {path.stem for path in WORKFLOWS}
     assert {"page.sh", "rehearse.sh", "deploy.sh"} <= {path.name for path in SCRIPTS}
 
 
@@ -218,6 +219,52 @@ def test_a_script_with_a_role_installs_nothing(name: str) -> None:
         assert "\nuse_engine\n" in text
     else:
         assert "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true" in text
+
+
+BUILDS = re.compile(r'make (binaries|tools|test( REST=.*)?|"\$TARGET")$')
+TEST_MINUTES = 30
+"""All tests on two cores, with binaries and the shared folder (2026-11-23)."""
+
+
+def building() -> list[Any]:
+    return [one for one in JOBS if any(BUILDS.match(step.get("run", "")) for step in steps(one.values[2]))]
+
+
+def test_jobs_that_build_are_known() -> None:
+    assert {f"{one.values[0].stem} {one.values[1]}" for one in building()} == {
+        "binaries build", "preview stack", "test test", "weekly run",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "name", "job"), building())
+def test_a_job_that_builds_takes_binaries_from_one_cache(path: Path, name: str, job: dict[str, Any]) -> None:
+    """By one key, of all that decides what is built."""
+    (cache,) = (step for step in job["steps"] if step.get("uses", "").startswith("actions/cache"))
+    assert cache["uses"].startswith("actions/cache@" if path.stem == "binaries" else "actions/cache/restore@")
+    assert cache["with"]["path"] == "~/.cache/slipway/tools"
+    assert set(cache["with"]) == {"path", "key"}, "an older cache would bring old versions along"
+    system, patterns = cache["with"]["key"].split("${{ hashFiles(")
+    assert system == "binaries-${{ runner.os }}-${{ runner.arch }}-"
+    hashed = {file for pattern in re.findall(r"'([^']+)'", patterns) for file in ROOT.glob(pattern)}
+    toolchain_files = {*(ROOT / "sandbox/toolchain/go").rglob("*.*"), *(ROOT / "sandbox/toolchain").glob("*.py")}
+    assert {file for file in toolchain_files if file.is_file()} - hashed == set()
+    assert job["steps"].index(cache) < max(
+        index for index, step in enumerate(job["steps"]) if BUILDS.match(step.get("run", ""))
+    )
+
+
+def test_builds_and_tests_end_within_their_limits_though_the_cache_is_empty() -> None:
+    minutes = {one.values[0].stem: one.values[2]["timeout-minutes"] for one in building()}
+    builds = {tool: tool.go.minutes for tool in TOOLS.values() if tool.go}
+    every, sandbox = sum(builds.values()), sum(builds[one] for one in builds if not one.in_background)
+    assert minutes["binaries"] > 1.5 * every
+    assert minutes["test"] > 1.25 * (every + TEST_MINUTES)
+    assert minutes["preview"] > 1.5 * sandbox + 5
+
+
+@pytest.mark.parametrize(("path", "name", "job"), with_role())
+def test_no_job_with_a_role_takes_anything_from_a_cache(path: Path, name: str, job: dict[str, Any]) -> None:
+    assert [step["uses"] for step in job["steps"] if "cache" in step.get("uses", "")] == []
 
 
 def test_no_workflow_has_a_secret() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.quantities import is_amount, parse, readable, to_mebibytes, written
+from spec.quantities import is_amount, parse, readable, seconds, to_mebibytes, written
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,10 @@ def test_readable_amounts_have_memory_in_gib_and_the_rest_as_numbers() -> None:
     assert readable("hugepages-2Mi", parse("512Mi")) == "0.5 GiB"
     assert readable("cpu", parse("1500m")) == "1.5"
     assert readable("nvidia.com/gpu", parse("100")) == "100"
+
+
+@pytest.mark.parametrize(
+    ("duration", "expected"), [("24h", 86400), ("1h30m", 5400), ("90s", 90), ("10m", 600), ("0s", 0)]
+)
+def test_hours_minutes_and_seconds_add_up(duration: str, expected: int) -> None:
+    assert seconds(duration) == expected

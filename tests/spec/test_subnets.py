@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from spec.addresses import addresses_per_node
 from spec.settings.zones import UPGRADE_ADDRESSES
-from spec.subnets import layout
+from spec.subnets import addresses_per_node, layout
 from tests.spec.settings.stack import DELETE, changed, loaded, problems
 
 RESERVED = ("network", "router", "DNS server", "future use", "broadcast")

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from slipway.sandbox.kubernetes import awaits, crd_forms, crds
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes import crds, waiting
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Object, Ref, without_descriptions
+
+DIGEST: Final = "tests.slipway/digest"
+"""Annotation of a CRD with the SHA-256 of what was installed."""
 
 
 def define(client: KubeClient, definitions: Iterable[Mapping[str, Any]]) -> None:
-    """Install these CRDs, replacing those that other test modules installed under the same names.
+    """Install these CRDs without objects, replacing those that other test modules installed under the same names.
 
-    They aren't removed: removing those of KServe and Argo takes 19 s (2 cores, 2026-11).
+    One that is there as it would be installed stays: nineteen that stay take 0.5 s of CPU, thirteen that are replaced
+    take 17. None is removed afterwards: removing those of KServe and Argo takes 19 s (2 cores, 2026-11).
     """
-    wanted = [crd_forms.without_descriptions(each) for each in definitions]
+    wanted = [_with_digest(without_descriptions(each)) for each in definitions]
     for each in wanted:
-        awaits.delete(client, Ref.of(each))
+        present = client.metadata(Ref.of(each))
+        if present is not None and _is_the_same(present["metadata"], each["metadata"]):
+            for one in crds.objects_of(client, each):
+                waiting.delete(client, Ref.of(one))
+        elif present is not None:
+            waiting.delete(client, Ref.of(each))
     crds.install_all(client, wanted, "test")
+
+
+def _with_digest(crd: Object) -> Object:
+    digest = hashlib.sha256(json.dumps(crd, sort_keys=True, default=str).encode()).hexdigest()
+    annotations = {**(crd["metadata"].get("annotations") or {}), DIGEST: digest}
+    return {**crd, "metadata": {**crd["metadata"], "annotations": annotations}}
+
+
+def _is_the_same(present: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Nobody has changed or deleted what `define` installed: a change of its spec would have raised its generation."""
+    digest = (present.get("annotations") or {}).get(DIGEST)
+    untouched = present.get("generation") == 1 and "deletionTimestamp" not in present
+    return untouched and digest == wanted["annotations"][DIGEST]

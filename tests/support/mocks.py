@@ -17,9 +17,7 @@ import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
 from slipway.render.recorder import record
-from slipway.render.recording import RecordedResource
-from slipway.render.urns import STACK_TYPE
-from slipway.render.values import UNKNOWN
+from slipway.render.recording import STACK_TYPE, UNKNOWN, RecordedResource
 
 PROJECT: Final = "slipway"
 STACK: Final = "test"

@@ -7,14 +7,11 @@ would be flaky.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-import pytest
-
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.waiting import until
 
 SECONDS: Final = 20.0
 _MANAGER: Final = "probe"
@@ -22,12 +19,12 @@ _MANAGER: Final = "probe"
 
 def until_refused(client: KubeClient, manifest: Mapping[str, Any], words: str) -> None:
     """Wait until the object would be refused with these words; it is never created."""
-    _wait(lambda: words in _refusal(client, manifest), f"not refused with {words!r}")
+    until(lambda: words in _refusal(client, manifest) or None, SECONDS, f"not refused with {words!r}")
 
 
 def until_accepted(client: KubeClient, manifest: Mapping[str, Any]) -> None:
     """Wait until the object would be accepted; it isn't created."""
-    _wait(lambda: not _refusal(client, manifest), "still refused")
+    until(lambda: not _refusal(client, manifest) or None, SECONDS, "still refused")
 
 
 def _refusal(client: KubeClient, manifest: Mapping[str, Any]) -> str:
@@ -36,11 +33,3 @@ def _refusal(client: KubeClient, manifest: Mapping[str, Any]) -> str:
     except ApiError as error:
         return str(error)
     return ""
-
-
-def _wait(done: Callable[[], bool], otherwise: str) -> None:
-    ends = time.monotonic() + SECONDS
-    while not done():
-        if time.monotonic() > ends:
-            pytest.fail(f"{otherwise} within {SECONDS:.0f} s")
-        time.sleep(0.05)

@@ -37,10 +37,22 @@ def run(checkout: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=checkout, env=env, capture_output=True, text=True, check=True)
 
 
+def test_it_runs_the_command_of_the_readme() -> None:
+    assert (ROOT / ".ci" / "run").read_text().splitlines()[-1].startswith("exec make --no-print-directory test REST=")
+    assert "\nmake test " in (ROOT / "README.md").read_text()
+
+
 def test_all_is_required_and_samples_are_named_where_there_are_any(checkout: Path) -> None:
-    assert "make --no-print-directory test with 1, shared: none\n" in run(checkout).stdout
+    assert "make --no-print-directory test REST=1 with 1, shared: none\n" in run(checkout).stdout
     (checkout.parent / "shared").mkdir()
     assert run(checkout).stdout.endswith(f"shared: {checkout.parent / 'shared'}\n")
+
+
+@pytest.mark.parametrize(("commit", "quarter"), [("00000a", 3), ("000003", 4), ("fffffd" * 6, 2), ("fffffc" * 6, 1)])
+def test_the_commit_chooses_the_quarter_of_the_rest(checkout: Path, commit: str, quarter: int) -> None:
+    (checkout / "bin" / "git").write_text(f"#!/bin/sh\necho {commit}\n")
+    (checkout / "bin" / "git").chmod(0o755)
+    assert f"test REST={quarter} with" in run(checkout).stdout
 
 
 def test_root_installs_what_is_missing_with_new_lists_where_the_old_ones_fail(checkout: Path) -> None:

@@ -17,13 +17,13 @@ slipway() {
     PYTHONPATH=$root "$root/.venv/bin/python" -m slipway "$@"
 }
 
-# The engine and its plugins, which `python -m slipway.toolchain pipeline` got and verified before credentials were here:
+# The engine and its plugins, which `python -m sandbox.toolchain pipeline` got and verified before credentials were here:
 # with them nothing is fetched or built, and what the runner's image brings is not used.
 use_engine() {
     local pulumi
-    pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.find("pulumi", pinned=True) or "")')
+    pulumi=$("$root/.venv/bin/python" -c 'from sandbox import toolchain; print(toolchain.find("pulumi", pinned=True) or "")')
     if [ -z "$pulumi" ]; then
-        echo "error: no pulumi here: run \`.venv/bin/python -m slipway.toolchain pipeline\` without credentials" >&2
+        echo "error: no pulumi here: run \`.venv/bin/python -m sandbox.toolchain pipeline\` without credentials" >&2
         exit 1
     fi
     PATH=$(dirname "$pulumi"):$PATH

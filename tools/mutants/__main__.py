@@ -21,7 +21,7 @@ from tools.mutants.trial import Runner
 from tools.mutants.verdict import Evaluation, Result
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-FOLDERS: Final = ("spec", "components", "infra", "policies", "slipway")
+FOLDERS: Final = ("spec", "components", "infra", "policies", "sandbox", "slipway")
 """Folders whose files are changed, as far as they exist."""
 WORKERS: Final = 2
 

@@ -16,7 +16,7 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Final
 
-from slipway.toolchain import cache
+from sandbox.toolchain import cache
 from tools.mutants.source import Mutant
 
 _GIT: Final = ("git", "-c", "user.name=mutants", "-c", "user.email=mutants@localhost", "-c", "core.hooksPath=/dev/null")

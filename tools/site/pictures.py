@@ -72,8 +72,8 @@ def layers() -> str:
         (30, 110, 360, "slipway.report", "account, cost, fit, prices, quickstarts, verify, ..."),
         (30, 200, 360, "slipway.render, charts", "the program without an engine"),
         (30, 290, 360, "slipway.engine", "runs Pulumi, gates plans"),
-        (30, 380, 360, "slipway.sandbox", "AWS and clusters on loopback"),
-        (30, 470, 360, "slipway.toolchain", "finds or builds binaries"),
+        (30, 380, 360, "sandbox", "AWS and clusters on loopback"),
+        (30, 470, 360, "sandbox.toolchain", "finds or builds binaries"),
         (520, 110, 350, "policies/", "the policy pack"),
         (520, 200, 350, "infra/", "the program: composition and dependencies"),
         (520, 290, 350, "components/", "one ComponentResource per file"),
@@ -147,7 +147,7 @@ def _node(picture: Drawing, pool: PoolSpec, x: int, y: int, *, always: bool) -> 
 
 def _parts(resources: Mapping[str, int], gpus: int) -> int:
     """Parts in which a GPU is drawn: its MIG instances, or itself."""
-    instances = sum(count for name, count in resources.items() if name.startswith("nvidia.com/mig-"))
+    instances = sum(count for name, count in resources.items() if name.startswith(keys.MIG))
     return instances // gpus if instances and keys.GPU not in resources else 1
 
 

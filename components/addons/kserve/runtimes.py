@@ -1,4 +1,7 @@
-"""ClusterServingRuntimes of the platform: each server for CPUs, and for each GPU pool that may serve models.
+"""ClusterServingRuntimes of the platform: each model server for CPUs, and for each GPU pool that may serve models.
+
+KServe's own runtimes (chart kserve-runtime-configs v0.20.0) use old images or `latest` and request no GPU; these are
+pinned, with the command line of each server's documentation.
 
 A runtime binds a server to a pool: `vllm-gpu-spot` requests one GPU of the pool `gpu-spot` and tolerates its taints;
 `vllm-a100-x4` requests four GPUs of a node; `triton-a100-2g.20gb` requests one MIG instance. So a model selects its
@@ -9,28 +12,210 @@ for a GPU.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from components.addons.kserve.servers import SERVERS, ServerImage
 from spec.pools import keys
 from spec.pools.allocatable import allocatable
 from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, format_mebibytes, quantity
 from spec.settings.pools import Role
 
+MODELS: Final = "/mnt/models"
+"""Where KServe puts the model before the server starts."""
+HTTP: Final = 8080
+_FILLED: Final = 90
+"""Percent of a GPU's memory that vLLM fills by default (`gpu_memory_utilization`, vllm/config/cache.py). On a shared
+GPU the pods of the others would find none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerImage:
+    """One kind of model server.
+
+    Attributes:
+        cpu: Image for CPUs; None if the server is of no use without a GPU.
+        gpu: Image for GPUs.
+        source: Where and when the tags were read.
+        formats: Model formats with their versions.
+        protocols: KServe protocols that it supports.
+        command: Command; the image's default if empty.
+        args: Arguments. `{{.Name}}` is the name of the InferenceService, filled in by KServe.
+        metrics: Port and path of its metrics.
+        health: Path that returns 200 once the model is loaded.
+        waiting: Metric that counts waiting requests; None if it has none.
+        parallel: Argument with which it uses that many GPUs for one model, with `{}` for the number; empty if it uses
+            all GPUs that it sees; None if it uses only one.
+        memory: Argument with the part of a GPU's memory that it fills, with `{}` for the part; None if it takes what
+            its models need.
+        user: Numeric user ID, if the image doesn't set one.
+        environment: Environment variables.
+        shared_memory: Whether its processes share memory.
+    """
+
+    cpu: str | None
+    gpu: str
+    source: str
+    formats: Mapping[str, Sequence[str]]
+    protocols: Sequence[str]
+    command: Sequence[str] = ()
+    args: Sequence[str]
+    metrics: tuple[int, str]
+    health: str
+    waiting: str | None = None
+    parallel: str | None = None
+    memory: str | None = None
+    user: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    shared_memory: bool = False
+
+    def container(self, image: str, resources: Mapping[str, Any], *, gpus: int = 1, sharers: int = 1) -> dict[str, Any]:
+        """The container `kserve-container`, without root and without capabilities. `sharers` pods use each GPU."""
+        several = [self.parallel.format(gpus)] if self.parallel and gpus > 1 else []
+        if self.memory and sharers > 1:
+            several.append(self.memory.format(f"{_FILLED // sharers / 100:.2f}"))
+        security: dict[str, Any] = {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+        if self.user is not None:
+            security["runAsUser"] = self.user
+        return {
+            "name": "kserve-container",
+            "image": image,
+            **({"command": list(self.command)} if self.command else {}),
+            "args": [*self.args, *several],
+            "ports": [{"containerPort": HTTP, "protocol": "TCP"}],
+            **({"env": [{"name": k, "value": v} for k, v in self.environment.items()]} if self.environment else {}),
+            # Without one, KServe asks whether the port is open, which it may be while the model is still loading.
+            "readinessProbe": {
+                "httpGet": {"path": self.health, "port": HTTP},
+                "periodSeconds": 5,
+                "timeoutSeconds": 5,
+            },
+            "resources": dict(resources),
+            "securityContext": security,
+            **({"volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}]} if self.shared_memory else {}),  # noqa: S108
+        }
+
+
+_TRITON: Final = "nvcr.io/nvidia/tritonserver:26.02-py3"
+_HUB: Final = "hub.docker.com, read 2026-11"
+
+SERVERS: Final[Mapping[str, ServerImage]] = {
+    "triton": ServerImage(
+        cpu=_TRITON,
+        gpu=_TRITON,
+        # The last release whose notes support the driver of EKS's images, R580: "575 or later" (CUDA 13.1.1).
+        source="NVIDIA, Triton Inference Server Release Notes, 26.02",
+        formats={"triton": ("2",), "tensorrt": ("10",), "onnx": ("1",)},
+        protocols=("v2", "grpc-v2"),
+        args=(
+            "tritonserver",
+            f"--model-store={MODELS}",
+            "--grpc-port=9000",
+            f"--http-port={HTTP}",
+            "--allow-grpc=true",
+            "--allow-http=true",
+        ),
+        metrics=(8002, "/metrics"),
+        health="/v2/health/ready",
+        # NVIDIA, Triton User Guide, "Metrics": requests that wait for a model's execution.
+        waiting="nv_inference_pending_request_count",
+        # It places instances of a model on all GPUs (Triton User Guide, "Instance Groups").
+        parallel="",
+        user=1000,
+        shared_memory=True,
+    ),
+    "torchserve": ServerImage(
+        cpu="pytorch/torchserve-kfs:0.12.0",
+        gpu="pytorch/torchserve-kfs:0.12.0-gpu",
+        # The last release (2024-09-30): the project is no longer maintained. For models that still need it.
+        source=f"{_HUB}; github.com/pytorch/serve, README, 'Limited Maintenance'",
+        formats={"pytorch": ("1", "2")},
+        protocols=("v1", "v2", "grpc-v2"),
+        args=(
+            "torchserve",
+            "--start",
+            f"--model-store={MODELS}/model-store",
+            f"--ts-config={MODELS}/config/config.properties",
+        ),
+        environment={"TS_SERVICE_ENVELOPE": "{{.Labels.serviceEnvelope}}"},
+        metrics=(8082, "/metrics"),
+        # Of KServe's wrapper in this image, like every server of KServe's Python SDK.
+        health="/v2/health/ready",
+        user=1000,
+        shared_memory=True,
+    ),
+    "tensorflow": ServerImage(
+        cpu="tensorflow/serving:2.19.1",
+        gpu="tensorflow/serving:2.19.1-gpu",
+        source=f"{_HUB}; pypi.org/project/tensorflow-serving-api-gpu 2.19.1",
+        formats={"tensorflow": ("1", "2")},
+        protocols=("v1", "grpc-v1"),
+        command=("/usr/bin/tensorflow_model_server",),
+        args=(
+            "--model_name={{.Name}}",
+            "--port=9000",
+            f"--rest_api_port={HTTP}",
+            f"--model_base_path={MODELS}",
+            "--rest_api_timeout_in_ms=60000",
+        ),
+        metrics=(HTTP, "/metrics"),
+        # Status of the model (tensorflow.org, "TensorFlow Serving RESTful API").
+        health="/v1/models/{{.Name}}",
+        user=1000,
+    ),
+    "huggingface": ServerImage(
+        cpu="kserve/huggingfaceserver:v0.20.0",
+        gpu="kserve/huggingfaceserver:v0.20.0-gpu",
+        source=f"{_HUB}: same version as KServe",
+        formats={"huggingface": ("1",)},
+        protocols=("v1", "v2"),
+        args=("--model_name={{.Name}}",),
+        metrics=(HTTP, "/metrics"),
+        health="/v2/health/ready",
+        # Its backend is vLLM, whose arguments and metrics it has.
+        waiting="vllm:num_requests_waiting",
+        parallel="--tensor-parallel-size={}",
+        memory="--gpu-memory-utilization={}",
+        shared_memory=True,
+    ),
+    "vllm": ServerImage(
+        cpu=None,
+        gpu="vllm/vllm-openai:v0.24.0",
+        source=_HUB,
+        formats={"vLLM": ("1",)},
+        # The OpenAI API isn't one of KServe's protocols; v2 is the closest one that the CRD allows.
+        protocols=("v2",),
+        command=("python3", "-m", "vllm.entrypoints.openai.api_server"),
+        args=(f"--port={HTTP}", f"--model={MODELS}", "--served-model-name={{.Name}}"),
+        # The image's user is root; another user can't write to its cache.
+        environment={"HOME": "/tmp", "XDG_CACHE_HOME": "/tmp"},  # noqa: S108
+        metrics=(HTTP, "/metrics"),
+        health="/health",
+        waiting="vllm:num_requests_waiting",
+        parallel="--tensor-parallel-size={}",
+        memory="--gpu-memory-utilization={}",
+        user=1000,
+        shared_memory=True,
+    ),
+}
+
+
 METRICS_PORT: Final = "prometheus.kserve.io/port"
 METRICS_PATH: Final = "prometheus.kserve.io/path"
 """Annotations of a runtime, which KServe copies to its pods; the PodMonitor `slipway-serving` reads them."""
 _CPU: Final = {"requests": {CPU: "1", MEMORY: "2Gi"}, "limits": {MEMORY: "2Gi"}}
-_MIG: Final = "nvidia.com/mig-"
 _CPU_STEP: Final = 100
 _MEMORY_STEP: Final = 256
 """Requests are multiples of 0.1 vCPU and 256 MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class RuntimePlace:
     """Where a runtime's pods run.
 
     Attributes:
@@ -48,7 +233,7 @@ class Place:
     @property
     def mig(self) -> bool:
         """Whether it is a MIG instance."""
-        return self.resource.startswith(_MIG)
+        return self.resource.startswith(keys.MIG)
 
     def resources(self) -> dict[str, Any]:
         """Requests and limits: the GPUs, and their part of the CPU and memory of the pool's smallest node, on which as
@@ -73,7 +258,7 @@ class NamedRuntime:
     """
 
     server: ServerImage
-    place: Place | None
+    place: RuntimePlace | None
 
 
 def named(pools: Mapping[str, PoolSpec], servers: Sequence[str]) -> dict[str, NamedRuntime]:
@@ -99,7 +284,7 @@ def runtimes(pools: Mapping[str, PoolSpec], servers: Sequence[str]) -> dict[str,
     return {name: _manifest(name, runtime) for name, runtime in named(pools, servers).items()}
 
 
-def places(pools: Mapping[str, PoolSpec]) -> Iterator[Place]:
+def places(pools: Mapping[str, PoolSpec]) -> Iterator[RuntimePlace]:
     """Where a GPU server can run: one GPU or MIG instance, and 2, 4 and 8 GPUs of a node that has as many.
 
     Training pools are excluded: their nodes are for jobs that use them whole.
@@ -109,20 +294,20 @@ def places(pools: Mapping[str, PoolSpec]) -> Iterator[Place]:
             continue
         for resource, count in _gpus(spec).items():
             profile = resource.partition("mig-")[2]
-            yield Place(suffix=f"{name}-{profile}" if profile else name, spec=spec, resource=resource)
+            yield RuntimePlace(suffix=f"{name}-{profile}" if profile else name, spec=spec, resource=resource)
             if resource == keys.GPU and spec.sharing is None:
                 several = (2**power for power in range(1, count.bit_length()))
-                yield from (Place(suffix=f"{name}-x{n}", spec=spec, resource=resource, count=n) for n in several)
+                yield from (RuntimePlace(suffix=f"{name}-x{n}", spec=spec, resource=resource, count=n) for n in several)
 
 
 def _gpus(spec: PoolSpec) -> dict[str, int]:
     """GPUs or MIG instances of a node."""
-    return {name: count for name, count in spec.resources.items() if name.startswith("nvidia.com/")}
+    return {name: count for name, count in spec.resources.items() if name.startswith(keys.NVIDIA)}
 
 
 def _weight(resource: str) -> int:
     """Compute slices of a MIG instance (`nvidia.com/mig-2g.20gb`: 2); 1 for a GPU, which is never beside instances."""
-    return int(resource.removeprefix(_MIG).partition("g")[0]) if resource.startswith(_MIG) else 1
+    return int(resource.removeprefix(keys.MIG).partition("g")[0]) if resource.startswith(keys.MIG) else 1
 
 
 def _rounded(amount: int, step: int) -> int:
@@ -134,7 +319,8 @@ def _manifest(name: str, runtime: NamedRuntime) -> dict[str, Any]:
     if place is None:
         assert server.cpu is not None, "`named` leaves it out"  # noqa: S101
         return _runtime(name, server, server.container(server.cpu, _CPU), automatic=True)
-    container = server.container(server.gpu, place.resources(), gpus=place.count)
+    sharers = place.spec.sharing.replicas if place.spec.sharing else 1
+    container = server.container(server.gpu, place.resources(), gpus=place.count, sharers=sharers)
     manifest = _runtime(name, server, container, automatic=False)
     manifest["spec"] |= {
         "nodeSelector": {keys.POOL: place.spec.name},

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import pulumi
 
-from components.addons.mlflow.network import ingress
-from components.addons.mlflow.values import NAME, TeamServer, before, budget, values
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
+from components.addons.mlflow.values import NAME, TeamServer, before, budget, ingress, values
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.outputs import ClusterOutputs
-from components.base.placement import system_placement
-from components.base.sizing import keeps_one
-from components.storage.permissions import data_key_use_on, secret_key_use_on
-from spec.catalog.charts import MLFLOW
+from components.base.placement import keeps_one
+from components.storage.key import data_key_use_on, secret_key_use_on
+from spec.catalog.software import CHARTS
 from spec.settings.addons.tracking import Mlflow as Settings
+from spec.settings.platform import Platform
 from spec.teams import tracking
 
 
 class Mlflow(AddOn[Settings]):
     """A tracking server for each team, with databases on one instance and the buckets of `components.storage`."""
 
-    name: ClassVar[str] = NAME
-    namespace: ClassVar[Namespace] = Namespace(name=NAME, enforce="restricted")
+    name = NAME
+    software = CHARTS["mlflow"]
+
+    def boundaries(self, platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+        """Which team reaches which server."""
+        return ingress(self.namespace.name, sorted(platform.teams))
 
     def parts(self, context: AddOnContext) -> Parts:
         """A release for each team, with permissions for the secret and for reading the team's prefix."""
@@ -35,10 +38,10 @@ class Mlflow(AddOn[Settings]):
                 Permissions(service_account=tracking.server(team), policy=Inline(document=self._policy(context, team)))
                 for team in teams
             ],
-            before={**before(namespace), **ingress(namespace, teams)},
+            before={**before(namespace), **self.boundaries(context.platform)},
             releases=[
                 ChartRelease(
-                    ref=MLFLOW,
+                    ref=self.software,
                     release_name=tracking.server(team),
                     values=self._values(context, team),
                     independent=True,
@@ -65,7 +68,7 @@ class Mlflow(AddOn[Settings]):
             database=context.storage.databases[NAME],
             bucket=context.storage.buckets["models"].name,
         )
-        return values(server, system_placement(context))
+        return values(server, context.placement)
 
 
 def policy(cluster: ClusterOutputs, team: str, *, secret_arn: str, bucket_arn: str) -> str:

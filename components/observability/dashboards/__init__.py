@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from components.observability.dashboards.cost import COST
-from components.observability.dashboards.gpus import GPUS
 from components.observability.dashboards.panels import Dashboard
-from components.observability.dashboards.queues import QUEUES
 from components.observability.dashboards.serving import SERVING
-from components.observability.dashboards.sizing import SIZING
+from components.observability.dashboards.usage import GPUS, QUEUES, SIZING
 
 DASHBOARDS: Final[tuple[Dashboard, ...]] = (COST, GPUS, QUEUES, SERVING, SIZING)
 LABEL: Final = "grafana_dashboard"

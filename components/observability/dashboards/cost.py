@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
 from components.observability.promql import NAMESPACE_TEAM, POD_JOB
-from components.observability.spend import NODE_COST, POD_COST, TEAM_BUDGET, TEAM_COST
+from components.observability.recording import NODE_COST, POD_COST, TEAM_BUDGET, TEAM_COST
 from spec.catalog import prices
 
 _HOURS = prices.HOURS_PER_MONTH

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from components.workloads.checks.fit import fit_problems
-from components.workloads.checks.need import Spec, choice, need
+from components.workloads.checks.fit import Spec, choice, fit_problems, need
 from components.workloads.target import Target
+from spec.jobs import SPOT_NOTICE_SECONDS
 from spec.pools import keys
 from spec.quantities import is_amount, parse
 from spec.settings.problems import Problem
 
-_MIG = "nvidia.com/mig-"
 _TAGGED = re.compile(r"(?P<name>[^@\s]+?)(:(?P<tag>[\w][\w.-]*))?(?P<digest>@sha256:[0-9a-f]{64})?")
-SPOT_NOTICE_SECONDS = 120
 """Two minutes between interruption notice and interruption (EC2 User Guide, "Spot Instance interruption notices")."""
 
 
@@ -101,7 +99,7 @@ def image_problems(path: str, image: str) -> Iterator[Problem]:
 
 def _gpus(path: str, spec: Spec) -> Iterator[Problem]:
     wanted = need(spec)
-    slices = sorted(name for name in wanted if name.startswith(_MIG))
+    slices = sorted(name for name in wanted if name.startswith(keys.MIG))
     if slices and keys.GPU in wanted:
         rule = "a pod can't request both GPUs and MIG instances: every GPU of a pool has the same MIG layout"
         yield Problem(f"{path}.resources", rule, [keys.GPU, *slices], "Split it into two pods.")

@@ -1,8 +1,7 @@
 """Model serving: with KServe (`ModelServer`), or as a plain Deployment (`ModelDeployment`)."""
 
-from components.workloads.serving.args import Canary, ModelServerArgs
 from components.workloads.serving.deployment import ModelDeployment, ModelDeploymentArgs, model_deployment
-from components.workloads.serving.kserve import ModelServer, model_server
+from components.workloads.serving.kserve import Canary, ModelServer, ModelServerArgs, model_server
 from components.workloads.serving.scaling import Autoscaling
 
 __all__ = [

@@ -12,17 +12,21 @@ from typing import Any, Final
 
 import pulumi
 
-from components.workloads.checks.bounds import count_problems
+from components.workloads.checks.jobs import count_problems
 from components.workloads.checks.pods import pod_problems
-from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import metadata, pod_metadata
-from components.workloads.pods import Pod, container, pod_spec
-from components.workloads.refusal import refuse_if_any
-from components.workloads.resources import Resources
-from components.workloads.serving.scaling import Autoscaling, Scaled, scaled_object, scaling_problems
-from components.workloads.serving.server import probes, server_problems, uri_problems
+from components.workloads.pods import Pod, Resources, Scratch, container, pod_spec
+from components.workloads.serving.scaling import (
+    Autoscaling,
+    Scaled,
+    probes,
+    scaled_object,
+    scaling_problems,
+    server_problems,
+    uri_problems,
+)
 from components.workloads.target import Target
-from components.workloads.volumes import Scratch
 from spec.settings.problems import Problem
 from spec.teams.labels import SERVING
 

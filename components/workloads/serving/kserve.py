@@ -8,24 +8,127 @@ the program, so that the result doesn't depend on what was deployed before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 import pulumi
 
-from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT
-from components.workloads.checks.bounds import count_problems, served_problems
+from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, NamedRuntime
+from components.workloads.checks.jobs import count_problems, served_problems
 from components.workloads.checks.pods import pod_problems
-from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, metadata
 from components.workloads.pods import Pod, container, environment, pod_spec
-from components.workloads.refusal import refuse_if_any
-from components.workloads.serving.args import Canary, ModelServerArgs
-from components.workloads.serving.named import health_path, named_problems, scaled
-from components.workloads.serving.scaling import BEHAVIOUR, Autoscaling, queries, scaling_problems
-from components.workloads.serving.server import HOST_LABEL, probes, server_problems, uri_problems
+from components.workloads.serving.scaling import (
+    BEHAVIOUR,
+    HOST_LABEL,
+    Autoscaling,
+    Scaled,
+    probes,
+    queries,
+    scaling_problems,
+    server_problems,
+    uri_problems,
+)
+from components.workloads.target import Target
 from spec.settings.addons.serving import Knative, Kserve
 from spec.settings.problems import Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canary:
+    """A canary: a new version beside the current one.
+
+    Attributes:
+        storage_uri: URI of the new version.
+        percent: Percentage of the requests that it gets.
+        replicas: Its number of replicas; with autoscaling the minimum. The maximum is then its percentage of
+            `max_replicas`.
+    """
+
+    storage_uri: str
+    percent: int
+    replicas: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelServerArgs:
+    """Inputs of `ModelServer`.
+
+    Attributes:
+        target: The target platform and namespace.
+        runtime: The server: a pod, or the name of one of the platform's runtimes (`vllm-a100-2g.20gb`). `{{.Name}}` in
+            its arguments is the name of the service; the model is in `/mnt/models`.
+        model_format: Model format: `vLLM`, `onnx`.
+        storage_uri: URI of the model: `s3://bucket/folder`.
+        replicas: Number of replicas without autoscaling.
+        autoscaling: Limits and metrics of autoscaling; not with Knative, which scales by requests.
+        canary: A new version beside this one.
+        split: Keep the InferenceGraph even without a canary, so that the address of clients doesn't change.
+        mode: Deployment mode of KServe. Knative splits traffic itself, between this and the last revision.
+        port: Port of the server.
+        health_path: Path that returns 200 once the model is loaded; a named runtime of a known platform has its own.
+        load_seconds: Maximum time to load the model.
+        priority: Priority class.
+    """
+
+    target: Target
+    runtime: Pod | str
+    model_format: str
+    storage_uri: str
+    replicas: int = 1
+    autoscaling: Autoscaling | None = None
+    canary: Canary | None = None
+    split: bool = False
+    mode: Literal["Standard", "Knative"] = "Standard"
+    port: int = 8080
+    health_path: str = "/health"
+    load_seconds: int = 900
+    priority: str = "production-inference"
+
+
+def health_path(name: str, args: ModelServerArgs) -> str:
+    """Where the server says that its model is loaded."""
+    if isinstance(args.runtime, Pod) or args.runtime not in (args.target.runtimes or {}):
+        return args.health_path
+    runtime = (args.target.runtimes or {})[args.runtime]
+    return runtime.server.health.replace("{{.Name}}", name)
+
+
+def scaled(name: str, args: ModelServerArgs) -> Scaled:
+    """The Deployment of a service, and the metrics that its server has."""
+    known = Scaled(namespace=args.target.namespace, deployment=f"{name}-predictor", mig=False)
+    if isinstance(args.runtime, Pod):
+        return replace(known, mig=bool(args.runtime.resources.mig))
+    runtime = (args.target.runtimes or {})[args.runtime]
+    return replace(known, mig=bool(runtime.place and runtime.place.mig), waiting_metric=runtime.server.waiting)
+
+
+def named_problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
+    """What is wrong with a runtime of the platform."""
+    known, scaling = args.target.runtimes, args.autoscaling
+    if known is not None and name not in known:
+        fix = f"There are: {', '.join(sorted(known)) or 'none'}."
+        yield Problem("runtime", "a runtime is a pod, or one of the platform's", name, fix)
+    if scaling is None:
+        return
+    if known is None:
+        rule = "the metrics of a named runtime are known from the stack file, and this target has none"
+        yield Problem("autoscaling", rule, name, "Make the target with Target.from_stack_file, or give a pod.")
+    elif name in known:
+        yield from _metric_problems(known[name], scaling)
+
+
+def _metric_problems(runtime: NamedRuntime, scaling: Autoscaling) -> Iterator[Problem]:
+    """Metrics that the server of a runtime does not have: nothing would be scaled by them."""
+    if scaling.gpu_percent is not None and runtime.place is None:
+        rule = "this runtime has no GPU whose utilization could be measured"
+        yield Problem("autoscaling.gpu_percent", rule, scaling.gpu_percent, "Set gpu_percent=None.")
+    if scaling.waiting is not None and (scaling.waiting_metric or runtime.server.waiting) is None:
+        rule = "no metric of this server is known to count waiting requests"
+        fix = "Set waiting=None, or waiting_metric to the name of one."
+        yield Problem("autoscaling.waiting", rule, scaling.waiting, fix)
+
 
 API: Final = "serving.kserve.io/v1beta1"
 CONTAINER: Final = "kserve-container"

@@ -1,11 +1,67 @@
-"""Changes of resources as data: operations, changed properties, and losses."""
+"""Changes of resources as data: operations, changed properties, and losses; and their values as text."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
+
+from sandbox.aws import replacement
+from sandbox.kubernetes import manifests
+from sandbox.kubernetes.targets import Settings
+from sandbox.rpc.diff import Path
+from sandbox.rpc.wire import REDACTED, UNKNOWN
+from slipway.engine import remains
+from slipway.engine.gate import TABLE
+
+# Formats property values of a plan for readers.
+
+
+LONGEST: Final = 160
+LATER: Final = "known after the update"
+_SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
+"""Key of a special value, such as a secret, in the engine's JSON (sdk/go/common/resource/sig/sig.go)."""
+_MISSING: Final = object()
+
+
+def at(values: Mapping[str, Any], path: Path) -> Any:
+    """The value at a path; a sentinel that `shown` formats as empty if there is none."""
+    value: Any = values
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return _MISSING
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value as short text: JSON, strings without quotes, truncated if it is long; empty if missing.
+
+    Secrets are masked at any depth.
+    """
+    if value is _MISSING:
+        return ""
+    plain = _plain(value)
+    text = plain if isinstance(plain, str) else json.dumps(plain, sort_keys=True, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _plain(value: Any) -> Any:
+    if value == UNKNOWN:
+        return LATER
+    if isinstance(value, Mapping):
+        return REDACTED if _SIGNATURE in value else {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+# Changes of resources as data: operations, changed properties, and losses.
 
 
 class Verb(StrEnum):
@@ -45,6 +101,7 @@ class ResourceChange:
         fix: What to do instead.
         cause: Logical name of the resource whose replacement causes this change; empty if it changes by itself.
         retained: Whether it is retained in the cloud when it is removed from the stack.
+        remains: What AWS keeps of it although it is deleted; empty if nothing.
     """
 
     urn: str
@@ -55,6 +112,7 @@ class ResourceChange:
     fix: str = ""
     cause: str = ""
     retained: bool = False
+    remains: str = ""
 
     @property
     def name(self) -> str:
@@ -163,3 +221,50 @@ def kind(token: str) -> str:
         return f"provider {name}" if module == "providers" else token
     service = module.partition("/")[0]
     return f"{_SERVICES.get(service, service.upper())} {name}" if package == "aws" else token
+
+
+# Whether a change forces a replacement, according to the tables of the sandbox's providers.
+
+
+RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+_OF_RELEASE: Final = ("name", "namespace")
+"""A changed name or namespace is another release (pulumi-kubernetes v4.34.2, provider/pkg/provider/helm_release.go)."""
+_SETTINGS: Final = Settings()
+
+
+def forces_new(type_token: str, path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool | None:
+    """Whether a change at a path forces a replacement; None if unknown."""
+    if type_token == RELEASE:
+        return path[0] in _OF_RELEASE
+    if type_token.startswith("kubernetes:"):
+        return manifests.forces_new(path, old, _SETTINGS)
+    if path[0] in {"tags", "tagsAll"}:
+        return False  # no AWS type is replaced because of its tags
+    if type_token.startswith("aws:") and replacement.known(type_token):
+        return replacement.forces_new(type_token, path, old, new)
+    return None
+
+
+def verdict(forces: list[bool | None]) -> Verb:
+    """The verb for a resource with such changes."""
+    if any(forced is True for forced in forces):
+        return Verb.REPLACE
+    return Verb.MAYBE if any(forced is None for forced in forces) else Verb.UPDATE
+
+
+def with_losses(change: ResourceChange, inputs: Mapping[str, Any], *, retained: bool = False) -> ResourceChange:
+    """The change with its permanent losses, according to the gate's table of stateful types, and with what remains.
+
+    Without its state, a stateful resource is assumed to hold data. A retained one loses nothing when it is deleted.
+    """
+    if change.removes and not retained:
+        change = replace(change, remains=remains.of(change.type, inputs))
+    stateful = TABLE.get(change.type)
+    if stateful is None or not change.removes:
+        return change
+    if retained and change.verb is Verb.DELETE:
+        return replace(change, retained=True)
+    # The inputs of a node group show whether it can have nodes.
+    if stateful.holds is not None and not stateful.holds(inputs, inputs):
+        return change
+    return replace(change, loses=stateful.loses, fix=stateful.fix)

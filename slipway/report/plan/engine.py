@@ -11,10 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from slipway.report.plan.changes import Plan, PropertyChange, ResourceChange, Verb, ordered
-from slipway.report.plan.forcing import with_losses
-from slipway.report.plan.text import LATER, at, shown
-from slipway.sandbox.rpc import paths
+from sandbox.rpc import diff
+from slipway.report.plan.changes import (
+    LATER,
+    Plan,
+    PropertyChange,
+    ResourceChange,
+    Verb,
+    at,
+    ordered,
+    shown,
+    with_losses,
+)
 from spec.errors import EXIT_REFUSED, SlipwayError
 
 _VERBS: Final[Mapping[str, Verb]] = {
@@ -138,7 +146,10 @@ def _properties(
     if verb not in {Verb.UPDATE, Verb.REPLACE}:
         return ()
     detailed = step.get("detailedDiff") or {}
-    forces = {text: _kind(one).endswith("-replace") for text, one in detailed.items()}
+    forces: dict[str, bool] = {}
+    for text, one in detailed.items():
+        subject = _subject(text, before, after)
+        forces[subject] = forces.get(subject, False) or _kind(one).endswith("-replace")
     for key in step.get("replaceReasons") or step.get("keys") or ():
         if not any(text == key or text.startswith((f"{key}.", f"{key}[")) for text in forces):
             forces[key] = True
@@ -148,12 +159,23 @@ def _properties(
     return tuple(
         PropertyChange(
             path=text,
-            before=shown(at(before, paths.parse(text))),
-            after=shown(at(after, paths.parse(text))),
+            before=shown(at(before, diff.parse(text))),
+            after=shown(at(after, diff.parse(text))),
             forces=new,
         )
         for text, new in sorted(forces.items())
     )
+
+
+def _subject(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """The path of a changed property: of an item in a list of plain values, the list. The engine compares lists by
+    position, so an address that comes first changes every item."""
+    path = diff.parse(text)
+    if not isinstance(path[-1], int):
+        return text
+    lists = [at(values, path[:-1]) for values in (before, after)]
+    plain = all(not isinstance(item, dict | list) for values in lists if isinstance(values, list) for item in values)
+    return text.rpartition("[")[0] if plain else text
 
 
 def _kind(one: Mapping[str, Any]) -> str:

@@ -1,19 +1,29 @@
-"""What is at risk: what ends on a date, and what is used up."""
+"""What is at risk: what ends on a date, and what is used up; findings of policies, limitations of a report."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Final
 
+from policies.rule import environment
+from policies.rules import BY_NAME
 from policies.runner import Finding
+from sandbox.aws.types import MAPPINGS
+from slipway.render.recording import Recording
 from slipway.report.advice import Month, Risk
-from slipway.report.model import Quota, TeamView
-from slipway.report.numbers import counted, usd
-from spec.catalog import kubernetes
+from slipway.report.model import Caveat, Evaluation, FindingView, Quota, SuppressedFinding, TeamView
+from slipway.report.page import counted, usd
+from slipway.report.plan import Plan, Verb, kind
+from spec.catalog import kubernetes, prices
 from spec.pricing import Estimate
+from spec.settings import Problem
 from spec.settings.platform import Platform
+
+# What is at risk: what ends on a date, and what is used up.
+
 
 MONTHS: Final = 12
 """Months of the time axis, the current one included."""
@@ -140,3 +150,125 @@ def _budgets(platform: Platform, bill: Estimate, teams: Sequence[TeamView]) -> I
                 fix=f"see what saves most above, or raise {setting}",
                 section="cost",
             )
+    if whole is not None and amounts.ceiling > whole:
+        pools = {name: sum(line.ceiling for line in bill.lines if line.pool == name) for name in platform.pools}
+        dearest = max(pools, key=lambda name: pools[name])
+        yield Risk(
+            day=None,
+            what=f"with all pools at their maximum the stack spends {amounts.ceiling / whole:.0%} of its budget",
+            then=f"{usd(amounts.ceiling)} of {usd(Decimal(whole))} a month: the budget sends notices, it stops nothing",
+            fix=f"lower pools.{dearest}.max, or raise cost.monthlyBudgetUsd",
+            section="cost",
+        )
+
+
+# The policy findings on the program.
+
+
+_LEVELS: Final = ("mandatory", "advisory")
+_SEVERITIES: Final = ("critical", "high", "medium", "low")
+
+
+def evaluation(findings: Sequence[Finding], stack: str, today: date) -> Evaluation:
+    """Active findings, mandatory ones first, and suppressions in use."""
+    stage = environment(stack)
+    groups: dict[str, list[Finding]] = {}
+    for one in findings:
+        if one.counts(today):
+            groups.setdefault(one.id, []).append(one)
+    views = [_view(group, stage) for group in groups.values()]
+
+    def rank(view: FindingView) -> tuple[int, int, str]:
+        severity = _SEVERITIES.index(view.severity) if view.severity in _SEVERITIES else len(_SEVERITIES)
+        return (_LEVELS.index(view.level), severity, view.rule)
+
+    return Evaluation(
+        rules=len(BY_NAME),
+        findings=tuple(sorted(views, key=rank)),
+        suppressions=_suppressed([one for one in findings if not one.counts(today)]),
+        suppressed=sum(not one.counts(today) for one in findings),
+    )
+
+
+def _view(group: Sequence[Finding], stage: str) -> FindingView:
+    first = group[0]
+    rule = BY_NAME[first.rule]
+    return FindingView(
+        level=rule.levels.of(stage).value,
+        severity=rule.severity.value,
+        rule=first.id,
+        title=rule.title,
+        cases=tuple(sorted((_name(one), one.message.removeprefix(f"[{one.check}] ")) for one in group)),
+        external_ids=rule.checks[first.check].external_ids,
+    )
+
+
+def _name(one: Finding) -> str:
+    return one.urn.rpartition("::")[2] or "the stack"
+
+
+def _suppressed(suppressed: Sequence[Finding]) -> tuple[SuppressedFinding, ...]:
+    groups: dict[tuple[str, str, str, str], set[str]] = {}
+    for one in suppressed:
+        if one.suppression is not None:
+            why = one.suppression
+            key = (one.id, why.reason, why.owner, why.until.isoformat())
+            groups.setdefault(key, set()).add(_name(one))
+    return tuple(
+        SuppressedFinding(rule=rule, reason=reason, owner=owner, until=until, resources=tuple(sorted(names)))
+        for (rule, reason, owner, until), names in sorted(groups.items())
+    )
+
+
+# The limitations of a report.
+
+
+def caveats(recording: Recording, bill: Estimate, plan: Plan, warnings: Sequence[Problem]) -> tuple[Caveat, ...]:
+    """Every limitation of the report, with its items."""
+    return tuple(_all(recording, bill, plan, warnings))
+
+
+def _all(recording: Recording, bill: Estimate, plan: Plan, warnings: Sequence[Problem]) -> Iterator[Caveat]:
+    if warnings:
+        cases = tuple(str(warning) for warning in warnings)
+        yield Caveat(
+            what="Warnings about the settings", why="The settings are valid, but should be reviewed.", cases=cases
+        )
+    if bill.unpriced:
+        yield Caveat(
+            what="Unpriced items",
+            why="They cost money, but are not in the totals of this report.",
+            cases=tuple(f"{item.what}: {item.why}" for item in bill.unpriced),
+        )
+    used = prices.book(bill.region).region
+    if used != bill.region:
+        why = f"The catalog has no prices for {bill.region}: run slipway prices refresh --region {bill.region}."
+        yield Caveat(what=f"Prices are for {used}", why=why, cases=())
+    yield from _of_plan(plan)
+    yield from _recorded(recording)
+    yield Caveat(
+        what="No access to AWS",
+        why="The report is generated from the program and its settings, without credentials. Account quotas, capacity, "
+        "names already in use and manual changes only show in slipway preview and slipway up.",
+        cases=(),
+    )
+
+
+def _of_plan(plan: Plan) -> Iterator[Caveat]:
+    unsure = [change.name for change in plan.changes if change.verb is Verb.MAYBE]
+    if unsure:
+        why = "It is not known whether AWS applies these changes in place. Run slipway preview to see it."
+        yield Caveat(what="Update or replacement unknown", why=why, cases=tuple(sorted(unsure)))
+    for note in plan.notes:
+        yield Caveat(what="Scope of the comparison", why=note, cases=())
+
+
+def _recorded(recording: Recording) -> Iterator[Caveat]:
+    """Types that the sandbox checks only against the SDK's schema. Helm releases depend on the available charts."""
+    counts = Counter(one.type for one in recording if one.type.startswith("aws:") and one.type not in MAPPINGS)
+    if counts:
+        yield Caveat(
+            what="Types only recorded by the sandbox",
+            why="The sandbox checks these only against the SDK's schema; AWS validates them during slipway up.",
+            cases=tuple(f"{kind(token)}: {count}" for token, count in sorted(counts.items())),
+        )

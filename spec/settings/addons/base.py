@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from spec.settings.base import Model
 
@@ -15,8 +17,11 @@ class AddonSettings(Model):
         follows: Add-ons whose CRDs it uses if they are installed, without requiring them. Their CRDs come before it; of
             an add-on that does not list its CRDs, everything does.
         excludes: Add-ons that do the same work; a stack has only one of them.
+        example: Settings without a default, as in a stack file. Values of charts are verified with them, and tests of
+            all add-ons use them.
     """
 
     requires: ClassVar[tuple[type[AddonSettings], ...]] = ()
     follows: ClassVar[tuple[type[AddonSettings], ...]] = ()
     excludes: ClassVar[tuple[type[AddonSettings], ...]] = ()
+    example: ClassVar[Mapping[str, Any]] = MappingProxyType({})

@@ -9,7 +9,7 @@ from pydantic import Field
 from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.ingress import Replicas
 from spec.settings.addons.observability import KubePrometheusStack
-from spec.settings.patterns import pattern
+from spec.settings.base import pattern
 
 MemoryGib = Annotated[int, Field(ge=1, le=64)]
 

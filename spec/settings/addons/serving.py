@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController, Replicas
 from spec.settings.addons.observability import KubePrometheusStack
-from spec.settings.patterns import pattern
+from spec.settings.base import pattern
 
 Domain = Annotated[
     str,

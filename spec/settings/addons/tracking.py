@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from spec.settings.addons.base import AddonSettings
-from spec.settings.database import Database
+from spec.settings.storage import Database
 
 
 class Mlflow(AddonSettings):

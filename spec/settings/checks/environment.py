@@ -8,11 +8,10 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from spec.catalog import regions
+from spec.naming import COMPUTED_TAGS
 from spec.settings.checks.base import Context
 from spec.settings.environment import Account, Environment
-from spec.settings.problems import Problem
-from spec.settings.secrets import secrets_in
-from spec.tags import COMPUTED_TAGS
+from spec.settings.problems import Problem, secrets_in
 
 MAX_TAGS: Final = 50
 """User tags that one resource may have (AWS General Reference, "Tag naming limits and requirements")."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from spec.addresses import max_pods_of
+from spec import interfaces
 from spec.catalog import instances
 from spec.catalog.instances import OFFERING_REGIONS, InstanceType
 from spec.settings.capacity import Market
 from spec.settings.checks.base import Context
 from spec.settings.environment import Account
+from spec.settings.network import Network
 from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.problems import Problem
+from spec.subnets import max_pods_of
 
 MANAGED_TYPES: Final = 20
 """Maximum number of instance types of one node group (EKS API Reference, CreateNodegroup)."""
@@ -94,11 +96,32 @@ def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             yield Problem(path, rule, sorted({kind.arch for kind in kinds}), "Make a pool of each.")
         if pool.role is Role.SYSTEM and any(kind.gpus for kind in kinds):
             yield Problem(path, "the system pool must have no GPUs", accelerators, "Use a CPU type such as m7i.large.")
-        for kind in kinds:
-            maximum = max_pods_of(kind.primary_card_enis, kind.ipv4_per_eni)
-            if pool.max_pods > maximum:
+
+
+def pods_addressed(context: Context, pools: dict[str, Pool], network: Network) -> Iterator[Problem]:
+    """Network card 0 has addresses for the pool's pods, beside what EFA and the node take of it."""
+    for name, pool in pools.items():
+        for kind in known_types(pool):
+            if pool.efa and not kind.efa_interfaces:
+                continue  # another check asks for a type with EFA
+            count = interfaces.for_pods(_launched(pool, kind), kind, pod_subnets=network.pod_cidr is not None)
+            maximum = max_pods_of(count, kind.ipv4_per_eni)
+            if count < 1:
+                rule = (
+                    f"card 0 of {kind.name} has {kind.primary_card_enis} network interfaces: with Karpenter the node "
+                    "and EFA have one each, and pods with addresses of network.podCidr need a third"
+                )
+                fix = "Use `provisioner: managed`, where the node and EFA share one, or a type with more on card 0."
+                yield Problem(f"pools.{name}.efa", rule, pool.efa, fix)
+            elif pool.max_pods > maximum:
                 rule = f"{kind.name} has IP addresses for {maximum} pods"
                 yield Problem(f"pools.{name}.maxPods", rule, pool.max_pods, f"Use {maximum} or less.")
+
+
+def _launched(pool: Pool, kind: InstanceType) -> tuple[interfaces.Interface, ...]:
+    if not pool.efa:
+        return interfaces.PRIMARY
+    return interfaces.managed(kind) if pool.provisioner is Provisioner.MANAGED else interfaces.karpenter(kind)
 
 
 def markets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:

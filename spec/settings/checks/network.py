@@ -1,4 +1,6 @@
-"""Checks of the network: ranges, zones, and addresses for the pods of every pool."""
+"""Checks of the network: ranges, zones, and addresses for the pods of every pool; `network.existing` as far as it needs
+no AWS (`spec.settings.found` has the checks that a preview makes); and the zones that offer the types of a pool.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,16 @@ from itertools import combinations
 from string import ascii_lowercase
 from typing import Final
 
-from spec.catalog import regions
+from spec.catalog import instances, regions
 from spec.naming import zone_letter
 from spec.settings.checks.base import Context
 from spec.settings.cluster import Cluster
 from spec.settings.environment import Account
+from spec.settings.existing import KEYS
 from spec.settings.network import Nat, Network
-from spec.settings.pools import Pool
+from spec.settings.pools import Pool, Provisioner
 from spec.settings.problems import Problem
-from spec.settings.zones import addresses_needed
+from spec.settings.zones import addresses_needed, offering, offering_ids
 from spec.subnets import PUBLIC_SLOT, layout
 
 RFC1918: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
@@ -150,3 +153,121 @@ def addresses_for_pods(
         rule = f"zone {letter} needs {needed} pod addresses with all pools at their maximum"
         fix = "Add a podCidr or a larger one, lower max or maxPods of the largest pools, or use more zones."
         yield Problem(path, rule, f"{available} addresses", fix)
+
+
+_PATH = "network.existing"
+
+
+def named_once(_context: Context, network: Network) -> Iterator[Problem]:
+    """VPC and subnets are named by ID or by tags: not by both, and not by neither."""
+    if network.existing is None:
+        return
+    vpc = network.existing.vpc
+    if (vpc.id is None) == (not vpc.tags):
+        yield Problem(f"{_PATH}.vpc", "the VPC is named by its ID or by tags", vpc.id, "Set one of `id` and `tags`.")
+    for kind, subnets in network.existing.kinds.items():
+        if bool(subnets.ids) == bool(subnets.tags):
+            rule = "subnets are named by their IDs or by tags"
+            yield Problem(f"{_PATH}.{KEYS[kind]}", rule, dict(subnets.ids) or None, "Set one of `ids` and `tags`.")
+
+
+def one_subnet_in_each_zone(_context: Context, network: Network) -> Iterator[Problem]:
+    """Subnets are named for the zones of the network, and none of them twice."""
+    if network.existing is None:
+        return
+    seen: dict[str, str] = {}
+    for kind, subnets in network.existing.kinds.items():
+        path = f"{_PATH}.{KEYS[kind]}.ids"
+        missing = [zone for zone in network.zones if zone not in subnets.ids]
+        if subnets.ids and missing:
+            fix = f"Add {', '.join(missing)}, or remove it from network.zones."
+            yield Problem(path, "every zone of the network needs a subnet", sorted(subnets.ids), fix)
+        for zone, id in subnets.ids.items():
+            place = f"{path}.{zone}"
+            if zone not in network.zones:
+                yield Problem(place, "the zone must be in network.zones", zone, f"Use {', '.join(network.zones)}.")
+            if id in seen:
+                yield Problem(place, f"a subnet has one purpose, and {seen[id]} names it", id, "Name another subnet.")
+            seen.setdefault(id, place)
+
+
+def nothing_made(context: Context, network: Network) -> Iterator[Problem]:
+    """Settings that would make parts of a VPC are not set for one that exists."""
+    if network.existing is None:
+        return
+    if "nat" in context.raw["network"] and network.nat is not Nat.NONE:
+        rule = "Slipway makes no NAT gateway in an existing VPC"
+        fix = "Remove it, or set `none` if the private subnets have no route to the internet."
+        yield Problem("network.nat", rule, str(network.nat), fix)
+    if (network.pod_cidr is None) != (network.existing.pod_subnets is None):
+        rule = "subnets for pods and their range belong together"
+        path = "network.podCidr" if network.pod_cidr is None else f"{_PATH}.podSubnets"
+        yield Problem(path, rule, None, "Set both network.podCidr and network.existing.podSubnets, or none of them.")
+
+
+def types_in_zones(context: Context, pools: dict[str, Pool], network: Network, account: Account) -> Iterator[Problem]:
+    """A pool has zones that offer its types: all of them for a managed node group, any for Karpenter."""
+    if elsewhere(network, account):
+        return  # another check asks for the region
+    for name, pool in pools.items():
+        ids = offering_ids(pool, account.region)
+        if ids is None or not _in_region(pool, account.region):
+            continue
+        if not account.zone_ids:
+            yield from _too_many(name, pool, network, account, len(ids))
+            continue
+        if not set(network.zones) <= set(account.zone_ids):
+            continue  # another check asks for the missing ones
+        named = [zone for zone in pool.zones if zone in account.zone_ids]
+        outside = [zone for zone in named if zone not in offering(pool, named, account)]
+        if outside and (pool.provisioner is Provisioner.MANAGED or outside == named):
+            rule = f"the zone must offer {_types(pool)}, and {account.zone_ids[outside[0]]} does not"
+            yield Problem(f"pools.{name}.zones", rule, outside[0], _where(ids))
+        elif not pool.zones and not offering(pool, network.zones, account):
+            rule = f"a zone of the network must offer {_types(pool)}"
+            given = [account.zone_ids.get(zone, zone) for zone in network.zones]
+            yield Problem(f"pools.{name}.instanceTypes", rule, given, _where(ids))
+
+
+def _in_region(pool: Pool, region: str) -> bool:
+    """Whether the region offers every type; otherwise another check reports it."""
+    kinds = [kind for name in pool.instance_types if (kind := instances.find(name)) is not None]
+    return all(kind.offered_in(region) for kind in kinds)
+
+
+def _too_many(name: str, pool: Pool, network: Network, account: Account, offered: int) -> Iterator[Problem]:
+    """Without zone IDs: more zones than offer the types, so that some don't, whichever they are."""
+    zones = pool.zones or network.zones
+    if pool.provisioner is Provisioner.MANAGED and len(zones) > offered:
+        rule = (
+            f"{account.region} offers {_types(pool)} in {offered} zone(s) only, and EKS refuses a node group in others"
+        )
+        fix = "Declare `account.zoneIds`, and the pool uses those; or name zones that offer the types."
+        yield Problem(f"pools.{name}.zones", rule, list(zones), fix)
+
+
+def _types(pool: Pool) -> str:
+    joined = " and " if pool.provisioner is Provisioner.MANAGED else " or "
+    return joined.join(pool.instance_types)
+
+
+def _where(ids: frozenset[str]) -> str:
+    if not ids:
+        return "No zone offers all types: make a pool of each."
+    return f"It is offered in {', '.join(sorted(ids))}: add such a zone to the network, or choose another type."
+
+
+def zones_unknown(context: Context, pools: dict[str, Pool], network: Network, account: Account) -> Iterator[Problem]:
+    """Types that not every zone offers, where the stack declares no zone IDs (a warning)."""
+    if account.zone_ids or not regions.is_region(account.region):
+        return
+    possible = frozenset(regions.get(account.region).zone_ids) - regions.WITHOUT_EKS
+    some = [
+        name
+        for name, pool in pools.items()
+        if (ids := offering_ids(pool, account.region)) is not None and possible - ids
+    ]
+    if some:
+        rule = f"not every zone of {account.region} offers the types of {', '.join(some)}, and which do is unknown"
+        fix = "Declare the IDs that `aws ec2 describe-availability-zones` prints."
+        yield Problem("account.zoneIds", rule, None, fix)

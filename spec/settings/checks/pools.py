@@ -1,12 +1,18 @@
-"""Checks of each pool on its own: bounds, role, provisioner, versions, zones."""
+"""Checks of each pool on its own: bounds, role, provisioner, versions, zones; what it tries when EC2 has none of its
+capacity; and of a Capacity Block whether its dates are whole and the pool runs its nodes on the right days.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
 from typing import Final
 
 from spec.catalog import kubernetes
+from spec.settings.capacity import Reservation
+from spec.settings.checks import machines
 from spec.settings.checks.base import Context
 from spec.settings.cluster import Cluster
 from spec.settings.network import Network
@@ -95,3 +101,112 @@ def budgets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
                 path = f"pools.{name}.disruption.budgets.{key}"
                 given = budget.schedule or budget.duration
                 yield Problem(path, "schedule and duration go together", given, "Set both, or neither.")
+
+
+_OWN: Final = re.compile(r"(\.fallbacks\.\d+)\.capacity\.")
+"""Part of a path in a pool that a fallback does not have."""
+
+
+def usable(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """Fallbacks and idle nodes are Karpenter's, and a fallback's name is not that of a pool or of another one."""
+    for name, pool in pools.items():
+        managed = pool.provisioner is Provisioner.MANAGED
+        path = f"pools.{name}.capacity.fallbacks"
+        if managed and pool.capacity.fallbacks:
+            fix = "Use `provisioner: karpenter`, or make a pool of each and let queues try them (`queues.poolOrder`)."
+            yield Problem(path, "a managed pool has one kind of capacity", [*pool.fallbacks], fix)
+        if managed and pool.capacity_buffer:
+            fix = "Raise min, or use `provisioner: karpenter`."
+            yield Problem(
+                f"pools.{name}.capacityBuffer", "only Karpenter keeps idle nodes ready", pool.capacity_buffer, fix
+            )
+        if pool.efa and pool.capacity.fallbacks:
+            rule = "nodes of an EFA pool are in one place, which another capacity is not"
+            yield Problem(path, rule, [*pool.fallbacks], "Make a pool of each, and name them in queues.poolOrder.")
+        if pool.capacity_buffer > pool.max:
+            rule = f"idle nodes count towards max ({pool.max})"
+            yield Problem(f"pools.{name}.capacityBuffer", rule, pool.capacity_buffer, "Use less, or raise max.")
+        names = [one.name for one in pool.capacity.fallbacks]
+        for position, given in enumerate(names):
+            if given in names[:position] or f"{name}-{given}" in context.named("pools"):
+                rule = f"the NodePool {name}-{given} would exist twice"
+                yield Problem(f"{path}.{position}.name", rule, given, "Use another name.")
+
+
+def machines_fit(context: Context, pools: dict[str, Pool], network: Network) -> Iterator[Problem]:
+    """A fallback's types, zones and market follow the rules of a pool's, and its types have the pool's GPUs."""
+    for name, pool in pools.items():
+        for position, (given, one) in enumerate(zip(pool.capacity.fallbacks, pool.fallbacks.values(), strict=False)):
+            path = f"{name}.capacity.fallbacks.{position}"
+            problems = list(machines.markets(context, {path: one}))
+            if given.instance_types:
+                both = one.model_copy(update={"instance_types": (*pool.instance_types, *given.instance_types)})
+                problems += [*machines.types_exist(context, {path: one}), *machines.types_alike(context, {path: both})]
+                problems += machines.pods_addressed(context, {path: one}, network)
+            yield from (replace(problem, path=_OWN.sub(r"\1.", problem.path)) for problem in problems)
+            for zone in given.zones:
+                if zone not in network.zones:
+                    rule, fix = "the zone must be one of the network's", f"Use {', '.join(network.zones)}."
+                    yield Problem(f"pools.{path}.zones", rule, zone, fix)
+
+
+DAYS: Final = frozenset((*range(1, 15), *range(21, 183, 7)))
+"""Possible lengths: 1 to 14 days, then weeks up to 182 days (botocore 1.44.5, ec2 DescribeCapacityBlockOfferings,
+`CapacityDurationHours`)."""
+
+
+def dates(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """A managed pool on a Capacity Block names both days, and the settings are of no use elsewhere."""
+    for name, pool in pools.items():
+        reservation, path = pool.capacity.reservation, f"pools.{name}.capacity.reservation"
+        if reservation is None:
+            continue
+        managed = reservation.kind == "capacity-block" and pool.provisioner is Provisioner.MANAGED
+        if reservation.active and not managed:
+            rule = "only a managed pool on a Capacity Block is switched by `active`"
+            fix = "Remove it: Karpenter and on-demand reservations use what is active."
+            yield Problem(f"{path}.active", rule, True, fix)
+        missing = [key for key in ("start_date", "end_date") if getattr(reservation, key) is None]
+        if managed and missing:
+            rule = "a managed pool on a Capacity Block needs the days on which the block starts and ends"
+            fix = "Add `startDate` and `endDate`, as `aws ec2 describe-capacity-reservations` shows them."
+            yield Problem(path, rule, reservation.id, fix)
+        length = _length(reservation)
+        if reservation.kind == "capacity-block" and length is not None and length not in DAYS:
+            rule = "a Capacity Block lasts 1 to 14 days, or 21 to 182 days in weeks"
+            yield Problem(f"{path}.endDate", rule, str(reservation.end_date), "Use the days of the purchased block.")
+
+
+def too_early(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """No nodes before the block starts: EC2 launches none, and the node group fails after half an hour."""
+    for name, reservation, start, _ in _dated(pools):
+        if reservation.active and context.today < start:
+            rule = f"the Capacity Block starts on {start}, and EC2 launches no instance before"
+            yield Problem(f"pools.{name}.capacity.reservation.active", rule, True, "Set it on that day.")
+
+
+def out_of_step(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """A block that is paid for and not used, or that has ended (a warning)."""
+    for name, reservation, start, end in _dated(pools):
+        path = f"pools.{name}.capacity.reservation.active"
+        if not reservation.active and start <= context.today < end:
+            rule = f"the Capacity Block is paid for from {start} to {end}, and the pool has no nodes"
+            yield Problem(path, rule, False, "Set `active: true`, except for an upgrade.")
+        if reservation.active and context.today >= end:
+            rule = f"the Capacity Block ends on {end}, and EC2 terminates its instances"
+            yield Problem(path, rule, True, "Set `active: false`, so that jobs are drained; then name the next block.")
+
+
+def _dated(pools: dict[str, Pool]) -> Iterator[tuple[str, Reservation, date, date]]:
+    for name, pool in pools.items():
+        reservation = pool.capacity.reservation
+        if reservation is None or pool.provisioner is not Provisioner.MANAGED or reservation.kind != "capacity-block":
+            continue
+        if reservation.start_date is not None and reservation.end_date is not None:
+            yield name, reservation, reservation.start_date, reservation.end_date
+
+
+def _length(reservation: Reservation) -> int | None:
+    if reservation.start_date is None or reservation.end_date is None:
+        return None
+    return (reservation.end_date - reservation.start_date).days

@@ -8,14 +8,12 @@ from typing import Final
 from spec.settings.addons import Addons
 from spec.settings.checks.base import Context
 from spec.settings.cluster import AddonName, Cluster
-from spec.settings.database import Database
 from spec.settings.environment import Account, Environment
-from spec.settings.lustre import training_zones, zone_of
 from spec.settings.network import Endpoint, Nat, Network
 from spec.settings.pools import Pool
 from spec.settings.problems import Problem
-from spec.settings.registry import Upstream
-from spec.settings.storage import Storage
+from spec.settings.storage import Database, Storage, Upstream
+from spec.settings.zones import training_zones, zone_of
 
 SMALLEST: Final = 1200
 STEP: Final = 2400

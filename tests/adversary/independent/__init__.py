@@ -11,6 +11,10 @@ from typing import Final, TypeVar
 
 from tests.adversary.independent.cloud import CLOUD
 from tests.adversary.independent.commits import COMMITS
+from tests.adversary.independent.deputies import DEPUTIES
+from tests.adversary.independent.examples import EXAMPLES
+from tests.adversary.independent.exposure import EXPOSURE
+from tests.adversary.independent.guards import HOLLOWED
 from tests.adversary.independent.identity import IDENTITY
 from tests.adversary.independent.known import ACCEPTED, GAPS
 from tests.adversary.independent.legitimate import LEGITIMATE as WORK_THAT_GOES_ON
@@ -18,6 +22,9 @@ from tests.adversary.independent.local import LOCAL
 from tests.adversary.independent.objects import DECLARED
 from tests.adversary.independent.platform import EXTRA, PLATFORM
 from tests.adversary.independent.pods import PODS
+from tests.adversary.independent.queueing import QUEUEING
+from tests.adversary.independent.rbac import TAKEOVERS
+from tests.adversary.independent.upkeep import ADD_ON, SETTINGS
 from tests.adversary.independent.work import WORK
 from tests.adversary.probe import INDEPENDENT, Probe
 
@@ -35,8 +42,11 @@ def of_this_set(probes: tuple[Kind, ...], *, legitimate: bool = False) -> tuple[
     )  # fmt: skip
 
 
-REQUESTS: Final = of_this_set((*PODS, *WORK, *PLATFORM))
-CHANGES: Final = of_this_set((*IDENTITY, *CLOUD, *DECLARED))
-COMMITTED: Final = of_this_set(COMMITS)
+REQUESTS: Final = of_this_set((*PODS, *WORK, *PLATFORM, *QUEUEING, *DEPUTIES, *EXPOSURE))
+CHANGES: Final = (
+    *of_this_set((*IDENTITY, *CLOUD, *DECLARED, *TAKEOVERS, *HOLLOWED)),
+    *of_this_set(ADD_ON, legitimate=True),
+)
+COMMITTED: Final = (*of_this_set(COMMITS), *of_this_set(SETTINGS, legitimate=True))
 VISITS: Final = of_this_set(LOCAL)
-LEGITIMATE: Final = of_this_set(WORK_THAT_GOES_ON, legitimate=True)
+LEGITIMATE: Final = of_this_set((*WORK_THAT_GOES_ON, *EXAMPLES), legitimate=True)

@@ -141,8 +141,8 @@ EXTRA: Final = {
     "PrometheusRule": ("monitoring.coreos.com", "v1", "prometheusrules"),
     "NodePool": ("karpenter.sh", "v1", "nodepools"),
     "ClusterQueue": ("kueue.x-k8s.io", "v1beta2", "clusterqueues"),
+    "ServingRuntime": ("serving.kserve.io", "v1alpha1", "servingruntimes"),
+    "WorkflowEventBinding": ("argoproj.io", "v1alpha1", "workfloweventbindings"),
     "ClusterTriggerAuthentication": ("keda.sh", "v1alpha1", "clustertriggerauthentications"),
-    "TriggerAuthentication": ("keda.sh", "v1alpha1", "triggerauthentications"),
-    "InferenceGraph": ("serving.kserve.io", "v1alpha1", "inferencegraphs"),
 }
 """More custom resources: their groups, versions and plurals."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
-from slipway.sandbox.notes import Note, NoteKind, load_notes
+from sandbox.notes import Note, NoteKind, load_notes
 from tests.bench import charts
 from tests.bench.context import ROOT, Bench
 from tests.bench.figure import Figure

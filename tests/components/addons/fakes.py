@@ -7,11 +7,15 @@ from datetime import date
 from typing import Any, ClassVar, Final
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
-from spec.catalog.charts import ChartRef
+from spec.catalog.software import ChartRef
 from spec.settings.addons import AddonSettings
 
 CHART: Final = ChartRef(
-    chart="oci://registry.example/thing", version="1.2.3", released=date(2026, 9, 1), source="github.com/example/thing"
+    name="thing",
+    repository="oci://registry.example",
+    version="1.2.3",
+    released=date(2026, 9, 1),
+    source="github.com/example/thing",
 )
 
 

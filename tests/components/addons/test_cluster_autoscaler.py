@@ -9,7 +9,7 @@ from typing import Any
 import pulumi_aws as aws
 
 from components.addons.cluster_autoscaler import policy, values
-from components.pools.autoscaling import group_tags
+from components.pools.managed import group_tags
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import SYSTEM, record_fleet, spec
 

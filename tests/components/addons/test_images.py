@@ -10,12 +10,13 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from components.addons.images import CHART_IMAGES, cached, chart_values, in_manifest, prefixes
+from components.addons.images import cached, chart_values, in_manifest, prefixes
+from sandbox.kubernetes.helm.binary import available
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.preview import objects_without_cluster
+from sandbox.kubernetes.helm.records import ReleaseName
 from slipway.charts import uses
-from slipway.sandbox.kubernetes.helm.binary import available
-from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
-from slipway.sandbox.kubernetes.helm.records import ReleaseName
+from spec.catalog.software import CHARTS
 from spec.settings import load, read_stack
 from tests.support.mocks import providers, run
 from tests.support.outputs import cluster_outputs
@@ -74,7 +75,7 @@ def test_prefixes_are_those_of_the_caches() -> None:
 
 def test_without_caches_nothing_changes() -> None:
     values = {"image": {"tag": "v1"}, "initContainers": [{"name": "a", "image": "quay.io/a:1"}]}
-    assert chart_values("lws", values, {}) == values
+    assert chart_values(CHARTS["lws"], values, {}) == values
 
 
 def test_own_values_stay_and_containers_of_values_and_manifests_change() -> None:
@@ -82,7 +83,7 @@ def test_own_values_stay_and_containers_of_values_and_manifests_change() -> None
         "image": {"manager": {"repository": "own/lws"}},
         "initContainers": [{"name": "a", "image": "quay.io/a:1"}],
     }
-    made = chart_values("lws", values, THROUGH)
+    made = chart_values(CHARTS["lws"], values, THROUGH)
     assert made["image"] == {"manager": {"repository": "own/lws"}}
     assert made["initContainers"][0]["image"] == f"{ECR}/quay/a:1"
     manifest = {"spec": {"containers": [{"name": "c", "image": "public.ecr.aws/x/y:1"}], "image": "quay.io/no/pod"}}
@@ -92,11 +93,11 @@ def test_own_values_stay_and_containers_of_values_and_manifests_change() -> None
     }
 
 
-@pytest.mark.parametrize("chart", CHART_IMAGES)
+@pytest.mark.parametrize("chart", [row.name for row in CHARTS.values() if row.images])
 def test_the_table_has_the_defaults_of_the_charts(chart: str, shared: Path) -> None:
     folder = shared / "charts-full" / FOLDERS.get(chart, chart)
     defaults = yaml.load((folder / "values.yaml").read_text(), yaml.CSafeLoader)
-    for path, default in CHART_IMAGES[chart].items():
+    for path, default in CHARTS[chart].images.items():
         first, *rest = path.split(".")
         if chart == "gpu-operator" and first == "node-feature-discovery":
             text = (folder / "charts" / first / "values.yaml").read_text()
@@ -140,7 +141,7 @@ def images(at: Any) -> Iterator[str]:
 def test_no_image_of_a_cached_registry_is_pulled_directly(stack: str, shared: Path, tmp_path: Path) -> None:
     helm = available()
     if helm is None:
-        pytest.skip("no helm here: run `python -m slipway.toolchain ensure helm`, or `make setup`")
+        pytest.skip("no helm here: run `python -m sandbox.toolchain ensure helm`, or `make setup`")
     charts = Charts(shared / "charts-full")
     direct: dict[str, set[str]] = {}
     for use in platform_uses(stack, tmp_path):

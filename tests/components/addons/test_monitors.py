@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.kubernetes.helm.binary import available
-from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
-from slipway.sandbox.kubernetes.helm.records import ReleaseName
+from sandbox.kubernetes.helm.binary import available
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.preview import objects_without_cluster
+from sandbox.kubernetes.helm.records import ReleaseName
 from tests.components.addons.test_images import FOLDERS, NOT_RENDERED, plain, platform_uses
 
 SERVED = ("monitoring.coreos.com/v1", "monitoring.coreos.com/v1/ServiceMonitor")
@@ -36,7 +36,7 @@ def blind(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def test_every_monitor_of_a_chart_selects_a_service_with_its_port(shared: Path, tmp_path: Path) -> None:
     helm = available()
     if helm is None:
-        pytest.skip("no helm here: run `python -m slipway.toolchain ensure helm`, or `make setup`")
+        pytest.skip("no helm here: run `python -m sandbox.toolchain ensure helm`, or `make setup`")
     charts, found = Charts(shared / "charts-full"), dict[str, list[str]]()
     monitored = 0
     for use in platform_uses("prod", tmp_path):

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from components.base.controllers import username
 from components.tenancy.roles import cluster_role_manifest, group, role_binding
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.objects import Ref
 from spec.settings.teams import MemberRole
 from tests.components.admission.samples import Object
 

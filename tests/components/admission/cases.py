@@ -41,6 +41,8 @@ def kept(workload: Object, value: str = "true", labels: Object | None = None) ->
     return {**workload, "spec": {**workload["spec"], "template": {**template, "metadata": metadata}}}
 
 
+FIRST: Final = {**gpus(), "name": "first"}
+
 ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     "gpu-pool": {
         "a pod without GPUs": make.pod(),
@@ -51,6 +53,7 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "two containers that share a node": make.pod(on("a100", gpus(7, SLICE), {**gpus(7, SLICE), "name": "b"})),
         "an affinity to two pools": make.pod(tolerant(pool_taint("spot"), affinity=affinity("spot", "cpu"))),
         "two parts of shared GPUs": make.pod(on("turns", gpus(), {**gpus(), "name": "b"})),
+        "a container that needs the GPU before another": make.pod(on("spot", gpus(), initContainers=[FIRST])),
         "a job on its pool": make.job(on("h100"), queued=False),
         "a queued job that tolerates the GPU alone": make.job(tolerant(make.GPU_TAINT)),
         "a deployment on its pool": make.deployment(on("h100")),
@@ -122,6 +125,18 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a slice without the toleration of the GPU": (
             make.pod(on("a100", gpus(1, SLICE), taints=[pool_taint("a100")])),
             "it requests nvidia.com/mig-1g.5gb 1",
+        ),
+        "an init container that alone requests a GPU": (
+            make.pod(spec(container(), initContainers=[FIRST])),
+            "it requests nvidia.com/gpu 1. Nodes offer",
+        ),
+        "an init container with more GPUs than a node has": (
+            make.pod(on("h100", gpus(), initContainers=[{**gpus(2), "name": "first"}])),
+            "no pool fits this pod",
+        ),
+        "a sidecar that doesn't fit beside the container": (
+            make.pod(on("spot", gpus(), initContainers=[{**FIRST, "restartPolicy": "Always"}])),
+            "no pool fits this pod",
         ),
         "more GPUs than a node has": (
             make.pod(on("h100", gpus(2))),

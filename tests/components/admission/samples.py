@@ -227,7 +227,9 @@ CUSTOM: Final = {
     "ServiceMonitor": ("monitoring.coreos.com", "v1", "servicemonitors"),
     "TrainJob": ("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
     "InferenceService": ("serving.kserve.io", "v1beta1", "inferenceservices"),
+    "InferenceGraph": ("serving.kserve.io", "v1alpha1", "inferencegraphs"),
     "ScaledObject": ("keda.sh", "v1alpha1", "scaledobjects"),
+    "TriggerAuthentication": ("keda.sh", "v1alpha1", "triggerauthentications"),
 }
 """Custom resources of the samples: their groups, versions and plurals are the add-ons' own."""
 

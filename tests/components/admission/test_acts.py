@@ -9,16 +9,16 @@ from typing import Final
 import pytest
 
 from components.admission import rules
-from components.admission.manifests import binding, policy
+from components.admission.admission import binding, policy
 from components.tenancy.priorities import priority_class
-from slipway.sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.client import KubeClient
 from spec.settings.admission import Action
 from spec.settings.teams import PriorityName
 from tests.components.admission.actors import ADMIN, EDIT, PLATFORM, TEAM, Act, permissions, request
 from tests.components.admission.acts import ACTS, NAMESPACE
 from tests.components.admission.cases import DENIED
 from tests.components.admission.samples import CONTEXT, CUSTOM, Object, definition
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox

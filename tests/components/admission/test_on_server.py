@@ -12,14 +12,11 @@ from pathlib import Path
 import pytest
 
 from components.admission import StackContext, rules
-from components.admission.manifests import binding, policy
-from components.workloads.pods import Pod
-from components.workloads.resources import Resources
+from components.admission.admission import binding, policy
+from components.workloads.pods import Claim, Pod, Resources
 from components.workloads.target import Target
 from components.workloads.training_job import TrainingJobArgs, training_job
-from components.workloads.volumes import Claim
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
+from sandbox.kubernetes.client import ApiError, KubeClient
 from spec.pools import resolve_all
 from spec.settings import load, read_stack
 from spec.settings.admission import Action
@@ -37,7 +34,7 @@ from tests.components.admission.samples import (
     pod,
     spec,
 )
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox

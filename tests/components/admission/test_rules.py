@@ -1,17 +1,21 @@
 """The table of rules: names match settings, messages contain the fix, pools are rendered as CEL."""
 
+from pathlib import Path
 from typing import Final
 
 import pytest
 
-from components.admission import Rule, StackContext, rules
-from components.admission.manifests import ACTIONS, binding, policy
+from components.admission import Rule, StackContext, queues, rules, traffic, workflows
+from components.admission.admission import ACTIONS, binding, policy
 from components.admission.placement import pools
 from components.admission.rule import Message, literal
+from spec.catalog.software import CHARTS
 from spec.settings.admission import Action, Admission
+from tests.components.admission import acts_of_keys, acts_of_sources
 from tests.components.admission.guide import GUIDE, PART, listing
 from tests.components.admission.samples import CONTEXT
 from tests.support import generated
+from tests.support.structural import definition
 
 RULES: Final = rules(CONTEXT)
 LONGEST_MESSAGE: Final = 5000
@@ -28,7 +32,12 @@ def test_every_rule_has_a_setting_and_every_setting_a_rule() -> None:
 def test_without_kueue_jobs_need_no_queue() -> None:
     context = StackContext(pools=CONTEXT.pools, queues=False, max_replicas=10)
     without = rules(context)
-    assert {rule.name for rule in RULES} - {rule.name for rule in without} == {"queue-name", "gpu-queue", "queue-start"}
+    assert {rule.name for rule in RULES} - {rule.name for rule in without} == {
+        "queue-name",
+        "gpu-queue",
+        "queue-start",
+        "queue-metadata",
+    }
     assert all("kueue.x-k8s.io" not in str(policy(rule, context)["spec"]["validations"]) for rule in without)
 
 
@@ -82,6 +91,26 @@ def test_the_text_of_a_message_shows_a_placeholder_for_the_value() -> None:
     message = Message(wrong="image ", found="variables.images", shown="images", fix=" is loose")
     assert message.expression == '"image " + variables.images + " is loose"'
     assert message.text == "image <images> is loose"
+
+
+def test_lists_of_allowed_keys_are_of_the_pinned_versions() -> None:
+    """Read the source of a new version again: what it adds is refused until somebody has."""
+    assert acts_of_sources.NOTES["version"] == CHARTS["aws-load-balancer-controller"].version
+    assert acts_of_keys.KEYS["version"] == CHARTS["kueue"].version
+    assert set(queues.ALLOWED) - set(acts_of_keys.KEYS["user"]) == {
+        f"leaderworkerset.sigs.k8s.io/{name}" for name in ("exclusive-topology", "subgroup-exclusive-topology")
+    }
+    named = {name for name in acts_of_sources.OWN if not name.startswith((traffic.ACTION, *traffic.OWN_PREFIXES))}
+    assert named == {*traffic.OWN, *traffic.NAMED}
+    assert set(acts_of_sources.OWN) <= set(acts_of_sources.NOTES["ingress"])
+    assert set(acts_of_sources.TARGETS) == set(traffic.SHARED)
+
+
+def test_every_source_of_credentials_is_allowed_or_tried(shared: Path) -> None:
+    manifest = definition(shared / "charts/keda/crds/triggerauthentications.keda.sh.yaml", "TriggerAuthentication")
+    (version,) = manifest["spec"]["versions"]
+    fields = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    assert set(fields) == {*workflows.SOURCES, *acts_of_sources.SOURCES}
 
 
 def test_the_guide_lists_every_rule_with_its_message() -> None:

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from components.admission import StackContext, rules
-from components.admission.manifests import binding, policy
+from components.admission.admission import binding, policy
 from components.tenancy.priorities import priority_class
-from slipway.sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.client import KubeClient
 from spec.settings.admission import Action
 from spec.settings.teams import PriorityName
 from tests.components.admission.actors import EDIT, permissions, request
@@ -22,7 +22,7 @@ from tests.components.admission.samples import CONTROLLERS, GPU_TAINT, POOL, job
 from tests.components.workloads.samples import GOOD, TARGET, bodies
 from tests.components.workloads.test_api_server import pods
 from tests.components.workloads.test_crds import FILES, crd
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox

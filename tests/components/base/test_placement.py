@@ -12,8 +12,6 @@ from components.base.placement import (
     every_toleration,
     gpu_tolerations,
     pool_tolerations,
-    system_placement,
-    system_tolerations,
 )
 from spec.pools import PoolSpec, resolve_all
 from tests.components.pools.samples import SYSTEM, platform
@@ -47,7 +45,7 @@ def tolerated(pool: PoolSpec, tolerations: list[dict[str, str]]) -> bool:
 
 
 def test_controllers_run_only_on_system_pools() -> None:
-    placement = system_placement(context_of())
+    placement = context_of().placement
     assert placement["nodeSelector"] == {"platform.slipway/role": "system"}
     assert placement["tolerations"] == [CRITICAL]
 
@@ -55,8 +53,9 @@ def test_controllers_run_only_on_system_pools() -> None:
 def test_controllers_tolerate_every_taint_of_system_pools() -> None:
     taints = {"ours.example/quiet": {"effect": "NoExecute"}, "CriticalAddonsOnly": {"effect": "NoSchedule"}}
     context = context_of(pools={"system": {**SYSTEM, "taints": taints}})
-    assert tolerated(context.pools["system"], system_tolerations(context))
-    assert [each["key"] for each in system_tolerations(context)] == ["CriticalAddonsOnly", "ours.example/quiet"]
+    tolerations = context.placement["tolerations"]
+    assert tolerated(context.pools["system"], tolerations)
+    assert [each["key"] for each in tolerations] == ["CriticalAddonsOnly", "ours.example/quiet"]
 
 
 def test_agents_of_gpu_nodes_tolerate_exactly_the_taints_of_gpu_pools() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pulumi_aws as aws
+import pytest
 
+from components.cluster.access import document, kubeconfig
 from tests.components.cluster.support import CONTROL_PLANE, record_control_plane
-from tests.support.mocks import ACCOUNT
+from tests.support.mocks import ACCOUNT, UNKNOWN, run
 
 ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
     "platform-admins": {
@@ -71,3 +74,45 @@ def test_adding_an_entry_changes_no_other() -> None:
     after = record_control_plane(access=ACCESS)
     assert before.resources.keys() < after.resources.keys()
     assert all(resource.inputs == after.resources[urn].inputs for urn, resource in before.resources.items())
+
+
+GIVEN = ("slipway-test", "eu-west-1", "https://api.example", "Q0E=")
+
+
+def test_the_current_context_refers_to_cluster_and_user() -> None:
+    config = document(*GIVEN)
+    (context,) = config["contexts"]
+    assert config["current-context"] == context["name"] == "slipway-test"
+    assert context["context"] == {"cluster": config["clusters"][0]["name"], "user": config["users"][0]["name"]}
+    assert config["clusters"][0]["cluster"] == {
+        "server": "https://api.example",
+        "certificate-authority-data": "Q0E=",
+    }
+
+
+def test_the_token_command_names_cluster_and_region_and_never_prompts() -> None:
+    exec_ = document(*GIVEN)["users"][0]["user"]["exec"]
+    assert exec_["command"] == "aws"
+    assert exec_["args"][:6] == ["eks", "get-token", "--cluster-name", "slipway-test", "--region", "eu-west-1"]
+    assert exec_["interactiveMode"] == "Never"
+
+
+def test_a_user_has_no_credential_of_its_own() -> None:
+    (user,) = document(*GIVEN)["users"]
+    assert set(user["user"]) == {"exec"}
+
+
+def test_the_text_is_json_with_sorted_keys() -> None:
+    text = run(lambda: kubeconfig(*GIVEN)).returned
+    assert text == json.dumps(json.loads(text), sort_keys=True)
+    assert json.loads(text) == document(*GIVEN)
+
+
+@pytest.mark.parametrize("part", [2, 3])
+def test_it_is_unknown_while_a_part_is_unknown(part: int) -> None:
+    def build() -> Any:
+        arguments: list[Any] = [*GIVEN]
+        arguments[part] = aws.ec2.Vpc("later").arn
+        return kubeconfig(*arguments)
+
+    assert run(build, preview=True).returned == UNKNOWN

@@ -8,7 +8,8 @@ from typing import Any
 import pulumi_aws as aws
 import pytest
 
-from components.cluster.addons import Phase, chosen, key_of
+from components.base.iam import Inline, Managed
+from components.cluster.addons import Phase, Scope, chosen, key_of, permissions
 from spec.catalog import addons as catalog
 from spec.settings.cluster import Addon, AddonName
 from tests.components.cluster.support import CONTROL_PLANE, record_cluster
@@ -68,39 +69,6 @@ def test_conflicts_are_overwritten_on_create_and_preserved_on_update() -> None:
         assert addon.inputs["resolveConflictsOnUpdate"] == "PRESERVE"
 
 
-def test_the_network_add_on_has_prefixes_and_network_policy() -> None:
-    values = json.loads(_addons()["addons-vpc-cni"].inputs["configurationValues"])
-    assert values == {
-        "enableNetworkPolicy": "true",
-        "env": {"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": "1"},
-    }
-
-
-def test_the_monitoring_agent_does_not_report_gpus_by_default() -> None:
-    """It reports healthy GPUs as broken, and node repair terminates their nodes."""
-    values = json.loads(_addons()["addons-node-monitoring-agent"].inputs["configurationValues"])
-    assert values == {"nodeAgent": {"monitors": {"nvidia": {"enabled": False}}}}
-
-
-def test_where_gpus_are_repaired_dcgm_runs_on_tainted_nodes() -> None:
-    values = json.loads(_addons(repairGpus=True)["addons-node-monitoring-agent"].inputs["configurationValues"])
-    assert values == {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}
-
-
-def test_volumes_have_the_platforms_tags() -> None:
-    values = json.loads(_addons()["addons-late-ebs-csi"].inputs["configurationValues"])
-    assert values == {"controller": {"extraVolumeTags": {"environment": "test", "owner": "ml-platform"}}}
-
-
-def test_buckets_can_be_mounted_on_tainted_nodes() -> None:
-    values = json.loads(_addons()["addons-late-s3-csi"].inputs["configurationValues"])
-    assert values == {"node": {"tolerateAllTaints": True}}
-
-
-def test_an_add_on_with_default_configuration_has_no_values() -> None:
-    assert "configurationValues" not in _addons()["addons-late-coredns"].inputs
-
-
 def test_each_add_on_that_calls_aws_has_its_own_role_with_one_policy() -> None:
     recording = record_cluster(buckets=("slipway-test-data-*",))
     callers = {key_of(AddonName(name)) for name, facts in catalog.ADDONS.items() if facts.calls_aws}
@@ -157,10 +125,6 @@ def test_add_ons_are_deleted_with_their_cluster() -> None:
     assert {addon.deleted_with for addon in recording.of(aws.eks.Addon).values()} == {cluster.urn}
 
 
-def test_without_buckets_the_s3_driver_has_no_permissions() -> None:
-    assert "podIdentityAssociations" not in _addons()["addons-late-s3-csi"].inputs
-
-
 def test_a_first_preview_declares_the_same_resources() -> None:
     assert {resource.urn for resource in record_cluster(preview=True)} == {
         resource.urn for resource in record_cluster()
@@ -188,3 +152,64 @@ def _policies(recording: Recording, role: Registered) -> list[Registered]:
     kinds = (aws.iam.RolePolicy, aws.iam.RolePolicyAttachment)
     policies = [policy for kind in kinds for policy in recording.of(kind).values()]
     return [policy for policy in policies if policy.inputs["role"] == role.outputs["name"]]
+
+
+SCOPE = Scope(partition="aws-us-gov", region="us-gov-west-1", account_id="111122223333", buckets=("team-a-data",))
+
+
+def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
+    policy = permissions(addon, SCOPE)
+    assert isinstance(policy, Inline)
+    assert isinstance(policy.document, str)
+    return {statement["Sid"]: statement for statement in json.loads(policy.document)["Statement"]}
+
+
+@pytest.mark.parametrize(
+    ("addon", "policy"),
+    [
+        (AddonName.VPC_CNI, "AmazonEKS_CNI_Policy"),
+        (AddonName.EBS_CSI, "AmazonEBSCSIDriverEKSClusterScopedPolicy"),
+        (AddonName.EFS_CSI, "service-role/AmazonEFSCSIDriverPolicy"),
+    ],
+)
+def test_aws_managed_policies_are_of_the_partition(addon: AddonName, policy: str) -> None:
+    assert permissions(addon, SCOPE) == Managed(arn=f"arn:aws-us-gov:iam::aws:policy/{policy}")
+
+
+@pytest.mark.parametrize(
+    "addon", [AddonName.KUBE_PROXY, AddonName.POD_IDENTITY_AGENT, AddonName.COREDNS, AddonName.METRICS_SERVER]
+)
+def test_an_add_on_that_does_not_call_aws_has_no_permissions(addon: AddonName) -> None:
+    assert permissions(addon, SCOPE) is None
+
+
+def test_the_fsx_driver_can_delete_only_its_own_file_systems() -> None:
+    statements = _statements(AddonName.FSX_CSI)
+    change = statements["ChangeOwn"]
+    assert change["Action"] == ["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"]
+    assert change["Condition"] == {"Null": {"aws:ResourceTag/CSIVolumeName": ["false"]}}
+    assert change["Resource"] == ["arn:aws-us-gov:fsx:us-gov-west-1:111122223333:file-system/*"]
+
+
+def test_every_write_permission_of_the_fsx_driver_has_a_condition() -> None:
+    open_to_all = [s for s in _statements(AddonName.FSX_CSI).values() if "Condition" not in s]
+    assert [s["Action"] for s in open_to_all] == [["fsx:DescribeFileSystems"]]
+
+
+def test_the_s3_driver_has_access_only_to_the_named_buckets_of_this_account() -> None:
+    statements = _statements(AddonName.S3_CSI)
+    assert statements["List"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data"]
+    assert statements["Read"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data/*"]
+    for statement in statements.values():
+        assert statement["Condition"] == {"StringEquals": {"aws:ResourceAccount": ["111122223333"]}}
+
+
+def test_the_s3_driver_only_reads() -> None:
+    actions = [action for statement in _statements(AddonName.S3_CSI).values() for action in statement["Action"]]
+    assert sorted(actions) == ["s3:GetObject", "s3:ListBucket"]
+
+
+def test_no_statement_allows_every_action() -> None:
+    for addon in (AddonName.FSX_CSI, AddonName.S3_CSI):
+        actions = [action for statement in _statements(addon).values() for action in statement["Action"]]
+        assert not any("*" in action for action in actions)

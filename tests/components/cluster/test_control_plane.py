@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pulumi_aws as aws
-import pytest
 
 from tests.components.cluster.support import CONTROL_PLANE, record_control_plane
 from tests.support.mocks import UNKNOWN
 from tests.support.settings import CLUSTER_NAME
-
-GROUP = f"arn:aws:logs:us-east-1:111122223333:log-group:/aws/eks/{CLUSTER_NAME}/cluster"
-
-
-def _inputs(**more: Any) -> dict[str, Any]:
-    return dict(record_control_plane(**more).of(aws.eks.Cluster)[CONTROL_PLANE].inputs)
-
-
-def test_the_api_endpoint_is_private_by_default() -> None:
-    config = _inputs()["vpcConfig"]
-    assert config["endpointPrivateAccess"] is True
-    assert config["endpointPublicAccess"] is False
-    assert "publicAccessCidrs" not in config
-
-
-def test_a_public_endpoint_allows_only_the_listed_cidrs() -> None:
-    config = _inputs(endpoint={"publicAccess": True, "publicAccessCidrs": ["203.0.113.0/24", "198.51.100.0/24"]})[
-        "vpcConfig"
-    ]
-    assert config["endpointPublicAccess"] is True
-    assert config["publicAccessCidrs"] == ["198.51.100.0/24", "203.0.113.0/24"]
 
 
 def test_networks_outside_the_vpc_reach_the_private_endpoint_before_anything_is_applied_in_the_cluster() -> None:
@@ -45,45 +22,9 @@ def test_networks_outside_the_vpc_reach_the_private_endpoint_before_anything_is_
     assert {rule.urn for rule in rules.values()} <= set(recording.returned["access"])
 
 
-def test_the_creator_of_the_cluster_gets_no_access() -> None:
-    assert _inputs()["accessConfig"] == {
-        "authenticationMode": "API",
-        "bootstrapClusterCreatorAdminPermissions": False,
-    }
-
-
-def test_secrets_are_encrypted_with_a_rotating_key_of_the_cluster() -> None:
-    recording = record_control_plane(keyDeletionDays=7)
-    cluster, key = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.one(aws.kms.Key)
-    assert cluster.inputs["encryptionConfig"] == {
-        "provider": {"keyArn": key.outputs["arn"]},
-        "resources": ["secrets"],
-    }
-    assert key.inputs["enableKeyRotation"] is True
-    assert key.inputs["deletionWindowInDays"] == 7
-    assert recording.one(aws.kms.Alias).inputs["name"] == f"alias/{CLUSTER_NAME}"
-
-
-def test_the_key_is_managed_by_the_account_and_used_by_one_log_group() -> None:
-    policy = json.loads(record_control_plane().one(aws.kms.Key).inputs["policy"])
-    administration, encryption = policy["Statement"]
-    assert administration["Principal"] == {"AWS": ["arn:aws:iam::111122223333:root"]}
-    assert encryption["Condition"] == {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": [GROUP]}}
-
-
-def test_all_logs_go_to_a_log_group_with_retention_and_key() -> None:
-    recording = record_control_plane(logRetentionDays=365)
+def test_the_cluster_waits_for_its_log_group() -> None:
+    recording = record_control_plane()
     cluster, group = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.one(aws.cloudwatch.LogGroup)
-    assert cluster.inputs["enabledClusterLogTypes"] == [
-        "api",
-        "audit",
-        "authenticator",
-        "controllerManager",
-        "scheduler",
-    ]
-    assert group.inputs["name"] == f"/aws/eks/{CLUSTER_NAME}/cluster"
-    assert group.inputs["retentionInDays"] == 365
-    assert group.inputs["kmsKeyId"] == recording.one(aws.kms.Key).outputs["arn"]
     assert recording.waits(cluster, group)
 
 
@@ -96,37 +37,15 @@ def test_the_cluster_depends_on_the_policy_of_its_role() -> None:
     assert trust["Principal"] == {"Service": ["eks.amazonaws.com"]}
 
 
-@pytest.mark.parametrize("protection", [True, False])
-def test_deletion_protection_is_as_configured(protection: bool) -> None:
-    assert _inputs(deletionProtection=protection)["deletionProtection"] is protection
-
-
 def test_cluster_key_and_logs_are_protected_only_if_configured() -> None:
     assert record_control_plane().protected == set()
     assert record_control_plane(protect=True).protected == {CONTROL_PLANE, "cluster-key", "cluster-logs"}
-
-
-@pytest.mark.parametrize(("support", "expected"), [("standard", "STANDARD"), ("extended", "EXTENDED")])
-def test_the_support_policy_is_as_configured(support: str, expected: str) -> None:
-    assert _inputs(supportType=support)["upgradePolicy"] == {"supportType": expected}
-
-
-def test_version_service_cidr_and_name_are_as_configured() -> None:
-    inputs = _inputs(version="1.34", serviceIpv4Cidr="172.21.0.0/16")
-    assert inputs["version"] == "1.34"
-    assert inputs["kubernetesNetworkConfig"] == {"ipFamily": "ipv4", "serviceIpv4Cidr": "172.21.0.0/16"}
-    assert inputs["name"] == CLUSTER_NAME
-    assert inputs["bootstrapSelfManagedAddons"] is False
 
 
 def test_adding_a_zone_does_not_change_the_cluster() -> None:
     cluster = record_control_plane(letters="abc").of(aws.eks.Cluster)[CONTROL_PLANE]
     assert cluster.inputs["vpcConfig"]["subnetIds"] == ["subnet-private-a", "subnet-private-b", "subnet-private-c"]
     assert cluster.ignore_changes == ("vpcConfig.subnetIds",)
-
-
-def test_the_cluster_is_deleted_before_its_replacement() -> None:
-    assert record_control_plane().of(aws.eks.Cluster)[CONTROL_PLANE].delete_before_replace is True
 
 
 def test_outputs_have_the_values_from_aws() -> None:

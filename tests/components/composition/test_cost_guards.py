@@ -9,11 +9,9 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.kubernetes import type_token
-from components.composition.cost_guards import GuardsArgs, guards
+from components.composition.cost_guards import NAMESPACE, GuardsArgs, guards, permissions, shutdown_job
 from components.composition.node_pools import NodePoolContext, managed_pools
-from components.composition.notebook_shutdown import NAMESPACE, permissions, shutdown_job
-from components.cost.budgets import budgets, notifications
-from components.cost.schedules import actions
+from components.cost import actions, budgets, notifications
 from components.observability.notifications import subscribers, topic_arn
 from components.tenancy import TeamOutputs
 from spec.pools import resolve_all

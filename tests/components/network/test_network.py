@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 from typing import Any
 
 import pulumi
@@ -138,20 +139,10 @@ def test_no_security_group_rule_allows_the_internet() -> None:
         assert "egress" not in group.inputs
 
 
-def test_the_default_security_group_is_emptied() -> None:
-    group = record().one(aws.ec2.DefaultSecurityGroup)
-    assert group.inputs["ingress"] == group.inputs["egress"] == []
-
-
 def test_no_subnet_assigns_public_addresses() -> None:
     subnets = record(podCidr="100.64.0.0/16").of(aws.ec2.Subnet)
     assert len(subnets) == 6
     assert {subnet.inputs["mapPublicIpOnLaunch"] for subnet in subnets.values()} == {False}
-
-
-def test_the_vpc_resolves_names_of_its_private_endpoints() -> None:
-    vpc = record().one(aws.ec2.Vpc)
-    assert vpc.inputs["enableDnsSupport"] is vpc.inputs["enableDnsHostnames"] is True
 
 
 def test_outputs_map_zones_to_subnets() -> None:
@@ -192,3 +183,76 @@ def test_logical_names_contain_neither_region_nor_account() -> None:
 def _added(before: Recording, after: Recording) -> set[tuple[str, str]]:
     fresh: list[Registered] = [after.resources[urn] for urn in after.resources.keys() - before.resources.keys()]
     return {(resource.type, resource.name) for resource in fresh}
+
+
+def test_the_s3_gateway_endpoint_is_on_every_private_route_table() -> None:
+    recording = record("abc")
+    endpoint = recording.one(aws.ec2.VpcEndpoint)
+    assert endpoint.inputs["serviceName"] == "com.amazonaws.us-east-1.s3"
+    assert endpoint.inputs["vpcEndpointType"] == "Gateway"
+    tables = [recording.of(aws.ec2.RouteTable)[f"network-route-private-{letter}"] for letter in "abc"]
+    assert endpoint.input_sources["routeTableIds"] == tuple(sorted(table.urn for table in tables))
+
+
+def test_interface_endpoints_have_private_dns_and_one_interface_per_zone() -> None:
+    recording = record("abc", endpoints=["ecr.api", "sts"])
+    endpoint = recording.of(aws.ec2.VpcEndpoint)["network-endpoint-ecr-api"]
+    assert endpoint.inputs["serviceName"] == "com.amazonaws.us-east-1.ecr.api"
+    assert endpoint.inputs["privateDnsEnabled"] is True
+    private = [recording.of(aws.ec2.Subnet)[f"network-subnet-private-{letter}"] for letter in "abc"]
+    assert endpoint.input_sources["subnetIds"] == tuple(sorted(subnet.urn for subnet in private))
+    assert endpoint.input_sources["securityGroupIds"] == (recording.one(aws.ec2.SecurityGroup).urn,)
+
+
+def test_order_and_duplicates_in_the_stack_file_are_irrelevant() -> None:
+    one, other = record(endpoints=["sts", "ecr.api"]), record(endpoints=["ecr.api", "sts", "ecr.api"])
+    assert {urn: resource.inputs for urn, resource in one.resources.items()} == {
+        urn: resource.inputs for urn, resource in other.resources.items()
+    }
+
+
+GROUP = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/vpc/slipway-test/flow-logs"
+
+
+def test_flow_logs_of_the_vpc_depend_on_a_log_group_with_the_key() -> None:
+    recording = record()
+    group, log = recording.one(aws.cloudwatch.LogGroup), recording.one(aws.ec2.FlowLog)
+    assert recording.waits(log, group)
+    assert group.input_sources["kmsKeyId"] == (recording.one(aws.kms.Key).urn,)
+    assert log.input_sources["vpcId"] == (recording.one(aws.ec2.Vpc).urn,)
+
+
+def test_the_role_can_write_only_to_this_log_group() -> None:
+    recording = record()
+    write, find = json.loads(recording.one(aws.iam.RolePolicy).inputs["policy"])["Statement"]
+    assert write["Action"] == ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+    assert write["Resource"] == [f"{GROUP}:*"]
+    assert find["Action"] == ["logs:DescribeLogGroups"]
+    assert recording.waits(recording.one(aws.ec2.FlowLog), recording.one(aws.iam.RolePolicy))
+
+
+def test_only_flow_logs_of_this_account_can_assume_the_role() -> None:
+    (trust,) = json.loads(record().one(aws.iam.Role).inputs["assumeRolePolicy"])["Statement"]
+    assert trust["Principal"] == {"Service": ["vpc-flow-logs.amazonaws.com"]}
+    assert trust["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": ["111122223333"]},
+        "ArnLike": {"aws:SourceArn": ["arn:aws:ec2:us-east-1:111122223333:vpc-flow-log/*"]},
+    }
+
+
+def test_the_key_rotates_and_is_used_only_by_this_log_group() -> None:
+    key = record().one(aws.kms.Key)
+    assert key.inputs["enableKeyRotation"] is True
+    administration, encryption = json.loads(key.inputs["policy"])["Statement"]
+    assert administration["Principal"] == {"AWS": ["arn:aws:iam::111122223333:root"]}
+    assert encryption["Principal"] == {"Service": ["logs.us-east-1.amazonaws.com"]}
+    assert encryption["Condition"] == {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": [GROUP]}}
+
+
+def test_only_pod_subnets_depend_on_the_secondary_cidr() -> None:
+    recording = record(podCidr="100.64.0.0/16")
+    association = recording.one(aws.ec2.VpcIpv4CidrBlockAssociation)
+    assert association.inputs["cidrBlock"] == "100.64.0.0/16"
+    subnets = recording.of(aws.ec2.Subnet)
+    assert recording.waits(subnets["network-subnet-pods-a"], association)
+    assert not recording.waits(subnets["network-subnet-private-a"], association)

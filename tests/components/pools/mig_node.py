@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from components.pools import mig
+from components.pools import user_data
 
-SCRIPT: Final = Path(mig.__file__).parent / "mig.sh"
+SCRIPT: Final = Path(user_data.__file__).parent / "mig.sh"
 _STUB: Final = """#!PYTHON -IS
 import json, pathlib, sys
 home = pathlib.Path(__file__).parent

@@ -48,7 +48,7 @@ def platform(pools: Mapping[str, Mapping[str, Any]], **parts: Any) -> Platform:
     data = {
         "environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
         "account": {"id": ACCOUNT, "region": REGION},
-        "network": {"cidr": "10.0.0.0/16", "podCidr": "100.64.0.0/16", "zones": list(ZONES), "peers": PEERS},
+        "network": {"cidr": "10.0.0.0/16", "zones": list(ZONES), "peers": PEERS},
         "pools": {"system": SYSTEM, **pools},
         **parts,
         "addons": {"gpuOperator": {}, "efaDevicePlugin": {}, **parts.get("addons", {})},

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from components.pools.karpenter import node_overlay, node_pool
 from components.pools.nodeclass import NodeClassArgs, node_class
-from components.pools.nodepool import node_pool
-from components.pools.overlay import node_overlay
 from tests.components.pools.samples import ONE_ZONE, spec
 
 CASES: dict[str, dict[str, Any]] = {

@@ -9,14 +9,13 @@ import pytest
 import yaml
 
 from components.base.kubernetes import ManifestKind
-from components.pools import nodeclass, nodepool, overlay
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.unknowns import PLACEHOLDER
+from components.pools import karpenter, nodeclass
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.validation import PLACEHOLDER
 from spec.pools.pool_spec import PoolSpec
 from tests.components.pools.samples import spec
 from tests.components.pools.test_crds import CASES
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox
@@ -49,10 +48,10 @@ def node_class(pool: PoolSpec) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CASES)
 def test_the_api_server_accepts_every_manifest_at_a_first_preview(client: KubeClient, name: str) -> None:
     pool = spec(**CASES[name])
-    client.apply(manifest(nodepool.KIND, nodepool.node_pool(pool)), "test", dry_run=True)
+    client.apply(manifest(karpenter.KIND, karpenter.node_pool(pool)), "test", dry_run=True)
     client.apply(manifest(nodeclass.KIND, node_class(pool)), "test", dry_run=True)
-    if overlay.wants_overlay(pool):
-        client.apply(manifest(overlay.KIND, overlay.node_overlay(pool)), "test", dry_run=True)
+    if karpenter.wants_overlay(pool):
+        client.apply(manifest(karpenter.OVERLAY_KIND, karpenter.node_overlay(pool)), "test", dry_run=True)
 
 
 def test_it_refuses_two_efa_devices_on_one_network_card(client: KubeClient) -> None:

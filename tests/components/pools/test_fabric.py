@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi_aws as aws
 import pytest
 
-from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, record_fleet
+from tests.components.pools.samples import MANAGED_A100, ONE_ZONE, record_fleet
 from tests.support.mocks import Recording
 
 POOLS = {
@@ -45,15 +45,3 @@ def test_every_group_and_rule_has_a_description(recording: Recording) -> None:
 def test_the_group_has_tags_with_cluster_and_pool_for_karpenter(recording: Recording) -> None:
     group = recording.of(aws.ec2.SecurityGroup)["pool-elastic-fabric-security-group"]
     assert group.inputs["tags"] == {"platform.slipway/cluster": "slipway-test", "platform.slipway/pool": "elastic"}
-
-
-def test_a_capacity_block_has_no_placement_group() -> None:
-    recording = record_fleet({"work": BLOCK})
-    assert recording.of(aws.ec2.SecurityGroup)
-    assert not recording.of(aws.ec2.PlacementGroup)
-
-
-def test_a_pool_without_efa_has_none() -> None:
-    recording = record_fleet({"work": MANAGED_A100})
-    assert not recording.of(aws.ec2.SecurityGroup)
-    assert not recording.of(aws.ec2.PlacementGroup)

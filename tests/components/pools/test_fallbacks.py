@@ -9,16 +9,14 @@ import pytest
 import yaml
 
 from components.admission.placement import pools as cel_pools
-from components.pools.buffer import KIND, pod_spec
-from components.pools.nodepool import node_pool
+from components.pools.karpenter import BUFFER_KIND, node_pool, pod_spec
+from sandbox.kubernetes.client import ApiError, KubeClient
 from slipway.cost.reconciliation import disagreements
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
 from spec.pools import resolve_all
 from spec.pricing.estimate import estimate
 from tests.components.pools.samples import ONE_ZONE, platform, record_fleet, spec
 from tests.components.pools.test_karpenter import NODE_CLASS, NODE_POOL
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.mocks import Recording
 
@@ -136,9 +134,8 @@ def test_the_api_server_accepts_buffers_and_weights_and_refuses_a_weight_too_hig
     define(client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files])
     buffer = {"podTemplateRef": {"name": "idle-cpu"}, "replicas": 2}
     metadata = {"name": "work", "namespace": "kube-system"}
-    client.apply(
-        {"apiVersion": KIND.api_version, "kind": KIND.kind, "metadata": metadata, "spec": buffer}, "t", dry_run=True
-    )
+    buffers = {"apiVersion": BUFFER_KIND.api_version, "kind": BUFFER_KIND.kind}
+    client.apply({**buffers, "metadata": metadata, "spec": buffer}, "t", dry_run=True)
     template = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata}
     client.apply({**template, "template": {"spec": pod_spec(spec(preset="cpu"))}}, "t", dry_run=True)
     pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "work"}}

@@ -22,17 +22,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.addons import efa_device_plugin
+from components.addons.gpu_operator import bottlerocket_rule
 from components.addons.gpu_operator import values as operator_values
-from components.addons.gpu_operator.rules import bottlerocket_rule
-from components.pools import interfaces
-from components.pools.autoscaling import group_tags
+from components.pools.karpenter import node_overlay, node_pool, wants_overlay
+from components.pools.managed import group_tags
 from components.pools.nodeclass import NodeClassArgs, node_class
-from components.pools.nodepool import node_pool
-from components.pools.overlay import node_overlay, wants_overlay
 from components.pools.user_data import user_data
-from slipway.sandbox.nodes.groups import NodeGroup, nodes_of
-from slipway.sandbox.nodes.karpenter import placeholder
-from slipway.sandbox.nodes.spec import node
+from sandbox.nodes.groups import NodeGroup, nodes_of
+from sandbox.nodes.karpenter import placeholder
+from sandbox.nodes.spec import node
+from spec import interfaces
 from spec.catalog import gpus, instances, mig
 from spec.pools import PoolSpec, resolve_all
 from spec.settings.addons.gpu import GpuOperator

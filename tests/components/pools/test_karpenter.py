@@ -9,8 +9,12 @@ import pulumi_aws as aws
 import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
-from components.pools.karpenter import KarpenterPool, KarpenterPoolArgs
-from components.pools.roles import NodeRoleOutputs
+from components.pools.karpenter import (
+    KarpenterPool,
+    KarpenterPoolArgs,
+)
+from components.pools.node_role import NodeRoleOutputs
+from components.pools.nodeclass import NodeClassArgs, node_class
 from tests.components.pools.samples import ONE_ZONE, record_fleet, spec
 from tests.support.mocks import Recording, providers, run
 from tests.support.outputs import cluster_outputs, network_outputs
@@ -103,3 +107,29 @@ def test_a_node_role_without_a_profile_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"pools\.work: nodes of Karpenter need an instance profile"):
         run(build)
+
+
+def manifest(placement_group: str | None = None, **pool: Any) -> dict[str, Any]:
+    return node_class(
+        NodeClassArgs(
+            spec=spec(**pool),
+            cluster="ml",
+            instance_profile="ml-nodes",
+            placement_group=placement_group,
+            tags={"owner": "ml-platform"},
+        )
+    )
+
+
+def test_an_efa_pool_has_interfaces_security_group_and_placement_group() -> None:
+    result = manifest(placement_group="together", preset="h100", efa=True, zones=ONE_ZONE)
+    assert result["networkInterfaces"][:2] == [
+        {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"},
+        {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only"},
+    ]
+    assert len(result["networkInterfaces"]) == 33
+    assert result["placementGroupSelector"] == {"name": "together"}
+    assert result["securityGroupSelectorTerms"][1] == {
+        "tags": {"platform.slipway/cluster": "ml", "platform.slipway/pool": "work"}
+    }
+    assert "networkInterfaces" not in manifest(preset="h100")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pulumi_aws as aws
 import pytest
 
-from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, record_fleet
-from tests.support.mocks import Recording, Registered
-
-ODCR = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
+from components.pools.managed import group_tags
+from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, SYSTEM, record_fleet, spec
+from tests.support.mocks import ACCOUNT, REGION, Recording, Registered
 
 
 def group(recording: Recording, pool: str = "work") -> Registered:
@@ -19,111 +19,6 @@ def group(recording: Recording, pool: str = "work") -> Registered:
 
 def inputs(**pool: Any) -> Any:
     return group(record_fleet({"work": pool})).inputs
-
-
-def test_the_autoscaler_sets_the_size_of_a_group_that_scales() -> None:
-    resource_group = group(record_fleet({"work": MANAGED_A100}))
-    assert resource_group.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 2, "desiredSize": 0}
-    assert resource_group.ignore_changes == ("scalingConfig.desiredSize",)
-
-
-def test_the_settings_set_the_size_of_a_fixed_group() -> None:
-    resource_group = group(record_fleet({"work": {**MANAGED_A100, "min": 2, "max": 2}}))
-    assert resource_group.inputs["scalingConfig"] == {"minSize": 2, "maxSize": 2, "desiredSize": 2}
-    assert resource_group.ignore_changes == ()
-
-
-@pytest.mark.parametrize(
-    ("pool", "ami"),
-    [
-        ({"preset": "system"}, "AL2023_x86_64_STANDARD"),
-        (MANAGED_A100, "AL2023_x86_64_NVIDIA"),
-        ({"preset": "system", "os": "bottlerocket"}, "BOTTLEROCKET_x86_64"),
-        ({**MANAGED_A100, "os": "bottlerocket", "localNvme": "none"}, "BOTTLEROCKET_x86_64_NVIDIA"),
-    ],
-)
-def test_the_ami_type_matches_architecture_and_gpus(pool: dict[str, Any], ami: str) -> None:
-    assert inputs(**pool)["amiType"] == ami
-
-
-def test_labels_and_taints_are_the_pools_in_eks_spelling() -> None:
-    group_inputs = inputs(**MANAGED_A100, dedicated=True)
-    assert group_inputs["labels"]["platform.slipway/pool"] == "work"
-    assert group_inputs["taints"] == [
-        {"key": "dedicated", "value": "ml-workloads", "effect": "NO_SCHEDULE"},
-        {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"},
-        {"key": "platform.slipway/pool", "value": "work", "effect": "NO_SCHEDULE"},
-    ]
-
-
-def test_on_demand_and_spot_list_their_types_in_configured_order() -> None:
-    types = ["g6.4xlarge", "g6.xlarge", "g6.2xlarge"]
-    spot = inputs(preset="gpu-spot", provisioner="managed", instanceTypes=types)
-    assert (spot["capacityType"], spot["instanceTypes"]) == ("SPOT", types)
-    assert inputs(**MANAGED_A100)["capacityType"] == "ON_DEMAND"
-
-
-def test_a_capacity_block_has_its_type_in_the_template_and_its_market_in_template_and_group() -> None:
-    recording = record_fleet({"work": BLOCK})
-    resource_group = group(recording)
-    template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs
-    assert resource_group.inputs["capacityType"] == "CAPACITY_BLOCK"
-    assert "instanceTypes" not in resource_group.inputs
-    assert template["instanceType"] == "p5.48xlarge"
-    assert template["instanceMarketOptions"] == {"marketType": "capacity-block"}
-    target = {"capacityReservationId": "cr-0a1b2c3d4e5f67890"}
-    assert template["capacityReservationSpecification"] == {"capacityReservationTarget": target}
-    assert resource_group.inputs["subnetIds"] == ["subnet-private-b"]
-
-
-def test_a_capacity_block_has_no_nodes_until_it_is_active() -> None:
-    reservation = {**BLOCK["capacity"]["reservation"], "active": False}
-    waiting = group(record_fleet({"work": {**BLOCK, "capacity": {"market": "reserved", "reservation": reservation}}}))
-    assert waiting.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 4, "desiredSize": 0}
-    # The program sets the size: once the block is active, and to 0 for an upgrade.
-    assert waiting.ignore_changes == ()
-    active = group(record_fleet({"work": BLOCK}))
-    assert active.inputs["scalingConfig"] == {"minSize": 4, "maxSize": 4, "desiredSize": 4}
-
-
-def test_an_on_demand_reservation_is_on_demand_and_targeted() -> None:
-    recording = record_fleet({"work": {**BLOCK, "capacity": ODCR}})
-    template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs
-    assert group(recording).inputs["capacityType"] == "ON_DEMAND"
-    assert group(recording).inputs["instanceTypes"] == ["p5.48xlarge"]
-    assert "instanceMarketOptions" not in template
-    assert "instanceType" not in template
-    assert template["capacityReservationSpecification"]["capacityReservationTarget"] == {
-        "capacityReservationId": "cr-0a1b2c3d4e5f67890"
-    }
-
-
-def test_reserved_nodes_are_replaced_without_surge() -> None:
-    reserved = group(record_fleet({"work": BLOCK}))
-    assert reserved.inputs["updateConfig"]["updateStrategy"] == "MINIMAL"
-    assert reserved.delete_before_replace
-    other = group(record_fleet({"work": MANAGED_A100}))
-    assert other.inputs["updateConfig"] == {"maxUnavailablePercentage": 33, "updateStrategy": "DEFAULT"}
-    assert not other.delete_before_replace
-
-
-def test_updates_and_repair_are_as_configured() -> None:
-    group_inputs = inputs(**MANAGED_A100, update={"maxUnavailablePercentage": 10, "force": True}, nodeRepair=False)
-    assert group_inputs["updateConfig"]["maxUnavailablePercentage"] == 10
-    assert group_inputs["forceUpdateVersion"] is True
-    assert group_inputs["nodeRepairConfig"] == {"enabled": False}
-    assert inputs(**MANAGED_A100)["nodeRepairConfig"] == {"enabled": True, "maxParallelNodesRepairedCount": 1}
-
-
-def test_version_and_ami_release_can_be_pinned() -> None:
-    group_inputs = inputs(**MANAGED_A100, version="1.34", amiRelease="1.34.0-20260801")
-    assert (group_inputs["version"], group_inputs["releaseVersion"]) == ("1.34", "1.34.0-20260801")
-    assert "releaseVersion" not in inputs(**MANAGED_A100)
-
-
-def test_a_group_is_in_the_subnets_of_its_zones() -> None:
-    assert inputs(**MANAGED_A100)["subnetIds"] == ["subnet-private-a", "subnet-private-b", "subnet-private-c"]
-    assert inputs(**MANAGED_A100, zones=ONE_ZONE)["subnetIds"] == ["subnet-private-b"]
 
 
 def test_the_group_uses_the_latest_template_version() -> None:
@@ -162,3 +57,160 @@ def test_the_component_has_plain_outputs_about_the_pool() -> None:
     assert outputs["gpu"] == "A100-40GB"
     assert (outputs["min"], outputs["max"], outputs["gpuCount"]) == (0, 2, 8)
     assert outputs["resources"] == {"nvidia.com/gpu": 8}
+
+
+PREFIX = "k8s.io/cluster-autoscaler/"
+
+
+def test_a_mig_group_has_tags_for_its_resources() -> None:
+    manifest = spec(**MANAGED_A100, mig={"layout": "all-balanced"})
+    assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(manifest, "ml")} == {
+        "enabled": "true",
+        "ml": "owned",
+        "node-template/autoscaling-options/ignoredaemonsetsutilization": "true",
+        "node-template/autoscaling-options/scaledowngpuutilizationthreshold": "0.01",
+        "node-template/autoscaling-options/scaledownutilizationthreshold": "0.01",
+        "node-template/label/accelerator": "nvidia-a100",
+        "node-template/label/gpu-count": "8",
+        "node-template/label/nvidia.com/gpu": "true",
+        "node-template/label/nvidia.com/mig.config": "all-balanced",
+        "node-template/label/platform.slipway/pool": "work",
+        "node-template/label/platform.slipway/role": "training",
+        "node-template/resources/ephemeral-storage": "7450Gi",
+        "node-template/resources/nvidia.com/gpu": "0",
+        "node-template/resources/nvidia.com/mig-1g.5gb": "16",
+        "node-template/resources/nvidia.com/mig-2g.10gb": "8",
+        "node-template/resources/nvidia.com/mig-3g.20gb": "8",
+        "node-template/taint/nvidia.com/gpu": "true:NoSchedule",
+        "node-template/taint/platform.slipway/pool": "work:NoSchedule",
+    }
+
+
+def test_whole_gpus_need_no_resource_tag_but_efa_does() -> None:
+    manifest = spec(**MANAGED_A100, efa=True, zones=ONE_ZONE)
+    roles = {tag.role: tag.value for tag in group_tags(manifest, "ml")}
+    assert "resources/nvidia.com/gpu" not in roles
+    assert roles["resources/vpc.amazonaws.com/efa"] == "4"
+    assert roles["label/k8s.amazonaws.com/accelerator"] == "nvidia-a100"
+
+
+def test_shared_gpus_have_a_resource_tag() -> None:
+    manifest = spec(**{**MANAGED_A100, "role": "inference"}, sharing={"mode": "mps", "replicas": 3})
+    roles = {tag.role: tag.value for tag in group_tags(manifest, "ml")}
+    assert roles["resources/nvidia.com/gpu"] == "24"
+    assert roles["label/nvidia.com/device-plugin.config"] == "mps-3"
+
+
+def test_a_cpu_group_has_a_tag_for_ephemeral_storage() -> None:
+    roles = {tag.role: tag.value for tag in group_tags(spec(**SYSTEM), "ml")}
+    assert roles["resources/ephemeral-storage"] == "50Gi"
+    assert not any(role.startswith(("taint/", "autoscaling-options/")) for role in roles)
+
+
+def test_a_fixed_group_has_no_tags() -> None:
+    assert group_tags(spec(**BLOCK), "ml") == ()
+
+
+def test_tag_roles_do_not_contain_the_cluster_and_are_sorted() -> None:
+    roles = [tag.role for tag in group_tags(spec(**SYSTEM), "slipway-prod")]
+    assert roles == sorted(roles)
+    assert not any("slipway-prod" in role for role in roles)
+
+
+NAME = "pool-work-launch-template"
+EFA: dict[str, Any] = {**MANAGED_A100, "efa": True, "zones": ONE_ZONE}
+
+
+def template(pool: dict[str, Any]) -> Any:
+    return record_fleet({"work": pool}).of(aws.ec2.LaunchTemplate)[NAME].inputs
+
+
+def test_both_volumes_of_bottlerocket_are_encrypted() -> None:
+    manifest = template({"preset": "system", "os": "bottlerocket"})["blockDeviceMappings"]
+    assert [device["deviceName"] for device in manifest] == ["/dev/xvda", "/dev/xvdb"]
+    assert {device["ebs"]["encrypted"] for device in manifest} == {"true"}
+
+
+def test_an_efa_node_has_an_interface_per_card_in_both_security_groups() -> None:
+    recording = record_fleet({"work": {**EFA, "instanceTypes": ["p4d.24xlarge"]}})
+    launch = recording.of(aws.ec2.LaunchTemplate)[NAME]
+    layout = [(i["networkCardIndex"], i["deviceIndex"], i["interfaceType"]) for i in launch.inputs["networkInterfaces"]]
+    assert layout == [(0, 0, "efa"), (1, 1, "efa-only"), (2, 1, "efa-only"), (3, 1, "efa-only")]
+    groups = {tuple(interface["securityGroups"]) for interface in launch.inputs["networkInterfaces"]}
+    assert len(groups) == 1
+    assert {source.urn for source in sources(recording, launch.input_sources["networkInterfaces"])} == {
+        recording.one(aws.eks.Cluster).urn,
+        recording.one(aws.ec2.SecurityGroup).urn,
+    }
+    assert "vpcSecurityGroupIds" not in launch.inputs
+
+
+def sources(recording: Recording, urns: tuple[str, ...]) -> list[Any]:
+    return [recording.resources[urn] for urn in urns]
+
+
+def test_a_p5_has_32_interfaces() -> None:
+    manifest = template({**EFA, "preset": "h100"})["networkInterfaces"]
+    assert [interface["networkCardIndex"] for interface in manifest] == list(range(32))
+
+
+def test_an_efa_pool_has_a_placement_group() -> None:
+    recording = record_fleet({"work": EFA})
+    placement = recording.one(aws.ec2.PlacementGroup)
+    assert placement.inputs["strategy"] == "cluster"
+    assert recording.of(aws.ec2.LaunchTemplate)[NAME].input_sources["placement"] == (placement.urn,)
+
+
+CLUSTER = "slipway-test"
+CACHES = {"nodes-role-caches", "karpenter-nodes-role-caches"}
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return record_fleet({"cpu": {"preset": "cpu"}})
+
+
+@pytest.mark.parametrize("role", ["nodes-role", "karpenter-nodes-role"])
+def test_a_node_can_only_join_pull_images_and_use_session_manager(recording: Recording, role: str) -> None:
+    attached = {
+        resource.inputs["policyArn"].rpartition("/")[2]
+        for name, resource in recording.of(aws.iam.RolePolicyAttachment).items()
+        if name.rpartition("-")[0] == role
+    }
+    assert attached == {
+        "AmazonEKSWorkerNodePolicy",
+        "AmazonEC2ContainerRegistryPullOnly",
+        "AmazonSSMManagedInstanceCore",
+    }
+
+
+def test_only_ec2_can_assume_the_role(recording: Recording) -> None:
+    trust = json.loads(recording.of(aws.iam.Role)["nodes-role"].inputs["assumeRolePolicy"])
+    assert [statement["Principal"] for statement in trust["Statement"]] == [{"Service": ["ec2.amazonaws.com"]}]
+
+
+def test_only_karpenters_node_role_has_an_access_entry(recording: Recording) -> None:
+    entry = recording.one(aws.eks.AccessEntry)
+    assert entry.name == "karpenter-nodes-access-entry"
+    assert entry.inputs["type"] == "EC2_LINUX"
+    assert entry.input_sources["principalArn"] == (recording.of(aws.iam.Role)["karpenter-nodes-role"].urn,)
+
+
+def test_only_karpenters_nodes_have_an_instance_profile(recording: Recording) -> None:
+    assert recording.one(aws.iam.InstanceProfile).name == "karpenter-nodes-instance-profile"
+
+
+def test_without_caches_nodes_cannot_create_repositories(recording: Recording) -> None:
+    assert not recording.of(aws.iam.RolePolicy).keys() & CACHES
+
+
+def test_nodes_can_fill_only_configured_caches() -> None:
+    registry: dict[str, Any] = {"caches": {"k8s": {}, "quay": {}}}
+    policies = record_fleet({"cpu": {"preset": "cpu"}}, storage={"registry": registry}).of(aws.iam.RolePolicy)
+    assert policies.keys() >= CACHES
+    for name in CACHES:
+        (statement,) = json.loads(policies[name].inputs["policy"])["Statement"]
+        assert statement["Action"] == ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
+        prefixes = [arn.partition(":repository/")[2] for arn in statement["Resource"]]
+        assert prefixes == [f"{CLUSTER}/k8s/*", f"{CLUSTER}/quay/*"]
+        assert all(arn.startswith(f"arn:aws:ecr:{REGION}:{ACCOUNT}:") for arn in statement["Resource"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from components.pools.mig import layout, setup_script
+from components.pools.user_data import layout, setup_script
 from spec.catalog import mig
 from tests.components.pools.mig_node import SCRIPT, Node
 from tests.components.pools.samples import spec

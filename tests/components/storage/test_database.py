@@ -8,52 +8,22 @@ from typing import Any
 import pulumi_aws as aws
 import pytest
 
+from components.storage.database import final_snapshot
 from tests.components.storage.support import record, statements
 
 MLFLOW: dict[str, Any] = {"addons.mlflow": {}}
 SAFE = {"database": {"deletionProtection": True, "multiAz": True, "backupRetentionPeriod": 35}}
 
 
-def test_without_an_add_on_that_needs_one_there_is_no_database() -> None:
-    assert not record().of(aws.rds.Instance)
-
-
-def test_it_is_private_and_encrypted_with_the_kms_key() -> None:
-    recording = record(MLFLOW)
-    instance, key = recording.one(aws.rds.Instance).inputs, recording.one(aws.kms.Key).outputs["arn"]
-    assert instance["publiclyAccessible"] is False
-    assert instance["storageEncrypted"] is True
-    assert (instance["kmsKeyId"], instance["masterUserSecretKmsKeyId"]) == (key, key)
-    assert recording.one(aws.rds.SubnetGroup).inputs["subnetIds"] == ["subnet-private-a", "subnet-private-b"]
-
-
-def test_no_input_or_output_contains_a_password() -> None:
-    instance = record(MLFLOW).one(aws.rds.Instance)
-    assert instance.inputs["manageMasterUserPassword"] is True
-    assert not {"password", "passwordWo"} & set(instance.inputs)
-
-
-def test_it_accepts_only_tls_from_nodes() -> None:
-    recording = record(MLFLOW)
-    parameters = {one["name"]: one["value"] for one in recording.one(aws.rds.ParameterGroup).inputs["parameters"]}
-    assert parameters["rds.force_ssl"] == "1"
-    rule = recording.one(aws.vpc.SecurityGroupIngressRule)
-    assert (rule.inputs["fromPort"], rule.inputs["toPort"]) == (5432, 5432)
-    assert "cidrIpv4" not in rule.inputs
-    assert not recording.of(aws.vpc.SecurityGroupEgressRule)
-
-
-def test_a_final_snapshot_is_taken_unless_disabled() -> None:
-    kept = record(MLFLOW).one(aws.rds.Instance).inputs
-    assert (kept["skipFinalSnapshot"], kept["finalSnapshotIdentifier"]) == (False, "slipway-test-mlflow-final")
-    gone = record({"addons.mlflow": {"database": {"finalSnapshot": False}}}).one(aws.rds.Instance).inputs
-    assert gone["skipFinalSnapshot"] is True
-    assert "finalSnapshotIdentifier" not in gone
-
-
-def test_standby_backups_and_protection_are_settings() -> None:
-    instance = record({"addons.mlflow": SAFE}).one(aws.rds.Instance).inputs
-    assert (instance["multiAz"], instance["backupRetentionPeriod"], instance["deletionProtection"]) == (True, 35, True)
+def test_the_name_of_the_final_snapshot_is_that_of_one_database_with_one_key() -> None:
+    """A stack that is destroyed and created again has another group and another key; a database whose add-on was off in
+    between has another group; one that is replaced because of its key has another key."""
+    group, key = "sg-0a1b2c3d4e5f67890", "arn:aws:kms:us-east-1:111122223333:key/bcdc9688-4c1b-4a53-9d5c-2f6f7c0e7a11"
+    name = final_snapshot("slipway-dev-mlflow", group, key)
+    assert name == "slipway-dev-mlflow-final-0a1b2c3d4e5f67890-bcdc9688"
+    assert final_snapshot("slipway-dev-mlflow", group, key) == name
+    assert final_snapshot("slipway-dev-mlflow", "sg-0a1b2c3d4e5f67891", key) != name
+    assert final_snapshot("slipway-dev-mlflow", group, key.replace("bcdc", "0000")) != name
 
 
 @pytest.mark.parametrize("kind", [aws.rds.Instance, aws.rds.SubnetGroup, aws.rds.ParameterGroup, aws.iam.Role])
@@ -61,15 +31,6 @@ def test_a_protected_database_is_retained_with_its_dependencies(kind: Any) -> No
     recording = record({"addons.mlflow": SAFE, "environment.protect": True})
     assert recording.one(kind).retain_on_delete
     assert recording.one(aws.rds.Instance).protect
-
-
-def test_minor_versions_are_applied_automatically() -> None:
-    instance = record(MLFLOW).one(aws.rds.Instance).inputs
-    assert (instance["autoMinorVersionUpgrade"], instance["engineVersion"].isdigit()) == (True, True)
-
-
-def test_grown_storage_is_not_drift() -> None:
-    assert record(MLFLOW).one(aws.rds.Instance).ignore_changes == ("allocatedStorage",)
 
 
 def test_the_instance_depends_on_log_groups_with_retention_and_key() -> None:

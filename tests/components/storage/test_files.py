@@ -18,32 +18,13 @@ SCRATCH: dict[str, Any] = {"storage.lustre": {"deploymentType": "SCRATCH_2"}}
 TEAM = {"project": "models", "costCenter": "research", "cpus": {"cpu": {"nominalQuota": 4}}}
 
 
-def test_without_settings_there_is_no_file_system() -> None:
-    recording = record()
-    assert not recording.of(aws.efs.FileSystem)
-    assert not recording.of(aws.fsx.LustreFileSystem)
-    assert recording.returned["classes"] == {"block": "gp3"}
+def test_without_file_systems_the_one_class_is_of_block_storage() -> None:
+    assert record().returned["classes"] == {"block": "gp3"}
 
 
-def test_the_shared_one_is_elastic_encrypted_and_mounted_in_every_zone() -> None:
-    recording = record(EFS)
-    system = recording.one(aws.efs.FileSystem)
-    assert system.inputs["encrypted"] is True
-    assert system.inputs["kmsKeyId"] == recording.one(aws.kms.Key).outputs["arn"]
-    assert system.inputs["throughputMode"] == "elastic"
-    assert {resource.inputs["subnetId"] for resource in recording.of(aws.efs.MountTarget).values()} == {
-        "subnet-private-a",
-        "subnet-private-b",
-    }
-
-
-def test_mount_targets_allow_only_nfs_from_nodes() -> None:
+def test_mount_targets_wait_for_the_rule_that_lets_nodes_in() -> None:
     recording = record(EFS)
     rule = recording.one(aws.vpc.SecurityGroupIngressRule)
-    assert (rule.inputs["fromPort"], rule.inputs["toPort"]) == (2049, 2049)
-    assert rule.inputs["referencedSecurityGroupId"].startswith("sg-")
-    assert "cidrIpv4" not in rule.inputs
-    assert not recording.of(aws.vpc.SecurityGroupEgressRule)
     assert all(recording.waits(resource, rule) for resource in recording.of(aws.efs.MountTarget).values())
 
 
@@ -70,49 +51,6 @@ def test_the_role_of_the_drivers_node_pods_may_mount_and_nothing_else() -> None:
     assert allowed["Principal"] == {"AWS": [role.outputs["arn"]]}
     own = statements(recording.of(aws.iam.RolePolicy)["storage-efs-mounts-policy"].inputs["policy"])
     assert own == {"ThroughAccessPoints": {key: value for key, value in allowed.items() if key != "Principal"}}
-
-
-def test_each_access_point_has_a_root_and_a_user_of_its_own() -> None:
-    points = record(EFS).of(aws.efs.AccessPoint)
-    assert set(points) == {"storage-efs-datasets", "storage-efs-models"}
-    assert {point.inputs["rootDirectory"]["path"] for point in points.values()} == {"/datasets", "/models"}
-    assert all(point.inputs["posixUser"]["uid"] for point in points.values())
-
-
-@pytest.mark.parametrize(("backup", "status"), [(True, "ENABLED"), (False, "DISABLED")])
-def test_backups_are_a_setting(backup: bool, status: str) -> None:
-    policy = record({"storage.efs": {"backup": backup}}).one(aws.efs.BackupPolicy)
-    assert policy.inputs["backupPolicy"] == {"status": status}
-
-
-@pytest.mark.parametrize(("days", "rule"), [(1, "AFTER_1_DAY"), (30, "AFTER_30_DAYS")])
-def test_unused_files_move_to_infrequent_access_and_back(days: int, rule: str) -> None:
-    system = record({"storage.efs": {"transitionToIaDays": days}}).one(aws.efs.FileSystem)
-    assert system.inputs["lifecyclePolicies"] == [
-        {"transitionToIa": rule},
-        {"transitionToPrimaryStorageClass": "AFTER_1_ACCESS"},
-    ]
-
-
-def test_the_parallel_file_system_has_supported_options_for_its_type() -> None:
-    recording = record(LUSTRE)
-    system = recording.one(aws.fsx.LustreFileSystem).inputs
-    assert (system["deploymentType"], system["storageCapacity"], system["perUnitStorageThroughput"]) == (
-        "PERSISTENT_2",
-        2400,
-        250,
-    )
-    assert (system["fileSystemTypeVersion"], system["dataCompressionType"]) == ("2.15", "LZ4")
-    assert system["kmsKeyId"] == recording.one(aws.kms.Key).outputs["arn"]
-    scratch = record(SCRATCH).one(aws.fsx.LustreFileSystem).inputs
-    assert not {"perUnitStorageThroughput", "kmsKeyId"} & set(scratch)
-
-
-def test_it_is_in_the_zone_of_the_training_pools() -> None:
-    # The only training pool of the base stack is in zone a.
-    assert record(LUSTRE).one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-a"
-    moved = record({"storage.lustre": {"zone": "us-east-1b"}})
-    assert moved.one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-b"
 
 
 def test_its_ports_are_open_only_between_servers_and_nodes() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.tenancy.bounds import DEFAULTS
+from components.tenancy.namespace import DEFAULTS
 from tests.components.workloads.samples import GOOD, bodies
 from tests.support import stacks
 

@@ -9,21 +9,19 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from components.queues.queues import shared_manifests
-from components.queues.team_queue import cluster_queue, local_queue
-from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
+from components.queues import cluster_queue, local_queue, shared_manifests
+from components.tenancy.namespace import limit_range, namespace_manifest, priority_quota, resource_quota
 from components.tenancy.network_policies import network_policies
 from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, role_binding
 from components.tenancy.workload_permissions import service_account_manifest
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
+from sandbox.kubernetes.client import ApiError, KubeClient
 from spec.pools import resolve_all
 from spec.settings.platform import Platform
 from spec.settings.teams import MemberRole, PriorityName
 from tests.components.pools.samples import BLOCK
 from tests.components.tenancy.samples import LANGUAGE, VISION, platform, pools
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.quotas import until_refused
 

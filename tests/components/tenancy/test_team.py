@@ -1,15 +1,26 @@
+"""Teams: access, identities, namespaces with their limits, and priorities."""
+
 from __future__ import annotations
 
+import json
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pulumi_aws as aws
 import pytest
 
 from components.addons import registry
+from components.addons.argo_workflows import KEYS
+from components.storage.volumes import VolumeSettings, team_volumes
+from components.tenancy.namespace import limit_range, namespace_manifest, priority_quota, resource_quota
+from components.tenancy.priorities import PRIORITIES, priority_class, workload_priority_class
+from components.tenancy.workload_permissions import service_account_manifest, workload_document
 from spec.settings.checks.names import PROJECT
 from spec.settings.checks.teams import RESERVED, WORKLOAD_ROLE
-from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, platform, record
-from tests.support.mocks import STACK, Recording, Registered
+from spec.settings.teams import CLAIMS_GIB, PriorityName, Team
+from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, platform, pools, record
+from tests.support.context import storage_outputs
+from tests.support.mocks import REGION, STACK, Recording, Registered, run
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
@@ -148,3 +159,179 @@ def test_namespaces_of_a_team_have_full_names() -> None:
     teams = platform().teams
     assert list(teams["vision"].namespaces_of("vision")) == ["vision-serving", "vision-training"]
     assert list(teams["language"].namespaces_of("language")) == ["language"]
+
+
+def team(**more: Any) -> Team:
+    return platform({"vision": {**VISION, "gpus": {"a100": {"nominalQuota": 4}}, **more}}).teams["vision"]
+
+
+def hard(settings: Team, namespace: str = "vision-training") -> dict[str, str]:
+    space = settings.namespaces_of("vision")[namespace]
+    manifest: dict[str, str] = resource_quota(namespace, space, settings, pools())["spec"]["hard"]
+    return manifest
+
+
+def test_every_gpu_resource_has_a_quota_and_it_is_zero_without_a_share() -> None:
+    limits = hard(team())
+    assert limits["requests.nvidia.com/mig-1g.5gb"] == "28"
+    assert limits["requests.nvidia.com/gpu"] == "0"
+    assert "requests.vpc.amazonaws.com/efa" not in limits
+
+
+def test_a_namespace_with_a_fraction_has_that_fraction_of_the_quota() -> None:
+    whole, half = hard(team()), hard(team(), "vision-serving")
+    assert (whole["requests.nvidia.com/mig-1g.5gb"], half["requests.nvidia.com/mig-1g.5gb"]) == ("28", "14")
+    assert (whole["requests.storage"], half["requests.storage"]) == ("1Ti", "512Gi")
+
+
+def test_load_balancers_are_forbidden_and_objects_are_limited() -> None:
+    limits = hard(team(pods=50))
+    assert (limits["services.loadbalancers"], limits["services.nodeports"], limits["pods"]) == ("0", "0", "50")
+    assert int(limits["count/jobs.batch"]) <= 1000
+
+
+def test_cpu_limits_have_no_quota() -> None:
+    assert not any(name.startswith("limits.") for name in hard(team()))
+
+
+def test_pods_of_priorities_that_a_team_may_not_use_are_refused() -> None:
+    assert priority_quota("vision", team()) is None
+    manifest = priority_quota("vision", team(priorities=["experiment", "interactive"]))
+    assert manifest is not None
+    assert manifest["spec"]["hard"] == {"pods": "0"}
+    (expression,) = manifest["spec"]["scopeSelector"]["matchExpressions"]
+    assert expression["values"] == ["production-inference", "production-training"]
+
+
+def test_default_requests_fit_the_largest_node_and_contain_no_gpu() -> None:
+    (container,) = limit_range("vision", team(), pools())["spec"]["limits"]
+    assert container["default"]["cpu"] == container["max"]["cpu"]
+    assert set(container["max"]) == {"cpu", "memory"}
+    assert set(container["defaultRequest"]) == {"cpu", "memory"}
+
+
+def test_a_namespace_has_labels_for_team_cost_center_and_pod_security() -> None:
+    settings = team()
+    manifest = namespace_manifest(
+        "vision-training", "vision", settings, settings.namespaces_of("vision")["vision-training"]
+    )
+    labels = manifest["metadata"]["labels"]
+    assert labels["platform.slipway/team"] == "vision"
+    assert labels["platform.slipway/project"] == "perception"
+    assert labels["platform.slipway/cost-center"] == "ml-vision"
+    assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
+    assert labels["pod-security.kubernetes.io/warn"] == "restricted"
+
+
+def test_the_settings_checks_know_the_storage_requests_of_claims() -> None:
+    def build() -> int:
+        settings = VolumeSettings(team="vision", region=REGION)
+        volumes = team_volumes("vision", storage_outputs(), settings).values()
+        claims = [each for each in volumes if each["kind"] == "PersistentVolumeClaim"]
+        return sum(int(each["spec"]["resources"]["requests"]["storage"].removesuffix("Gi")) for each in claims)
+
+    assert run(build).returned <= CLAIMS_GIB
+
+
+BUCKETS = {purpose: f"arn:aws:s3:::slipway-{purpose}" for purpose in ("raw", "checkpoints", "models", "state")}
+KEY = "arn:aws:kms:us-east-1:111122223333:key/00000000-0000-4000-8000-000000000000"
+
+
+def statements(team: str = "vision", workflows_in: str | None = None) -> list[dict[str, Any]]:
+    text = workload_document(team, BUCKETS, KEY, "s3.us-east-1.amazonaws.com", workflows_in=workflows_in)
+    document: list[dict[str, Any]] = json.loads(text)["Statement"]
+    return document
+
+
+def allowed(action: str, resource: str, team: str = "vision", workflows_in: str | None = None) -> bool:
+    return any(
+        action in each["Action"] and any(fnmatchcase(resource, pattern) for pattern in each["Resource"])
+        for each in statements(team, workflows_in)
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "expected"),
+    [
+        ("s3:GetObject", f"{BUCKETS['raw']}/vision/images/1", True),
+        ("s3:PutObject", f"{BUCKETS['raw']}/vision/images/1", False),
+        ("s3:PutObject", f"{BUCKETS['checkpoints']}/vision/run/1", True),
+        ("s3:DeleteObject", f"{BUCKETS['models']}/vision/m", True),
+        ("s3:GetObject", f"{BUCKETS['models']}/language/m", False),
+        ("s3:GetObject", f"{BUCKETS['models']}/vision2/m", False),
+        ("s3:GetObject", BUCKETS["models"], False),
+        ("s3:DeleteBucket", BUCKETS["models"], False),
+    ],
+)
+def test_pods_of_a_team_have_access_only_to_its_prefix(action: str, resource: str, expected: bool) -> None:
+    assert allowed(action, resource) is expected
+
+
+def test_listing_is_limited_to_the_prefix() -> None:
+    (listing,) = [each for each in statements() if "s3:ListBucket" in each["Action"]]
+    assert listing["Condition"] == {"StringLike": {"s3:prefix": ["vision/", "vision/*"]}}
+    assert sorted(listing["Resource"]) == sorted(arn for name, arn in BUCKETS.items() if name != "state")
+
+
+@pytest.mark.parametrize(
+    ("resource", "workflows_in", "expected"),
+    [
+        ("argo/vision-train/run/step/main.log", "vision-train", True),
+        ("argo/vision-train/run/step/main.log", None, False),
+        ("argo/vision-serve/run/step/main.log", "vision-train", False),
+        ("argo/vision-train2/run/step/main.log", "vision-train", False),
+        ("federated/costs", "vision-train", False),
+        ("vision/x", "vision-train", False),
+    ],
+)
+@pytest.mark.parametrize("action", ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"])
+def test_steps_write_the_artifacts_of_their_own_namespace(
+    action: str, resource: str, workflows_in: str | None, expected: bool
+) -> None:
+    assert allowed(action, f"{BUCKETS['state']}/{resource}", workflows_in=workflows_in) is expected
+
+
+def test_argo_writes_artifacts_to_an_allowed_prefix() -> None:
+    key = KEYS.replace("{{workflow.namespace}}", "vision-train")
+    assert allowed("s3:PutObject", f"{BUCKETS['state']}/{key}", workflows_in="vision-train")
+
+
+def test_steps_can_list_only_their_own_artifacts() -> None:
+    (listing,) = [each for each in statements(workflows_in="vision-train") if each["Sid"] == "ListArtifacts"]
+    assert listing["Condition"] == {"StringLike": {"s3:prefix": ["argo/vision-train/*"]}}
+    assert listing["Resource"] == [BUCKETS["state"]]
+
+
+def test_the_key_can_only_be_used_through_s3() -> None:
+    (key,) = [each for each in statements() if any(action.startswith("kms:") for action in each["Action"])]
+    assert key["Resource"] == [KEY]
+    assert key["Condition"] == {"StringEquals": {"kms:ViaService": ["s3.us-east-1.amazonaws.com"]}}
+    assert key["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
+
+
+def test_the_service_account_mounts_no_api_token() -> None:
+    assert service_account_manifest("vision")["automountServiceAccountToken"] is False
+
+
+HIGHEST_OF_USERS = 1_000_000_000
+"""kubernetes.io, "Pod Priority and Preemption"."""
+
+
+def test_priorities_have_distinct_values_in_the_order_of_the_settings() -> None:
+    values = [PRIORITIES[name].value for name in PriorityName]
+    assert values == sorted(set(values), reverse=True)
+    assert min(values) > 0
+    assert max(values) < HIGHEST_OF_USERS
+
+
+@pytest.mark.parametrize("name", PriorityName)
+def test_both_classes_have_the_same_name_and_value(name: PriorityName) -> None:
+    pods, queued = priority_class(name), workload_priority_class(name)
+    assert pods["metadata"] == queued["metadata"] == {"name": str(name)}
+    assert pods["value"] == queued["value"]
+    assert pods["globalDefault"] is False
+
+
+def test_only_inference_preempts_pods() -> None:
+    preempting = [name for name in PriorityName if priority_class(name)["preemptionPolicy"] != "Never"]
+    assert preempting == [PriorityName.PRODUCTION_INFERENCE]

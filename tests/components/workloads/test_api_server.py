@@ -15,17 +15,16 @@ import pytest
 
 from components.tenancy.priorities import priority_class
 from components.workloads import TrainingJob, TrainingJobArgs
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.objects import Ref
-from slipway.sandbox.rpc.server import serve
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.objects import Ref
+from sandbox.rpc.provider import serve
 from spec.settings.teams import PriorityName
 from tests.components.workloads.examples import EXAMPLES, manifests, target
 from tests.components.workloads.samples import GOOD, TARGET, TRAINING, bodies, body
 from tests.components.workloads.test_crds import FILES, crd
-from tests.slipway.sandbox.kubernetes.hooks import make_hooks
-from tests.slipway.sandbox.plane import ControlPlane
-from tests.slipway.sandbox.rpc.engine import Engine
+from tests.sandbox.kubernetes.hooks import make_hooks
+from tests.sandbox.plane import ControlPlane
+from tests.sandbox.rpc.engine import Engine
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from components.workloads import pod_problems
-from components.workloads.checks.fit import fit_problems, fits_in_share
-from components.workloads.checks.need import need
+from components.workloads.checks.fit import fit_problems, fits_in_share, need
 from spec.pools.allocatable import allocatable
 from tests.components.workloads.samples import TARGET
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,29 @@ from components.workloads import (
     RayCluster,
     RayJob,
     RayService,
+    Target,
     TrainingJob,
     WorkloadRefused,
     connect,
+    model_server,
+    training_job,
 )
 from components.workloads.connect import kubeconfig
-from tests.components.workloads.examples import ROOT
+from spec.settings import ConfigurationError
+from spec.settings.addons.batch import Kueue
+from spec.teams import labels, tracking
+from tests.components.pools.samples import platform
+from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, target
 from tests.components.workloads.samples import (
     DEPLOYMENT,
     DISTRIBUTED,
     RAY_CLUSTER,
     RAY_JOB,
     RAY_SERVICE,
+    SERVER,
     TARGET,
     TRAINING,
+    body,
 )
 from tests.support.mocks import PROJECT, Recording, providers, run
 
@@ -135,3 +144,105 @@ def test_a_wrong_namespace_ends_a_program_without_a_traceback(configured: Callab
 def test_the_default_kubeconfig_is_used_without_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     assert kubeconfig() == str(Path.home() / ".kube/config")
+
+
+TEAMS = {
+    "vision": {
+        "project": "perception",
+        "costCenter": "cc-1",
+        "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving"}},
+        "gpus": {"spot": {"nominalQuota": 3}},
+        "priorities": ["experiment", "interactive"],
+    }
+}
+PLATFORM = platform({"spot": {"preset": "gpu-spot"}}, teams=TEAMS, addons={"kueue": {}})
+
+
+def test_a_teams_namespace_has_its_labels_shares_and_priorities() -> None:
+    target = Target.of(PLATFORM, namespace="vision-serving")
+    assert target.labels == {
+        "platform.slipway/team": "vision",
+        "platform.slipway/project": "perception",
+        "platform.slipway/cost-center": "cc-1",
+    }
+    assert target.shares == {"spot": 3}
+    assert set(target.priorities) == {"experiment", "interactive"}
+    assert target.open
+
+
+def test_load_balancers_do_not_reach_a_namespace_for_training() -> None:
+    assert not Target.of(PLATFORM, namespace="vision-training").open
+
+
+def test_an_unknown_namespace_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError, match="vision-serving, vision-training"):
+        Target.of(PLATFORM, namespace="vision")
+
+
+def test_without_teams_any_namespace_is_accepted_and_shares_are_unknown() -> None:
+    target = Target.of(platform({}), namespace="lab")
+    assert target.labels == {"platform.slipway/team": "lab"}
+    assert target.shares is None
+
+
+def test_it_has_the_installed_add_ons() -> None:
+    target = Target.of(PLATFORM, namespace="vision-training")
+    assert target.addons is not None
+    assert Kueue in target.addons
+    assert target.runtimes == {}
+
+
+def test_it_has_the_serving_runtimes_of_a_platform_with_kserve() -> None:
+    target = Target.from_stack_file("prod", ROOT / "stacks", namespace="vision-serving")
+    assert target.runtimes is not None
+    assert "vllm-a100-2g.20gb" in target.runtimes
+    assert (target.cluster, target.region) == ("slipway-prod", "us-east-1")
+
+
+def test_a_missing_stack_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="must exist"):
+        Target.from_stack_file("prod", tmp_path, namespace="vision")
+
+
+def containers(at: Any) -> Iterator[Mapping[str, Any]]:
+    """Everything with an image, and the model of an InferenceService, which becomes one."""
+    if isinstance(at, Mapping):
+        if "image" in at or "storageUri" in at:
+            yield at
+        for value in at.values():
+            yield from containers(value)
+    elif isinstance(at, list | tuple):
+        for value in at:
+            yield from containers(value)
+
+
+def env(container: Mapping[str, Any]) -> dict[str, Any]:
+    return {each["name"]: each.get("value") for each in container.get("env", ())}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_container_has_the_address_of_its_teams_server(name: str) -> None:
+    team = target(name).labels[labels.TEAM]
+    found = [container for manifest in manifests(name) for container in containers(manifest) if "image" in container]
+    assert found
+    assert {env(container).get(tracking.VARIABLE) for container in found} == {f"http://mlflow-{team}.mlflow"}
+
+
+def test_so_does_the_model_of_a_named_runtime() -> None:
+    server = replace(SERVER, runtime="triton-a100", target=replace(SERVER.target, runtimes=None, env={"A": "b"}))
+    (model,) = containers(body(model_server("m", server), "service"))
+    assert env(model) == {"A": "b"}
+
+
+def test_a_variable_of_the_pod_overrides_it() -> None:
+    pod = replace(TRAINING.pod, env={"A": "own"})
+    job = body(training_job("j", replace(TRAINING, pod=pod, target=replace(TRAINING.target, env={"A": "b", "C": "d"}))))
+    (container,) = containers(job)
+    assert {"A": "own", "C": "d"}.items() <= env(container).items()
+
+
+def test_a_platform_without_a_tracking_server_gives_none(tmp_path: Any) -> None:
+    text = (ROOT / "stacks" / "Pulumi.dev.yaml").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.strip().startswith("mlflow:")]
+    (tmp_path / "Pulumi.dev.yaml").write_text("\n".join(lines), encoding="utf-8")
+    assert Target.from_stack_file("dev", tmp_path, namespace="vision").env == {}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from components.addons.kueue.configuration import FRAMEWORKS
+from components.addons.kueue import FRAMEWORKS
 from components.workloads import Target, Topology, WorkloadRefused, distributed_training, training_job
 from components.workloads.distributed import Kind
-from components.workloads.metadata import PODSET
+from spec.jobs import PODSET
 from tests.components.pools.samples import platform
 from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, POOLS, TARGET, TRAINING, bodies, body
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.workloads.checks.bounds import LONGEST
+from spec.jobs import LONGEST
 from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, record, settings, target
 from tests.components.workloads.test_crds import wrong
 

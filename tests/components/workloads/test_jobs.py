@@ -3,11 +3,45 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from components.workloads import grid, notebook, sweep, training_job
+import pytest
+
+from components.addons.kueue import ALWAYS, FRAMEWORKS, frameworks
+from components.workloads import (
+    Step,
+    Target,
+    TrainingJobArgs,
+    WorkloadRefused,
+    distributed_training,
+    grid,
+    notebook,
+    pipeline,
+    sweep,
+    training_job,
+)
 from components.workloads.notebook import command
-from tests.components.workloads.samples import GOOD, NOTEBOOK, SHARE, SPOT, SWEEP, TARGET, TRAINING, bodies, body
+from spec.jobs import DAY, LONGEST
+from spec.settings.addons import Addons
+from spec.settings.presets import PRESETS
+from tests.components.pools.samples import platform
+from tests.components.workloads.samples import (
+    CPU,
+    DISTRIBUTED,
+    GOOD,
+    NODE,
+    NOTEBOOK,
+    PIPELINE,
+    SHARE,
+    SPOT,
+    SWEEP,
+    TARGET,
+    TRAINING,
+    bodies,
+    body,
+)
 
 
 def test_a_job_is_queued_with_its_priority() -> None:
@@ -111,3 +145,150 @@ def test_a_job_on_a_pool_with_a_spot_fallback_may_be_evicted_too() -> None:
         "annotations"
     ]
     assert "karpenter.sh/do-not-disrupt" not in annotations
+
+
+GRACE = CPU.grace_seconds
+SHORT = {"disruption": {"terminationGracePeriod": "48h"}}
+
+
+def target_of(pools: dict[str, Any]) -> Target:
+    target = Target.of(platform(pools), namespace="research")
+    return replace(target, addons=None, queue="default", queued=None)
+
+
+def job(deadline: int, pod: Any = CPU, **pools: Any) -> None:
+    target = target_of({"cpu": {"preset": "cpu"}, **pools})
+    training_job("job", TrainingJobArgs(target=target, pod=pod, deadline_seconds=deadline))
+
+
+def test_a_job_may_run_as_long_as_the_drain_and_not_a_second_longer() -> None:
+    job(2 * DAY - GRACE)
+    with pytest.raises(WorkloadRefused) as refused:
+        job(2 * DAY - GRACE + 1)
+    (problem,) = refused.value.problems
+    assert problem.fix == (
+        f"Set at most {2 * DAY - GRACE}, or raise pools.cpu.disruption.terminationGracePeriod to 49h."
+    )
+
+
+def test_the_fix_of_the_message_works() -> None:
+    job(2 * DAY, cpu={"preset": "cpu", "disruption": {"terminationGracePeriod": "49h"}})
+
+
+def test_nodes_that_never_expire_still_drift() -> None:
+    with pytest.raises(WorkloadRefused):
+        job(3 * DAY, cpu={"preset": "cpu", "disruption": {"expireAfter": "Never"}})
+
+
+def test_each_pool_of_a_job_counts() -> None:
+    pod = replace(SHARE, pools=("long", "short"))
+    long, short = ({"preset": "h100"}, {"preset": "h100", "disruption": {"terminationGracePeriod": "1h"}})
+    with pytest.raises(WorkloadRefused, match=r"nodes of pool short"):
+        job(DAY, pod, long=long, short=short)
+
+
+def distributed() -> None:
+    target = target_of({"short": {"preset": "h100", **SHORT}})
+    pod = replace(NODE, pools=("short",), resources=replace(NODE.resources, efa=0))
+    distributed_training(
+        "llm", replace(DISTRIBUTED, target=target, pod=pod, topology=None, nodes=1, deadline_seconds=3 * DAY)
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pipeline("weekly", replace(PIPELINE, deadline_seconds=3 * DAY)),
+        lambda: sweep("grid", replace(SWEEP, pod=CPU, deadline_seconds=3 * DAY)),
+        lambda: notebook("lab", replace(NOTEBOOK, longest_seconds=3 * DAY)),
+        distributed,
+    ],
+    ids=["pipeline", "sweep", "notebook", "distributed"],
+)
+def test_every_kind_of_job_is_checked(make: Callable[[], object]) -> None:
+    with pytest.raises(WorkloadRefused, match=r"(deadline|longest)_seconds: nodes of pool \w+ are replaced"):
+        make()
+
+
+def test_spot_pools_promise_nothing() -> None:
+    job(LONGEST, SPOT, spot={"preset": "gpu-spot"})
+
+
+@pytest.mark.parametrize("preset", ["a100", "h100"])
+def test_training_presets_drain_as_long_as_the_longest_job(preset: str) -> None:
+    pod = replace(SHARE, pools=("gpus",))
+    job(LONGEST, pod, gpus={"preset": preset, "role": "training"})
+    assert PRESETS[preset]["role"] == "training"
+
+
+def test_a_step_depends_on_earlier_steps() -> None:
+    first, *_ = body(GOOD["pipeline"](), "template")["spec"]["templates"]
+    prepare, train = first["dag"]["tasks"]
+    assert "depends" not in prepare
+    assert train["depends"] == "prepare"
+    both = {"a": Step(pod=CPU), "b": Step(pod=CPU), "c": Step(pod=CPU, after=("a", "b"))}
+    tasks = body(pipeline("x", replace(PIPELINE, steps=both)), "template")["spec"]["templates"][0]["dag"]["tasks"]
+    assert tasks[-1]["depends"] == "a && b"
+
+
+def test_each_step_runs_on_its_pool_and_is_queued_separately() -> None:
+    _, prepare, train = body(GOOD["pipeline"](), "template")["spec"]["templates"]
+    assert prepare["nodeSelector"] == {"platform.slipway/pool": "cpu"}
+    assert train["nodeSelector"] == {"platform.slipway/pool": "spot"}
+    assert all(each["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default" for each in (prepare, train))
+
+
+def test_pod_fields_that_a_template_lacks_are_patched_in() -> None:
+    _, prepare, _ = body(GOOD["pipeline"](), "template")["spec"]["templates"]
+    assert json.loads(prepare["podSpecPatch"]) == {"enableServiceLinks": False, "terminationGracePeriodSeconds": 30}
+
+
+def test_a_run_has_a_deadline_and_a_ttl() -> None:
+    spec = body(GOOD["pipeline"](), "template")["spec"]
+    assert spec["activeDeadlineSeconds"] == 3600
+    assert spec["ttlStrategy"] == {"secondsAfterCompletion": 86400}
+
+
+def test_runs_and_schedules_refer_to_the_template() -> None:
+    manifests = bodies(GOOD["pipeline"]())
+    assert manifests["run"]["spec"] == {"workflowTemplateRef": {"name": "weekly"}}
+    assert manifests["run"]["metadata"]["name"] == "weekly-first"
+    schedule = manifests["schedule"]["spec"]
+    assert schedule["workflowSpec"] == {"workflowTemplateRef": {"name": "weekly"}}
+    assert (schedule["schedules"], schedule["concurrencyPolicy"]) == (["0 3 * * *"], "Forbid")
+
+
+def test_without_a_run_or_a_schedule_nothing_starts() -> None:
+    assert set(pipeline("weekly", replace(PIPELINE, run=None, schedule=None))) == {"template"}
+
+
+EVERYTHING: dict[str, Any] = {
+    "jobset": {},
+    "trainer": {},
+    "trainingOperator": {},
+    "mpiOperator": {},
+    "leaderWorkerSet": {},
+    "kuberay": {},
+}
+
+
+def suspended(manifest: Mapping[str, Any]) -> bool:
+    spec = manifest.get("spec", {})
+    return any(each.get("suspend") for each in (spec, spec.get("runPolicy", {}), spec.get("rayClusterConfig", {})))
+
+
+def kinds() -> Iterator[str]:
+    """Kinds of all typed workloads that are created suspended."""
+    for make in GOOD.values():
+        yield from (each["kind"] for each in bodies(make()).values() if suspended(each))
+
+
+def test_kueue_manages_every_kind_that_is_created_suspended_once_its_add_on_is_installed() -> None:
+    found = set(kinds())
+    assert found >= {"Job", "JobSet", "MPIJob", "PyTorchJob", "TrainJob", "RayCluster", "RayJob", "RayService"}
+    managed = frameworks(Addons.model_validate(EVERYTHING))
+    assert {kind for kind in found if FRAMEWORKS.get(kind) not in managed} == set()
+
+
+def test_without_add_ons_only_kinds_of_kubernetes_are_managed() -> None:
+    assert frameworks(Addons()) == tuple(sorted(ALWAYS))

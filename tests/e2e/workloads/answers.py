@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from components.workloads import Target
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from slipway.trial.run import submit
 from slipway.why.answer import Answer, Layer, Part
 from slipway.why.collect import survey
-from slipway.why.dryrun import DryRun
 from slipway.why.explain import explain
+from slipway.why.manifests import DryRun
 from slipway.why.refusals import refusal
 from tests.e2e.workloads.life import lasting
 from tests.e2e.workloads.wrong import Wrong

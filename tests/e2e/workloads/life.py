@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.objects import Ref
 from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle, Object, conditions, is_true
 from slipway.why.collect import Survey

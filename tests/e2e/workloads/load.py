@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.sandbox.kubernetes.waiting import until
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.waiting import until
 
 GROUP: Final = "external.metrics.k8s.io"
 METRIC: Final = "s0-prometheus"

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from components.workloads import Target
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
-from slipway.sandbox.nodes.instances import INTERRUPTION
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
+from sandbox.nodes.instances import INTERRUPTION
 from slipway.trial.run import submit
 from slipway.why.bundle import Bundle
 from slipway.why.collect import survey
-from slipway.why.dryrun import DryRun
 from slipway.why.explain import explain
+from slipway.why.manifests import DryRun
 from tests.e2e.workloads.life import Life, alive, lasting, uid_of
 from tests.e2e.workloads.preemptors import preemptors
 from tests.e2e.workloads.rows import Row

@@ -238,12 +238,6 @@ OTHERWISE: Final[Mapping[tuple[str, str], tuple[Held | None, Held, bool]]] = {
     ),
     ("trainjob-1", "larger than any node"): (None, _GPU_POOL, False),
     ("trainjob-1", "wrong claim"): (None, USUAL["wrong claim"][1], False),
-    # The rule priorityClass is about kinds with pods.
-    ("trainjob-1", "wrong queue priority"): (
-        Held(layer=Layer.QUEUE, words="(given: urgent); next: use one of production-inference"),
-        Held(layer=Layer.QUEUE, words="there is no WorkloadPriorityClass urgent"),
-        False,
-    ),
 }
 """The same for a row that differs."""
 _OF_A_TRAIN_JOB: Final = (

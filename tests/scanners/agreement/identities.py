@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from policies.resources import tokens
-from tests.policies.fixtures.build import Fixture, FixtureResource
+from tests.policies.build import Fixture, FixtureResource
 from tests.scanners.agreement.spelling import UNREVIEWED, Spelling, allow, by_checkov, by_pack, changed, document, of
 
 _ARN: Final = "arn:aws:s3:::slipway-models/*"
@@ -155,11 +155,7 @@ SPELLINGS: Final = (
         good={"it": of(tokens.ROLE_POLICY, {"role": "reader", "policy": _READ})},
         bad={"CKV_AWS_40": {"it": _people(tokens.USER_POLICY, {"user": "somebody"})}},
     ),
-    Spelling(
-        name="aws_iam_user",
-        good=_role(),
-        bad={"CKV_AWS_273": {"it": of(tokens.USER, {"name": "somebody"})}},
-    ),
+    Spelling(name="aws_iam_user", good=_role(), bad={"CKV_AWS_273": {"it": of(tokens.USER, {"name": "somebody"})}}),
     Spelling(
         name="aws_iam_role, principals",
         good=_role(),
@@ -178,9 +174,7 @@ SPELLINGS: Final = (
     Spelling(
         name="aws_iam_role, principals as texts",
         good=_role(),
-        bad={
-            "CKV_AWS_60": _role(assumeRolePolicy=_trust("*")),
-        },
+        bad={"CKV_AWS_60": _role(assumeRolePolicy=_trust("*"))},
         bad_differs={"CKV_AWS_60": by_pack("Checkov reads * as a value of AWS")},
     ),
     Spelling(

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from policies.resources import tokens
 from policies.resources.access import MISSING
-from tests.policies.fixtures.build import Fixture, FixtureResource, edited
+from tests.policies.build import Fixture, FixtureResource, edited
+from tests.policies.given import all_objects
 from tests.scanners.agreement.spelling import Spelling, of
 
 _CONTAINER: Final[dict[str, Any]] = {
@@ -64,10 +65,7 @@ _BAD: Final[Mapping[str, Sequence[_Edits]]] = {
     "CKV_K8S_28": ({f"{_SECURITY}capabilities": MISSING}, {f"{_SECURITY}capabilities.drop": ["SYS_ADMIN"]}),
     "CKV_K8S_29": ({"securityContext": MISSING, f"{_C}securityContext": MISSING},),
     "CKV_K8S_30": ({"securityContext": MISSING, f"{_C}securityContext": MISSING},),
-    "CKV_K8S_31": (
-        {"securityContext.seccompProfile": MISSING},
-        {"securityContext.seccompProfile.type": "Unconfined"},
-    ),
+    "CKV_K8S_31": ({"securityContext.seccompProfile": MISSING}, {"securityContext.seccompProfile.type": "Unconfined"}),
     "CKV_K8S_35": ({f"{_C}env": [_REFERENCE]}, {f"{_C}envFrom": [{"secretRef": {"name": "server"}}]}),
     "CKV_K8S_37": ({f"{_SECURITY}capabilities": MISSING}, {f"{_SECURITY}capabilities.drop": ["NET_RAW"]}),
     "CKV_K8S_38": ({"automountServiceAccountToken": True, "serviceAccountName": "default"},),
@@ -214,29 +212,19 @@ def _account(name: str, *, mounted: bool | None) -> Fixture:
 
 
 def _to_account(kind: str) -> Spelling:
-    good = _bound(_role(tokens.CLUSTER_ROLE, ["apps"], ["deployments"], ["get"]), kind)
+    bound = _bound(_role(tokens.CLUSTER_ROLE, ["apps"], ["deployments"], ["get"]), kind)
+    good = {**bound, "account": _account("server", mounted=False)["it"]}
     wrong = edited(good["binding"].props, "subjects.0.name", "default")
     return Spelling(
-        name=f"{kind.rpartition(':')[2]}, subjects",
-        good=good,
-        bad={"CKV_K8S_42": {**good, "binding": of(kind, wrong)}},
+        name=f"{kind.rpartition(':')[2]}, subjects", good=good, bad={"CKV_K8S_42": {**good, "binding": of(kind, wrong)}}
     )
 
 
+_POLICIES: Final = "NetworkPolicy-"
 _DENIED: Final[Fixture] = {
-    "namespace": of(
-        tokens.NAMESPACE, {"metadata": {"name": "team-vision", "labels": {"platform.slipway/team": "vision"}}}
-    ),
+    **all_objects(),
     "pod": of(
-        tokens.POD,
-        {"metadata": {"name": "server", "namespace": "team-vision", "labels": {"app": "server"}}, "spec": _POD},
-    ),
-    "policy": of(
-        tokens.NETWORK_POLICY,
-        {
-            "metadata": {"name": "default-deny", "namespace": "team-vision"},
-            "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
-        },
+        tokens.POD, {"metadata": {"name": "server", "namespace": "vision", "labels": {"app": "server"}}, "spec": _POD}
     ),
 }
 _SERVERS: Final = (*tokens.LONG_RUNNING, tokens.POD)
@@ -260,6 +248,6 @@ SPELLINGS: Final = (
     Spelling(
         name="NetworkPolicy",
         good=_DENIED,
-        bad={"CKV2_K8S_6": {key: one for key, one in _DENIED.items() if key != "policy"}},
+        bad={"CKV2_K8S_6": {key: one for key, one in _DENIED.items() if not key.startswith(_POLICIES)}},
     ),
 )

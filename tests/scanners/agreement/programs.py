@@ -12,11 +12,10 @@ from policies.resources.tokens import AWS_PROVIDER
 from policies.rule import ResourceRule
 from policies.runner import findings
 from policies.suppressions import Suppressions
-from slipway.render.recording import Options, RecordedResource, Recording
+from slipway.render.recording import UNKNOWN as UNKNOWN_TEXT
+from slipway.render.recording import Options, RecordedResource, Recording, Values
 from slipway.render.terraform import document
-from slipway.render.values import UNKNOWN as UNKNOWN_TEXT
-from slipway.render.values import Values
-from tests.policies.fixtures.build import Fixture, FixtureResource
+from tests.policies.build import Fixture, FixtureResource
 from tests.policies.support import BY_NAME, context
 
 _PROVIDER: Final = {"allowedAccountIds": ["111122223333"]}

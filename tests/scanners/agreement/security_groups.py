@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from policies.resources import tokens
-from tests.policies.fixtures.build import Fixture
+from tests.policies.build import Fixture
 from tests.scanners.agreement.spelling import Spelling, by_pack, of
 
 _PORTS: Final = {"CKV_AWS_24": 22, "CKV_AWS_25": 3389, "CKV_AWS_260": 80, "CKV_AWS_277": 0}
@@ -115,9 +115,5 @@ SPELLINGS: Final = (
             ("CKV_AWS_277", "CKV_AWS_382"), by_pack("Checkov reads from_port, which all protocols don't have")
         ),
     ),
-    Spelling(
-        name="aws_security_group, used",
-        good=_USED,
-        bad={"CKV2_AWS_5": {"group": _USED["group"]}},
-    ),
+    Spelling(name="aws_security_group, used", good=_USED, bad={"CKV2_AWS_5": {"group": _USED["group"]}}),
 )

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
-from tests.policies.fixtures.build import Fixture, FixtureResource, edited, with_, without
+from tests.policies.build import Fixture, FixtureResource, edited, with_, without
+from tests.policies.fixtures import load
 
-__all__ = ["UNREVIEWED", "Alone", "Spelling", "allow", "by_checkov", "by_pack", "document", "of", "with_", "without"]
+__all__ = [
+    "UNREVIEWED",
+    "Alone",
+    "Spelling",
+    "allow",
+    "by_checkov",
+    "by_pack",
+    "document",
+    "of",
+    "read",
+    "with_",
+    "without",
+]
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,33 @@ class Spelling:
         """Bad programs of an identifier."""
         programs = self.bad[external_id]
         return [programs] if isinstance(programs, Mapping) else programs
+
+
+def read(path: Path) -> Iterator[Spelling]:
+    """The rows of a YAML file, with programs in the form of tests/policies/fixtures.
+
+    A row has `good`, `bad` by identifier, and in `good alone` and `bad alone` what differs: `who` reports it, `why`,
+    and `ids` if they are not all.
+    """
+    content, builder = load(path)
+    for name, row in content.items():
+        try:
+            yield Spelling(
+                name=name,
+                good=builder.fixture(row["good"]),
+                bad={one: tuple(map(builder.fixture, programs)) for one, programs in row["bad"].items()},
+                good_differs=_alone(row, "good alone"),
+                bad_differs=_alone(row, "bad alone"),
+            )
+        except (LookupError, TypeError, ValueError) as error:
+            msg = f"{path.name}: {name}: {error}"
+            raise ValueError(msg) from error
+    builder.finish(path)
+
+
+def _alone(row: Mapping[str, Any], key: str) -> dict[str, Alone]:
+    entries = row.get(key, ())
+    return {one: Alone(entry["who"], entry["why"]) for entry in entries for one in entry.get("ids", row["bad"])}
 
 
 def of(kind: str, props: Mapping[str, Any] | None = None, /, **takes: str) -> FixtureResource:

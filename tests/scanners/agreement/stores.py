@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from policies.resources import tokens
-from tests.policies.fixtures.build import Fixture
+from tests.policies.build import Fixture
 from tests.scanners.agreement.spelling import UNREVIEWED, Spelling, allow, by_checkov, by_pack, changed, document, of
 
 _KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0d0c4a1e-7d5c-4a10-9f5d-7a8f0f1f6a11"

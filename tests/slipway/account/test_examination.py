@@ -1,23 +1,26 @@
-"""`slipway doctor --aws`: what an account lacks for a stack is found, each thing by its own line."""
+"""Every finding of an account: what is asked, and what is reported for each answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from slipway.account.context import Context
+from slipway.account import services
+from slipway.account.context import Context, Finding, Level
 from slipway.account.examination import CHECKS, examine
 from slipway.cli import main
 from slipway.engine.backend import Backend
-from slipway.findings import Finding, Level
 from spec.settings.platform import Platform
 from tests.slipway.account import ready
-from tests.slipway.account.fake import Answer, FakeAws
+from tests.slipway.account.ready import Answer, FakeAws
 from tests.support.stacks import platform_of
+
+# `slipway doctor --aws`: what an account lacks for a stack is found, each thing by its own line.
+
 
 BACKEND = Backend("s3://ml-pulumi-state", "awskms://alias/pulumi-prod?region=us-east-1")
 OPT_IN: Answer = {"Regions": [{"RegionName": "us-east-1", "OptInStatus": "not-opted-in"}]}
@@ -292,9 +295,37 @@ def test_the_command_fails_where_the_up_would_fail(
 ) -> None:
     platform = platform_of("prod")
     aws = FakeAws(platform.account.region, {**ready.answers(platform), **changes})
-    monkeypatch.setattr("slipway.account.context.session", lambda region: aws)
+    monkeypatch.setattr("slipway.cli.doctor.session", lambda region: aws)
     monkeypatch.setenv("PULUMI_BACKEND_URL", BACKEND.url)
     assert main(["doctor", "--aws", "prod"]) == code
     output = capsys.readouterr().out
     assert output.count("FAILED") == code
     assert ("request-service-quota-increase" in output) == bool(code)
+
+
+# `slipway doctor --aws`: a certificate that a load balancer would be refused is found.
+
+
+OTHER: Final = {"DomainName": "a.example.com", "SubjectAlternativeNames": ["a.example.com"]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "fix"),
+    [
+        (
+            ready.refused("ResourceNotFoundException"),
+            "5f6f0c3e-8a4d-4b0e-9a43-1f2d7c9b6e10 does not exist",
+            "addons.kserve.certificateArn",
+        ),
+        ({"Certificate": {**ready.CERTIFICATE, "Status": "PENDING_VALIDATION"}}, "is PENDING_VALIDATION", "DNS"),
+        ({"Certificate": {**ready.CERTIFICATE, **OTHER}}, "is for a.example.com", "*.models.example.com"),
+    ],
+)
+def test_a_certificate_that_can_not_serve_is_found(answer: Answer, state: str, fix: str) -> None:
+    (found,) = services.check(context(platform_of("prod"), {"acm.DescribeCertificate": answer})[0])
+    assert (found.level, state in found.state, fix in found.fix) == (Level.FAILED, True, True)
+
+
+def test_a_certificate_for_the_domain_is_one_line() -> None:
+    (found,) = services.check(context(platform_of("prod"))[0])
+    assert (found.level, found.state) == (Level.OK, "*.models.example.com until 2027-11-01")

@@ -7,13 +7,12 @@ from typing import Any, Final
 
 import pytest
 
+from sandbox.aws.client import credentials
+from sandbox.aws.existing_network import make
+from sandbox.aws.moto import server as moto_server
 from slipway.account import network as checks
-from slipway.account.context import Client, Context, session
+from slipway.account.context import Client, Context, Level, session
 from slipway.engine.backend import Backend
-from slipway.findings import Level
-from slipway.sandbox.aws.credentials import credentials
-from slipway.sandbox.aws.existing_network import make
-from slipway.sandbox.aws.moto import server as moto_server
 from spec.settings.platform import Platform
 from tests.support.settings import network
 from tests.support.stacks import platform_of

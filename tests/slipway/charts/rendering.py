@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from sandbox.kubernetes.helm.binary import available
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.preview import objects_without_cluster
+from sandbox.kubernetes.helm.records import ReleaseName
 from slipway.charts import uses
 from slipway.charts.check import without_unknowns
 from slipway.charts.uses import Use
-from slipway.sandbox.kubernetes.helm.binary import available
-from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
-from slipway.sandbox.kubernetes.helm.records import ReleaseName
 from tests.support import stacks
 
 Objects = list[dict[str, Any]]
@@ -31,7 +31,7 @@ def rendered(charts: Path, use: Use, values: Mapping[str, Any] | None = None) ->
     """Objects of a release, with its own or other values; None if its chart is incomplete. Skips without helm."""
     helm = available()
     if helm is None:
-        pytest.skip("no helm here: run `python -m slipway.toolchain ensure helm`, or `make setup`")
+        pytest.skip("no helm here: run `python -m sandbox.toolchain ensure helm`, or `make setup`")
     chart = Charts(charts).find(use.chart, use.version)
     if chart is None or not chart.has_templates or any(chart.subchart(name) is None for _, name in chart.dependencies):
         return None

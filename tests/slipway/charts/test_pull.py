@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.kubernetes.helm.chart import Charts
 from slipway.charts import pull
-from slipway.sandbox.kubernetes.helm.chart import Charts
-from spec.catalog.charts import ChartRef
+from spec.catalog.software import ChartRef
 
 DAY = date(2026, 9, 1)
-WIDGET = ChartRef(chart="widget", repository="https://charts.example", version="v1.2.3", released=DAY, source="s")
-OCI = ChartRef(chart="oci://registry.example/charts/thing", version="2.0.0", released=DAY, source="s")
+WIDGET = ChartRef(name="widget", repository="https://charts.example", version="v1.2.3", released=DAY, source="s")
+OCI = ChartRef(name="thing", repository="oci://registry.example/charts", version="2.0.0", released=DAY, source="s")
 DOWNLOADS = """\
 #!/bin/sh
 echo "$@" >> {log}

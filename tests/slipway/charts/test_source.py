@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.charts import source
+from slipway.charts import uses
 from slipway.charts.uses import of_platform
 from spec.settings import ConfigurationError, Platform
 from spec.settings.charts import Charts
@@ -46,17 +46,17 @@ def charts(tmp_path: Path, wanted: Mapping[str, str]) -> Path:
 
 def problems(root: Path, directory: str = "charts") -> list[str]:
     with pytest.raises(ConfigurationError) as caught:
-        source.require(with_directory(directory), "test", root)
+        uses.require(with_directory(directory), "test", root)
     return [f"{one.path}: {one.rule} ({one.value}) {one.fix}" for one in caught.value.problems]
 
 
 def test_a_directory_with_every_chart_is_accepted_relative_and_absolute(charts: Path, tmp_path: Path) -> None:
-    source.require(with_directory("charts"), "test", tmp_path)
-    source.require(with_directory(str(charts)), "test", tmp_path / "elsewhere")
+    uses.require(with_directory("charts"), "test", tmp_path)
+    uses.require(with_directory(str(charts)), "test", tmp_path / "elsewhere")
 
 
 def test_without_a_directory_nothing_is_looked_for(tmp_path: Path) -> None:
-    source.require(platform(POOLS), "test", tmp_path / "missing")
+    uses.require(platform(POOLS), "test", tmp_path / "missing")
 
 
 def test_every_missing_chart_is_reported_with_its_version(tmp_path: Path, wanted: Mapping[str, str]) -> None:
@@ -79,7 +79,7 @@ def test_a_chart_of_a_source_tree_may_name_its_version_in_a_file(
     chart = charts / "karpenter"
     (chart / "Chart.yaml").write_text("apiVersion: v2\nname: karpenter\nversion: 0.0.1\n", encoding="utf-8")
     (chart / "SOURCE.txt").write_text(f"chart_version: {wanted['karpenter']}\n", encoding="utf-8")
-    source.require(with_directory("charts"), "test", tmp_path)
+    uses.require(with_directory("charts"), "test", tmp_path)
 
 
 def test_a_missing_subchart_is_reported_and_a_packed_one_is_not(
@@ -92,4 +92,4 @@ def test_a_missing_subchart_is_reported_and_a_packed_one_is_not(
     (found,) = problems(tmp_path)
     assert f"(no second in {charts / 'karpenter' / 'charts'})" in found
     (charts / "karpenter" / "charts" / "second-1.0.0.tgz").touch()
-    source.require(with_directory("charts"), "test", tmp_path)
+    uses.require(with_directory("charts"), "test", tmp_path)

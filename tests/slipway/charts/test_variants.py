@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pytest
@@ -53,3 +54,26 @@ def test_a_group_has_the_requirements_of_its_add_ons() -> None:
     groups = variants.groups({"needs": Needs, **variants.kinds()})
     (group,) = [each for each in groups if "needs" in each]
     assert {"kserve", "cert_manager"} <= set(group)
+
+
+def test_an_add_on_is_also_with_each_one_that_it_follows(addon_variants: list[Any]) -> None:
+    sets = [{type(settings) for _, settings in addons.wanted()} for addons in addon_variants]
+    pairs = [{kind, other} for kind in variants.kinds().values() for other in kind.follows]
+    assert [pair for pair in pairs if not any(pair <= each for each in sets)] == []
+
+
+def test_an_example_gives_what_has_no_default_and_one_that_is_missing_or_wrong_is_named() -> None:
+    class Zones(AddonSettings):
+        hosted_zones: tuple[str, ...]
+
+    class Known(Zones):
+        example: ClassVar[Mapping[str, Any]] = {"hostedZones": ["Z1"]}
+
+    class Wrong(Zones):
+        example: ClassVar[Mapping[str, Any]] = {"hostedZones": "Z1"}
+
+    assert variants.example(Known) == Known(hostedZones=("Z1",))
+    with pytest.raises(ValueError, match=r"^Zones: hostedZones: Field required\. Write an example .* into the class"):
+        variants.example(Zones)
+    with pytest.raises(ValueError, match=r"^Wrong: hostedZones: Input should be a valid "):
+        variants.example(Wrong)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli import offline
+from sandbox import IN_SANDBOX_SHELL
+from slipway.cli import offline, shell
 from slipway.engine.project import find
-from slipway.sandbox import IN_SANDBOX_SHELL
-from slipway.sandbox.aws import credentials
 from tests.slipway.engine.fake import FakePulumi
 
 
@@ -61,5 +60,5 @@ def sandbox(tmp_path: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -
     }
     running = offline.Sandbox(home, variables, home / "kubeconfig")
     monkeypatch.setattr(offline, "find_running", lambda: running)
-    monkeypatch.setattr(credentials, "credentials", _session)
+    monkeypatch.setattr(shell, "credentials", _session)
     return running

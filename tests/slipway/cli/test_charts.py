@@ -12,11 +12,11 @@ from slipway.charts.pull import Pulled
 from slipway.charts.uses import Use
 from slipway.cli import charts
 from slipway.cli.parser import parse
-from spec.catalog.charts import ChartRef
+from spec.catalog.software import ChartRef
 from spec.errors import SlipwayError
-from tests.slipway.sandbox.kubernetes.helm.charts import write_chart
+from tests.sandbox.kubernetes.helm.charts import write_chart
 
-REF = ChartRef(chart="widget", repository="https://c.example", version="1.2.3", released=date(2026, 9, 1), source="s")
+REF = ChartRef(name="widget", repository="https://c.example", version="1.2.3", released=date(2026, 9, 1), source="s")
 
 
 def use(**values: object) -> dict[str, list[Use]]:
@@ -79,7 +79,7 @@ def test_a_folder_that_does_not_exist_is_refused_with_a_fix(tmp_path: Path) -> N
 
 
 def test_a_chart_that_the_platform_does_not_use_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slipway.toolchain.find", lambda _name: tmp_path / "helm")
+    monkeypatch.setattr("sandbox.toolchain.find", lambda _name: tmp_path / "helm")
     options = parse(["charts", "pull", "kueu", "--dir", str(tmp_path)])
     with pytest.raises(SlipwayError, match=r"kueu is not a chart of the platform\. Choose from .*kueue"):
         options.run(options)

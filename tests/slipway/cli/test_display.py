@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli import display, main, offline, operations, teardown
-from slipway.cli.review import Review
+from sandbox.kubernetes.waiting import until
+from slipway.cli import display, main, offline, operations
+from slipway.cli.gate import Review
 from spec.errors import EXIT_REFUSED
 from tests.slipway.engine.fake import FakePulumi, exported, resource
-from tests.slipway.engine.test_plan import event, urn
+from tests.slipway.engine.test_gate import event, urn
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 BUCKET = "aws:s3/bucket:Bucket"
@@ -51,17 +52,20 @@ class Terminal(io.StringIO):
         return True
 
 
+def shows(terminal: Terminal, text: str) -> None:
+    """Waits for a text; under faketime, where timers of threads hang, it never comes."""
+    until(lambda: text in terminal.getvalue() or None, 30, lambda: f"{terminal.getvalue()!r} does not have {text!r}")
+
+
 def test_on_a_terminal_one_line_follows_the_latest_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((40, 24)))
     output = tmp_path / "output"
     with display.heartbeat(output):
-        while "no output yet" not in terminal.getvalue():
-            time.sleep(0.01)
+        shows(terminal, "no output yet")
         output.write_text(f" +  aws:s3:Bucket a-very-long-name-of-a-bucket creating (0s)\n{'x' * 9000}\n{ROWS}")
-        while "aws:s3:Bucket it created" not in terminal.getvalue():
-            time.sleep(0.01)
+        shows(terminal, "aws:s3:Bucket it created")
     assert "\n" not in terminal.getvalue()
     lines = terminal.getvalue().split("\r\x1b[K")
     assert max(map(len, lines)) < 40
@@ -75,8 +79,7 @@ def test_a_terminal_that_moves_no_cursor_gets_a_row_each_minute(
     monkeypatch.setattr("sys.stderr", shown := Terminal())
     monkeypatch.setenv("TERM", terminal)
     with display.heartbeat(tmp_path / "output", seconds=0.02):
-        while not shown.getvalue():
-            time.sleep(0.01)
+        shows(shown, "s] ")
     assert "\x1b" not in shown.getvalue()
 
 
@@ -158,8 +161,7 @@ def test_an_interrupt_is_answered_at_once_and_says_how_to_go_on(fake: FakePulumi
         env={**os.environ, "PATH": path},
         start_new_session=True,
     )
-    while not fake.calls:
-        time.sleep(0.05)
+    until(lambda: fake.calls or None, 30, "the engine is not called")
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=30)
@@ -207,7 +209,7 @@ class TestRefreshAndDestroy:
         self, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         operation: str, events: str, answer: bool,
     ) -> None:  # fmt: skip
-        monkeypatch.setattr(teardown, "destroy", lambda request, platform, run, ask, **_: run(request))
+        monkeypatch.setattr(operations, "tear_down", lambda request, platform, run, ask, **_: run(request))
         monkeypatch.setattr(operations, "can_ask", lambda: True)
         monkeypatch.setattr(operations, "ask", lambda question: answer)
         fake.tell("events", events)

@@ -1,19 +1,27 @@
-"""`slipway doctor`: its findings, and when it fails."""
+"""`slipway doctor`, and the day on which stacks are evaluated."""
 
 from __future__ import annotations
 
 import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
-from slipway.cli import checks, doctor, machine, main, offline
-from slipway.cli.status import Condition, Status
+from sandbox.toolchain import ToolError, locate, obtain
+from sandbox.toolchain.obtain import Go
+from sandbox.toolchain.tools import TOOLS, Tool
+from slipway.account.context import Finding, Level
+from slipway.cli import doctor, main, offline
+from slipway.cli.offline import Condition, Status
 from slipway.engine.project import Project
-from slipway.findings import Finding, Level
-from slipway.toolchain import ToolError, build, locate
-from slipway.toolchain.build import Go
-from slipway.toolchain.tools import TOOLS, Tool
+from spec import clock
+from spec.catalog import ageing, kubernetes
+from spec.settings import load, read_stack
+from tests.support.day import TODAY
+
+# `slipway doctor`: its findings, and when it fails.
+
 
 GO = Go(Path("/usr/bin/go"), (99, 0), switches=False)
 OLD_GO = Go(Path("/usr/bin/go"), (1, 10), switches=False)
@@ -25,9 +33,9 @@ def found(tool: Tool) -> locate.Found:
 
 def missing_tools(monkeypatch: pytest.MonkeyPatch, *names: str, go: Go | None, system: str = "linux") -> list[Finding]:
     monkeypatch.setattr(locate, "search", lambda tool: None if tool.name in names else found(tool))
-    monkeypatch.setattr(build, "go_command", lambda: go)
-    monkeypatch.setattr("slipway.toolchain.cache.system", lambda: system)
-    return machine.tools()
+    monkeypatch.setattr(obtain, "go_command", lambda: go)
+    monkeypatch.setattr("sandbox.toolchain.cache.system", lambda: system)
+    return doctor.tools()
 
 
 def of(findings: list[Finding], what: str) -> Finding:
@@ -71,8 +79,8 @@ def test_a_variable_that_names_no_binary_is_reported_as_a_finding(monkeypatch: p
         return found(tool)
 
     monkeypatch.setattr(locate, "search", search)
-    assert of(machine.tools(), "pulumi").level is Level.FAILED
-    assert machine.engine_and_sdk().level is Level.OK
+    assert of(doctor.tools(), "pulumi").level is Level.FAILED
+    assert doctor.engine_and_sdk().level is Level.OK
 
 
 @pytest.mark.parametrize(
@@ -82,23 +90,23 @@ def test_an_unsupported_python_version_fails(
     version: tuple[int, int, int], level: Level, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "version_info", version)
-    assert machine.python().level is level
+    assert doctor.python().level is level
 
 
 def test_an_engine_version_other_than_the_sdk_s_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "search", lambda tool: locate.Found(Path("/p"), "3.999.0", "PATH"))
-    assert machine.engine_and_sdk().level is Level.NOTE
+    assert doctor.engine_and_sdk().level is Level.NOTE
     monkeypatch.setattr(locate, "search", found)
-    assert machine.engine_and_sdk().level is Level.OK
+    assert doctor.engine_and_sdk().level is Level.OK
 
 
 def test_a_cache_that_is_not_writable_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path / "not" / "yet" / "there"))
-    assert machine.cache().level is Level.OK
+    assert doctor.cache().level is Level.OK
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path / "file" / "below"))
-    assert machine.cache().level is Level.FAILED
-    assert "SLIPWAY_CACHE" in machine.cache().fix
+    assert doctor.cache().level is Level.FAILED
+    assert "SLIPWAY_CACHE" in doctor.cache().fix
 
 
 @pytest.mark.parametrize(
@@ -109,7 +117,7 @@ def test_disk_space_is_required_for_tools_that_must_be_built(
 ) -> None:
     monkeypatch.setattr(locate, "search", lambda tool: None if tool.name in missing else found(tool))
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": free * 2**30})())
-    assert machine.disk().level is level
+    assert doctor.disk().level is level
 
 
 @pytest.mark.parametrize(
@@ -122,12 +130,12 @@ def test_disk_space_is_required_for_tools_that_must_be_built(
     ],
 )
 def test_only_a_damaged_sandbox_fails(condition: Condition, level: Level) -> None:
-    assert checks.sandbox(Status(condition, Path("/home/me/sandbox"))).level is level
+    assert doctor.sandbox(Status(condition, Path("/home/me/sandbox"))).level is level
 
 
 def test_an_invalid_stack_file_is_reported_beside_the_valid_ones(checkout: Path) -> None:
     (checkout / "stacks/Pulumi.dev.yaml").write_text("config: {slipway:platform: {}}\n")
-    findings = checks.stack_files(Project(checkout))
+    findings = doctor.stack_files(Project(checkout))
     assert [(finding.what, finding.level) for finding in findings] == [
         ("stack dev", Level.FAILED),
         ("stack prod", Level.OK),
@@ -137,12 +145,12 @@ def test_an_invalid_stack_file_is_reported_beside_the_valid_ones(checkout: Path)
 
 
 def test_a_checkout_without_stack_files_fails(tmp_path: Path) -> None:
-    (finding,) = checks.stack_files(Project(tmp_path))
+    (finding,) = doctor.stack_files(Project(tmp_path))
     assert finding.level is Level.FAILED
 
 
 def test_aws_variables_are_listed_without_their_values() -> None:
-    finding = checks.aws_variables({"AWS_SECRET_ACCESS_KEY": "hunter2", "HOME": "/"})
+    finding = doctor.aws_variables({"AWS_SECRET_ACCESS_KEY": "hunter2", "HOME": "/"})
     assert "AWS_SECRET_ACCESS_KEY" in finding.state
     assert "hunter2" not in finding.state
 
@@ -150,13 +158,58 @@ def test_aws_variables_are_listed_without_their_values() -> None:
 def test_the_exit_code_reports_whether_the_sandbox_can_be_used(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(machine, "tools", lambda: [Finding(Level.NOTE, "helm", "missing", "make it")])
+    monkeypatch.setattr(doctor, "tools", lambda: [Finding(Level.NOTE, "helm", "missing", "make it")])
     monkeypatch.setattr(offline, "status", lambda: Status(Condition.STOPPED, Path("/home/me/sandbox")))
     assert main(["doctor"]) == 0
     assert "To do:\n  - helm: make it" in capsys.readouterr().out
-    monkeypatch.setattr(machine, "tools", lambda: [Finding(Level.FAILED, "etcd", "missing")])
+    monkeypatch.setattr(doctor, "tools", lambda: [Finding(Level.FAILED, "etcd", "missing")])
     assert main(["doctor"]) == 1
 
 
 def test_a_report_without_fixes_is_only_the_table() -> None:
     assert doctor.report([Finding(Level.OK, "Python", "3.12.0")]) == "ok  Python  3.12.0"
+
+
+# `SLIPWAY_TODAY`: a stack as it will be on another day.
+
+
+def test_a_check_at_another_day_names_what_goes_out_of_support_by_then(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    version = load(read_stack("dev", checkout / "stacks"), stack="dev").platform.cluster.version
+    end = kubernetes.VERSIONS[version].standard_until
+    assert main(["check", "dev", "--strict"]) == 0
+    capsys.readouterr()
+    monkeypatch.setenv(clock.VARIABLE, (end + timedelta(days=1)).isoformat())
+    assert main(["check", "dev"]) == 0
+    assert f"standard support ended on {end}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["check", "dev"], ["cost", "dev"], ["policies", "dev"], ["doctor"]])
+def test_a_wrong_day_is_refused_by_its_name(
+    command: list[str], checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(clock.VARIABLE, "April")
+    assert main(command) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("slipway: SLIPWAY_TODAY: ")
+    assert "(given: 'April'). Write it like 2027-04-01" in err
+
+
+def test_doctor_shows_a_day_that_is_not_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "current", lambda: TODAY)
+    assert doctor.day(TODAY).level is Level.OK
+    finding = doctor.day(date(2027, 4, 1))
+    assert finding.level is Level.NOTE
+    assert finding.state == "2027-04-01, by SLIPWAY_TODAY"
+    assert "unset SLIPWAY_TODAY" in finding.fix
+
+
+def test_doctor_names_files_with_old_facts_and_fails_for_none() -> None:
+    assert doctor.catalog([]).level is Level.OK
+    finding = doctor.catalog(ageing.ageing(date(2100, 1, 1)))
+    assert finding.level is Level.NOTE
+    assert "kubernetes.yaml" in finding.state
+    assert "prices.yaml" in finding.state
+    assert "slipway prices refresh" in finding.fix

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli import display, main, offline, operations, teardown
+from slipway.cli import display, main, offline, operations
 from slipway.cli.gate import without_up
 from spec.errors import EXIT_REFUSED, EXIT_STATEFUL
 from tests.slipway.engine.fake import FakePulumi, exported, resource
-from tests.slipway.engine.test_plan import event, urn
+from tests.slipway.engine.test_gate import event, urn
 
 pytestmark = pytest.mark.usefixtures("user", "checkout")
 
@@ -118,7 +118,7 @@ def test_an_update_in_the_sandbox_with_a_preview_is_gated_as_on_aws(fake: FakePu
 
 
 def test_refresh_and_destroy_are_not_gated(fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teardown, "destroy", lambda request, platform, run, ask, **_: run(request))
+    monkeypatch.setattr(operations, "tear_down", lambda request, platform, run, ask, **_: run(request))
     fake.tell("events", REPLACED)
     assert main(["refresh", "dev", "--yes"]) == 0
     assert main(["destroy", "dev", "--yes"]) == 0

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import init, main
+from slipway.cli.commands import GPU_PRESETS
 from spec.settings import load, read_stack
 from spec.settings.presets import PRESETS
 from tests.support import mocks
@@ -38,7 +39,7 @@ def empty(checkout: Path) -> Path:
 def test_the_policies_of_its_environment_accept_the_file(
     empty: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*ARGUMENTS, *("--approval", "T-1"), *(word for pool in init.GPU_PRESETS for word in ("--pool", pool))]
+    arguments = [*ARGUMENTS, *("--approval", "T-1"), *(word for pool in GPU_PRESETS for word in ("--pool", pool))]
     if name == "dev":
         arguments += ["--from", OFFICE]
     assert main(["init", name, *arguments]) == 0
@@ -47,7 +48,7 @@ def test_the_policies_of_its_environment_accept_the_file(
 
 
 def test_every_preset_of_a_pool_with_gpus_can_be_chosen() -> None:
-    assert {"system", "cpu", *init.GPU_PRESETS} == set(PRESETS)
+    assert {"system", "cpu", *GPU_PRESETS} == set(PRESETS)
 
 
 def test_the_policies_of_dev_accept_the_template(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from slipway.account.context import Finding, Level
 from slipway.cli import doctor, main
-from slipway.findings import Finding, Level
 from spec.errors import EXIT_REFUSED
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 

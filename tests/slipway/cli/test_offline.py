@@ -1,4 +1,4 @@
-"""The sandbox as the CLI uses it, with the status that its own modules report."""
+"""The sandbox as the command line sees it: started, queried, stopped; its status as text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import lifecycle
+from sandbox.identity import ProcessIdentity
+from sandbox.kubernetes.controllers.running import Entry, State
+from sandbox.lifecycle import SandboxStatus
+from sandbox.official import EXECUTABLE, VARIABLE
+from sandbox.state import SandboxState, save
 from slipway.cli import main, offline
-from slipway.cli.status import Condition
-from slipway.sandbox import lifecycle
-from slipway.sandbox.cluster.identity import ProcessIdentity
-from slipway.sandbox.lifecycle import SandboxStatus
-from slipway.sandbox.official import EXECUTABLE, VARIABLE
-from slipway.sandbox.state import SandboxState, save
+from slipway.cli.offline import Condition, ProcessStatus, Status
 from spec.errors import SlipwayError
+from tests.sandbox.test_shims import executable
 from tests.slipway.engine.fake import FakePulumi
-from tests.slipway.sandbox.test_shims import executable
 
-ETCD, SERVER = ProcessIdentity("etcd", 11, 1.0), ProcessIdentity("kube-apiserver api-1", 12, 1.0)
+# The sandbox as the CLI uses it, with the status that its own modules report.
+
+
+ETCD, SERVER = ProcessIdentity("etcd", 11, "boot", 1), ProcessIdentity("kube-apiserver api-1", 12, "boot", 1)
 
 
 @pytest.fixture
@@ -54,8 +58,27 @@ def test_a_running_sandbox_shows_its_processes_and_addresses(
 def test_a_sandbox_with_a_dead_process_is_not_used(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
     report(monkeypatch, state=state, running=True, children=(ETCD,), dead_children=(SERVER,), memory={"etcd": 1})
     assert offline.status().condition is Condition.DAMAGED
-    with pytest.raises(SlipwayError, match=r"damaged: kube-apiserver api-1 died .*run `slipway sandbox stop`"):
+    with pytest.raises(
+        SlipwayError, match=r"damaged: kube-apiserver api-1 died .*run `slipway sandbox stop`.*deletes its AWS"
+    ):
         offline.find_running()
+
+
+def test_a_sandbox_that_does_not_answer_is_waited_for_and_then_reported(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(offline, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(offline, "LOOK_SECONDS", 0.01)
+    silent = ("daemon (pid 7) is stopped (SIGSTOP): `kill -CONT 7` lets it go on",)
+    report(monkeypatch, state=state, running=True, memory={"daemon": 2**20}, silent=silent)
+    with pytest.raises(SlipwayError, match=r"does not respond: daemon .pid 7. is stopped .*deletes its AWS resources"):
+        offline.find_running()
+    assert main(["sandbox", "status"]) == 1
+    assert "sandbox: not responding" in capsys.readouterr().out
+    busy = iter([silent, silent, ()])
+    facts = {"state": state, "running": True, "children": (), "dead_children": (), "memory": {}}
+    monkeypatch.setattr(lifecycle, "status", lambda: SandboxStatus(**facts, silent=next(busy)))  # type: ignore[arg-type]
+    assert offline.find_running() is not None
 
 
 @pytest.mark.parametrize(
@@ -118,8 +141,8 @@ def test_a_running_sandbox_is_reused_and_never_reconfigured(
 ) -> None:
     report(monkeypatch, state=state, running=True)
     save(state)
-    monkeypatch.setattr("slipway.toolchain.ensure", Path)
-    monkeypatch.setattr("slipway.sandbox.shims.install_shims", lambda _: pytest.fail("shims of a running sandbox"))
+    monkeypatch.setattr("sandbox.toolchain.ensure", Path)
+    monkeypatch.setattr("sandbox.language.shims.install_shims", lambda _: pytest.fail("shims of a running sandbox"))
     assert main(["sandbox", "start"]) == 0
     assert "is already running" in capsys.readouterr().out
     assert main(["sandbox", "start", "--aws-port", "5999"]) == 1
@@ -132,7 +155,7 @@ def test_the_official_provider_is_chosen_by_option_or_variable(
 ) -> None:
     report(monkeypatch, state=state, running=True)
     save(state)
-    monkeypatch.setattr("slipway.toolchain.ensure", Path)
+    monkeypatch.setattr("sandbox.toolchain.ensure", Path)
     provider = executable(state.home / "plugins" / EXECUTABLE)
     if by == "variable":
         monkeypatch.setenv(VARIABLE, str(provider))
@@ -148,3 +171,56 @@ def test_a_sandbox_without_the_pulumi_cli_is_reported_with_a_fix(sandbox: offlin
     broken = offline.Sandbox(sandbox.home, {**sandbox.variables, "PATH": "/nowhere"}, sandbox.kubeconfig)
     with pytest.raises(SlipwayError, match="no `pulumi` on the sandbox's PATH"):
         broken.engine({})
+
+
+# The sandbox's status as text and JSON.
+
+
+DAEMON = ProcessStatus("daemon", 10, 100 * 2**20)
+ETCD_STATUS = ProcessStatus("etcd", 11, 50 * 2**20)
+DEAD = ProcessStatus("kube-apiserver dev", 12, None)
+HOME = Path("/home/me/sandbox")
+
+
+def test_memory_is_the_total_of_all_processes() -> None:
+    status = Status(Condition.RUNNING, HOME, [DAEMON, ETCD_STATUS], {"moto": "http://127.0.0.1:5000"})
+    assert status.memory == 150 * 2**20
+    assert status.healthy
+    text = status.text()
+    assert "memory: 150 MiB in total" in text
+    assert "moto: http://127.0.0.1:5000" in text
+
+
+def test_a_dead_process_is_reported_with_a_fix() -> None:
+    status = Status(Condition.DAMAGED, HOME, [DAEMON, DEAD])
+    assert not status.healthy
+    assert status.dead == ["kube-apiserver dev"]
+    assert "ended" in status.text()
+    assert "kube-apiserver dev died (logs in /home/me/sandbox/logs): run `slipway sandbox stop`" in status.text()
+
+
+@pytest.mark.parametrize("condition", [Condition.STOPPED, Condition.STALE])
+def test_a_sandbox_that_is_not_running_is_not_healthy(condition: Condition) -> None:
+    status = Status(condition, HOME)
+    assert not status.healthy
+    assert status.text().startswith(f"sandbox: {condition}")
+
+
+def test_controllers_are_listed_with_their_state_and_log() -> None:
+    entries = [
+        Entry("api-1", "kueue", "0.19.2", State.RUNNING, log="/logs/kueue-api-1.log"),
+        Entry("api-1", "jobset", "0.12.0", State.BUILDING, "progress in /logs/build-jobset.log"),
+    ]
+    status = Status(Condition.RUNNING, HOME, [DAEMON], controllers=entries)
+    assert status.text().splitlines()[-3:] == [
+        "controllers of add-ons:",
+        "  kueue 0.19.2 runs (log /logs/kueue-api-1.log)",
+        "  jobset 0.12.0 is being built: progress in /logs/build-jobset.log",
+    ]
+    assert json.loads(json.dumps(status.as_data()))["controllers"][0]["state"] == "runs"
+
+
+def test_the_status_can_be_serialized_as_json() -> None:
+    data = json.loads(json.dumps(Status(Condition.RUNNING, HOME, [DAEMON, DEAD]).as_data()))
+    assert data["condition"] == "running"
+    assert data["processes"][1] == {"name": "kube-apiserver dev", "pid": 12, "memory": None}

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import CHARTS, IN_SANDBOX_SHELL
+from sandbox.identity import ProcessIdentity
+from sandbox.official import EXECUTABLE, VARIABLE
+from sandbox.state import SandboxState, save
 from slipway.cli import main, offline
-from slipway.sandbox import IN_SANDBOX_SHELL
 from spec.errors import EXIT_PROTECTED, EXIT_REFUSED
+from tests.sandbox.test_shims import executable
+from tests.slipway.engine import states
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_locks import dead_pid, write_lock
 
@@ -81,6 +86,28 @@ def test_a_stopped_sandbox_is_started(
     monkeypatch.setattr(offline, "start", start)
     assert main(["preview", "dev", "--sandbox"]) == 0
     assert len(started) == 1
+
+
+def test_a_running_sandbox_is_asked_for_the_charts_of_this_run(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    daemon = ProcessIdentity.of("daemon", os.getpid())
+    sandbox.home.mkdir(exist_ok=True)
+    save(SandboxState(sandbox.home, daemon, "http://127.0.0.1:5000", 1, 2))
+    monkeypatch.setenv(CHARTS, "stacks")
+    assert main(["preview", "dev", "--sandbox"]) == 0
+    assert f"charts: those of {checkout / 'stacks'} from now on, none before" in capsys.readouterr().err
+    assert sandbox.charts == checkout / "stacks"
+    monkeypatch.setenv(CHARTS, "nowhere")
+    runs = len(fake.calls)
+    assert main(["preview", "dev", "--sandbox"]) == EXIT_REFUSED
+    assert len(fake.calls) == runs
+    provider = executable(sandbox.home / "plugins" / EXECUTABLE)
+    monkeypatch.delenv(CHARTS)
+    monkeypatch.setenv(VARIABLE, str(provider))
+    assert main(["preview", "dev", "--sandbox"]) == 1
+    assert "already runs with a Kubernetes provider of its own" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("target", [[], ["--sandbox"]])
@@ -165,10 +192,11 @@ def test_the_lock_of_a_killed_run_is_removed_in_the_sandbox(
 def test_the_lock_of_a_live_run_is_respected(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_lock(sandbox.home / "pulumi", os.getpid(), datetime.now(UTC))
-    assert main(["up", "dev", "--sandbox"]) == 1
+    with fake.running() as pid:
+        write_lock(sandbox.home / "pulumi", pid, datetime.now(UTC))
+        assert main(["up", "dev", "--sandbox"]) == 1
     assert "is in use by another run" in capsys.readouterr().err
-    assert fake.calls == []
+    assert len(fake.calls) == 1
 
 
 def test_strict_treats_warnings_as_errors(
@@ -179,8 +207,35 @@ def test_strict_treats_warnings_as_errors(
 
     loaded = settings.load(settings.read_stack("dev", checkout / "stacks"), stack="dev")
     warning = settings.Problem("cluster.version", "the version is about to leave support", "1.30", "Plan an upgrade.")
-    monkeypatch.setattr(settings, "load", lambda *_, **__: settings.Loaded(loaded.platform, (warning,)))
+    monkeypatch.setattr("slipway.cli.check.load", lambda *_, **__: settings.Loaded(loaded.platform, (warning,)))
     assert main(["preview", "dev"]) == 0
     assert "warning: cluster.version: the version is about to leave support" in capsys.readouterr().err
     assert main(["preview", "dev", "--strict"]) == EXIT_REFUSED
     assert len(fake.calls) == 1
+
+
+def test_a_run_on_aws_with_a_backend_in_a_folder_keeps_copies_and_refuses_a_cut_state(
+    checkout: Path, fake: FakePulumi, user: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    backend = tmp_path / "backend"
+    monkeypatch.setenv("PULUMI_BACKEND_URL", f"file://{backend}")
+    monkeypatch.setenv("SLIPWAY_SANDBOX_HOME", str(tmp_path / "own/sandbox"))
+    state = states.file(backend)
+    state.write_text(states.checkpoint(states.things(3)))
+    assert main(["up", "dev", "--yes"]) == 0
+    (copy,) = (tmp_path / "own/states").rglob("000001-*.json")
+    assert copy.read_bytes() == state.read_bytes()
+    state.write_bytes(state.read_bytes()[:900])
+    called = len(fake.calls)
+    for command in (
+        ["up", "dev", "--yes"],
+        ["preview", "dev"],
+        ["refresh", "dev", "--yes"],
+        ["destroy", "dev", "--yes"],
+    ):
+        assert main(command) == 1
+        error = capsys.readouterr().err
+        assert str(copy) in error
+        assert "run `slipway recover dev`" in error
+    assert len(fake.calls) == called

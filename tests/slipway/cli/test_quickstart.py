@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway.cli import cluster, main
+from sandbox import IN_SANDBOX_SHELL
+from sandbox.kubernetes.client import UnreachableError
+from sandbox.kubernetes.objects import Ref
+from slipway.cli import main, quickstart
 from slipway.quickstarts import QUICKSTARTS
-from slipway.sandbox import IN_SANDBOX_SHELL
-from slipway.sandbox.kubernetes.errors import UnreachableError
-from slipway.sandbox.kubernetes.objects import Ref
 from spec.settings import Platform
 
-VLLM = ("quickstart", "vllm", "--stack", "dev", "--team", "vision")
+VLLM = ("quickstart", "vllm", "--stack", "dev", "--team", "vision", "--ttl", "keep")
 
 
 class Cluster:
@@ -39,7 +39,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         asked.append(simulated)
         return Cluster({"platform.slipway/s3-uri": "s3://models-1a2b3c4/vision/"})
 
-    monkeypatch.setattr(cluster, "connect", connect)
+    monkeypatch.setattr(quickstart, "connect", connect)
     return asked
 
 
@@ -58,6 +58,36 @@ def test_it_prints_yaml_with_the_teams_queue(capsys: pytest.CaptureFixture[str],
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
     assert job["metadata"]["namespace"] == "language"
     assert simulated == []
+
+
+def test_what_starts_and_costs_is_in_the_file_and_beside_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, simulated: list[bool]
+) -> None:
+    server = ("quickstart", "vllm", "--stack", "dev", "--team", "vision", "--ttl", "90m")
+    assert main(server) == 0
+    out, error = capsys.readouterr()
+    said = [line.removeprefix("  ") for line in error.splitlines()[1:]]
+    assert [line.removeprefix("# ") for line in out.splitlines()[1 : len(said) + 1]] == said
+    assert "USD a month if left on" in said[1]
+    assert said[-1].startswith("It ends by itself after 1.5 h at most, ")
+    assert simulated == []
+    # On a terminal the comments are seen already.
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert main(server) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("text", ["4", "h", "0h", "1d", "-1h", "4h keep", ""])
+def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(["quickstart", "vllm", "--stack", "dev", "--team", "vision", f"--ttl={text}"])
+    assert refused.value.code == 2
+    assert f"a time such as 4h or 90m, or `keep` (given: {text!r})" in capsys.readouterr().err
+
+
+def test_a_time_beyond_the_bounds_of_a_job_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["quickstart", "vllm", "--stack", "dev", "--team", "vision", "--ttl", "1000h"]) == 2
+    assert "deadline_seconds: a job must be bounded" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("more", "sandbox"), [((), False), (("--sandbox",), True)])
@@ -90,7 +120,7 @@ def test_a_given_address_needs_no_cluster(
 def test_a_claim_without_an_address_is_reported_with_the_way_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], annotations: Mapping[str, str] | None
 ) -> None:
-    monkeypatch.setattr(cluster, "connect", lambda platform, simulated: Cluster(annotations))
+    monkeypatch.setattr(quickstart, "connect", lambda platform, simulated: Cluster(annotations))
     assert main([*VLLM]) == 1
     error = capsys.readouterr().err
     assert "claim vision/models of slipway-dev has no address: run `slipway up` once" in error
@@ -104,7 +134,7 @@ def test_a_cluster_that_does_not_answer_is_reported_with_the_way_out(
         msg = "nobody is there"
         raise UnreachableError(msg)
 
-    monkeypatch.setattr(cluster, "connect", connect)
+    monkeypatch.setattr(quickstart, "connect", connect)
     assert main([*VLLM]) == 1
     error = capsys.readouterr().err
     assert "nobody is there" in error
@@ -120,7 +150,7 @@ def test_a_cluster_that_does_not_answer_is_reported_with_the_way_out(
         (("sweep", "--stack", "dev", "--team", "visio"), "It has: language, recommender, vision."),
         (("sweep", "--stack", "dev", "--team", "vision", "--namespace", "language"), "namespace of team vision"),
         (("sweep", "--stack", "dev", "--team", "nosuch", "--namespace", "x"), "It has: language, recommender, vision."),
-        (("sweep", "--stack", "dev", "--team", "vision", "--pool", "h100"), "There are: a100, gpu-spot."),
+        (("sweep", "--stack", "dev", "--team", "vision", "--pool", "h100"), "There are: gpu-spot, a100."),
         (("sweep", "--stack", "dev", "--team", "vision", "--name", "Mine!"), "a name has at most 45 lowercase"),
     ],
 )

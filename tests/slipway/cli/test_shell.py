@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
+from sandbox import IN_SANDBOX_SHELL
 from slipway.cli.shell import variables
 from slipway.engine.shim import DIRECTORY
-from slipway.sandbox import IN_SANDBOX_SHELL
 
 NASTY = "a b'c\"d$HOME`id`;\\ é\n*"
 SANDBOX = {"PULUMI_BACKEND_URL": "file:///home/state", "AWS_ACCESS_KEY_ID": "sandbox", "NASTY": NASTY}

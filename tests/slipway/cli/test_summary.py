@@ -1,24 +1,33 @@
-"""The summary after a run in the sandbox."""
+"""The summary after a run, and the numbers of resources that commands report."""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from slipway.cli import coverage, summary
-from slipway.cli.nodes import PoolNodes, by_pool, read
+from sandbox.kubernetes.controllers.running import Entry, State
+from sandbox.nodes.spec import PLACEHOLDER_NODE
+from sandbox.notes import BECAUSE, Note, NoteKind
+from slipway.cli import coverage, main, summary
 from slipway.cli.offline import Sandbox
+from slipway.cli.pods import PoolNodes, by_pool, read_nodes
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.project import find
 from slipway.engine.state import StackState, parse
-from slipway.sandbox.controllers.report import Entry, State
-from slipway.sandbox.nodes.spec import PLACEHOLDER_NODE
-from slipway.sandbox.notes import Note, NoteKind
+from slipway.render.program import record_platform
+from slipway.report.gather import Inputs, report
 from spec.pricing import estimate
 from spec.settings import load, read_stack
 from tests.slipway.engine.fake import exported, resource
+from tests.support.day import TODAY
+from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
+
+# The summary after a run in the sandbox.
+
 
 VPC, QUEUE, ADDON = "aws:ec2/vpc:Vpc", "aws:sqs/queue:Queue", "aws:eks/addon:Addon"
 POOL, TYPE = "platform.slipway/pool", "node.kubernetes.io/instance-type"
@@ -64,7 +73,7 @@ def test_a_cluster_that_does_not_exist_has_no_nodes(tmp_path: Path, content: str
     path = tmp_path / "kubeconfig"
     if content is not None:
         path.write_text(content)
-    assert read(path, "slipway-dev") == []
+    assert read_nodes(path, "slipway-dev") == []
 
 
 def test_aws_types_are_grouped_into_moto_and_recorded() -> None:
@@ -145,6 +154,41 @@ def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     ]
 
 
+CHARTS = Path("/charts")
+RECORDED = Note(urn("keda-release"), NoteKind.RECORDED, "no chart")
+CHECKED = Note(urn("kueue-release"), NoteKind.CHECKED, f"nothing installed{BECAUSE}helm is not installed")
+INSTALLED = Note(urn("lws-release"), NoteKind.INSTALLED, "installed")
+
+
+@pytest.mark.parametrize(
+    ("notes", "charts", "expected"),
+    [
+        ((RECORDED,), None, "SLIPWAY_CHARTS is unset (`slipway charts pull --dir DIR`)"),
+        ((RECORDED,), CHARTS, "/charts has none of its charts (`slipway charts pull --dir /charts`)"),
+        ((RECORDED, CHECKED), CHARTS, "helm is not installed"),
+        ((CHECKED,), None, "helm is not installed"),
+        ((RECORDED, INSTALLED), CHARTS, ""),
+        ((INSTALLED,), None, ""),
+    ],
+)
+def test_why_nothing_is_installed(notes: tuple[Note, ...], charts: Path | None, expected: str) -> None:
+    assert coverage.nothing_installed(stack_of(*(note.urn for note in notes)), notes, charts) == expected
+
+
+@pytest.mark.parametrize(
+    ("notes", "charts", "named"),
+    [
+        ((RECORDED, INSTALLED), CHARTS, ["  Without a chart in /charts: keda."]),
+        ((RECORDED,), CHARTS, []),
+        ((INSTALLED,), CHARTS, []),
+        ((RECORDED, INSTALLED), None, []),
+    ],
+)
+def test_charts_that_the_folder_lacks_are_named(notes: tuple[Note, ...], charts: Path | None, named: list[str]) -> None:
+    text = coverage.in_short(stack_of(*(note.urn for note in notes)), (), notes, charts)
+    assert [line for line in text.splitlines() if "Without" in line] == named
+
+
 def test_what_was_left_out_is_listed_with_the_server_that_does_not_run() -> None:
     notes = [Note(urn("kueue-release"), NoteKind.LEFT_OUT, "webhooks of service kueue/hook")]
     assert coverage.left_out(stack_of(notes[0].urn), notes).splitlines() == [
@@ -184,3 +228,23 @@ def test_the_inventory_is_listed_with_verbose_alone(tmp_path: Path) -> None:
     assert "--verbose" in short
     assert "2 resources exist:" in whole
     assert "  in moto 1: ec2 Vpc 1" in whole
+
+
+# Every command counts the same resources: those that exist in AWS or a cluster, without components and providers.
+
+
+def test_policies_render_report_and_state_count_the_same_resources(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded = load(read_stack("dev", checkout / "stacks"), stack="dev", today=TODAY)
+    recording = record_platform(loaded.platform, stack="dev")
+    entries = [{"urn": one.urn, "type": one.type, "custom": one.custom} for one in recording]
+    existing = len(parse(json.dumps({"version": 3, "deployment": {"resources": entries}})).existing)
+    assert 0 < existing < len(entries)
+    assert main(["policies", "dev"]) == 0
+    assert re.findall(r"stack dev: (\d+) resources", capsys.readouterr().err) == [str(existing)]
+    assert main(["render", "dev", "--out", str(tmp_path / "out")]) == 0
+    assert re.findall(r"stack dev: (\d+) resources", capsys.readouterr().out) == [str(existing)]
+    priced = estimate(loaded.platform, TODAY)
+    inputs = Inputs(stack="dev", loaded=loaded, recording=recording, estimate=priced, violations=(), today=TODAY)
+    assert report(inputs).resources == existing

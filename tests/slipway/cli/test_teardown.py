@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import NoCredentialsError
 
-from slipway.account import context
-from slipway.cli import main, offline, teardown
+from slipway.cli import main, offline, operations
 from slipway.engine.invocation import Operation, Request
 from spec.errors import EXIT_REFUSED, SlipwayError
 from tests.slipway.engine.fake import FakePulumi
@@ -28,7 +27,7 @@ def torn_down(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Request, bool]]:
         calls.append((request, delete_volumes))
         return int(run(request))
 
-    monkeypatch.setattr(teardown, "destroy", destroy)
+    monkeypatch.setattr(operations, "tear_down", destroy)
     return calls
 
 
@@ -73,7 +72,7 @@ def test_a_user_is_asked_before_anything_is_removed() -> None:
         asked.append(question)
         return False
 
-    assert teardown.destroy(REQUEST, PLATFORM, lambda _: 0, no, delete_volumes=False) == EXIT_REFUSED
+    assert operations.tear_down(REQUEST, PLATFORM, lambda _: 0, no, delete_volumes=False) == EXIT_REFUSED
     assert "cluster slipway-test" in asked[0]
 
 
@@ -84,6 +83,6 @@ def test_an_aws_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPatch
 
         return client
 
-    monkeypatch.setattr(context, "session", session)
+    monkeypatch.setattr(operations, "session", session)
     with pytest.raises(SlipwayError, match="Unable to locate credentials"):
-        teardown.destroy(REQUEST, PLATFORM, lambda _: 0, lambda _: True, delete_volumes=False)
+        operations.tear_down(REQUEST, PLATFORM, lambda _: 0, lambda _: True, delete_volumes=False)

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 import yaml
 
+from sandbox import IN_SANDBOX_SHELL
 from slipway.cli import main
-from slipway.sandbox import IN_SANDBOX_SHELL
 from tests.slipway.why.test_file import job
 
 RIGHT: Final = job()

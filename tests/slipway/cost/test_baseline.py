@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from slipway.cli import cost, main
-from slipway.cost.baseline import as_deployed, at_commit
-from slipway.engine.history import Remembered, settings
+from slipway.cost.difference import as_deployed, at_commit
 from slipway.engine.project import Project
+from slipway.engine.state import Remembered, last_update
 from spec.errors import SlipwayError
 from spec.pricing import estimate
 from spec.settings import load
@@ -112,18 +112,19 @@ def test_the_deployed_settings_are_those_of_the_last_successful_update() -> None
         update("update", "succeeded", {"a": 1}),
         update("update", "succeeded", {"a": 0}),
     ]
-    assert settings(json.dumps(history)) == Remembered({"a": 1}, settled=True)
+    assert last_update(json.dumps(history)) == Remembered({"a": 1}, settled=True)
     failed = update("update", "failed", {"a": 3})
-    assert settings(json.dumps([failed, *history])) == Remembered({"a": 1}, settled=False)
-    assert settings(json.dumps([failed, update("update", "failed", {"a": 4})])) == Remembered({"a": 3}, settled=False)
-    assert settings(json.dumps([update("destroy", "succeeded"), *history])) is None
-    assert settings("[]") is None
+    assert last_update(json.dumps([failed, *history])) == Remembered({"a": 1}, settled=False)
+    both_failed = [failed, update("update", "failed", {"a": 4})]
+    assert last_update(json.dumps(both_failed)) == Remembered({"a": 3}, settled=False)
+    assert last_update(json.dumps([update("destroy", "succeeded"), *history])) is None
+    assert last_update("[]") is None
     # What the newest update found deployed.
-    assert settings(json.dumps([update("update", "succeeded", {"a": 9}), *history]), skip=1) == settings(
+    assert last_update(json.dumps([update("update", "succeeded", {"a": 9}), *history]), skip=1) == last_update(
         json.dumps(history)
     )
     with pytest.raises(SlipwayError, match="not a history"):
-        settings('{"a": 1}')
+        last_update('{"a": 1}')
 
 
 def test_deployed_settings_are_read_by_todays_program() -> None:

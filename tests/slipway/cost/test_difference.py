@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from slipway.cost import Difference, difference
-from slipway.cost.changes import changes, signed
-from slipway.cost.document import of_difference, of_estimate
+from slipway.cost.difference import changes, of_difference, signed
+from slipway.cost.estimates import of_estimate
 from spec.pricing import estimate
 from tests.spec.settings.stack import loaded
 from tests.support.day import TODAY

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from slipway.cost import difference, table
-from slipway.cost.changes import changes
-from slipway.cost.table import WIDTH, money
+from slipway.cost.difference import changes
+from slipway.cost.estimates import WIDTH, money
 from slipway.engine.project import find
 from spec.pricing import Estimate, estimate
 from spec.settings import load, read_stack

@@ -1,13 +1,17 @@
 """A `pulumi` for tests: records its calls, keeps stacks as the file backend does, and behaves as `tell` prescribes.
 
 Files beside it control it, so that a test needs no environment of its own: `exit` (a code), `export` (the output of
-`stack export`), `events` (the content of an event log), `hang` (wait for interrupts), `says` (text for stdout).
+`stack export`), `events` (the content of an event log), `hang` (wait for interrupts), `says` (text for stdout),
+`writes` (the state of stack dev in the folder `backend` beside its own).
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +35,8 @@ if arguments[:1] == ["stack"] and setting("stack-fails"):
 if arguments[:2] == ["stack", "select"]:
     backend = pathlib.Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0])
     stack = backend / ".pulumi/stacks/slipway" / (value("--stack") + ".json")
-    stack.parent.mkdir(parents=True, exist_ok=True); stack.write_text("{{}}")
+    stack.parent.mkdir(parents=True, exist_ok=True)
+    stack.write_text('{{"version":3,"checkpoint":{{"stack":"organization/slipway/x"}}}}')
     file = pathlib.Path("stacks/Pulumi." + value("--stack") + ".yaml")
     if "encryptionsalt" not in file.read_text():
         file.write_text(file.read_text() + "encryptionsalt: v1:fake\\n")
@@ -45,6 +50,8 @@ if arguments[:1] == ["cancel"]:
     for lock in (backend / ".pulumi/locks/organization/slipway" / value("--stack")).glob("*.json"):
         lock.unlink()
     sys.exit(0)
+if setting("writes"):
+    (here.parent / "backend/.pulumi/stacks/slipway/dev.json").write_text(setting("writes"))
 if setting("hang"):
     received = []
     def interrupted(number, frame):
@@ -55,7 +62,7 @@ if setting("hang"):
             print("cancelled", flush=True); sys.exit(255)
     signal.signal(signal.SIGINT, interrupted); signal.signal(signal.SIGTERM, interrupted)
     print("working", flush=True)
-    while True:
+    for _ in range(2400):  # two minutes, in case nobody interrupts it
         time.sleep(0.05)
 if "--event-log" in arguments and setting("events"):
     pathlib.Path(value("--event-log")).write_text(setting("events"))
@@ -93,6 +100,18 @@ class FakePulumi:
         """All calls so far, oldest first."""
         path = self.directory / "calls"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    @contextmanager
+    def running(self) -> Iterator[int]:
+        """Its pid while it works, until the end of the block."""
+        self.tell("hang", "for good")
+        with subprocess.Popen([self.path, "up"], stdout=subprocess.PIPE) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"working\n"
+                yield process.pid
+            finally:
+                process.kill()
 
     @property
     def received(self) -> list[int]:

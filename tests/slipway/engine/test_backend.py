@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.backend import Backend, current, folder
+from slipway.engine.backend import Backend, copies, current, folder
 from slipway.engine.project import Project
 
 
@@ -47,3 +47,28 @@ def test_a_damaged_login_counts_as_none(project: Project, tmp_path: Path) -> Non
 @pytest.mark.parametrize("url", ["file:///home/me/state", "file:///home/me/state?metadata=skip&no_tmp_dir=true"])
 def test_the_folder_of_a_file_backend_has_no_options(url: str) -> None:
     assert folder(url) == Path("/home/me/state")
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("file:///srv/state?metadata=skip", "/srv/state"),
+        ("file://~/state", "{home}/state"),
+        ("file://state", "{root}/state"),
+    ],
+)
+def test_a_backend_in_a_folder_has_copies_outside_of_it(
+    url: str, place: str, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = copies(project, "dev", {"PULUMI_BACKEND_URL": url}, tmp_path / "states")
+    assert found is not None
+    assert str(found.backend) == place.format(home=tmp_path, root=project.root)
+    assert found.folder.parent.parent == tmp_path / "states"
+    assert not found.folder.is_relative_to(found.backend)
+    assert found.recover == "slipway recover dev"
+
+
+@pytest.mark.parametrize("url", ["s3://state", "https://api.pulumi.com", ""])
+def test_other_backends_have_none(url: str, project: Project, tmp_path: Path) -> None:
+    assert copies(project, "dev", {"PULUMI_BACKEND_URL": url, "HOME": str(tmp_path)}, tmp_path) is None

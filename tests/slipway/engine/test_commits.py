@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.commits import take_out
-from slipway.engine.project import Project
+from slipway.engine.project import Project, take_out
 from spec.errors import SlipwayError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipway.engine.invocation import Operation, Request, operation, sandbox_environment
-from slipway.engine.network_only import refuse_network_only
+from slipway.engine.protection import refuse_network_only
 from slipway.engine.state import StackResource, StackState
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.naming import NETWORK_ONLY

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 
-from slipway.engine.locks import locks
+from slipway.engine.stacks import Lock, locks
+from tests.slipway.engine.fake import FakePulumi
 
 
 def write_lock(backend: Path, pid: int, taken: datetime, host: str | None = None, name: str = "a") -> None:
@@ -31,11 +35,46 @@ def dead_pid() -> int:
     return process.pid
 
 
-def test_a_running_process_is_a_live_owner(tmp_path: Path) -> None:
+def only(backend: Path) -> Lock:
+    (lock,) = locks(backend, "slipway", "dev")
+    return lock
+
+
+def test_a_running_cli_is_a_live_owner(tmp_path: Path) -> None:
+    with FakePulumi.make(tmp_path / "bin").running() as pid:
+        write_lock(tmp_path, pid, datetime.now(UTC))
+        assert only(tmp_path).owner_lives
+        assert f"process {pid} on {socket.gethostname()}" in str(only(tmp_path))
+
+
+@pytest.mark.parametrize("step", [timedelta(minutes=1), timedelta(days=-1), timedelta(days=400)])
+def test_a_step_of_the_clock_does_not_end_an_owner(tmp_path: Path, step: timedelta) -> None:
+    with FakePulumi.make(tmp_path / "bin").running() as pid:
+        write_lock(tmp_path, pid, datetime.now(UTC) - step)
+        assert only(tmp_path).owner_lives
+
+
+def test_a_stopped_cli_is_a_live_owner(tmp_path: Path) -> None:
+    with FakePulumi.make(tmp_path / "bin").running() as pid:
+        write_lock(tmp_path, pid, datetime.now(UTC))
+        assert not only(tmp_path).stopped
+        os.kill(pid, signal.SIGSTOP)
+        deadline = time.monotonic() + 10
+        while not only(tmp_path).stopped and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert only(tmp_path).stopped
+        assert only(tmp_path).owner_lives
+
+
+def test_a_process_of_which_nothing_may_be_seen_counts_as_the_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_process: psutil.Process) -> list[str]:
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(psutil.Process, "cmdline", denied)
     write_lock(tmp_path, os.getpid(), datetime.now(UTC))
-    (lock,) = locks(tmp_path, "slipway", "dev")
-    assert lock.owner_lives
-    assert f"process {os.getpid()} on {socket.gethostname()}" in str(lock)
+    assert only(tmp_path).owner_lives
 
 
 def test_an_ended_process_is_a_dead_owner(tmp_path: Path) -> None:
@@ -43,8 +82,8 @@ def test_an_ended_process_is_a_dead_owner(tmp_path: Path) -> None:
     assert not locks(tmp_path, "slipway", "dev")[0].owner_lives
 
 
-def test_a_reused_pid_is_a_dead_owner(tmp_path: Path) -> None:
-    write_lock(tmp_path, os.getpid(), datetime.now(UTC) - timedelta(days=1))
+def test_a_process_that_is_no_cli_is_not_the_owner(tmp_path: Path) -> None:
+    write_lock(tmp_path, os.getpid(), datetime.now(UTC))
     assert not locks(tmp_path, "slipway", "dev")[0].owner_lives
 
 

@@ -7,12 +7,11 @@ import pty
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from sandbox.kubernetes.waiting import until
 from slipway.engine.invocation import Invocation
 from slipway.engine.process import capture
 from spec.errors import SlipwayError
@@ -38,13 +37,6 @@ def command(fake: FakePulumi) -> list[str]:
 
 def start(fake: FakePulumi) -> subprocess.Popen[str]:
     return subprocess.Popen(command(fake), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.02)
 
 
 def test_output_and_exit_code_are_passed_on(fake: FakePulumi) -> None:
@@ -82,7 +74,7 @@ def test_a_second_interrupt_kills_an_engine_that_does_not_end(fake: FakePulumi) 
         assert runner.stdout
         assert runner.stdout.readline() == "working\n"
         runner.send_signal(signal.SIGINT)
-        wait_for(lambda: fake.received == [signal.SIGINT])
+        until(lambda: fake.received == [signal.SIGINT] or None, 10, "the engine received no interrupt")
         assert runner.poll() is None
         runner.send_signal(signal.SIGINT)
         assert runner.wait(10) == 128 + signal.SIGKILL

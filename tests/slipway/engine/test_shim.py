@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import asked
 from slipway.engine import shim
-from slipway.engine.stackfiles import Overlay
+from slipway.engine.stacks import Overlay
+from spec.errors import EXIT_REFUSED
 from tests.slipway.engine.fake import FakePulumi
 
 STACK_FILE = "config:\n  slipway:platform: {}\n"
@@ -72,13 +74,16 @@ def fake(tmp_path: Path) -> FakePulumi:
     return FakePulumi.make(tmp_path / "real bin")
 
 
-def run(fake: FakePulumi, tmp_path: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(
+    fake: FakePulumi, tmp_path: Path, directory: Path, *arguments: str, **more: str
+) -> subprocess.CompletedProcess[str]:
     overlay = Overlay(tmp_path / "home" / "project")
     overlay.make()
     installed = shim.install(overlay, fake.path)
     environment = {
         "PATH": f"{installed}{os.pathsep}{os.environ['PATH']}",
         "PULUMI_BACKEND_URL": f"file://{tmp_path / 'backend'}",
+        **more,
     }
     return subprocess.run(
         ["pulumi", *arguments], cwd=directory, env=environment, capture_output=True, text=True, check=False
@@ -96,6 +101,18 @@ def test_plain_pulumi_up_makes_the_stack_and_uses_the_copy(fake: FakePulumi, tmp
     assert fake.calls[-1]["directory"] == str(checkout / "infra")
     assert (checkout / "stacks/Pulumi.dev.yaml").read_text() == STACK_FILE
     assert "encryptionsalt" in copy.read_text()
+
+
+def test_plain_pulumi_asks_the_sandbox_for_the_charts_of_its_environment(
+    fake: FakePulumi, tmp_path: Path, checkout: Path
+) -> None:
+    (tmp_path / "charts").mkdir()
+    done = run(fake, tmp_path, checkout, "preview", "-s", "dev", SLIPWAY_CHARTS=str(tmp_path / "charts"))
+    assert f"slipway: charts: those of {tmp_path / 'charts'} from now on" in done.stderr
+    assert asked.charts(tmp_path / "home") == tmp_path / "charts"
+    done = run(fake, tmp_path, checkout, "preview", "-s", "dev", SLIPWAY_CHARTS="nowhere")
+    assert done.returncode == EXIT_REFUSED
+    assert "it must be a folder of charts" in done.stderr
 
 
 def test_the_selected_stack_is_read_from_the_cli(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:

@@ -1,18 +1,102 @@
-"""The stacks of the sandbox's backend, against a CLI that records its calls."""
+"""The stacks of the sandbox's backend: their files and states."""
 
 from __future__ import annotations
 
 import os
+import signal
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 
-from slipway.engine.stackfiles import Overlay
-from slipway.engine.stacks import SandboxEngine
-from spec.errors import SlipwayError
+from slipway.engine.project import find
+from slipway.engine.stacks import Overlay, SandboxEngine
+from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.naming import PROJECT
+from spec.settings import PROJECT as PROGRAM
+from spec.settings.source import read_stack
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_locks import dead_pid, write_lock
+
+# The sandbox's copies of the stack files.
+
+
+COMMITTED = """\
+# yaml-language-server: $schema=schema.json
+config:
+  slipway:platform:
+    account: {id: "011122223333"}
+    answer: yes
+"""
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> Overlay:
+    overlay = Overlay(tmp_path / "home" / "project")
+    overlay.make()
+    return overlay
+
+
+@pytest.fixture
+def committed_file(tmp_path: Path) -> Path:
+    path = tmp_path / "Pulumi.dev.yaml"
+    path.write_text(COMMITTED)
+    return path
+
+
+def test_a_copy_is_the_text_of_the_committed_file(overlay: Overlay, committed_file: Path) -> None:
+    copy = overlay.copy(committed_file)
+    assert copy.parent == overlay.stacks
+    assert copy.read_text() == COMMITTED
+    assert committed_file.read_text() == COMMITTED
+
+
+def test_an_updated_copy_keeps_the_salt_that_the_engine_added(overlay: Overlay, committed_file: Path) -> None:
+    copy = overlay.copy(committed_file)
+    copy.write_text(copy.read_text() + "encryptionsalt: v1:sandbox\n")
+    committed_file.write_text(COMMITTED + "    more: 1\n")
+    assert overlay.copy(committed_file).read_text() == COMMITTED + "    more: 1\nencryptionsalt: v1:sandbox\n"
+
+
+def test_secrets_settings_of_a_real_backend_are_left_out_of_the_copy(overlay: Overlay, committed_file: Path) -> None:
+    committed_file.write_text(f"encryptionsalt: v1:real\n{COMMITTED}secretsprovider: awskms://k\nencryptedkey: QUJD\n")
+    assert overlay.copy(committed_file).read_text() == COMMITTED
+
+
+@pytest.mark.parametrize("text", ["{config: {a: b}}\n", "- config\n", "config\n", "config:\n\t- x\n"])
+def test_a_file_to_which_the_engine_cannot_add_its_salt_is_refused(
+    overlay: Overlay, committed_file: Path, text: str
+) -> None:
+    committed_file.write_text(text)
+    with pytest.raises(SlipwayError, match=r"Pulumi\.dev\.yaml: write the stack file as a block mapping") as caught:
+        overlay.copy(committed_file)
+    assert caught.value.exit_code == EXIT_REFUSED
+    assert not (overlay.stacks / committed_file.name).exists()
+
+
+def test_a_missing_stack_file_is_refused(overlay: Overlay, tmp_path: Path) -> None:
+    with pytest.raises(SlipwayError, match="can't be read"):
+        overlay.copy(tmp_path / "Pulumi.none.yaml")
+
+
+@pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
+def test_copies_of_the_projects_own_stack_files_have_the_same_settings(overlay: Overlay, stack: str) -> None:
+    project = find(Path(__file__))
+    assert stack in project.stack_names
+    copy = overlay.copy(project.stacks / f"Pulumi.{stack}.yaml")
+    assert read_stack(stack, copy.parent) == read_stack(stack, project.stacks)
+
+
+def test_stacks_are_found_under_the_name_of_the_program(overlay: Overlay) -> None:
+    project = find(Path(__file__))
+    real = yaml.safe_load((project.root / "Pulumi.yaml").read_text())
+    ours = yaml.safe_load((overlay.root / "Pulumi.yaml").read_text())
+    assert real["name"] == ours["name"] == PROJECT == PROGRAM
+    assert real["stackConfigDir"] == ours["stackConfigDir"]
+
+
+# The stacks of the sandbox's backend, against a CLI that records its calls.
 
 
 @pytest.fixture
@@ -74,15 +158,21 @@ def test_a_lock_of_a_dead_run_is_removed_and_reported(engine: SandboxEngine, fak
 
 
 def test_a_stack_locked_by_a_live_run_is_refused(engine: SandboxEngine, fake: FakePulumi) -> None:
-    write_lock(engine.backend, os.getpid(), datetime.now(UTC))
-    with pytest.raises(SlipwayError, match=rf"in use by another run .process {os.getpid()} "):
-        engine.free("dev", print)
-    assert fake.calls == []
+    with fake.running() as pid:
+        write_lock(engine.backend, pid, datetime.now(UTC))
+        with pytest.raises(SlipwayError, match=rf"in use by another run .process {pid} .*: wait for it to end"):
+            engine.free("dev", print)
+        os.kill(pid, signal.SIGSTOP)
+        os.waitpid(pid, os.WUNTRACED)  # a signal is delivered when the process is scheduled next
+        with pytest.raises(SlipwayError, match=rf"it is stopped .SIGSTOP.; `kill -CONT {pid}` lets it go on"):
+            engine.free("dev", print)
+    assert [call["arguments"] for call in fake.calls] == [["up"]]
 
 
 def test_one_live_lock_among_dead_ones_keeps_them_all(engine: SandboxEngine, fake: FakePulumi) -> None:
-    write_lock(engine.backend, dead_pid(), datetime.now(UTC), name="a")
-    write_lock(engine.backend, os.getpid(), datetime.now(UTC), name="b")
-    with pytest.raises(SlipwayError):
-        engine.free("dev", print)
-    assert fake.calls == []
+    with fake.running() as pid:
+        write_lock(engine.backend, dead_pid(), datetime.now(UTC), name="a")
+        write_lock(engine.backend, pid, datetime.now(UTC), name="b")
+        with pytest.raises(SlipwayError):
+            engine.free("dev", print)
+    assert [call["arguments"] for call in fake.calls] == [["up"]]

@@ -1,4 +1,4 @@
-"""Published figures of GPU memory, the estimates for them, and both as the tables of docs/guides/fit.md."""
+"""Published figures, and the samples that other tests use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,23 @@ from typing import Any, Final
 
 import yaml
 
-from slipway.fit import Memory, Workload, architectures, memory, problems
+from slipway.fit import Architecture, Memory, Workload, architectures, memory, problems
+from slipway.fit.architectures import dense
+
+# Workloads for tests.
+
+
+GPT = dense(name="gpt", params=12.6e9, layers=40, hidden=5120, heads=40, ffn=20480, vocab=1000, dropout=True)
+"""A GPT as Korthikanti et al. describe it."""
+
+
+def work(model: Architecture = GPT, **options: Any) -> Workload:
+    """Training in bf16, one sequence of 2048 tokens."""
+    return Workload(**{"model": model, "mode": "train", "precision": "bf16", "batch": 1, "seq": 2048, **options})
+
+
+# Published figures of GPU memory, the estimates for them, and both as the tables of docs/guides/fit.md.
+
 
 FILE: Final = Path(__file__).with_name("published.yaml")
 GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit.md"

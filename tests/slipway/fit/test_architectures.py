@@ -6,7 +6,7 @@ import pytest
 
 from slipway.fit import architectures
 from slipway.fit.architectures import Architecture
-from slipway.fit.catalog import FILE, nearest
+from slipway.fit.checkpoint import FILE, nearest
 from slipway.fit.layers import Attention, Recurrent
 from spec.catalog.document import load
 

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from slipway.fit import architectures, choose, fixes
-from slipway.fit.choose import Answer, counts
-from slipway.fit.places import Place, of_catalog, of_stack
+from slipway.fit.places import Answer, Place, counts, of_catalog, of_stack
 from slipway.fit.table import data, text
 from tests.components.pools.samples import BLOCK, platform
-from tests.slipway.fit.samples import work
+from tests.slipway.fit.published import work
 
 LLAMA = architectures()["llama-3.1-8b"]
 A100 = {"preset": "a100"}

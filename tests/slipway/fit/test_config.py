@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from slipway.fit.architectures import Stored
-from slipway.fit.catalog import FILE
-from slipway.fit.checkpoint import load
-from slipway.fit.checks import problems
+from slipway.fit.checkpoint import FILE, load
 from slipway.fit.config import read
-from slipway.fit.stored import stored
+from slipway.fit.formats import stored
+from slipway.fit.workload import problems
 from spec.catalog import document
 from spec.settings.problems import ConfigurationError
-from tests.slipway.fit.samples import work
+from tests.slipway.fit.published import work
 
 ENTRIES = document.load(FILE)["architectures"]
 LLAMA = ENTRIES["llama-3.1-8b"]["config"]

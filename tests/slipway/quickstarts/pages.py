@@ -37,9 +37,10 @@ class Page:
         platform = load(read_stack(STACK, ROOT / "stacks"), stack=STACK).platform
         namespace = namespace_of(platform, self.team, QUICKSTARTS[self.name].purposes)
         address = PLACEHOLDER.format(team=self.team) if models is None else models
-        request = Request(name=self.name, target=Target.of(platform, namespace=namespace), models=address)
+        target = Target.of(platform, namespace=namespace)
+        request = Request(name=self.name, platform=platform, target=target, models=address)
         chosen = choose(self.name, request)
-        return text(chosen.manifests, comments(self.name, STACK, self.team, chosen.place))
+        return text(chosen.manifests, comments(self.name, STACK, self.team, chosen))
 
     def part(self) -> str:
         """The YAML as a block of code."""

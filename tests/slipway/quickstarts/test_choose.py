@@ -30,7 +30,8 @@ def platform(stack: str) -> Platform:
 def request(stack: str, team: str, name: str) -> Request:
     settings = platform(stack)
     namespace = namespace_of(settings, team, QUICKSTARTS[name].purposes)
-    return Request(name=name, target=Target.of(settings, namespace=namespace), models=MODELS)
+    target = Target.of(settings, namespace=namespace)
+    return Request(name=name, platform=settings, target=target, models=MODELS)
 
 
 def bodies(stack: str, team: str, name: str, pool: str | None = None) -> list[Mapping[str, Any]]:
@@ -48,20 +49,37 @@ def test_every_team_of_every_stack_gets_every_quickstart(stack: str, name: str) 
 @pytest.mark.parametrize(
     ("stack", "team", "name", "place"),
     [
-        # A share of a GPU costs less, and its memory is that of three others too.
-        ("dev", "vision", "training-job", "pool a100"),
+        # A slice of an A100 costs least by itself, but its pool starts a node of eight A100s from zero.
+        ("dev", "vision", "training-job", "pool gpu-spot"),
         ("dev", "vision", "notebook", "pool gpu-spot"),
-        ("staging", "vision", "sweep", "pool a100"),
+        ("staging", "vision", "sweep", "pool gpu-spot"),
+        ("dev", "language", "training-job", "pool h100"),
+        # An A100 node runs there in any case.
+        ("prod", "vision", "training-job", "pool a100"),
         # NCCL doesn't connect MIG instances, and the shares of gpu-spot may be of one GPU: CPUs are left.
         ("dev", "vision", "two-nodes", "pool cpu"),
         ("dev", "language", "two-nodes", "pool h100"),
         ("prod", "recommender", "two-nodes", "pool gpu-spot"),
-        ("dev", "vision", "vllm", "runtime vllm-a100-1g.5gb"),
-        ("prod", "vision", "triton", "runtime triton-a100-2g.20gb"),
+        ("dev", "vision", "vllm", "pool gpu-spot"),
+        ("dev", "language", "vllm", "pool h100"),
+        ("prod", "vision", "triton", "pool a100"),
     ],
 )
 def test_the_preferred_pool_is_chosen(stack: str, team: str, name: str, place: str) -> None:
     assert choose(name, request(stack, team, name)).place == place
+
+
+@pytest.mark.parametrize(
+    ("stack", "team", "place"),
+    [
+        ("dev", "vision", "runtime vllm-gpu-spot"),
+        # Training pools have no runtimes.
+        ("dev", "language", "runtime vllm-a100-1g.5gb"),
+        ("prod", "vision", "runtime vllm-a100-2g.20gb"),
+    ],
+)
+def test_a_kept_server_is_on_the_runtime_whose_node_costs_least(stack: str, team: str, place: str) -> None:
+    assert choose("vllm", replace(request(stack, team, "vllm"), seconds=None)).place == place
 
 
 def test_a_pool_can_be_named() -> None:
@@ -110,7 +128,8 @@ def test_a_team_without_the_usual_priority_gets_one_that_it_has() -> None:
 
 
 def test_models_are_read_from_the_given_address() -> None:
-    (service,) = bodies("dev", "vision", "vllm")
+    kept = replace(request("dev", "vision", "vllm"), seconds=None)
+    (service,) = (one.manifest for one in choose("vllm", kept).manifests.values())
     assert service["spec"]["predictor"]["model"]["storageUri"] == f"{MODELS}qwen2.5-0.5b-instruct"
 
 
@@ -139,7 +158,7 @@ def test_an_unknown_team_is_refused_with_those_there_are() -> None:
 @pytest.mark.parametrize("stack", STACKS)
 def test_units_request_no_more_than_a_quickstart_needs(stack: str) -> None:
     for team in platform(stack).teams:
-        for unit in units(request(stack, team, "training-job").target):
+        for unit in units(request(stack, team, "training-job").target, platform(stack)):
             resources = unit.resources()
             assert resources.gpus + sum(resources.mig.values()) == (unit.device is not None)
             assert resources.cpu in ("1600m", "1800m", "2", "3900m", "4", "3400m"), unit.pool.name
@@ -147,7 +166,9 @@ def test_units_request_no_more_than_a_quickstart_needs(stack: str) -> None:
 
 
 def test_as_many_units_as_a_shared_gpu_has_shares_fit_on_the_smallest_node() -> None:
-    (pool,) = (unit for unit in units(request("dev", "vision", "notebook").target) if unit.pool.sharing)
+    (pool,) = (
+        unit for unit in units(request("dev", "vision", "notebook").target, platform("dev")) if unit.pool.sharing
+    )
     resources, smallest = pool.resources(), min(allocatable(pool.pool), key=lambda node: node.cpu_millis)
     shares = pool.pool.resources["nvidia.com/gpu"]
     assert shares == 4

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from sandbox.rpc.provider import serve
 from slipway.render.recorder import record
 from slipway.render.recording import RecordedResource
-from slipway.sandbox.rpc.server import serve
+from tests.sandbox.rpc.engine import Engine
+from tests.sandbox.rpc.toy import ToyProvider
 from tests.slipway.render.programs import everything
-from tests.slipway.sandbox.rpc.engine import Engine
-from tests.slipway.sandbox.rpc.toy import ToyProvider
 
 pytestmark = pytest.mark.sandbox
 

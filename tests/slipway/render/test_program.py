@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import unified_diff
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,16 @@ from typing import Any
 import pulumi_aws as aws
 import pytest
 
-from slipway.errors import RenderError
 from slipway.render import render
-from slipway.render.diff import changes
-from slipway.render.layout import files_of
+from slipway.render.layout import changes, files_of
 from slipway.render.program import record_platform
-from slipway.render.recording import RecordedResource, Recording
+from slipway.render.recording import RecordedResource, Recording, RenderError
 from spec.catalog import names
 from spec.naming import physical_length
 from spec.settings import Platform, load, read_stack, stacks_in
 from spec.settings.checks.names import LONGEST
 from tests.spec.settings.stack import changed
+from tests.support import price_book
 from tests.support.day import TODAY
 from tests.support.mocks import UNKNOWN  # imports the parts of the SDK that emit warnings
 from tests.support.stacks import recorded
@@ -56,7 +56,17 @@ def test_a_preview_has_the_same_resources(stack: str) -> None:
 
 def test_two_renderings_have_the_same_files() -> None:
     again = record_platform(load(read_stack("prod", STACKS), stack="prod").platform, stack="prod")
-    assert files_of(recorded("prod")) == files_of(again)
+    first, second = files_of(recorded("prod")), files_of(again)
+    assert first.keys() == second.keys()
+    changed = {name: [*unified_diff(first[name].splitlines(), second[name].splitlines(), n=0)] for name in first}
+    assert {name: lines[:9] for name, lines in changed.items() if lines} == {}
+
+
+def test_a_recording_with_other_prices_is_another() -> None:
+    with price_book.fixed():
+        other = recorded("prod")
+    assert recorded("prod") is not other
+    assert files_of(recorded("prod")) != files_of(other)
 
 
 def test_a_rendering_has_manifests_and_values(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from slipway.errors import RenderError
 from slipway.render.layout import files_of
 from slipway.render.recorder import record
+from slipway.render.recording import RenderError
 from tests.slipway.render.programs import Pair, Thing, Toy, everything
 
 TOY = "urn:pulumi:dev::slipway::pulumi:providers:toy::toy"

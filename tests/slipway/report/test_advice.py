@@ -19,7 +19,7 @@ from slipway.report.advice import Risk
 from slipway.report.gather import report
 from slipway.report.page import page
 from slipway.report.views import risks
-from slipway.report.views.savings import savings
+from slipway.report.views.cost import savings
 from spec.pricing import Estimate, estimate
 from spec.settings import load, read_stack
 from tests.slipway.report.conftest import STACK, SampleReport, settings
@@ -119,6 +119,21 @@ def test_a_budget_is_a_risk_from_80_percent_on(sample: SampleReport) -> None:
 
     assert found(cost / Decimal("0.8")) == [f"team {teams[0].name} is expected to spend 80% of its budget"]
     assert found(cost / Decimal("0.79")) == []
+
+
+def test_a_ceiling_above_the_budget_is_a_risk_that_names_the_dearest_pool(sample: SampleReport) -> None:
+    ceiling = sample.inputs.estimate.amounts.month.ceiling
+
+    def found(budget: int) -> list[Risk]:
+        platform = sample.loaded.platform
+        cost = platform.cost.model_copy(update={"monthly_budget_usd": budget})
+        made = risks.risks(platform.model_copy(update={"cost": cost}), sample.inputs.estimate, (), (), (), TODAY)
+        return [one for one in made if one.what.startswith("with all pools at their maximum")]
+
+    (risk,) = found(int(ceiling / 2))
+    assert risk.what.endswith("spends 200% of its budget")
+    assert risk.fix == "lower pools.h100.max, or raise cost.monthlyBudgetUsd"
+    assert found(int(ceiling) + 1) == []
 
 
 def test_the_time_axis_has_every_dated_risk_once() -> None:

@@ -144,6 +144,22 @@ def test_nothing_is_wider_than_the_window(tab: browser.Tab, width: int) -> None:
     assert tab.ask("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_cells_stay_in_their_card_and_names_in_words(tab: browser.Tab, width: int) -> None:
+    tab.size(width)
+    outside, narrow = (
+        tab.ask("""[...document.querySelectorAll("section .ranked")].reduce(([outside, narrow], table) => {
+      const right = table.closest("section").getBoundingClientRect().right;
+      const cells = [...table.querySelectorAll("th, td")].filter(cell => cell.getBoundingClientRect().width);
+      return [
+        outside + cells.filter(cell => cell.getBoundingClientRect().right > right).length,
+        narrow + cells.filter(cell => cell.scope === "row" && cell.getBoundingClientRect().width < 80).length,
+      ];
+    }, [0, 0])""")
+    )
+    assert (outside, narrow) == (0, 0)
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_text_has_enough_contrast(tab: browser.Tab, dark: bool) -> None:
     tab.size(1280, dark=dark)

@@ -13,7 +13,7 @@ from slipway.engine.project import Project
 from slipway.render.layout import as_data
 from slipway.report import make
 from slipway.report.plan import Verb
-from slipway.report.plan.against import Baseline
+from slipway.report.plan.compare import Baseline
 from tests.slipway.report.conftest import ROOT, STACK, SampleReport
 
 pytestmark = pytest.mark.xdist_group("report")

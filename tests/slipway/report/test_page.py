@@ -1,17 +1,66 @@
-"""The page is complete, makes no network requests, and escapes markup in user text."""
+"""The report as an HTML page, with numbers for readers."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from html.parser import HTMLParser
 
 import pytest
 
 from slipway.report.model import PoolView
-from slipway.report.page import DRAWN, SECTIONS, nodes, page, percent, sections
+from slipway.report.page import (
+    DRAWN,
+    SECTIONS,
+    cents,
+    counted,
+    nodes,
+    page,
+    percent,
+    sections,
+    signed,
+    span,
+    usd,
+    usd_span,
+)
 from slipway.report.plan import NOTHING, Plan
 from tests.slipway.report.conftest import HOSTILE, SampleReport, hostile
+
+# Number formats of the report.
+
+
+@pytest.mark.parametrize(
+    ("amount", "whole", "exact", "difference"),
+    [
+        ("0", "$0", "$0.00", "$0.00"),
+        ("0.004", "<$1", "$0.00", "$0.00"),
+        ("0.40", "<$1", "$0.40", "+$0.40"),
+        ("1234.565", "$1,235", "$1,234.57", "+$1,234.57"),
+        ("-1234.5", "−$1,235", "−$1,234.50", "−$1,234.50"),  # noqa: RUF001 - a minus, as wide as a plus
+    ],
+)
+def test_amounts_are_formatted(amount: str, whole: str, exact: str, difference: str) -> None:
+    value = Decimal(amount)
+    assert (usd(value), cents(value), signed(value)) == (whole, exact, difference)
+
+
+def test_a_range_with_equal_ends_is_one_number() -> None:
+    assert (span(4, 4), span(0, 4)) == ("4", "0–4")  # noqa: RUF001 - a dash between numbers
+    assert usd_span(Decimal("0.3"), Decimal("1.834")) == "$0.30–1.83"  # noqa: RUF001 - as above
+    assert (usd_span(Decimal(2), Decimal(2)), usd_span(None, None)) == ("$2.00", "")
+
+
+def test_nouns_are_pluralized() -> None:
+    assert (counted(1, "pool"), counted(2, "pool"), counted(0, "property", "properties")) == (
+        "1 pool",
+        "2 pools",
+        "0 properties",
+    )
+
+
+# The page is complete, makes no network requests, and escapes markup in user text.
+
 
 pytestmark = pytest.mark.xdist_group("report")
 

@@ -116,10 +116,13 @@ def test_a_destroy_says_what_is_lost_and_what_stays() -> None:
     lost = change("storage:Storage", BUCKET, "storage-raw", Verb.DELETE, loses="its objects", fix="undo it")
     kept = change("storage:Storage", BUCKET, "kept", Verb.DELETE, loses="its objects", retained=True)
     queue = change("queues:Queues", QUEUE, "cohort", Verb.DELETE)
-    shown = text(Plan(changes=(lost, kept, queue)), Context(stack="dev", operation=Operation.DESTROY)).split("\n\n")
-    assert shown[0] == "Stack dev: 3 to delete; 0 unchanged."
+    database = change("storage:Storage", "aws:rds/instance:Instance", "rows", Verb.DELETE, remains="final snapshot x")
+    plan = Plan(changes=(lost, kept, queue, database))
+    shown = text(plan, Context(stack="dev", operation=Operation.DESTROY)).split("\n\n")
+    assert shown[0] == "Stack dev: 4 to delete; 0 unchanged."
     assert shown[2].splitlines() == [
         "Permanently lost:", "  S3 Bucket storage-raw: its objects", "Retained in AWS: kept",
+        "Left in AWS, and billed until you delete it:", "  final snapshot x (of rows)",
     ]  # fmt: skip
     assert "fix" not in "".join(shown)
 

@@ -12,8 +12,8 @@ import pytest
 from policies.runner import Finding
 from policies.suppressions import Suppression
 from slipway.report.model import PoolView
-from slipway.report.views import bill, caveats, findings, network, pools
-from slipway.report.views import teams as team_views
+from slipway.report.views import cost, inventory, layout, risks
+from slipway.report.views import inventory as team_views
 from spec.pools.resolution import resolve_all
 from spec.pricing import estimate
 from tests.slipway.report.conftest import SampleReport
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group("report")
 
 def pool_views(changes: dict[str, Any]) -> dict[str, PoolView]:
     platform = loaded(changes).platform
-    views = pools.pools(resolve_all(platform).values(), estimate(platform, TODAY))
+    views = inventory.pools(resolve_all(platform).values(), estimate(platform, TODAY))
     return {pool.name: pool for pool in views}
 
 
@@ -74,13 +74,13 @@ def test_quotas_are_fractions_of_the_maximum_pool_size() -> None:
 
 @pytest.mark.parametrize(("nat", "gateways"), [("single", [True, False]), ("per-zone", [True, True])])
 def test_nat_gateways_are_in_the_configured_zones(nat: str, gateways: list[bool]) -> None:
-    view = network.network(loaded({"network.nat": nat}).platform.network)
+    view = layout.network(loaded({"network.nat": nat}).platform.network)
     assert [zone.nat for zone in view.zones] == gateways
     assert dict(view.zones[1].subnets)["private"] == "10.16.32.0/19"
 
 
 def test_flow_logs_are_described() -> None:
-    view = network.network(loaded({"network.flowLogs": {"trafficType": "REJECT", "retentionDays": 7}}).platform.network)
+    view = layout.network(loaded({"network.flowLogs": {"trafficType": "REJECT", "retentionDays": 7}}).platform.network)
     assert view.flow_logs == "rejected traffic, kept 7 days"
 
 
@@ -124,7 +124,7 @@ def test_a_difference_lists_the_largest_changes_first(sample: SampleReport) -> N
 
 def test_cost_limits_are_converted_to_a_month() -> None:
     platform = loaded({"cost.limits": {"ceilingUsdPerHour": 100}}).platform
-    assert bill.bill(platform, estimate(platform, TODAY), None).bounds == (("Ceiling limit", Decimal("73000.0")),)
+    assert cost.bill(platform, estimate(platform, TODAY), None).bounds == (("Ceiling limit", Decimal("73000.0")),)
 
 
 def finding(rule: str, check: str, name: str, until: date | None = None) -> Finding:
@@ -145,7 +145,7 @@ def test_findings_are_grouped_and_the_mandatory_ones_come_first() -> None:
         finding("s3-kms-bucket-key", "kms", "a"),
         finding("s3-audit-extras", "replicated", "a"),
     ]
-    evaluation = findings.evaluation(violations, "prod", TODAY)
+    evaluation = risks.evaluation(violations, "prod", TODAY)
     levels = [one.level for one in evaluation.findings]
     assert levels == sorted(levels, key=["mandatory", "advisory"].index)
     extras = next(one for one in evaluation.findings if one.rule == "s3-audit-extras/replicated")
@@ -155,7 +155,7 @@ def test_findings_are_grouped_and_the_mandatory_ones_come_first() -> None:
 def test_a_suppression_is_valid_until_its_expiry_date() -> None:
     until = TODAY - timedelta(days=1)
     violations = [finding("s3-kms-bucket-key", "kms", "a", TODAY), finding("s3-kms-bucket-key", "kms", "b", until)]
-    evaluation = findings.evaluation(violations, "prod", TODAY)
+    evaluation = risks.evaluation(violations, "prod", TODAY)
     assert [suppression.resources for suppression in evaluation.suppressions] == [("a",)]
     assert [name for one in evaluation.findings for name, _ in one.cases] == ["b"]
 
@@ -170,5 +170,5 @@ def test_limitations_are_listed(sample: SampleReport) -> None:
 
 def test_prices_of_another_region_are_a_limitation(sample: SampleReport) -> None:
     elsewhere = replace(sample.inputs.estimate, region="eu-west-1")
-    limitations = caveats.caveats(sample.recording, elsewhere, sample.inputs.plan, ())
+    limitations = risks.caveats(sample.recording, elsewhere, sample.inputs.plan, ())
     assert "Prices are for us-east-1" in {caveat.what for caveat in limitations}

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import pytest
 
+from sandbox.kubernetes.client import KubeClient, UnreachableError
 from slipway.engine.invocation import Operation, Request
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import UnreachableError
 from slipway.teardown.destroy import EXIT_LEFT, Teardown
 from slipway.teardown.inside import Emptied
 from slipway.teardown.leftovers import BALANCER, INSTANCE, INTERFACE, TEMPLATE, VOLUME, Leftover, Search
@@ -78,6 +77,7 @@ class Aws:
             delete_volumes=delete_volumes,
             empty=self.empty,
             sweep=self.sweep,
+            warn=lambda _, left: [f"the key of {one}" for one in left if one.kind == VOLUME],
         ).destroy(request)
 
 
@@ -155,6 +155,7 @@ def test_volumes_are_deleted_only_if_their_claims_asked_for_it() -> None:
     assert aws.leftovers == volumes[1:]
     assert "volume vol-unknown (vision/b)" in aws.said[-1]
     assert "--delete-volumes" in aws.said[-1]
+    assert aws.said[-1].endswith("the key of volume vol-unknown (vision/b)")
     lost = Aws(cluster=False, leftovers=list(volumes))
     assert lost.destroy() == EXIT_LEFT
     assert lost.leftovers == volumes

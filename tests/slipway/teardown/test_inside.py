@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.kubernetes import crds
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import UnreachableError
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes import crds
+from sandbox.kubernetes.client import KubeClient, UnreachableError
+from sandbox.kubernetes.objects import Ref
 from slipway.teardown.inside import Emptied, empty
-from tests.slipway.sandbox.plane import ControlPlane, crd
+from tests.sandbox.plane import ControlPlane, crd
 
 pytestmark = pytest.mark.sandbox
 

@@ -1,4 +1,4 @@
-"""What controllers of a cluster leave, in moto: found by their tags, removed in an order that AWS accepts."""
+"""AWS resources that controllers made: found by tag, removed, and what is left."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 from moto import mock_aws
 
 from slipway.teardown import leftovers
-from slipway.teardown.leftovers import Client, Leftover, Search, find
-from slipway.teardown.sweep import sweep
+from slipway.teardown.leftovers import TEMPLATE, VOLUME, Client, Leftover, Search, find, sweep, warnings
+
+# What controllers of a cluster leave, in moto: found by their tags, removed in an order that AWS accepts.
+
 
 CLUSTER: Final = "slipway-dev"
 OWNED: Final = {f"kubernetes.io/cluster/{CLUSTER}": "owned"}
@@ -195,3 +197,43 @@ def test_what_aws_refuses_to_remove_is_tried_again_and_then_reported(client: Cli
 
     assert sweep(Search(client, CLUSTER), lambda _: True, lambda _: None, sleep=sleep) == []
     assert len(waited) == 3
+
+
+# Volumes that are left, and the deletion of their key, in moto.
+
+
+def volume(client: Client, key: str | None) -> Leftover:
+    encryption = {"Encrypted": True, "KmsKeyId": key} if key else {}
+    return Leftover(
+        VOLUME, client("ec2").create_volume(AvailabilityZone="us-east-1a", Size=1, **encryption)["VolumeId"]
+    )
+
+
+def test_a_key_that_is_about_to_be_deleted_is_named_with_the_commands_that_keep_it(client: Client) -> None:
+    kms = client("kms")
+    key, other = (kms.create_key()["KeyMetadata"]["Arn"] for _ in range(2))
+    left = [volume(client, key), volume(client, key), volume(client, other), volume(client, None)]
+    assert warnings(client, left) == []
+    id = key.rpartition("/")[2]
+    kms.schedule_key_deletion(KeyId=id, PendingWindowInDays=7)
+    (line,) = warnings(client, left)
+    assert line.startswith("2 of the volumes can't be read after 20")
+    assert line.endswith(f"aws kms cancel-key-deletion --key-id {id} && aws kms enable-key --key-id {id}")
+
+
+def test_those_commands_make_the_key_usable_again(client: Client) -> None:
+    kms = client("kms")
+    key = kms.create_key()["KeyMetadata"]["KeyId"]
+    left = [volume(client, key)]
+    kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=7)
+    kms.cancel_key_deletion(KeyId=key)
+    kms.enable_key(KeyId=key)
+    assert warnings(client, left) == []
+    assert kms.describe_key(KeyId=key)["KeyMetadata"]["KeyState"] == "Enabled"
+
+
+def test_without_volumes_aws_is_not_asked(client: Client) -> None:
+    def refuse(service: str) -> Client:
+        raise AssertionError(service)
+
+    assert warnings(refuse, []) == warnings(refuse, [Leftover(TEMPLATE, "lt-1")]) == []

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from slipway.trial.evaluation import Status
 from slipway.trial.expectations import Expectation, Trial
 from slipway.trial.run import Run
-from slipway.why.dryrun import DryRun
+from slipway.why.manifests import DryRun
 from spec.errors import SlipwayError
 from tests.components.admission.actors import TEAM, permissions
-from tests.slipway.sandbox.living import living_plane
+from tests.sandbox.living import living_plane
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = pytest.mark.sandbox
 
 PLACE = "trial"
 Object = dict[str, Any]

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.client import ApiError
+from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import preemption
 from tests.support.stacks import platform_of
 

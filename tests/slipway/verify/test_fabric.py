@@ -13,11 +13,11 @@ from typing import Any, cast
 import pytest
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key, load_ssh_public_key
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Object
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Object
 from slipway.verify import fabric, report
-from slipway.verify.bandwidth import TOLERANCE, parse
 from slipway.verify.checks import Check, Status
+from slipway.verify.fabric import TOLERANCE, parse
 from slipway.verify.run import Verification
 from spec.pools.resolution import resolve_all
 from spec.pricing.pools import node_hourly

@@ -16,9 +16,8 @@ from typing import Any, cast
 
 import pytest
 
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import NoSuchKindError
-from slipway.sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.client import KubeClient, NoSuchKindError
+from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import model, report
 from slipway.verify.checks import Check, Status
 from slipway.verify.run import Verification

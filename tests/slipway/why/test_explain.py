@@ -1,4 +1,4 @@
-"""The layer that answers first, for jobs and pods in every state."""
+"""The answer from the objects: layers in order, and the text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slipway.why.answer import Layer
+from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from tests.slipway.why.objects import (
@@ -21,6 +21,9 @@ from tests.slipway.why.objects import (
     unscheduled,
     workload,
 )
+
+# The layer that answers first, for jobs and pods in every state.
+
 
 JOB = obj("Job", "train", status={})
 NO_CLAIM = '0/7 nodes are available: persistentvolumeclaim "checkpionts" not found. not found'
@@ -258,3 +261,28 @@ def test_the_last_warning_answers_for_a_kind_that_is_unknown() -> None:
     answer = explain(bundle(service, events=(event(service, "InternalError", "fails to reconcile predictor"),)))
     assert answer.part.layer is Layer.CONTROLLER
     assert answer.part.cause == "fails to reconcile predictor"
+
+
+# The answer as text and as plain values.
+
+
+PART = Part(layer=Layer.VOLUME, cause="claim x does not exist", fix="create it", numbers={"claim": "x"})
+SEEN = PART.seen(Evidence("condition PodScheduled of pod/train-1", "0/7 nodes\n  are available"))
+
+
+def test_text_and_document_have_what_was_not_read() -> None:
+    answer = Answer(subject="job/train", part=SEEN, unread=("Node of the cluster: not allowed",))
+    assert answer.text().splitlines() == [
+        "job/train waits for a volume: claim x does not exist; next: create it.",
+        "  condition PodScheduled of pod/train-1: 0/7 nodes are available",
+        "  not read: Node of the cluster: not allowed",
+    ]
+    document = answer.document()
+    assert (document["layer"], document["held"], document["numbers"]) == ("volume", True, {"claim": "x"})
+    assert document["notRead"] == ["Node of the cluster: not allowed"]
+
+
+def test_of_what_does_not_exist_yet_the_sentence_says_would() -> None:
+    assert Answer(subject="job/a", part=PART, planned=True).sentence.startswith("job/a would wait for a volume: claim")
+    runs = Answer(subject="job/a", part=Part(layer=Layer.RUNS, cause=""))
+    assert (runs.sentence, runs.held) == ("job/a runs.", False)

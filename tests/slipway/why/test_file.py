@@ -1,17 +1,27 @@
-"""What would hold a manifest, by the settings of stack dev alone: each wrong variant of a right Job."""
+"""What would hold a manifest, and variants of good ones that are wrong."""
 
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
+from components.addons.kueue import FRAMEWORKS
+from components.workloads.target import Target
 from slipway.why.answer import Answer, Layer
 from slipway.why.manifests import answer, flat
 from slipway.why.podsets import podsets
 from spec.settings.admission import Action, Admission
+from tests.e2e.workloads.rows import DEV as ROWS
+from tests.e2e.workloads.rows import Objects, Row
+from tests.e2e.workloads.wrong import WRONG, Wrong
 from tests.slipway.why.objects import DEV, POOL, Object
+from tests.support.stacks import platform_of
+
+# What would hold a manifest, by the settings of stack dev alone: each wrong variant of a right Job.
+
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists"}
@@ -116,6 +126,11 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         job(pod__containers=[{"name": "main", "image": "a", "resources": {"limits": {MIG: "1"}}}]),
         Layer.ADMISSION,
         "an image must be pinned",
+    ),
+    "an init container's image without a tag": (
+        job(pod__initContainers=[{"name": "first", "image": "a"}]),
+        Layer.ADMISSION,
+        "initContainers.first.image",
     ),
     "an add-on that is not installed": (
         {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "a"}, "spec": {}},
@@ -233,3 +248,34 @@ PODS: dict[str, tuple[Object, list[int]]] = {
 def test_the_pods_of_every_kind_are_counted(kind: str) -> None:
     spec, counts = PODS[kind]
     assert [one.count for one in podsets({"kind": kind, "spec": spec})] == counts
+
+
+# The wrong variants of the workload table before submission: by the settings of the stack, without a cluster.
+
+
+def target(namespace: str) -> Target:
+    """A namespace of dev, with the operators that the table adds."""
+    found = Target.of(platform_of("dev"), namespace=namespace)
+    return replace(found, addons=None, queued=frozenset(FRAMEWORKS.values()))
+
+
+def held_by(namespace: str, objects: Objects) -> list[str]:
+    """What holds the last of some objects: the layer, and the sentence."""
+    found = answer(objects[-1], target=target(namespace), rules=Admission(), dry_run=None, others=objects)
+    return [str(found.part.layer), found.sentence, found.part.fix]
+
+
+@pytest.mark.parametrize("variant", WRONG, ids=lambda each: each.name)
+def test_a_wrong_variant_is_explained_before_submission(variant: Wrong) -> None:
+    layer, sentence, fix = held_by(variant.namespace, variant.objects())
+    if variant.file is None:
+        assert layer == "accepted"
+        return
+    assert layer == variant.file.layer, sentence
+    assert variant.file.words in sentence
+    assert fix
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda each: each.name)
+def test_the_right_ones_are_accepted(row: Row) -> None:
+    assert held_by(row.namespace, row.twin())[0] == "accepted"

@@ -9,17 +9,17 @@ from typing import Final
 
 import pytest
 
-from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.sandbox.nodes import ec2
-from slipway.sandbox.nodes.ec2 import Ec2, Refusal
+from sandbox.kubernetes.objects import Object, Ref
+from sandbox.nodes import ec2
+from sandbox.nodes.ec2 import Ec2, Refusal
 from slipway.why.answer import Answer, Layer
 from slipway.why.collect import collect
 from slipway.why.explain import explain
-from tests.slipway.sandbox.elastic import Elastic, elastic_plane
-from tests.slipway.sandbox.test_elastic import GATES, pools
+from tests.sandbox.elastic import Elastic, elastic_plane
+from tests.sandbox.test_elastic import GATES, pools
 from tests.slipway.why.objects import DEV, POOL
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = pytest.mark.sandbox
 SECONDS: Final = 60.0
 MIG: Final = "nvidia.com/mig-1g.5gb"
 

@@ -8,22 +8,20 @@ from base64 import b64decode
 import pytest
 
 from components.admission import rules
-from components.admission.manifests import binding, policy
+from components.admission.admission import binding, policy
 from components.tenancy.priorities import priority_class
-from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from slipway.why.answer import Layer
-from slipway.why.collect import collect
-from slipway.why.dryrun import DryRun
+from slipway.why.collect import collect, find
 from slipway.why.explain import explain
-from slipway.why.manifests import answer
-from slipway.why.names import find
+from slipway.why.manifests import DryRun, answer
 from spec.errors import SlipwayError
 from spec.settings.admission import Action, Admission
 from spec.settings.teams import PriorityName
 from tests.components.admission.actors import EDIT, PLATFORM, TEAM, headers, permissions, request
 from tests.components.admission.samples import CONTEXT, Object, job, on, spec
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane
 
 pytestmark = pytest.mark.sandbox
 

@@ -16,9 +16,10 @@ EARLIEST: Final = date(2025, 1, 1)
 
 
 def check_sources(loaded: Mapping[str, Any]) -> None:
-    """A file has source and date at its top, or beside each price."""
+    """A file has source and date at its top, or beside each entry."""
     prices = {**loaded.get("prices", {}), **loaded.get("instances", {})}
-    for entry in [loaded] if "source" in loaded else [*prices.values(), loaded["spot"]]:
+    entries = [*prices.values(), loaded["spot"]] if prices else loaded.values()
+    for entry in [loaded] if "source" in loaded else entries:
         found = document.source(entry)
         assert found.text, entry
         assert found.day > EARLIEST, entry

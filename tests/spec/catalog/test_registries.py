@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from spec.catalog import regions
-from spec.catalog.registries import ACCOUNTS, eks_registry
+from spec.catalog.regions import ACCOUNTS, eks_registry
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,20 @@
-"""Resolved pools, case by case."""
+"""The resolved pool: labels, taints, volumes, guaranteed time of jobs, and that all of it agrees for any pool."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
+from components.pools.karpenter import limits, node_overlay, node_pool, requirements, wants_overlay
+from components.pools.managed import group_tags
+from spec.pools import PoolSpec
+from spec.pools.pool_spec import Effect, Taint, Toleration, all_tolerated, facts, guaranteed_seconds, volumes
 from spec.settings.capacity import Market
 from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, ZONES, platform, spec
+from tests.components.pools.strategies import pools
 
 GPU_TAINTS = ["nvidia.com/gpu=true:NoSchedule", "platform.slipway/pool=work:NoSchedule"]
 
@@ -151,3 +158,158 @@ def test_types_keep_the_order_of_the_file() -> None:
 
 def test_a_pod_selects_the_pool_by_its_name() -> None:
     assert spec(preset="h100").node_selector == {"platform.slipway/pool": "work"}
+
+
+@given(pools())
+@settings(deadline=None, max_examples=150)
+def test_labels_taints_resources_tags_and_manifests_of_a_pool_agree(pool: dict[str, Any]) -> None:
+    pool_spec = spec(**pool)
+    check_labels(pool_spec)
+    check_taints(pool_spec)
+    check_resources(pool_spec)
+    check_tags(pool_spec)
+    check_manifests(pool_spec)
+    assert facts(pool_spec)["resources"] == pool_spec.resources
+
+
+def check_labels(pool_spec: PoolSpec) -> None:
+    assert list(pool_spec.labels) == sorted(pool_spec.labels)
+    assert pool_spec.labels["platform.slipway/pool"] == pool_spec.name
+    is_gpu = pool_spec.gpu is not None
+    assert ("nvidia.com/gpu" in pool_spec.labels) == is_gpu
+    assert ("accelerator" in pool_spec.labels) == is_gpu
+    assert ("nvidia.com/mig.config" in pool_spec.labels) == (pool_spec.mig is not None)
+    assert ("nvidia.com/device-plugin.config" in pool_spec.labels) == (pool_spec.sharing is not None)
+    assert all(len(value) <= 63 for value in pool_spec.labels.values())
+
+
+def check_taints(pool_spec: PoolSpec) -> None:
+    assert list(pool_spec.taints) == sorted(pool_spec.taints)
+    assert all_tolerated(pool_spec.taints, pool_spec.tolerations)
+    own = Taint("platform.slipway/pool", pool_spec.name, "NoSchedule")
+    assert (own in pool_spec.taints) == (pool_spec.gpu is not None)
+    for missing in pool_spec.tolerations:
+        assert not all_tolerated(pool_spec.taints, [other for other in pool_spec.tolerations if other != missing])
+
+
+def check_resources(pool_spec: PoolSpec) -> None:
+    assert all(count > 0 for count in pool_spec.resources.values())
+    whole = pool_spec.resources.get("nvidia.com/gpu", 0)
+    partitioned = {name: count for name, count in pool_spec.resources.items() if name.startswith("nvidia.com/mig-")}
+    shares = pool_spec.gpu_count * (pool_spec.sharing.replicas if pool_spec.sharing else 1)
+    assert whole in {0, shares}
+    assert not (whole and partitioned)
+    assert bool(whole or partitioned) == (pool_spec.gpu is not None)
+    assert all(count % shares == 0 for count in partitioned.values())
+    assert pool_spec.resources.get("vpc.amazonaws.com/efa", 0) == pool_spec.efa_count
+
+
+def check_tags(pool_spec: PoolSpec) -> None:
+    tags = {tag.key: tag.value for tag in group_tags(pool_spec, "ml")}
+    assert bool(tags) == pool_spec.scales
+    assert len(tags) <= 40  # EKS uses some of the 50 that AWS allows (EC2 Auto Scaling User Guide, "Tag ... groups")
+    if tags:
+        prefix = "k8s.io/cluster-autoscaler/node-template"
+        assert all(tags[f"{prefix}/label/{key}"] == value for key, value in pool_spec.labels.items())
+        assert all(tags[f"{prefix}/taint/{t.key}"] == f"{t.value}:{t.effect}" for t in pool_spec.taints)
+
+
+def check_manifests(pool_spec: PoolSpec) -> None:
+    template = node_pool(pool_spec)["template"]
+    assert template["metadata"]["labels"] == pool_spec.labels
+    assert template["spec"].get("taints", []) == [taint.manifest for taint in pool_spec.taints]
+    values = {each["key"]: each["values"] for each in requirements(pool_spec)}
+    assert values["node.kubernetes.io/instance-type"] == sorted(kind.name for kind in pool_spec.instance_types)
+    assert list(values) == sorted(values)
+    bounds = limits(pool_spec)
+    assert all(int(bounds["cpu"]) >= pool_spec.settings.max * kind.vcpus for kind in pool_spec.instance_types)
+    assert ("nvidia.com/gpu" in bounds) == (pool_spec.gpu is not None)
+    unknown = {
+        name: str(count)
+        for name, count in pool_spec.resources.items()
+        if name.startswith("nvidia.com/mig-") or (name == "nvidia.com/gpu" and pool_spec.sharing)
+    }
+    assert wants_overlay(pool_spec) == bool(unknown)
+    if unknown:
+        assert node_overlay(pool_spec)["capacity"] == unknown
+        assert {f"resources/{name}": count for name, count in unknown.items()}.items() <= roles(pool_spec).items()
+
+
+def roles(pool_spec: PoolSpec) -> dict[str, str]:
+    """Tags of a group that scales and has the settings of this one."""
+    scaling = replace(pool_spec, settings=pool_spec.settings.model_copy(update={"min": 0}))
+    return {tag.role: tag.value for tag in group_tags(scaling, "ml")}
+
+
+GPU = Taint("nvidia.com/gpu", "true", "NoSchedule")
+
+
+@pytest.mark.parametrize(
+    ("effect", "eks"),
+    [("NoSchedule", "NO_SCHEDULE"), ("PreferNoSchedule", "PREFER_NO_SCHEDULE"), ("NoExecute", "NO_EXECUTE")],
+)
+def test_effects_have_the_spelling_of_eks(effect: Effect, eks: str) -> None:
+    assert Taint("team", "vision", effect).eks_effect == eks
+
+
+def test_a_taint_is_written_as_kubectl_writes_it() -> None:
+    assert str(GPU) == "nvidia.com/gpu=true:NoSchedule"
+
+
+def test_a_taint_without_a_value_has_none_in_its_manifest() -> None:
+    assert Taint("team", "", "NoExecute").manifest == {"key": "team", "effect": "NoExecute"}
+    assert GPU.manifest == {"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}
+
+
+def test_the_toleration_of_a_taint_tolerates_it() -> None:
+    assert GPU.toleration.tolerates(GPU)
+    assert GPU.toleration.manifest == {
+        "key": "nvidia.com/gpu",
+        "operator": "Equal",
+        "value": "true",
+        "effect": "NoSchedule",
+    }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Toleration("nvidia.com/gpus", "true", "NoSchedule"),
+        Toleration("nvidia.com/gpu", "false", "NoSchedule"),
+        Toleration("nvidia.com/gpu", "true", "NoExecute"),
+    ],
+)
+def test_a_toleration_of_another_taint_does_not(other: Toleration) -> None:
+    assert not other.tolerates(GPU)
+
+
+def test_one_untolerated_taint_keeps_a_pod_away() -> None:
+    pool = Taint("platform.slipway/pool", "a100", "NoSchedule")
+    assert all_tolerated([GPU, pool], [GPU.toleration, pool.toleration])
+    assert not all_tolerated([GPU, pool], [GPU.toleration])
+    assert all_tolerated([], [])
+
+
+DISK = {"sizeGib": 300, "iops": 6000, "throughputMibps": 500}
+
+
+def test_amazon_linux_has_one_volume() -> None:
+    (only,) = volumes(spec(preset="cpu", disk=DISK))
+    assert (only.device, only.size_gib, only.iops, only.throughput_mibps) == ("/dev/xvda", 300, 6000, 500)
+    assert only.holds_data
+
+
+def test_bottlerocket_has_separate_volumes_for_system_and_data() -> None:
+    system, data = volumes(spec(preset="cpu", os="bottlerocket", disk=DISK))
+    assert (system.device, system.size_gib, system.holds_data) == ("/dev/xvda", 4, False)
+    assert (data.device, data.size_gib, data.iops, data.holds_data) == ("/dev/xvdb", 300, 6000, True)
+
+
+def test_the_drain_bounds_a_job_and_not_the_age_of_the_node() -> None:
+    pool = {"preset": "h100", "disruption": {"expireAfter": "2h", "terminationGracePeriod": "30h"}}
+    assert guaranteed_seconds(spec(**pool)) == 30 * 3600
+
+
+def test_managed_groups_and_spot_pools_have_no_drain_to_rely_on() -> None:
+    assert guaranteed_seconds(spec(**MANAGED_A100)) is None
+    assert guaranteed_seconds(spec(preset="gpu-spot")) is None

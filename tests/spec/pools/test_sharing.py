@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spec.pools.sharing import config_name, replicas_of
+from spec.pools.keys import config_name, replicas_of
 
 
 @pytest.mark.parametrize("mode", ["time-slicing", "mps"])

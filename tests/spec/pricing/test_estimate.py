@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spec.catalog import instances, prices
+from spec.pools import resolve_all
 from spec.pricing import Estimate, Line, estimate, services
+from spec.pricing.estimate import bill_facts, premium
+from spec.settings import load, read_stack
+from spec.settings.cost import Limits
 from tests.spec.pricing.by_hand import line, unpriced, usd
 from tests.spec.settings.stack import loaded
 from tests.support.day import TODAY
@@ -227,3 +232,39 @@ def test_a_pool_is_allocated_to_teams_by_nominal_quota_and_the_rest_to_the_platf
     pools = result.by_pool()
     vision = pools["l4"].ceiling * 2 / 3
     assert abs(result.by_team()["vision"].ceiling - vision) < Decimal("1e-9")
+
+
+STACKS = Path(__file__).resolve().parents[3] / "stacks"
+LIMITS = Limits.model_validate_json(
+    '{"ceilingUsdPerHour": 60, "premium": {"a100": {"reference": "plan", "until": "2027-06-30"}}}'
+)
+
+
+@pytest.mark.parametrize(("stack", "pools"), [("dev", {"a100", "h100"}), ("prod", {"a100"})])
+def test_premium_pools_run_the_most_expensive_types_on_demand(stack: str, pools: set[str]) -> None:
+    platform = load(read_stack(stack, STACKS), stack=stack).platform
+    assert set(premium(resolve_all(platform).values())) == pools
+
+
+def test_a_bill_has_plain_values_rounded_to_the_cent() -> None:
+    bill = bill_facts(
+        floor=Decimal("0.3561"),
+        expected=Decimal(5),
+        ceiling=Decimal("46.476"),
+        pools={"b": Decimal("1.005"), "a": Decimal(2)},
+        specs={},
+        limits=LIMITS,
+    )
+    assert bill == {
+        "floorUsdPerHour": 0.36,
+        "expectedUsdPerHour": 5.0,
+        "ceilingUsdPerHour": 46.48,
+        "pools": {"a": 2.0, "b": 1.0},
+        "premiumOnDemand": [],
+        "limits": {
+            "ceilingUsdPerHour": 60.0,
+            "pools": {},
+            "premium": {"a100": {"reference": "plan", "until": "2027-06-30"}},
+        },
+    }
+    assert list(bill["pools"]) == ["a", "b"]

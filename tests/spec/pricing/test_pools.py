@@ -10,9 +10,8 @@ import pytest
 
 from spec.catalog import prices
 from spec.pricing import Estimate, estimate, services
-from spec.pricing.hours import average, share_on
-from spec.settings.cost import Schedule
-from spec.settings.usage import PoolUse
+from spec.pricing.pools import average, share_on
+from spec.settings.cost import PoolUse, Schedule
 from tests.spec.pricing.by_hand import line, usd
 from tests.spec.settings.stack import loaded
 from tests.support.day import TODAY

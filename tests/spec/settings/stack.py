@@ -45,6 +45,16 @@ BASE: Final[dict[str, Any]] = {
 }
 
 
+def team(**more: Any) -> dict[str, Any]:
+    """A team's settings, with a share of the pool `cpu`."""
+    return {"project": "cameras", "costCenter": "ml-vision", "cpus": {"cpu": {"nominalQuota": 8}}, **more}
+
+
+def team_with_gpus(nominal: Any, pool: str = "a100", **more: Any) -> dict[str, Any]:
+    """A team's settings, with a share of a pool of GPUs too."""
+    return team(gpus={pool: {"nominalQuota": nominal, **more}})
+
+
 def changed(changes: dict[str, Any]) -> dict[str, Any]:
     """The base with values at dotted paths replaced, added or (`DELETE`) removed."""
     data = deepcopy(BASE)

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.spec.settings.bad import NOT_GIVEN, ROWS
-from tests.spec.settings.bad.row import Bad
+from tests.spec.settings.bad import NOT_GIVEN, ROWS, Bad
 from tests.spec.settings.stack import BASE, STACK, changed, loaded, problems
 
 SECTIONS = sorted({row.path.partition(".")[0] for row in ROWS})

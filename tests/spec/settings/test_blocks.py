@@ -75,7 +75,7 @@ def test_a_day_may_be_written_without_quotes() -> None:
 
 
 def test_karpenter_and_on_demand_reservations_need_no_days_and_no_switch() -> None:
-    elastic = {"provisioner": "karpenter"}
+    elastic = {"provisioner": "karpenter", "efa": False}
     assert reported(DURING, elastic, startDate=None, endDate=None) == ([], [])
     assert reported(DURING, elastic, active=True) == ([f"{PATH}.active"], [])
     assert reported(DURING, kind="odcr", active=True, startDate=None, endDate=None) == ([f"{PATH}.active"], [])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.spec.settings.bad.teams import team
-from tests.spec.settings.stack import loaded
+from tests.spec.settings.stack import loaded, team
 
 NOTIFIED = {"notifications": {"emails": ["ml@example.com"]}}
 

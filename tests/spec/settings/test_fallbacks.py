@@ -34,7 +34,7 @@ def test_a_fallback_is_its_pool_with_other_capacity() -> None:
             "capacity.fallbacks", "one kind",
         ),
         (
-            {"pools.h100": {"preset": "h100", "zones": ["us-east-1a"], "efa": True,
+            {"pools.h100": {"preset": "h100", "instanceTypes": ["p5en.48xlarge"], "zones": ["us-east-1a"], "efa": True,
                             "capacity": {"fallbacks": [ELSEWHERE]}}},
             "capacity.fallbacks", "in one place",
         ),

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spec.settings import ConfigurationError, Loaded, load, read_stack, schema
+from spec.settings.load import plain_map
 from spec.settings.platform import Platform
 from spec.settings.presets import PRESETS
-from spec.settings.shape import plain_map
 from tests.spec.settings.stack import BASE, changed
 from tests.support.day import TODAY
 

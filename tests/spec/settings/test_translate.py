@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from spec.settings import reference
-from spec.settings.patterns import EXPLANATIONS
+from spec.settings.base import EXPLANATIONS
 from spec.settings.platform import Platform
-from spec.settings.renamed import RENAMED
-from spec.settings.translate import unknown
+from spec.settings.translate import RENAMED, unknown
 from tests.spec.settings.stack import changed, problems
 from tests.spec.settings.test_reference import rows
 

@@ -7,9 +7,8 @@ from typing import Any, Final
 import pytest
 
 from spec.pools import resolve_all
-from spec.settings.lustre import zone_of
 from spec.settings.pools import Pool, Provisioner, Role
-from spec.settings.zones import offering_ids
+from spec.settings.zones import offering_ids, zone_of
 from tests.spec.settings.stack import changed, loaded, problems
 
 TWO: Final = ("c7i.12xlarge", "m6i.12xlarge")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from sandbox.rpc.wire import UNKNOWN
 from slipway.report.plan import Plan, Verb
 from slipway.report.plan.engine import read
-from slipway.sandbox.rpc.wire import UNKNOWN
 from spec.errors import SlipwayError
 
 FILES = "aws:efs/fileSystem:FileSystem"
@@ -114,3 +114,15 @@ def test_components_are_not_counted(tmp_path: Path) -> None:
     component = {"op": "same", "urn": "urn:pulumi:s::slipway::slipway:a:B$slipway:c:D::x", "type": "slipway:c:D"}
     resource = {"op": "same", "urn": URN, "type": FILES}
     assert plan(tmp_path, events(component, resource)).unchanged == 1
+
+
+def test_a_list_of_plain_values_is_shown_whole(tmp_path: Path) -> None:
+    old, new = {"cidrs": ["b"], "rules": [{"port": 1}]}, {"cidrs": ["a", "b"], "rules": [{"port": 2}]}
+    detail = {"cidrs[0]": "update", "cidrs[1]": "add-replace", "rules[0].port": "update"}
+    differences = {path: {"kind": kind} for path, kind in detail.items()}
+    step = {"op": "update", "urn": URN, "oldState": state(old), "newState": state(new), "detailedDiff": differences}
+    (change,) = plan(tmp_path, preview(step)).changes
+    assert [(one.path, one.before, one.after, one.forces) for one in change.properties] == [
+        ("cidrs", '["b"]', '["a", "b"]', True),
+        ("rules[0].port", "1", "2", False),
+    ]

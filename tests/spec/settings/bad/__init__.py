@@ -1,33 +1,28 @@
-"""Bad inputs that must be refused: the mistake, and the path, rule and fix of the report."""
+"""Bad inputs that must be refused: the files beside this one, each a list of mistakes of one family.
+
+A row has these keys; `set`, `at`, `rule` and `fix` are of the report that it must cause, and of no other one:
+
+    id     number in the project's list of 64 kinds of bad inputs; a number may have several rows
+    what   the mistake, in a few words
+    with   what else is in the stack: keys of `_WITH`
+    teams  teams that are in the stack, each with a share of the pool `cpu`
+    set    values at dotted paths
+    at     the reported path; by default the first of `set`
+    rule   part of the reported rule
+    fix    part of the reported fix
+
+`{k*129}` in a text or a key is k 129 times, and the value `{absent}` removes the key.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
 
-from tests.spec.settings.bad.cluster import CLUSTER
-from tests.spec.settings.bad.cost import COST
-from tests.spec.settings.bad.environment import ENVIRONMENT
-from tests.spec.settings.bad.gpus import GPUS
-from tests.spec.settings.bad.limits import LIMITS
-from tests.spec.settings.bad.network import NETWORK
-from tests.spec.settings.bad.pools import POOLS
-from tests.spec.settings.bad.row import Bad
-from tests.spec.settings.bad.storage import STORAGE
-from tests.spec.settings.bad.teams import TEAMS
-from tests.spec.settings.bad.whole import WHOLE
-
-ROWS: Final[tuple[Bad, ...]] = (
-    *ENVIRONMENT,
-    *NETWORK,
-    *CLUSTER,
-    *POOLS,
-    *GPUS,
-    *STORAGE,
-    *TEAMS,
-    *LIMITS,
-    *COST,
-    *WHOLE,
-)
+from spec.strict_yaml import rows
+from tests.spec.settings.stack import DELETE, team
 
 NOT_GIVEN: Final = {
     4: "subnets are not in the file: spec.subnets computes them from the VPC's range",
@@ -38,3 +33,67 @@ NOT_GIVEN: Final = {
     36: "names of Helm releases are constants of the add-ons",
 }
 """Numbers that concern no setting of these families, and why."""
+
+_WITH: Final[dict[str, dict[str, Any]]] = {
+    "kueue": {"addons.kueue": {}},
+    "protected": {"environment.protect": True},
+}
+_REPEATED: Final = re.compile(r"\{(\w)\*(\d+)\}")
+
+
+@dataclass(frozen=True)
+class Bad:
+    """One mistake: changes to the base stack, and the one problem that they must cause.
+
+    Attributes:
+        place: Where the row is: file and line.
+        changes: Values at dotted paths, for `tests.spec.settings.stack.changed`.
+    """
+
+    number: int
+    what: str
+    place: str
+    changes: dict[str, Any] = field(hash=False)
+    path: str
+    rule: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}"
+
+
+def _expanded(value: Any) -> Any:
+    if isinstance(value, str):
+        if value == "{absent}":
+            return DELETE
+        return _REPEATED.sub(lambda match: match[1] * int(match[2]), value)
+    if isinstance(value, list):
+        return [_expanded(item) for item in value]
+    if isinstance(value, dict):
+        return {_expanded(key): _expanded(item) for key, item in value.items()}
+    return value
+
+
+def _row(
+    place: str,
+    *,
+    id: int,
+    what: str,
+    rule: str,
+    fix: str,
+    set: dict[str, Any] | None = None,
+    at: str | None = None,
+    with_: tuple[str, ...] = (),
+    teams: tuple[str, ...] = (),
+) -> Bad:
+    changes = {path: value for name in with_ for path, value in _WITH[name].items()}
+    changes |= {f"teams.{name}.{key}": value for name in teams for key, value in team().items()}
+    changes |= set or {}
+    return Bad(id, what, place, changes, at or next(iter(set or {})), rule, fix)
+
+
+ROWS: Final = tuple(
+    _row(place, **{"with_" if key == "with" else key: value for key, value in _expanded(row).items()})
+    for file in sorted(Path(__file__).parent.glob("*.yaml"))
+    for place, row in rows(file)
+)

@@ -1,0 +1,106 @@
+"""Controllers of batch kinds, a chart each: JobSet (groups of Jobs that start, fail and restart together,
+jobset.sigs.k8s.io), LeaderWorkerSet (groups of pods replicated as a unit, for multi-node inference, lws.sigs.k8s.io),
+KubeRay (github.com/ray-project/kuberay) and the scheduler Volcano (volcano.sh), for jobs and queues that users bring:
+the queues of teams are Kueue's, and a stack has one of the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.base.addon import AddOnContext, ChartAddOn
+from components.base.controllers import Controller
+from components.base.placement import keeps_one, sized, uncapped
+from spec.catalog.software import CHARTS
+from spec.settings.addons import batch
+from spec.teams.labels import TEAM
+
+
+class Jobset(ChartAddOn[batch.Jobset]):
+    """The controller and its webhook; it issues the webhook's certificate itself."""
+
+    name = "jobset"
+    software = CHARTS["jobset"]
+    controllers = (Controller(account="jobset-controller", makes=("Job",)),)
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values of the chart that differ from its defaults.
+
+        Its metrics aren't scraped: the chart's monitor needs a certificate that only its cert-manager mode creates, and
+        Kueue and kube-state-metrics report the state of JobSets (pending, running, failed).
+        """
+        budget = {"podDisruptionBudget": {"enabled": True}} if keeps_one(self.settings.replicas) else {}
+        return {
+            "controller": {
+                "replicas": self.settings.replicas,
+                "resources": uncapped("50m", "256Mi"),
+                **context.placement,
+                **budget,
+            },
+        }
+
+
+class LeaderWorkerSet(ChartAddOn[batch.LeaderWorkerSet]):
+    """The controller and its webhook, which fails closed; it issues the webhook's certificate itself."""
+
+    name = "leader-worker-set"
+    software = CHARTS["lws"]
+    controllers = (Controller(account="lws-controller-manager", makes=("StatefulSet",)),)
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values of the chart that differ from its defaults."""
+        return {
+            "replicaCount": self.settings.replicas,
+            "resources": sized("50m", "256Mi"),
+            # The chart sets no seccomp profile, and the level `restricted` requires one.
+            "podSecurityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+            **context.placement,
+            "enablePrometheus": context.monitored,
+        }
+
+
+class Kuberay(ChartAddOn[batch.Kuberay]):
+    """The operator. It has no webhook: the API server validates objects by their CRDs, and Kueue's webhook by its own
+    rules."""
+
+    name = "kuberay"
+    software = CHARTS["kuberay-operator"]
+    controllers = (Controller(account="kuberay-operator", makes=("Job", "Pod", "RayCluster")),)
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values of the chart that differ from its defaults."""
+        gangs = {"batchScheduler": {"name": "volcano"}} if context.platform.addons.has(batch.Volcano) else {}
+        return {
+            "replicas": self.settings.replicas,
+            # 500 Ray pods need about 500 MB (the chart's values.yaml).
+            "resources": uncapped("100m", f"{self.settings.memory_gib}Gi"),
+            "metrics": {"serviceMonitor": {"enabled": context.monitored}},
+            **context.placement,
+            **gangs,
+        }
+
+
+class Volcano(ChartAddOn[batch.Volcano]):
+    """Scheduler, controllers and admission. Its containers add DAC_OVERRIDE, which the level `restricted` refuses."""
+
+    name = "volcano"
+    software = CHARTS["volcano"]
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values of the chart that differ from its defaults."""
+        replicas = self.settings.replicas
+        return {
+            "custom": {
+                "admission_replicas": replicas,
+                "controller_replicas": replicas,
+                "scheduler_replicas": replicas,
+                "leader_elect_enable": replicas > 1,
+                "default_ns": context.placement["nodeSelector"],
+                "default_tolerations": context.placement["tolerations"],
+                "admission_resources": sized("50m", "256Mi"),
+                "controller_resources": sized("100m", "512Mi"),
+                "scheduler_resources": sized("200m", "1Gi"),
+                # Its webhooks fail closed, so they apply only to team namespaces and never to those of the platform.
+                "webhooks_namespace_selector_expressions": [{"key": TEAM, "operator": "Exists"}],
+            },
+        }

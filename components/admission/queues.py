@@ -1,0 +1,182 @@
+"""Rules that make Kueue mandatory for jobs, for GPUs, and for the start of what it queues; and which of its labels and
+annotations are a user's.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.admission import kinds, placement
+from components.admission.context import StackContext
+from components.admission.rule import Message, Rule, literal
+from components.admission.templates import HOLDERS, KIND, LABELS, SPECS, USER, O
+from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
+
+_LABELLED: Final = f"(({LABELS}).exists(k, k == {literal(QUEUE)} && ({LABELS})[k] != ''))"
+QUEUE_NAME: Final = Rule(
+    name="queue-name",
+    kinds=(*kinds.JOBS, kinds.TRAIN_JOB),
+    what="a job names its queue",
+    why="it would bypass the quotas, and some of its pods could hold GPUs while the others wait; Kueue's webhook adds "
+    "the queue `default`, and this rule applies if the webhook is unavailable or does not know the kind",
+    expression=_LABELLED,
+    message=Message(
+        wrong="jobs of a team are queued: ",
+        fix=f"add the label {QUEUE}: default (for a CronJob in jobTemplate.metadata.labels)",
+    ),
+    metadata=("labels",),
+)
+
+GATED: Final = f"has({O}.spec.schedulingGates) && {O}.spec.schedulingGates.exists(g, g.name == '{GATE}')"
+"""Whether Kueue holds a pod."""
+
+
+def gpu_queue(context: StackContext) -> Rule:
+    """GPUs of pods that run without a job are queued as well."""
+    trusted = f"{USER} in {literal(context.makers[kinds.POD.kind])}"
+    asked = f"variables.specs.exists(s, {placement.ASKS})"
+    return Rule(
+        name="gpu-queue",
+        kinds=(kinds.POD, *kinds.SERVERS),
+        what="a pod that requests GPUs is queued: a job's, a server's that names its queue, or one that Kueue holds "
+        "with its scheduling gate when it is created",
+        why="it would use GPUs outside every quota",
+        variables={"specs": SPECS},
+        # A DaemonSet has no queue.
+        expression=f"!({asked}) || ({KIND} == 'Pod' ? ({GATED}) || {trusted} : {KIND} != 'DaemonSet' && {_LABELLED})",
+        message=Message(
+            wrong="GPUs of a team are queued: ",
+            fix=f"add the label {QUEUE}: default (of a ReplicaSet in template.metadata.labels); a pod without owner "
+            "gets its scheduling gate from Kueue",
+        ),
+        metadata=("labels",),
+    )
+
+
+def queue_start(context: StackContext) -> Rule:
+    """What Kueue holds, Kueue starts."""
+    released = (
+        "has(dyn(oldObject).spec.schedulingGates) && dyn(oldObject).spec.schedulingGates.exists(g, "
+        f"g.name.startsWith('{KUEUE}') && !(has({O}.spec.schedulingGates) && "
+        f"{O}.spec.schedulingGates.exists(n, n.name == g.name)))"
+    )
+    operated = literal([kind.kind for kind in kinds.OPERATED])
+    by_kueue = f"{USER} in {literal(context.changers.get(kinds.POD.kind, []))}"
+
+    def held(each: str) -> str:
+        policy, service = f"{each}.spec.runPolicy", f"{each}.spec.rayClusterConfig"
+        return (
+            f"({KIND} in {operated} ? has({policy}) && has({policy}.suspend) && {policy}.suspend : "
+            f"{KIND} == '{kinds.RAY_SERVICE.kind}' ? has({service}.suspend) && {service}.suspend : "
+            f"has({each}.spec.suspend) && {each}.spec.suspend)"
+        )
+
+    started = f"{held('dyn(oldObject)')} && !{held(O)}"
+    return Rule(
+        name="queue-start",
+        kinds=(kinds.POD, kinds.JOB, kinds.JOB_SET, *kinds.OPERATED, kinds.TRAIN_JOB, *kinds.RAY),
+        what="only Kueue starts what it queues: it resumes a suspended job, and removes its gates from a pod",
+        why="the workload would run before it has quota, until Kueue stops it again",
+        expression=f"request.operation == 'CREATE' || ({KIND} == 'Pod' ? {by_kueue} || !({released}) : !({started}))",
+        message=Message(
+            wrong="Kueue starts it when its queue has quota: ",
+            fix="leave `suspend` and the gates kueue.x-k8s.io/* as they are; kubectl get workloads shows what it "
+            "waits for",
+        ),
+        pod_updates=True,
+    )
+
+
+_LWS: Final = "leaderworkerset.sigs.k8s.io/"
+"""Kueue takes each pod with the label `name` of a LeaderWorkerSet for one of its group, whoever made it (kueue v0.19.2,
+pkg/controller/jobs/leaderworkerset, getPods)."""
+ALLOWED: Final = (
+    QUEUE,
+    PRIORITY,
+    *(
+        f"{KUEUE}{name}"
+        for name in (
+            "elastic-job",
+            "job-completions-equal-parallelism",
+            "job-min-parallelism",
+            "max-exec-time-seconds",
+            "podset-group-name",
+            "podset-preferred-topology",
+            "podset-required-topology",
+            "podset-slice-required-topology",
+            "podset-slice-required-topology-constraints",
+            "podset-slice-size",
+            "podset-unconstrained-topology",
+        )
+    ),
+    f"{_LWS}exclusive-topology",
+    f"{_LWS}subgroup-exclusive-topology",
+)
+"""Keys that the documentation of Kueue and of LeaderWorkerSet gives to users, for features that are on by default
+(kueue v0.19.2, pkg/features; lws v0.9.0, leaderworkerset_types.go). All others with these prefixes are a controller's;
+those of plain pod groups are not here, because a pod says by itself as which pod it counts (ADR 0112)."""
+_PARENT: Final = f"{KUEUE}pod-suspending-parent"
+_MANAGED: Final = f"{KUEUE}managed=true"
+_OFFSET: Final = f"{KUEUE}pod-index-offset=1"
+WEBHOOK: Final = {
+    kinds.DEPLOYMENT.kind: [f"{_PARENT}=deployment", _MANAGED],
+    kinds.STATEFUL_SET.kind: [f"{_PARENT}=statefulset"],
+    kinds.LEADER_WORKER_SET.kind: [
+        f"{_PARENT}=leaderworkerset.x-k8s.io/leaderworkerset",
+        f"{KUEUE}pod-group-serving=true",
+        _OFFSET,
+    ],
+    kinds.MPI_JOB.kind: [_OFFSET],
+}
+"""What Kueue's webhooks add to the request of a user, before a rule sees it (kueue v0.19.2, pkg/controller/jobs,
+*_webhook.go, Default)."""
+
+
+def _pairs(holders: str) -> str:
+    """Each label and annotation of a controller as `key=value`, in lists."""
+    lists = " + ".join(
+        f"(has(h.metadata) && has(h.metadata.{field}) ? h.metadata.{field}.filter(k, k.contains('{KUEUE}') || "
+        f"k.startsWith('{_LWS}')).map(k, k + '=' + string(h.metadata.{field}[k])) : [])"
+        for field in ("labels", "annotations")
+    )
+    return f"({holders}).map(l, l.map(h, {lists}))"
+
+
+def queue_metadata(context: StackContext) -> Rule:
+    """Labels and annotations by which Kueue decides what to count."""
+    kueue = literal(sorted({name.rpartition(":")[0] + ":" for name in context.changers.get(kinds.POD.kind, [])}))
+    makers = literal(context.makers[kinds.POD.kind])
+    # A pod that Kueue's webhook holds has these from it, and the hash counts for nothing outside a group.
+    held = f"({KIND} == 'Pod' && ({GATED}) && (p == '{_MANAGED}' || p.startsWith('{KUEUE}role-hash=')))"
+    webhook = literal(WEBHOOK)
+    allowed = f"p.split('=')[0] in {literal(list(ALLOWED))} || ({KIND} in {webhook} && p in {webhook}[{KIND}])"
+    known = "variables.before.exists(l, l.exists(m, p in m))"
+    update = "request.operation == 'UPDATE'"
+    return Rule(
+        name="queue-metadata",
+        kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, kinds.INFERENCE_SERVICE),
+        what="labels and annotations of Kueue are those of its users, and those of a pod stay as they are",
+        why="with those that controllers write, a pod would count as another one, a job as another workload, and both "
+        "would run on GPUs outside their quota",
+        variables={
+            "before": f"{update} ? {_pairs(HOLDERS.replace('dyn(object)', 'dyn(oldObject)'))} : []",
+            "now": _pairs(HOLDERS),
+            "refused": f"variables.now.map(l, l.map(m, m.filter(p, !({update} && {known}) && "
+            f"({KIND} == 'Pod' && {update} || !({allowed} || {held}))).join(', ')).filter(t, t != '').join(', '))"
+            f" + ({KIND} == 'Pod' && {update} ? variables.before.map(l, l.map(m, m.filter(p, "
+            "!variables.now.exists(n, n.exists(o, p in o))).join(', ')).filter(t, t != '').join(', ')) : [])",
+        },
+        expression=f"{kueue}.exists(k, {USER}.startsWith(k)) || "
+        f"({KIND} == 'Pod' && request.operation == 'CREATE' && {USER} in {makers}) || "
+        "variables.refused.all(t, t == '')",
+        message=Message(
+            wrong="only controllers write these labels and annotations: ",
+            found="variables.refused.filter(t, t != '').join(', ')",
+            shown="keys",
+            fix=f". Remove them, or leave those of a pod as they are. Yours are {QUEUE}, {PRIORITY}, and "
+            "those for topology, partial admission and elastic jobs; for pods that start together use "
+            "a Job or a JobSet instead of a pod group",
+        ),
+        metadata=("labels", "annotations"),
+        pod_updates=True,
+    )

@@ -1,0 +1,150 @@
+"""What keeps teams and controllers apart, as the stack file gives it: objects of the cluster, and who may use its API.
+
+The components declare these manifests. They follow from the settings alone, so the policy pack renders them, too, and
+compares: what the program changes, adds or leaves out beside the stack file shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.addons import registry
+from components.admission import StackContext
+from components.admission.admission import manifests as admission_manifests
+from components.base.kubernetes import agreed, type_token
+from components.base.kubernetes import manifest as namespace_of_addon
+from components.composition.cost_guards import NAMESPACE as SHUTDOWN
+from components.composition.cost_guards import account, permissions
+from components.queues import cluster_queue, local_queue, shared_manifests
+from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
+from components.tenancy.priorities import priority_class
+from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
+from spec.pools import resolve_all
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.addons.batch import ArgoWorkflows, Kueue
+from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
+from spec.settings.cluster import AccessPolicy
+from spec.settings.platform import Platform
+from spec.settings.teams import MemberRole, PriorityName
+
+Manifest = Mapping[str, Any]
+Identity = tuple[str, str, str]
+"""Type token, namespace (empty for an object of the cluster) and name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """An access entry of the stack file.
+
+    Attributes:
+        groups: Its Kubernetes groups.
+        policy: Its access policy, if it has one.
+        namespaces: Namespaces of the policy; all if empty.
+        team: The team whose member it is, or "".
+    """
+
+    groups: frozenset[str]
+    policy: AccessPolicy | None = None
+    namespaces: frozenset[str] = frozenset()
+    team: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boundaries:
+    """The boundaries of a stack.
+
+    Attributes:
+        objects: Objects of the cluster.
+        teams: Team of each team namespace.
+        addons: Namespaces of the platform's own software, installed or not.
+        entries: Access entries of people by their principal.
+        groups: Kubernetes groups of those entries, with the team whose members they are, or "".
+    """
+
+    objects: Mapping[Identity, Manifest]
+    teams: Mapping[str, str]
+    addons: frozenset[str]
+    entries: Mapping[str, Entry]
+    groups: Mapping[str, str]
+
+    def of_platform(self, namespace: str) -> bool:
+        """Whether a namespace is for the cluster's or the platform's own software."""
+        return namespace in self.addons or namespace.startswith(RESERVED_PREFIXES)
+
+
+def boundaries(platform: Platform) -> Boundaries:
+    """The boundaries of a stack."""
+    spaces = {space: name for name, team in platform.teams.items() for space in team.namespaces_of(name)}
+    entries = _entries(platform)
+    return Boundaries(
+        objects={identity(one): one for one in _objects(platform)},
+        teams=spaces,
+        addons=RESERVED - {"default"} | {SHUTDOWN.name},
+        entries=entries,
+        groups={group: one.team for one in entries.values() for group in one.groups},
+    )
+
+
+def identity(manifest: Manifest) -> Identity:
+    """What identifies an object in the cluster."""
+    metadata = manifest["metadata"]
+    return type_token(manifest["apiVersion"], manifest["kind"]), metadata.get("namespace", ""), metadata["name"]
+
+
+def _objects(platform: Platform) -> Iterator[Manifest]:
+    pools = resolve_all(platform)
+    queued = platform.addons.has(Kueue)
+    context = StackContext(
+        pools=pools,
+        queues=queued,
+        max_replicas=platform.admission.max_replicas,
+        controllers=registry.controllers(platform.addons),
+    )
+    yield from admission_manifests(platform.admission, context).values()
+    yield from map(priority_class, PriorityName)
+    addons = registry.wanted(platform.addons).values()
+    yield from map(namespace_of_addon, agreed(addon.namespace for addon in addons).values())
+    for addon in addons:
+        yield from addon.boundaries(platform).values()
+    if platform.teams:
+        yield from map(cluster_role_manifest, MemberRole)
+        yield workflow_role_manifest()
+        yield from _of_teams(platform, pools)
+        if queued:
+            yield from _queues(platform, pools)
+
+
+def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Manifest]:
+    facts = TeamFacts(network=platform.network, pools=pools, workflows=platform.addons.has(ArgoWorkflows))
+    ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
+    if ended:
+        yield namespace_of_addon(SHUTDOWN)
+        yield account()
+    for name, team in platform.teams.items():
+        for namespace, space in team.namespaces_of(name).items():
+            yield namespace_manifest(namespace, name, team, space)
+            yield from (manifest for _, manifest in manifests(namespace, name, team, facts))
+            if ended:
+                yield from permissions(namespace).values()
+
+
+def _queues(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Manifest]:
+    yield from shared_manifests(pools, platform.queues).values()
+    for name, team in platform.teams.items():
+        yield cluster_queue(name, team, pools, platform.queues)
+        yield from (local_queue(namespace, name) for namespace in team.namespaces_of(name))
+
+
+def _entries(platform: Platform) -> dict[str, Entry]:
+    found = {
+        access.principal_arn: Entry(
+            groups=frozenset(access.kubernetes_groups), policy=access.policy, namespaces=frozenset(access.namespaces)
+        )
+        for access in platform.cluster.access.values()
+    }
+    for name, team in platform.teams.items():
+        for member in team.members.values():
+            found[member.principal_arn] = Entry(groups=frozenset({group(name, member.role)}), team=name)
+    return found

@@ -1,0 +1,186 @@
+"""Boundaries of teams: Pod Security levels, and the objects that the stack file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.checks.sameness import differences, identity_of
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    ADMISSION_BINDING,
+    ADMISSION_CHECK,
+    ADMISSION_POLICY,
+    CLUSTER_QUEUE,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    COHORT,
+    LIMIT_RANGE,
+    LOCAL_QUEUE,
+    MULTI_KUEUE_CLUSTER,
+    MULTI_KUEUE_CONFIG,
+    NAMESPACE,
+    NAMESPACE_ROLE,
+    NETWORK_POLICY,
+    PRIORITY_CLASS,
+    RESOURCE_FLAVOR,
+    RESOURCE_QUOTA,
+    ROLE_BINDING,
+    SERVICE_ACCOUNT,
+    TOPOLOGY,
+    WORKLOAD_PRIORITY,
+)
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from spec.teams.labels import TEAM
+
+_LABEL: Final = "pod-security.kubernetes.io/"
+"""Prefix of the labels of Pod Security admission."""
+_LEVELS: Final = ("restricted", "baseline", "privileged")
+
+
+def _unlabelled(space: Resource, _: Context) -> Iterator[Violation]:
+    for mode in ("enforce", "warn"):
+        level = space["metadata"]["labels"][f"{_LABEL}{mode}"]
+        if level.is_not(*_LEVELS):
+            yield violation(level)
+
+
+def _privileged(space: Resource, context: Context) -> Iterator[Violation]:
+    level, name = space["metadata"]["labels"][f"{_LABEL}enforce"], space["metadata"]["name"].text()
+    allowed = any(fnmatchcase(name or "", pattern) for pattern in context.settings["privileged"])
+    if level.raw == "privileged" and name is not None and not allowed:
+        yield violation(level)
+
+
+PSS_ENFORCED = ResourceRule(
+    name="pss-enforced",
+    title="Namespaces enforce a Pod Security level; only those of node software are privileged",
+    types=(NAMESPACE,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A namespace without a level admits any pod, including privileged ones.",
+    fix="Set the labels pod-security.kubernetes.io/enforce and /warn of the namespace.",
+    settings={
+        "privileged": Setting(
+            asks="globs of namespaces for node software, such as drivers, device plugins and node agents",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["gpu-operator", "logging", "monitoring"]),
+        )
+    },
+    checks={
+        "level": Check("must be a Pod Security level", _unlabelled, ("KSV-0117",)),
+        "privileged": Check("must not be privileged", _privileged),
+    },
+)
+
+
+RENDERED: Final = (
+    ADMISSION_POLICY,
+    ADMISSION_BINDING,
+    NAMESPACE,
+    RESOURCE_QUOTA,
+    LIMIT_RANGE,
+    NETWORK_POLICY,
+    SERVICE_ACCOUNT,
+    CLUSTER_ROLE,
+    NAMESPACE_ROLE,
+    CLUSTER_ROLE_BINDING,
+    ROLE_BINDING,
+    PRIORITY_CLASS,
+    CLUSTER_QUEUE,
+    LOCAL_QUEUE,
+    RESOURCE_FLAVOR,
+    COHORT,
+    WORKLOAD_PRIORITY,
+    TOPOLOGY,
+    ADMISSION_CHECK,
+    MULTI_KUEUE_CONFIG,
+    MULTI_KUEUE_CLUSTER,
+)
+"""Kinds of the objects that the stack file gives; a test compares them with `components.composition.boundaries`."""
+_UNKNOWN: Final = ("", "", "")
+_OURS: Final = ".platform.slipway"
+"""End of the names of the platform's admission rules."""
+
+
+def _changed(one: Resource, context: Context) -> Iterator[Violation]:
+    known = context.boundaries
+    given = known.objects.get(identity_of(one) or _UNKNOWN) if known else None
+    if given is not None:
+        yield from differences(given, one.props)
+
+
+def _added(one: Resource, context: Context) -> Iterator[Violation]:
+    """Objects that take effect by being there: network policies and queues add up, a namespace with a team's label is
+    the team's, a service account with the name of a chart's has its permissions, and a second binding of a rule is for
+    other namespaces."""
+    known, identity = context.boundaries, identity_of(one)
+    if known is None or identity is None or identity in known.objects:
+        return
+    _kind, place, name = identity
+    apart: dict[str, Callable[[], bool]] = {
+        ADMISSION_POLICY: lambda: name.endswith(_OURS),
+        ADMISSION_BINDING: lambda: any(text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))),
+        NAMESPACE: lambda: one["metadata"]["labels"][TEAM].known,
+        NETWORK_POLICY: lambda: place in known.teams or known.of_platform(place),
+        SERVICE_ACCOUNT: lambda: known.of_platform(place),
+        CLUSTER_QUEUE: lambda: True,
+        COHORT: lambda: True,
+        LOCAL_QUEUE: lambda: place in known.teams,
+    }
+    if one.type in apart and apart[one.type]():
+        yield violation(one["metadata"]["name"], "an object that the stack file does not give")
+
+
+AS_GIVEN = ResourceRule(
+    name="boundaries-as-given",
+    title="Admission rules, tenancy, queues and access are those of the stack file",
+    types=RENDERED,
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="They are the only border between a team and the nodes, queues, data and permissions of others. An expression "
+    "with `|| true`, a condition, a selector or a missing resource leaves a rule in place that refuses nothing.",
+    fix="Change the stack file, or the component that declares the object (components/composition/boundaries.py).",
+    checks={
+        "changed": Check(
+            "must be as the stack file and the platform's component give it", _changed, ("KSV-0039", "KSV-0040")
+        ),
+        "added": Check("must be one of those that the stack file gives", _added),
+    },
+    program_only=True,
+)
+
+
+def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
+    """A run for the network alone has no cluster yet, and declares none of them."""
+    known, declared = context.boundaries, stack.of(*RENDERED)
+    there = {identity_of(one) for one in declared}
+    # One whose name a preview doesn't know may be any of its type.
+    hidden = {one.type for one in declared if identity_of(one) is None}
+    for identity in known.objects if known and declared else ():
+        kind, place, name = identity
+        if identity not in there and kind not in hidden:
+            text = "/".join(part for part in (kind.rpartition(":")[2], place, name) if part)
+            yield Violation(path="", got=f"without {text}")
+
+
+COMPLETE = StackRule(
+    name="boundaries-complete",
+    title="Every admission rule, quota, network policy, queue and role of the stack file is declared",
+    types=RENDERED,
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="A namespace without its quota, default deny or queue, and a rule without its binding, admit everything.",
+    fix="Declare it as the platform's program does, or turn the rule off in the stack file.",
+    checks={
+        "declared": Check(
+            "must have every object that the stack file gives", _missing, ("CKV2_K8S_6", "KSV-0038", "CIS-4.3.2")
+        )
+    },
+)
+
+
+RULES = (PSS_ENFORCED, AS_GIVEN, COMPLETE)

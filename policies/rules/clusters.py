@@ -1,0 +1,286 @@
+"""EKS clusters: encryption, logs, deletion protection, and Kubernetes versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.resources.access import Node, texts, unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import ADDON, CLUSTER, LOG_GROUP, NODE_GROUP
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from spec.catalog import kubernetes
+
+LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+"""All log types of EKS (eks:CreateCluster, LogType; botocore 1.44.5)."""
+
+
+def _no_key(cluster: Resource, _: Context) -> Iterator[Violation]:
+    key = cluster["encryptionConfig"].at("provider", "keyArn")
+    if key.missing:
+        yield violation(key)
+
+
+def _not_secrets(cluster: Resource, _: Context) -> Iterator[Violation]:
+    resources = cluster["encryptionConfig"]["resources"]
+    entries = resources.items()
+    if not resources.unknown and not any(entry.unknown or entry.raw == "secrets" for entry in entries):
+        yield violation(resources)
+
+
+SECRETS_CMK = ResourceRule(
+    name="eks-secrets-cmk",
+    title="Kubernetes Secrets are encrypted with a customer managed KMS key",
+    types=(CLUSTER,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Otherwise a backup of etcd exposes every Secret, and there is no key whose access could be revoked.",
+    fix="Set encryptionConfig of the cluster, with a KMS key and resources: [secrets].",
+    checks={
+        "key": Check("must be the ARN of a KMS key", _no_key, ("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1")),
+        "resources": Check("must contain 'secrets'", _not_secrets, ("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1")),
+    },
+)
+
+
+def _missing_log_types(cluster: Resource, _: Context) -> Iterator[Violation]:
+    types = cluster["enabledClusterLogTypes"]
+    entries = types.items()
+    missing = [name for name in LOG_TYPES if name not in texts(entries)]
+    if not types.unknown and len(missing) > unknowns(entries):
+        yield violation(types, f"without {', '.join(missing)}")
+
+
+CONTROL_PLANE_LOGS = ResourceRule(
+    name="eks-control-plane-logs",
+    title="All log types of the control plane are enabled",
+    types=(CLUSTER,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="Without the audit log, an investigation can't show which identity did what.",
+    fix=f"Set enabledClusterLogTypes to {', '.join(LOG_TYPES)}.",
+    checks={
+        "types": Check(
+            "must contain all five log types", _missing_log_types, ("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1")
+        )
+    },
+)
+
+
+def _kept_too_briefly(group: Resource, context: Context) -> Iterator[Violation]:
+    """In CloudWatch, a retention of 0 keeps logs forever."""
+    days = group["retentionInDays"].number()
+    short = days is not None and 0 < days < context.settings["minimumDays"]
+    if short or group["retentionInDays"].missing:
+        yield violation(group["retentionInDays"])
+
+
+def _kept_too_long(group: Resource, context: Context) -> Iterator[Violation]:
+    days = group["retentionInDays"].number()
+    if days is not None and (days == 0 or days > context.settings["maximumDays"]):
+        yield violation(group["retentionInDays"])
+
+
+def _unencrypted(group: Resource, _: Context) -> Iterator[Violation]:
+    if group["kmsKeyId"].missing:
+        yield violation(group["kmsKeyId"])
+
+
+LOG_GROUPS = ResourceRule(
+    name="log-group-retention-cmk",
+    title="Log groups have a bounded retention and a customer managed KMS key",
+    types=(LOG_GROUP,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/A/M"),
+    why="Investigations need a year of logs; by default CloudWatch keeps logs forever and bills for them.",
+    fix="Set cluster.logRetentionDays, network.flowLogs.retentionDays or addons.fluentBit.retentionDays; the components"
+    " set the key.",
+    settings={
+        "minimumDays": Setting(
+            asks="minimum retention of logs, in days",
+            schema={"type": "integer", "minimum": 1},
+            values={"dev": 7, "staging": 30, "prod": 365},
+        ),
+        "maximumDays": Setting(
+            asks="maximum retention of logs, in days",
+            schema={"type": "integer", "minimum": 1},
+            values={"dev": 90, "staging": 365, "prod": 3653},
+        ),
+    },
+    checks={
+        "minimum": Check(
+            "must be at least the environment's minimum", _kept_too_briefly, ("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2")
+        ),
+        "maximum": Check("must be at most the environment's maximum", _kept_too_long),
+        "key": Check("must be a KMS key", _unencrypted, ("CKV_AWS_158", "AVD-AWS-0017")),
+    },
+)
+
+
+def _deletable(cluster: Resource, _: Context) -> Iterator[Violation]:
+    if cluster["deletionProtection"].is_false(default=False):
+        yield violation(cluster["deletionProtection"])
+
+
+def _unprotected(cluster: Resource, _: Context) -> Iterator[Violation]:
+    if not cluster.protect:
+        yield Violation(path="protect", got="off")
+
+
+DELETION_PROTECTION = ResourceRule(
+    name="eks-deletion-protection",
+    title="The cluster is protected from deletion, in EKS and in Pulumi",
+    types=(CLUSTER,),
+    severity=Severity.HIGH,
+    levels=Levels("-/A/M"),
+    why="A change of an immutable property, or `destroy` of the wrong stack, deletes every workload.",
+    fix="Set cluster.deletionProtection: true and environment.protect: true.",
+    checks={"aws": Check("must be true", _deletable), "engine": Check("must be on", _unprotected)},
+)
+
+
+MAXIMUM_SKEW: Final = 3
+"""Minor versions that a kubelet may be older than its API server (kubernetes.io, "Version Skew Policy")."""
+_SCHEMA: Final[dict[str, Any]] = {"type": "integer", "minimum": 0}
+
+
+def _unset(cluster: Resource, _: Context) -> Iterator[Violation]:
+    if cluster["version"].missing:
+        yield violation(cluster["version"])
+
+
+def _not_known(cluster: Resource, context: Context) -> Iterator[Violation]:
+    version = cluster["version"].text()
+    if version is not None and kubernetes.support(version, context.today) == "unknown":
+        yield violation(cluster["version"])
+
+
+def _ends_within(cluster: Resource, context: Context, days: int) -> Iterator[Violation]:
+    version = cluster["version"].text()
+    known = kubernetes.VERSIONS.get(version) if version else None
+    if known and context.today + timedelta(days=days) >= known.standard_until:
+        yield violation(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
+
+
+def _ending(cluster: Resource, context: Context) -> Iterator[Violation]:
+    yield from _ends_within(cluster, context, int(context.settings["daysLeft"]))
+
+
+def _due(cluster: Resource, context: Context) -> Iterator[Violation]:
+    yield from _ends_within(cluster, context, int(context.settings["warnDays"]))
+
+
+SUPPORTED_VERSION = ResourceRule(
+    name="eks-supported-version",
+    title="The Kubernetes version is in standard support, with enough days left",
+    types=(CLUSTER,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="After standard support, patches cost a surcharge; an unset version can change without a decision.",
+    fix="Set cluster.version to a later version from spec/catalog/data/kubernetes.yaml.",
+    settings={
+        "daysLeft": Setting(
+            asks="minimum days of standard support that are left",
+            schema=_SCHEMA,
+            values={"dev": 0, "staging": 14, "prod": 30},
+        )
+    },
+    checks={
+        "set": Check("must be set", _unset),
+        "known": Check("must be a version that EKS has released", _not_known, ("CKV_AWS_339",)),
+        "support": Check("must have enough days of standard support left", _ending, ("CKV_AWS_339",)),
+    },
+)
+
+UPGRADE_DUE = ResourceRule(
+    name="eks-upgrade-due",
+    title="An upgrade is planned before standard support ends",
+    types=(CLUSTER,),
+    severity=Severity.LOW,
+    levels=Levels("A/A/A"),
+    why="An upgrade takes weeks across three environments, and AWS announces the end of support 60 days ahead.",
+    fix="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
+    settings={
+        "warnDays": Setting(
+            asks="days before the end of standard support at which to warn",
+            schema=_SCHEMA,
+            values=everywhere(kubernetes.WARN_DAYS),
+        )
+    },
+    checks={"support": Check("should be upgraded in time", _due)},
+)
+
+
+def _extended(cluster: Resource, _: Context) -> Iterator[Violation]:
+    """The default of EKS is EXTENDED (eks:CreateCluster, upgradePolicy)."""
+    support = cluster["upgradePolicy"]["supportType"]
+    if support.is_not("STANDARD"):
+        yield violation(support)
+
+
+STANDARD_SUPPORT = ResourceRule(
+    name="eks-standard-support",
+    title="The cluster does not enter paid extended support",
+    types=(CLUSTER,),
+    severity=Severity.LOW,
+    levels=Levels("A/A/A"),
+    why="Extended support costs 0.60 USD an hour, six times the price of the control plane (EKS pricing, 2026).",
+    fix="Set cluster.supportType: standard.",
+    checks={"policy": Check("must be 'STANDARD'", _extended)},
+)
+
+
+def _planes(stack: Stack) -> list[Node]:
+    return [cluster["version"] for cluster in stack.of(CLUSTER) if cluster["version"].known]
+
+
+def _node_version(stack: Stack, _: Context) -> Iterator[Violation]:
+    for plane in _planes(stack):
+        for group in stack.of(NODE_GROUP):
+            version = group["version"].text()
+            behind = kubernetes.skew(version, str(plane.raw)) if version else 0
+            if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
+                yield violation(group["version"], f"{version}, while the control plane runs {plane.raw}", group)
+
+
+def _proxy_version(stack: Stack, _: Context) -> Iterator[Violation]:
+    """kube-proxy is the add-on whose version is Kubernetes' own: `v1.35.3-eksbuild.29`."""
+    for plane in _planes(stack):
+        for addon in stack.of(ADDON):
+            version = addon["addonVersion"].text()
+            if addon["addonName"].raw != "kube-proxy" or version is None:
+                continue
+            minor = ".".join(version.removeprefix("v").split(".")[:2])
+            behind = kubernetes.skew(minor, str(plane.raw))
+            if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
+                yield violation(addon["addonVersion"], f"{version}, while the control plane runs {plane.raw}", addon)
+
+
+VERSION_SKEW = StackRule(
+    name="eks-version-skew",
+    title="Nodes and kube-proxy are at most three minor versions older than the control plane, and never newer",
+    types=(CLUSTER, NODE_GROUP, ADDON),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Outside this range, nodes can't register (kubernetes.io, Version Skew Policy).",
+    fix="Upgrade the control plane first, then pools (`version` of a pool), then add-ons.",
+    checks={
+        "nodes": Check("must be the control plane's version, or at most three minor versions older", _node_version),
+        "proxy": Check("must be the control plane's version, or at most three minor versions older", _proxy_version),
+    },
+)
+
+
+RULES = (
+    SECRETS_CMK,
+    CONTROL_PLANE_LOGS,
+    LOG_GROUPS,
+    DELETION_PROTECTION,
+    SUPPORTED_VERSION,
+    UPGRADE_DUE,
+    STANDARD_SUPPORT,
+    VERSION_SKEW,
+)

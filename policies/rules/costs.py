@@ -1,0 +1,385 @@
+"""Cost: limits of pools and of the stack, budgets, and tags that it is allocated by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.checks.pools import machines
+from policies.checks.related import default_tags
+from policies.resources.access import Node, WrongTypeError, unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    BILL,
+    BUCKET,
+    BUDGET,
+    CLUSTER,
+    DATABASE,
+    EFS,
+    LAUNCH_TEMPLATE,
+    LUSTRE,
+    NAMESPACE,
+    NAT_GATEWAY,
+    NODE_CLASS,
+    NODE_GROUP,
+    NODE_POOL,
+    OPEN_ZFS,
+    VOLUME,
+)
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from spec.catalog import instances
+from spec.teams.labels import COST_CENTER, PROJECT, TEAM
+
+
+def _not_allowed(pool: Resource, context: Context) -> Iterator[Violation]:
+    allowed = context.settings["types"]
+    for node, machine in machines(pool):
+        if machine is not None and not any(fnmatchcase(machine.name, pattern) for pattern in allowed):
+            yield violation(node)
+
+
+def _not_in_catalog(pool: Resource, _: Context) -> Iterator[Violation]:
+    for node, machine in machines(pool):
+        if machine is None:
+            closest = instances.closest(str(node.raw))
+            yield violation(node, f"{node.shown}; the closest is {closest!r}" if closest else None)
+
+
+def _not_offered(pool: Resource, _: Context) -> Iterator[Violation]:
+    region = Node("region", pool.provider.get("region") if "region" in list(pool.provider) else None).text()
+    for node, machine in machines(pool):
+        if machine is not None and region and machine.offered_in(region) is False:
+            yield violation(node, f"{node.shown}, which {region} does not offer")
+
+
+def _other_processor(pool: Resource, _: Context) -> Iterator[Violation]:
+    image = pool["amiType"].text() if pool.type == NODE_GROUP else None
+    if image is None or image == "CUSTOM":
+        return
+    for node, machine in machines(pool):
+        if machine is not None and machine.arch.lower() not in image.lower():
+            yield violation(node, f"{node.shown} ({machine.arch}), while the image is {image}")
+
+
+TYPE_ALLOWED = ResourceRule(
+    name="gpu-type-allowed",
+    title="Instance types of pools are allowed in the environment and offered in the Region",
+    types=(NODE_GROUP, NODE_POOL),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="A pool with a misspelled type never starts; an H100 in a development environment is an unplanned cost.",
+    fix="Choose other instanceTypes for the pool, or allow the type in the rule's setting.",
+    settings={
+        "types": Setting(
+            asks="globs of instance types that pools may use",
+            schema={"type": "array", "items": {"type": "string"}},
+            values={
+                "dev": ["m*", "c*", "r*", "t*", "g*", "p4d.24xlarge", "p5.4xlarge"],
+                "staging": ["m*", "c*", "r*", "g*", "p4*", "p5*"],
+                # No g4dn: a T4 has no bfloat16 (NVIDIA Turing tuning guide), in which models are trained.
+                "prod": ["m*", "c*", "r*", "g5.*", "g6*", "p*"],
+            },
+        )
+    },
+    checks={
+        "allowed": Check("must be an instance type that the environment allows", _not_allowed),
+        "known": Check("must be an instance type of the catalog", _not_in_catalog),
+        "region": Check("must be offered in the Region", _not_offered),
+        "architecture": Check("must have the processor architecture of the image", _other_processor),
+    },
+)
+
+
+def _maximum(pool: Resource) -> Node:
+    return pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"]["nodes"]
+
+
+def _endless(pool: Resource, _: Context) -> Iterator[Violation]:
+    if _maximum(pool).missing:
+        yield violation(_maximum(pool))
+
+
+def _expensive(pool: Resource, context: Context) -> Iterator[Violation]:
+    maximum = _maximum(pool).number()
+    prices = [machine.usd_per_hour for _, machine in machines(pool) if machine and machine.usd_per_hour]
+    if maximum is None or not prices:
+        return
+    total = max(prices) * Decimal(str(maximum))
+    if total > Decimal(str(context.settings["usdPerHour"])):
+        yield violation(_maximum(pool), f"{maximum:g}, up to {total:.2f} USD an hour (on-demand, us-east-1)")
+
+
+def _unpriced(pool: Resource, context: Context) -> Iterator[Violation]:
+    for node, machine in machines(pool):
+        if machine and machine.usd_per_hour is None and machine.name not in context.settings["unpriced"]:
+            yield violation(node, f"{node.shown}, for which the catalog has no price")
+
+
+COST_CAP = ResourceRule(
+    name="pool-cost-cap",
+    title="The maximum cost of a pool is within the environment's cap",
+    types=(NODE_GROUP, NODE_POOL),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="An autoscaler has no budget: each hour, a mistake costs the maximum size times the most expensive type.",
+    fix="Lower max of the pool, use smaller types, or raise the cap in the rule's setting.",
+    settings={
+        "usdPerHour": Setting(
+            asks="maximum cost of a pool in USD an hour, with all instances on-demand",
+            schema={"type": "number", "exclusiveMinimum": 0},
+            values={"dev": 50, "staging": 150, "prod": 500},
+        ),
+        "unpriced": Setting(
+            asks="instance types that may be used although the catalog has no price for them",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere([]),
+        ),
+    },
+    checks={
+        "bound": Check("must be set", _endless),
+        "cap": Check("must keep the pool within the environment's cap", _expensive),
+        "priced": Check("must be an instance type with a known price", _unpriced),
+    },
+)
+
+
+def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:
+    return ((component, component["bill"]) for component in stack.of(BILL))
+
+
+def _above(at: Resource, amount: Node, limit: Node) -> Iterator[Violation]:
+    number, maximum = amount.number(), limit.number()
+    if number is not None and maximum is not None and number > maximum:
+        yield violation(amount, f"{number:.2f} USD an hour, and the limit is {maximum:.2f}", at)
+
+
+def _over(key: str) -> Any:
+    def find(stack: Stack, _: Context) -> Iterator[Violation]:
+        for component, bill in _bills(stack):
+            yield from _above(component, bill[key], bill["limits"][key])
+
+    return find
+
+
+def _pool_over(stack: Stack, _: Context) -> Iterator[Violation]:
+    for component, bill in _bills(stack):
+        for name, limit in bill["limits"]["pools"].fields().items():
+            yield from _above(component, bill["pools"][name], limit)
+
+
+def _unbounded(stack: Stack, context: Context) -> Iterator[Violation]:
+    for component, bill in _bills(stack):
+        limit = bill["limits"]["ceilingUsdPerHour"]
+        if context.settings["bounded"] and limit.missing:
+            yield violation(limit, at=component)
+
+
+STACK_COST_CAP = StackRule(
+    name="stack-cost-cap",
+    title="The stack's cost is within its limits, at the floor and at the ceiling",
+    types=(BILL,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A bill arrives a month later; a limit is checked before the first instance starts.",
+    fix="Reduce the pools, or raise the limit in cost.limits of the stack file; `slipway cost` lists the items.",
+    settings={
+        "bounded": Setting(
+            asks="whether a stack must have a limit", schema={"type": "boolean"}, values=everywhere(True)
+        )
+    },
+    checks={
+        "ceiling": Check("must be within the limit", _over("ceilingUsdPerHour")),
+        "floor": Check("must be within the limit", _over("floorUsdPerHour")),
+        "pool": Check("must be within the pool's limit", _pool_over),
+        "bound": Check("must be set", _unbounded),
+    },
+)
+
+
+def _date(node: Node) -> date | None:
+    text = node.text()
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError as error:
+        raise WrongTypeError(node, "a date") from error
+
+
+def _unapproved(stack: Stack, _: Context) -> Iterator[Violation]:
+    for component, bill in _bills(stack):
+        for name in (str(entry.raw) for entry in bill["premiumOnDemand"].items() if entry.known):
+            approval = bill["limits"]["premium"][name]
+            if approval.missing:
+                yield violation(approval, at=component)
+
+
+def _expired(stack: Stack, context: Context) -> Iterator[Violation]:
+    for component, bill in _bills(stack):
+        for name in (str(entry.raw) for entry in bill["premiumOnDemand"].items() if entry.known):
+            until = bill["limits"]["premium"][name]["until"]
+            day = _date(until)
+            if day is not None and day < context.today:
+                yield violation(until, at=component)
+
+
+PREMIUM_APPROVAL = StackRule(
+    name="gpu-premium-approval",
+    title="Outside production, on-demand premium GPUs need an approval with an end date",
+    types=(BILL,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/-"),
+    why="One p5.48xlarge forgotten after a test costs 40,000 USD a month.",
+    fix="Use Spot or smaller instances, or add the approval to cost.limits.premium of the stack file.",
+    checks={"approved": Check("must be approved", _unapproved), "current": Check("must not have expired", _expired)},
+)
+
+
+def _no_budget(stack: Stack, _: Context) -> Iterator[Violation]:
+    if not stack.of(BUDGET):
+        yield Violation(path="", got="without one")
+
+
+def _without_percentages(stack: Stack, context: Context) -> Iterator[Violation]:
+    for budget in stack.of(BUDGET):
+        notifications = budget["notifications"]
+        entries = notifications.items()
+        undecided = unknowns(entry[key] for entry in entries for key in ("threshold", "notificationType"))
+        percents = {entry["threshold"].number() for entry in entries if entry["notificationType"].raw == "ACTUAL"}
+        missing = [percent for percent in context.settings["percents"] if percent not in percents]
+        if not notifications.unknown and len(missing) > undecided:
+            yield violation(notifications, f"without {', '.join(map(str, missing))} percent", budget)
+
+
+def _without_forecast(stack: Stack, _: Context) -> Iterator[Violation]:
+    for budget in stack.of(BUDGET):
+        notifications = budget["notifications"]
+        kinds = [entry["notificationType"] for entry in notifications.items()]
+        if not notifications.unknown and not any(kind.unknown or kind.raw == "FORECASTED" for kind in kinds):
+            yield violation(notifications, "without one for a forecast", budget)
+
+
+def _without_subscriber(stack: Stack, _: Context) -> Iterator[Violation]:
+    for budget in stack.of(BUDGET):
+        for entry in budget["notifications"].items():
+            subscribers = [entry["subscriberSnsTopicArns"], entry["subscriberEmailAddresses"]]
+            if all(node.missing or node.raw == [] for node in subscribers):
+                yield violation(subscribers[0], at=budget)
+
+
+BUDGET_ALARM = StackRule(
+    name="budget-alarm-exists",
+    title="Budget notifications are sent before the monthly budget is spent",
+    types=(BUDGET,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="AWS does not stop spending at a budget: only a notification leads to action (EKS Best Practices, "
+    "Karpenter, billing alarms).",
+    fix="Set cost.monthlyBudgetUsd and notifications of the stack file.",
+    settings={
+        "percents": Setting(
+            asks="percentages of a budget at which a notification must be sent",
+            schema={"type": "array", "items": {"type": "number"}},
+            values=everywhere([50, 80, 100]),
+        )
+    },
+    checks={
+        "budget": Check("must have a budget", _no_budget),
+        "percents": Check("must contain one for each required percentage", _without_percentages),
+        "forecast": Check("must contain one for a forecast", _without_forecast),
+        "subscriber": Check("must have a subscriber", _without_subscriber),
+    },
+)
+
+
+_BILLED: Final = (CLUSTER, NODE_GROUP, NAT_GATEWAY, BUCKET, EFS, LUSTRE, OPEN_ZFS, DATABASE, VOLUME)
+_LAUNCHED: Final = ("instance", "volume")
+"""Resources that EC2 creates from a template and bills; the provider's default tags don't apply to them."""
+
+
+def _lacking(tags: Node, defaults: Node, keys: list[str]) -> list[str]:
+    return [key for key in keys if tags[key].missing and defaults[key].missing]
+
+
+def _untagged(resource: Resource, context: Context) -> Iterator[Violation]:
+    if resource.type in _BILLED:
+        missing = _lacking(resource["tags"], default_tags(resource), context.settings["keys"])
+        if missing:
+            yield violation(resource["tags"], f"without {', '.join(missing)}")
+
+
+def _untagged_machines(template: Resource, context: Context) -> Iterator[Violation]:
+    specifications = template["tagSpecifications"]
+    entries = specifications.items()
+    for kind in _LAUNCHED if template.type == LAUNCH_TEMPLATE and not specifications.unknown else ():
+        tags = [entry["tags"] for entry in entries if entry["resourceType"].raw in (kind, *_unknown(entry))]
+        nothing = Node(f"{specifications.path}[{kind}]", None)
+        if all(_lacking(node, nothing, context.settings["keys"]) for node in tags):
+            yield violation(specifications, f"without {', '.join(context.settings['keys'])} for {kind}")
+
+
+def _unknown(entry: Node) -> tuple[Any, ...]:
+    kind = entry["resourceType"]
+    return (kind.raw,) if kind.unknown else ()
+
+
+def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Violation]:
+    tags = node_class["spec"]["tags"]
+    missing = _lacking(tags, Node("", None), context.settings["keys"]) if node_class.type == NODE_CLASS else []
+    if missing:
+        yield violation(tags, f"without {', '.join(missing)}")
+
+
+COST_TAGS = ResourceRule(
+    name="cost-tags-complete",
+    title="Billed AWS resources have cost allocation tags",
+    types=(*_BILLED, LAUNCH_TEMPLATE, NODE_CLASS),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="The cost of untagged resources can't be allocated, and resources without an owner are not cleaned up.",
+    fix="Keep the provider's default tags, and pass them on to launch templates and node classes.",
+    settings={
+        "keys": Setting(
+            asks="required tag keys",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["owner", "cost-center", "environment"]),
+        )
+    },
+    checks={
+        "tags": Check("must have the required tag keys", _untagged),
+        "machines": Check("must have the required tag keys for instances and volumes", _untagged_machines),
+        "nodes": Check("must have the required tag keys", _untagged_nodes),
+    },
+)
+
+
+def _unlabelled(space: Resource, context: Context) -> Iterator[Violation]:
+    labels = space["metadata"]["labels"]
+    missing = [key for key in context.settings["labels"] if labels[key].missing]
+    if labels[TEAM].known and missing:
+        yield violation(labels, f"without {', '.join(missing)}")
+
+
+WORKLOAD_LABELS = ResourceRule(
+    name="workload-cost-labels",
+    title="Team namespaces have cost allocation labels",
+    types=(NAMESPACE,),
+    severity=Severity.LOW,
+    levels=Levels("A/M/M"),
+    why="Nodes are shared: the cost tool in the cluster allocates their cost by these labels.",
+    fix="Set project and costCenter of the team in the stack file.",
+    settings={
+        "labels": Setting(
+            asks="labels that a team's namespace must have",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere([COST_CENTER, PROJECT]),
+        )
+    },
+    checks={"labels": Check("must name the project and the cost center", _unlabelled)},
+)
+
+
+RULES = (TYPE_ALLOWED, COST_CAP, STACK_COST_CAP, PREMIUM_APPROVAL, BUDGET_ALARM, COST_TAGS, WORKLOAD_LABELS)

@@ -1,0 +1,251 @@
+"""EFS and FSx file systems: encryption, throughput, backups, access points, mounts and links to buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.checks.questions import (
+    at_least,
+    companions,
+    each,
+    false,
+    filled,
+    has_companion,
+    in_setting,
+    is_in,
+    present,
+    true,
+)
+from policies.evaluation.iam import refuses_plain_transport
+from policies.resources.access import texts, unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    BACKUP_VAULT,
+    DATA_LINK,
+    EFS,
+    EFS_ACCESS_POINT,
+    EFS_BACKUP,
+    EFS_POLICY,
+    LUSTRE,
+    ONTAP,
+    OPEN_ZFS,
+    PERSISTENT_VOLUME,
+    STORAGE_CLASS,
+)
+from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, violation
+
+ENCRYPTED = ResourceRule(
+    name="efs-encrypted-cmk",
+    title="EFS file systems are encrypted with a customer managed KMS key",
+    types=(EFS,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Encryption can't be enabled later: the file system has to be recreated and its data copied.",
+    fix="Set encrypted: true and kmsKeyId of the file system.",
+    checks={
+        "encrypted": Check("must be true", true("encrypted"), ("CKV_AWS_42", "AVD-AWS-0037")),
+        "key": Check("must be a customer managed KMS key", present("kmsKeyId"), ("CKV_AWS_184",)),
+    },
+)
+
+
+THROUGHPUT_BACKUP = StackRule(
+    name="efs-throughput-backup",
+    title="EFS file systems have enough throughput, lifecycle policies and backups",
+    types=(EFS, EFS_BACKUP, BACKUP_VAULT),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="Bursting throughput depends on the size, so a small file system with many readers stalls when its burst "
+    "credits are used up (EFS User Guide, Throughput modes).",
+    fix="Set throughputMode and lifecyclePolicies, and an aws.efs.BackupPolicy with status ENABLED.",
+    settings={
+        "modes": Setting(
+            asks="throughput modes that a file system may have",
+            schema={"type": "array", "items": {"type": "string"}},
+            values={
+                "dev": ["bursting", "elastic", "provisioned"],
+                "staging": ["elastic", "provisioned"],
+                "prod": ["elastic", "provisioned"],
+            },
+        )
+    },
+    checks={
+        "throughput": Check(
+            "must be a mode that the environment allows", each(EFS, in_setting("throughputMode", "modes"))
+        ),
+        "lifecycle": Check(
+            "must move unused files to a storage class of lower cost", each(EFS, filled("lifecyclePolicies"))
+        ),
+        "backup": Check(
+            "must have a backup policy", has_companion(EFS_BACKUP, "fileSystemId", EFS, "without one"), ("CKV2_AWS_18",)
+        ),
+        "enabled": Check("must be ENABLED", each(EFS_BACKUP, is_in("backupPolicy.status", "ENABLED"))),
+        "vault": Check(
+            "must be a customer managed KMS key", each(BACKUP_VAULT, present("kmsKeyArn")), ("CKV_AWS_166",)
+        ),
+    },
+)
+
+
+def _whole_file_system(point: Resource, _: Context) -> Iterator[Violation]:
+    path = point["rootDirectory"]["path"]
+    if path.missing or path.raw == "/":
+        yield violation(path, at=point)
+
+
+def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
+    for system in stack.of(EFS):
+        policies = [companion["policy"] for companion in companions(stack, system, EFS_POLICY, "fileSystemId")]
+        if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
+            got = "open to mounts without TLS: no file system policy denies them"
+            yield Violation(path="", got=got, at=system)
+
+
+ACCESS_POINTS = StackRule(
+    name="efs-access-points",
+    title="EFS access points have their own root directory and user, and mounts use TLS",
+    types=(EFS, EFS_ACCESS_POINT, EFS_POLICY),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Without its own root directory and user, a pod that mounts the file system has root access to the files of "
+    "all teams.",
+    fix="Set rootDirectory.path and posixUser of the access point, and add a file system policy that denies "
+    "aws:SecureTransport false.",
+    checks={
+        "root": Check(
+            "must not be the root of the file system", each(EFS_ACCESS_POINT, _whole_file_system), ("CKV_AWS_329",)
+        ),
+        "user": Check("must be set", each(EFS_ACCESS_POINT, present("posixUser")), ("CKV_AWS_330",)),
+        "transport": Check("must require TLS", _plain),
+    },
+)
+
+
+_DRIVER: Final = "efs.csi.aws.com"
+_TRUE: Final = ("1", "t", "true")
+"""What the driver reads as true (Go, strconv.ParseBool)."""
+
+
+def _without_identity(resource: Resource, _: Context) -> Iterator[Violation]:
+    """The driver changes options to lower case (kubernetes-sigs/aws-efs-csi-driver v3.4.1, pkg/driver/node.go)."""
+    if _driver_of(resource) == _DRIVER:
+        options = (resource["spec"] if resource.type == PERSISTENT_VOLUME else resource.props)["mountOptions"]
+        values = options.items()
+        if not (options.unknown or unknowns(values) or "iam" in {one.lower() for one in texts(values)}):
+            yield violation(options)
+
+
+def _without_tls(resource: Resource, _: Context) -> Iterator[Violation]:
+    encrypted = resource["spec"].at("csi", "volumeAttributes", "encryptInTransit")
+    if _driver_of(resource) == _DRIVER and encrypted.known and str(encrypted.raw).lower() not in _TRUE:
+        yield violation(encrypted)
+
+
+def _driver_of(resource: Resource) -> str | None:
+    class_ = resource.type == STORAGE_CLASS
+    return (resource["provisioner"] if class_ else resource["spec"].at("csi", "driver")).text()
+
+
+MOUNTS = ResourceRule(
+    name="efs-mounts-iam",
+    title="Volumes of EFS are mounted with an IAM identity and TLS",
+    types=(PERSISTENT_VOLUME, STORAGE_CLASS),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Without the mount option iam the driver connects as nobody: the mount fails where the file system's policy "
+    "names roles, and works only where the policy lets in every client that reaches the mount targets "
+    "(kubernetes-sigs/aws-efs-csi-driver, docs/parameters.md).",
+    fix="Add iam to mountOptions of the StorageClass or PersistentVolume, and leave encryptInTransit at true.",
+    checks={"identity": Check("must contain iam", _without_identity), "transport": Check("must be true", _without_tls)},
+)
+
+
+def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
+    """Scratch file systems support only keys of FSx itself (FSx for Lustre User Guide, "Encrypting data at rest")."""
+    kind, key = system["deploymentType"], system["kmsKeyId"]
+    if key.missing and not kind.unknown and "SCRATCH" not in str(kind.raw):
+        yield violation(key)
+
+
+FSX_ENCRYPTED = ResourceRule(
+    name="fsx-encrypted-cmk",
+    title="FSx file systems are encrypted with a customer managed KMS key",
+    types=(LUSTRE, OPEN_ZFS, ONTAP),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Access to an AWS managed key can't be revoked, and a change of the key requires a new file system.",
+    fix="Set kmsKeyId of the file system.",
+    checks={"key": Check("must be a customer managed KMS key", _no_key, ("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"))},
+)
+
+
+def _linked(stack: Stack, system: Resource) -> bool:
+    """FSx backs up no file system that is linked to a bucket (FSx for Lustre User Guide, "Protecting your data with
+    backups"; read 2026-11): the bucket is its copy."""
+    return bool(companions(stack, system, DATA_LINK, "fileSystemId"))
+
+
+NO_SCRATCH = StackRule(
+    name="fsx-no-scratch-prod",
+    title="Production FSx for Lustre file systems are persistent, and linked to a bucket or backed up",
+    types=(LUSTRE, DATA_LINK),
+    severity=Severity.HIGH,
+    levels=Levels("-/A/M"),
+    why="A scratch file system has one copy of its data: files on a failed server are lost.",
+    fix="Use deploymentType PERSISTENT_2, and link the file system to a bucket or keep backups.",
+    settings={
+        "types": Setting(
+            asks="deployment types that a file system may have",
+            schema={"type": "array", "items": {"type": "string"}},
+            values={
+                "dev": ["SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"],
+                "staging": ["SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"],
+                "prod": ["PERSISTENT_1", "PERSISTENT_2"],
+            },
+        ),
+        "backupDays": Setting(
+            asks="minimum retention of backups of a file system without a linked bucket, in days",
+            schema={"type": "integer", "minimum": 0},
+            values={"dev": 0, "staging": 0, "prod": 7},
+        ),
+    },
+    checks={
+        "scratch": Check(
+            "must be a deployment type that the environment allows", each(LUSTRE, in_setting("deploymentType", "types"))
+        ),
+        "backups": Check(
+            "must be at least the environment's minimum",
+            each(LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
+        ),
+        "final": Check("must be false", each(LUSTRE, false("skipFinalBackup"), unless=_linked)),
+    },
+)
+
+
+def _without_policies(link: Resource, _: Context) -> Iterator[Violation]:
+    """A link without an export policy and an import policy copies nothing."""
+    policies = [link["s3"][key]["events"] for key in ("autoExportPolicy", "autoImportPolicy")]
+    if all(events.missing for events in policies):
+        yield violation(policies[0], at=link)
+
+
+NO_DELETE = StackRule(
+    name="fsx-dra-no-delete",
+    title="Data repository associations don't delete files, and declare what they copy",
+    types=(DATA_LINK,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Deletion of an association can delete its files; without a policy, results stay on the file system and are "
+    "not copied.",
+    fix="Keep deleteDataInFilesystem false, and set s3.autoExportPolicy or s3.autoImportPolicy.",
+    checks={
+        "delete": Check("must be false", each(DATA_LINK, false("deleteDataInFilesystem"))),
+        "policy": Check("must be set, here or in s3.autoImportPolicy", each(DATA_LINK, _without_policies)),
+    },
+)
+
+
+RULES = (ENCRYPTED, THROUGHPUT_BACKUP, ACCESS_POINTS, MOUNTS, FSX_ENCRYPTED, NO_SCRATCH, NO_DELETE)

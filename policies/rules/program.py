@@ -1,0 +1,207 @@
+"""The program as a whole: reviewed resource types, resource options and providers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.evaluation.iam import listed, parsed
+from policies.resources.access import texts, unknowns
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    AWS_PROVIDER,
+    CLUSTER,
+    DATABASE,
+    JOB,
+    JOB_SET,
+    KUBERNETES_PROVIDER,
+    MPI_JOB,
+    NODE_GROUP,
+    PYTORCH_JOB,
+    RAY_CLUSTER,
+    RAY_JOB,
+    RAY_SERVICE,
+    TRAIN_JOB,
+)
+from policies.reviewed import REVIEWED
+from policies.rule import (
+    ANY,
+    Check,
+    Context,
+    Levels,
+    ResourceRule,
+    Setting,
+    StackRule,
+    Violation,
+    everywhere,
+    violation,
+)
+
+
+def _unreviewed(resource: Resource, context: Context) -> Iterator[Violation]:
+    if resource.type not in REVIEWED and resource.type not in context.settings["types"]:
+        yield Violation(path="", got=f"a {resource.type}")
+
+
+TYPE_REVIEWED = ResourceRule(
+    name="resource-type-reviewed",
+    title="Resources have types that somebody has reviewed",
+    types=ANY,
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="No rule evaluates a type that the pack does not know: a command runs with the credentials of the deployment, "
+    "a patch or a list changes objects that rules don't see.",
+    fix="Use a type that the program declares. Or review what the type can do, and add it to policies/reviewed.py, or "
+    "to the rule's setting for one environment.",
+    settings={
+        "types": Setting(
+            asks="further types that the environment's stacks may declare",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere([]),
+        )
+    },
+    checks={"type": Check("must have a reviewed type", _unreviewed)},
+    program_only=True,
+)
+
+
+def _other_kind(one: Resource, _: Context) -> Iterator[Violation]:
+    """The provider creates what `apiVersion` and `kind` say, and the type only names the class of the program
+    (pulumi-kubernetes v4.34.2, provider/pkg/provider/provider.go, Create)."""
+    provider, _sep, rest = one.type.partition(":")
+    version, _sep, kind = rest.rpartition(":")
+    if provider != "kubernetes" or version.startswith("helm.sh/"):
+        return
+    for key, named in (("apiVersion", version.removeprefix("core/")), ("kind", kind)):
+        node = one[key]
+        if node.known and node.raw != named:
+            yield violation(node, f"{node.shown} in a resource of type {one.type}")
+
+
+KIND_OF_TYPE = ResourceRule(
+    name="kubernetes-kind-of-type",
+    title="An object of Kubernetes is of the kind that its type names",
+    types=ANY,
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="Rules look at the type. A resource of type ConfigMap with the kind ClusterRoleBinding is created as a "
+    "ClusterRoleBinding.",
+    fix="Declare it by its manifest (components/base/kubernetes.py), which makes the type from its kind.",
+    checks={"kind": Check("must be that of the type", _other_kind)},
+    program_only=True,
+)
+
+
+_CONTROLLED: Final = {
+    CLUSTER: ["vpcConfig.subnetIds"],
+    NODE_GROUP: ["scalingConfig", "scalingConfig.desiredSize"],
+    DATABASE: ["allocatedStorage"],
+    JOB: ["spec.suspend"],
+    JOB_SET: ["spec.suspend"],
+    TRAIN_JOB: ["spec.suspend"],
+    PYTORCH_JOB: ["spec.runPolicy.suspend"],
+    MPI_JOB: ["spec.runPolicy.suspend"],
+    RAY_CLUSTER: ["spec.suspend"],
+    RAY_JOB: ["spec.suspend"],
+    RAY_SERVICE: ["spec.rayClusterConfig.suspend"],
+}
+"""Properties that AWS or a controller changes: subnets that EKS can't drop, sizes, and the admission of jobs."""
+
+
+def _ignored(resource: Resource, context: Context) -> Iterator[Violation]:
+    for path in resource.ignore_changes:
+        if path not in context.settings["properties"].get(resource.type, ()):
+            yield Violation(path="ignoreChanges", got=f"{path!r}")
+
+
+IGNORED_LISTED = ResourceRule(
+    name="ignore-changes-listed",
+    title="An update ignores only properties that controllers change",
+    types=ANY,
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="The engine keeps the old value of an ignored property, whatever the program says, so a weakness outlasts its "
+    "fix; `*` keeps all of them.",
+    fix="Remove the property from ignore_changes, or add it to the rule's setting with the controller that changes it.",
+    settings={
+        "properties": Setting(
+            asks="properties that may be ignored, by type",
+            schema={"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
+            values=everywhere(_CONTROLLED),
+        )
+    },
+    checks={"property": Check("must be properties of the rule's setting", _ignored)},
+    program_only=True,
+)
+
+
+_AWS: Final = frozenset(
+    {"allowedAccountIds", "defaultTags", "ignoreTags", "region", "skipCredentialsValidation", "skipRegionValidation"}
+    | {"maxRetries", "retryMode", "version"}
+)
+"""Arguments that don't say where requests go, with whose credentials, or what the provider skips; the last two of the
+line above are set by the SDK, with `false` and `true` (pulumi-aws 7.51.1)."""
+
+
+def _argument(provider: Resource, _: Context) -> Iterator[Violation]:
+    for key, node in provider.props.fields().items():
+        value = parsed(node).raw if isinstance(node.raw, str) and node.raw[:1] in ("[", "{") else node.raw
+        if key not in _AWS and node.known and value not in ([], {}, False, "false"):
+            yield violation(node, "set")
+    if provider["skipCredentialsValidation"].raw in (True, "true"):
+        yield violation(provider["skipCredentialsValidation"])
+
+
+def _any_account(provider: Resource, _: Context) -> Iterator[Violation]:
+    accounts = parsed(provider["allowedAccountIds"])
+    if accounts.missing or (accounts.known and not listed(accounts)):
+        yield violation(provider["allowedAccountIds"])
+
+
+PROVIDER_PLAIN = ResourceRule(
+    name="provider-plain",
+    title="The AWS provider works in a named account, with AWS's endpoints and the deployment's own identity",
+    types=(AWS_PROVIDER,),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="An endpoint gets the requests and what is in them, a role assumed by the provider is in no review of the "
+    "stack's resources, and without an account any credentials are used.",
+    fix="Use the provider of infra/providers.py, and give the pipeline another role.",
+    checks={"argument": Check("must not be set", _argument), "account": Check("must name the account", _any_account)},
+    program_only=True,
+)
+
+
+def _other_cluster(stack: Stack, _: Context) -> Iterator[Violation]:
+    """By the ARN that the provider declares: a preview knows it, but not the kubeconfig."""
+    clusters = [cluster["name"] for cluster in stack.of(CLUSTER)]
+    names = texts(clusters)
+    for provider in stack.of(KUBERNETES_PROVIDER):
+        identifier = provider["clusterIdentifier"]
+        named = str(identifier.raw).rpartition(":cluster/")[2]
+        if not (identifier.unknown or unknowns(clusters)) and named not in names:
+            yield violation(identifier, at=provider)
+        for key, node in provider.props.fields().items():
+            if key not in _OF_CLUSTER and node.known and node.raw not in ([], {}, False, "", "false"):
+                yield violation(node, at=provider)
+
+
+_OF_CLUSTER: Final = ("clusterIdentifier", "enablePatchForce", "enableServerSideApply", "kubeconfig", "version")
+"""Arguments that neither choose another cluster of the kubeconfig, or none, nor a namespace for objects that name none
+(pulumi-kubernetes 4.34, Provider)."""
+
+PROVIDER_CLUSTER = StackRule(
+    name="provider-of-the-cluster",
+    title="The Kubernetes provider works in the stack's cluster",
+    types=(KUBERNETES_PROVIDER,),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="With another kubeconfig or context, objects go to a cluster that this program does not describe.",
+    fix="Take kubeconfig and cluster_identifier from the cluster's outputs (infra/providers.py).",
+    checks={"cluster": Check("must be of the stack's cluster", _other_cluster)},
+)
+
+
+RULES = (TYPE_REVIEWED, KIND_OF_TYPE, IGNORED_LISTED, PROVIDER_PLAIN, PROVIDER_CLUSTER)

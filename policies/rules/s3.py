@@ -1,0 +1,351 @@
+"""S3 buckets: public access, transport, encryption, versions and audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.checks.questions import companions, each, has_companion, is_in, true
+from policies.evaluation.iam import limits_the_caller, refuses_plain_transport, statements
+from policies.resources.access import Node
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    BUCKET,
+    BUCKET_ACL,
+    BUCKET_BLOCK,
+    BUCKET_ENCRYPTION,
+    BUCKET_LIFECYCLE,
+    BUCKET_LOCK,
+    BUCKET_LOGGING,
+    BUCKET_NOTIFICATION,
+    BUCKET_OBJECT,
+    BUCKET_OWNERSHIP,
+    BUCKET_POLICY,
+    BUCKET_REPLICATION,
+    BUCKET_VERSIONING,
+    S3_ACCESS_POINT,
+)
+from policies.rule import Check, Context, Levels, StackRule, Violation, violation
+
+_FLAGS: Final = {
+    "blockPublicAcls": True,
+    "blockPublicPolicy": True,
+    "ignorePublicAcls": True,
+    "restrictPublicBuckets": True,
+}
+
+
+def _open_point(point: Resource, _: Context) -> Iterator[Violation]:
+    """AWS blocks public access by default (S3 User Guide, "Managing public access to access points")."""
+    for flag in _FLAGS:
+        node = point["publicAccessBlockConfiguration"][flag]
+        if node.is_false(default=True):
+            yield violation(node, at=point)
+
+
+def _flag(name: str, *external_ids: str) -> Check[Stack]:
+    return Check("must be true", each(BUCKET_BLOCK, true(name)), external_ids)
+
+
+PUBLIC_BLOCK = StackRule(
+    name="s3-public-block",
+    title="S3 Block Public Access is enabled for every bucket and access point",
+    types=(BUCKET, BUCKET_BLOCK, S3_ACCESS_POINT),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="The block applies even when a policy or an ACL is wrong.",
+    fix="Declare an aws.s3.BucketPublicAccessBlock for the bucket with all four flags.",
+    checks={
+        "block": Check(
+            "must have a public access block",
+            has_companion(BUCKET_BLOCK, "bucket", BUCKET, "without one"),
+            ("CKV2_AWS_6", "AVD-AWS-0094"),
+        ),
+        "acls": _flag("blockPublicAcls", "CKV_AWS_53", "CKV2_AWS_6", "AVD-AWS-0086"),
+        "policy": _flag("blockPublicPolicy", "CKV_AWS_54", "CKV2_AWS_6", "AVD-AWS-0087"),
+        "ignored": _flag("ignorePublicAcls", "CKV_AWS_55", "AVD-AWS-0091"),
+        "restricted": _flag("restrictPublicBuckets", "CKV_AWS_56", "AVD-AWS-0093"),
+        "point": Check("must not be false", each(S3_ACCESS_POINT, _open_point), ("CKV_AWS_392",)),
+    },
+)
+
+
+def _public_acl(acl: Resource, _: Context) -> Iterator[Violation]:
+    canned = acl["acl"]
+    if canned.known and canned.raw not in ("private", "log-delivery-write"):
+        yield violation(canned, at=acl)
+    written = acl["accessControlPolicy"]["grants"].items()
+    for uri in [*(grant["grantee"]["uri"] for grant in written), *(grant["uri"] for grant in acl["grants"].items())]:
+        if str(uri.raw).endswith(("/AllUsers", "/AuthenticatedUsers")):
+            yield violation(uri, at=acl)
+
+
+def _public_acls(stack: Stack, context: Context) -> Iterator[Violation]:
+    """A bucket takes an ACL inline as well, and so does an object."""
+    for resource in stack.of(BUCKET_ACL, BUCKET, BUCKET_OBJECT):
+        yield from _public_acl(resource, context)
+
+
+def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
+    for statement in statements(policy["policy"]):
+        public = any(who.raw == "*" for who in statement.principals("AWS"))
+        if statement.allows and public and not limits_the_caller(statement):
+            yield violation(policy["policy"], "for the principal '*' without a condition that limits it", policy)
+
+
+def _locks_out(policy: Resource, _: Context) -> Iterator[Violation]:
+    for statement in statements(policy["policy"]):
+        everybody = any(who.raw == "*" for who in statement.principals("AWS"))
+        everything = any(fnmatchcase("s3:putbucketpolicy", action) for action in statement.actions)
+        denies = statement.node["Effect"].raw == "Deny"
+        if denies and everybody and everything and statement.node["Condition"].missing:
+            yield violation(policy["policy"], "denying all principals s3:PutBucketPolicy", policy)
+
+
+def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
+    for bucket in stack.of(BUCKET):
+        beside = companions(stack, bucket, BUCKET_POLICY, "bucket")
+        policies = [one["policy"] for one in (bucket, *beside) if not one["policy"].missing]
+        if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
+            yield Violation(path="", got="open to requests without TLS: no policy denies them", at=bucket)
+
+
+NO_GRANTS = StackRule(
+    name="s3-no-public-grants",
+    title="Access to buckets is granted by policies to named principals, over TLS",
+    types=(BUCKET, BUCKET_ACL, BUCKET_OBJECT, BUCKET_POLICY, BUCKET_OWNERSHIP),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="ACLs are a second, legacy way to grant access that reviews miss, and '*' is everyone on the internet.",
+    fix="Set object ownership BucketOwnerEnforced, name principals, and deny aws:SecureTransport false.",
+    checks={
+        "acl": Check(
+            "must be private", _public_acls, ("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092")
+        ),
+        "principal": Check("must name its principals", each((BUCKET, BUCKET_POLICY), _any_principal), ("CKV_AWS_70",)),
+        "lockout": Check(
+            "must not deny all principals a change of the policy",
+            each((BUCKET, BUCKET_POLICY), _locks_out),
+            ("CKV_AWS_93",),
+        ),
+        "transport": Check("must deny requests without TLS", _plain, ("CKV_AWS_379",)),
+        "ownership": Check(
+            "must have ownership controls",
+            has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so ACLs apply"),
+            ("CKV2_AWS_65",),
+        ),
+        "lists": Check(
+            "must be BucketOwnerEnforced",
+            each(BUCKET_OWNERSHIP, is_in("rule.objectOwnership", "BucketOwnerEnforced")),
+            ("CKV2_AWS_65",),
+        ),
+    },
+)
+
+
+_KMS: Final = ("aws:kms", "aws:kms:dsse")
+_DEFAULT: Final = "applyServerSideEncryptionByDefault"
+
+
+def _inline(key: str) -> Callable[[Resource], bool]:
+    """Whether a bucket has the property itself, which AWS takes as well."""
+    return lambda bucket: not bucket[key].missing
+
+
+def _rules(resource: Resource) -> list[Node]:
+    """Rules of encryption, of a bucket itself or of a resource about it."""
+    inline = resource.type == BUCKET
+    rules = [resource["serverSideEncryptionConfiguration"]["rule"]] if inline else resource["rules"].items()
+    return [rule for rule in rules if rule.known]
+
+
+def _not_kms(encryption: Resource, _: Context) -> Iterator[Violation]:
+    for rule in _rules(encryption):
+        if rule[_DEFAULT]["sseAlgorithm"].is_not(*_KMS):
+            yield violation(rule[_DEFAULT]["sseAlgorithm"], at=encryption)
+
+
+def _aws_key(encryption: Resource, _: Context) -> Iterator[Violation]:
+    for rule in _rules(encryption):
+        key = rule[_DEFAULT]["kmsMasterKeyId"]
+        if rule[_DEFAULT]["sseAlgorithm"].raw in _KMS and (key.missing or str(key.raw).startswith("alias/aws/")):
+            yield violation(key, at=encryption)
+
+
+def _key_by_object(encryption: Resource, _: Context) -> Iterator[Violation]:
+    for rule in _rules(encryption):
+        if rule[_DEFAULT]["sseAlgorithm"].raw in _KMS and rule["bucketKeyEnabled"].is_false(default=False):
+            yield violation(rule["bucketKeyEnabled"], at=encryption)
+
+
+KMS_BUCKET_KEY = StackRule(
+    name="s3-kms-bucket-key",
+    title="Buckets are encrypted with a customer managed KMS key and an S3 Bucket Key",
+    types=(BUCKET, BUCKET_ENCRYPTION),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Without a bucket key, every read of an object is a call to KMS: a training job over a million files "
+    "reaches the request quota of KMS and pays for each call (S3 User Guide, S3 Bucket Keys).",
+    fix="Declare the encryption of the bucket with sseAlgorithm aws:kms, kmsMasterKeyId and bucketKeyEnabled.",
+    checks={
+        "declared": Check(
+            "must declare its encryption",
+            has_companion(
+                BUCKET_ENCRYPTION,
+                "bucket",
+                BUCKET,
+                "left to S3's default",
+                inline=_inline("serverSideEncryptionConfiguration"),
+            ),
+            ("CKV_AWS_19", "CKV_AWS_145"),
+        ),
+        "kms": Check("must be aws:kms", each((BUCKET, BUCKET_ENCRYPTION), _not_kms), ("CKV_AWS_145", "AVD-AWS-0132")),
+        "key": Check(
+            "must be a customer managed KMS key", each((BUCKET, BUCKET_ENCRYPTION), _aws_key), ("CKV_AWS_186",)
+        ),
+        "bucket-key": Check("must be true", each((BUCKET, BUCKET_ENCRYPTION), _key_by_object)),
+    },
+)
+
+
+def _lifecycle(resource: Resource) -> Node:
+    """Rules of a bucket itself or of a resource about it."""
+    return resource["lifecycleRules" if resource.type == BUCKET else "rules"]
+
+
+def _active(rule: Node) -> bool:
+    """Whether S3 applies the rule: it is not certainly disabled. A rule of a bucket itself has `enabled`."""
+    return not rule["status"].is_not("Enabled") if rule["enabled"].missing else not rule["enabled"].is_false()
+
+
+def _for_every_object(rule: Node) -> bool:
+    narrow = [rule["prefix"], rule["tags"], *rule["filter"].fields().values()]
+    return not any(node.known and node.raw not in ("", {}) for node in narrow)
+
+
+def _incomplete_uploads(resource: Resource, _: Context) -> Iterator[Violation]:
+    rules = _lifecycle(resource)
+    entries = [rule for rule in rules.items() if _active(rule) and _for_every_object(rule)]
+    ends = [rule["abortIncompleteMultipartUpload"]["daysAfterInitiation"] for rule in entries]
+    ends += [rule["abortIncompleteMultipartUploadDays"] for rule in entries]
+    if _decides(resource) and all(days.missing for days in ends):
+        yield violation(rules, "without abortIncompleteMultipartUpload for all objects", resource)
+
+
+def _without_expiry(resource: Resource, _: Context) -> Iterator[Violation]:
+    rules = _lifecycle(resource)
+    expiries = [rule["noncurrentVersionExpiration"] for rule in rules.items() if _active(rule)]
+    ends = [days for expiry in expiries for days in (expiry["noncurrentDays"], expiry["days"])]
+    if _decides(resource) and all(days.missing for days in ends):
+        yield violation(rules, "without noncurrentVersionExpiration", resource)
+
+
+def _decides(resource: Resource) -> bool:
+    """Whether the resource has the rules: a bucket may leave them to another resource."""
+    rules = _lifecycle(resource)
+    return not rules.unknown and not (resource.type == BUCKET and rules.missing)
+
+
+def _suspended(bucket: Resource, _: Context) -> Iterator[Violation]:
+    versioning = bucket["versioning"]
+    if not versioning.missing and versioning["enabled"].is_false(default=False):
+        yield violation(versioning["enabled"], at=bucket)
+
+
+VERSIONED_LIFECYCLE = StackRule(
+    name="s3-versioned-lifecycle",
+    title="Buckets have versioning, and expire old versions and incomplete uploads",
+    types=(BUCKET, BUCKET_VERSIONING, BUCKET_LIFECYCLE),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="Without versions, a checkpoint that a broken run overwrites is lost; without expiry, every old version "
+    "costs money forever.",
+    fix="Enable versioning, and add lifecycle rules that expire incomplete uploads and noncurrent versions.",
+    checks={
+        "versions": Check(
+            "must have versioning",
+            has_companion(BUCKET_VERSIONING, "bucket", BUCKET, "without it", inline=_inline("versioning")),
+            ("CKV_AWS_21", "AVD-AWS-0090"),
+        ),
+        "enabled": Check(
+            "must be Enabled",
+            each(BUCKET_VERSIONING, is_in("versioningConfiguration.status", "Enabled")),
+            ("CKV_AWS_21", "AVD-AWS-0090"),
+        ),
+        "suspended": Check("must be true", each(BUCKET, _suspended), ("CKV_AWS_21", "AVD-AWS-0090")),
+        "lifecycle": Check(
+            "must have a lifecycle configuration",
+            has_companion(BUCKET_LIFECYCLE, "bucket", BUCKET, "without one", inline=_inline("lifecycleRules")),
+            ("CKV2_AWS_61",),
+        ),
+        "uploads": Check(
+            "must abort incomplete multipart uploads",
+            each((BUCKET, BUCKET_LIFECYCLE), _incomplete_uploads),
+            ("CKV_AWS_300",),
+        ),
+        "former": Check("must expire noncurrent versions", each((BUCKET, BUCKET_LIFECYCLE), _without_expiry)),
+    },
+)
+
+
+def _dotted(bucket: Resource, _: Context) -> Iterator[Violation]:
+    """A certificate for `*.s3.amazonaws.com` does not cover a name with a dot (S3 User Guide, naming rules)."""
+    if "." in (bucket["bucket"].text() or ""):
+        yield violation(bucket["bucket"], at=bucket)
+
+
+def _copies(rules: Node) -> bool:
+    return rules.unknown or any(rule.unknown or not rule["status"].is_not("Enabled") for rule in rules.items())
+
+
+def _copied(bucket: Resource) -> bool:
+    return _copies(bucket["replicationConfiguration"]["rules"])
+
+
+def _copying(replication: Resource) -> bool:
+    return _copies(replication["rules"])
+
+
+def _locked(bucket: Resource) -> bool:
+    return not bucket["objectLockConfiguration"]["objectLockEnabled"].is_not("Enabled")
+
+
+AUDIT_EXTRAS = StackRule(
+    name="s3-audit-extras",
+    title="Buckets have access logs, replication, Object Lock and event notifications",
+    types=(BUCKET, BUCKET_LOGGING, BUCKET_REPLICATION, BUCKET_LOCK, BUCKET_NOTIFICATION),
+    severity=Severity.LOW,
+    levels=Levels("A/A/A"),
+    why="Each of these costs money every month, so it is decided per bucket; a bucket without one has a suppression "
+    "with the reason.",
+    fix="Configure it for the bucket, or suppress the check for the bucket with the reason.",
+    checks={
+        "logged": Check(
+            "must have access logging",
+            has_companion(BUCKET_LOGGING, "bucket", BUCKET, "without it", inline=_inline("logging")),
+            ("CKV_AWS_18", "AVD-AWS-0089"),
+        ),
+        "replicated": Check(
+            "must be replicated",
+            has_companion(BUCKET_REPLICATION, "bucket", BUCKET, "in one Region only", inline=_copied, counts=_copying),
+            ("CKV_AWS_144",),
+        ),
+        "locked": Check(
+            "must have Object Lock",
+            has_companion(BUCKET_LOCK, "bucket", BUCKET, "without it", inline=_locked),
+            ("CKV_AWS_143",),
+        ),
+        "notified": Check(
+            "must send event notifications",
+            has_companion(BUCKET_NOTIFICATION, "bucket", BUCKET, "without them"),
+            ("CKV2_AWS_62",),
+        ),
+        "name": Check("must not contain a dot", each(BUCKET, _dotted), ("AVD-AWS-0320",)),
+    },
+)
+
+
+RULES = (PUBLIC_BLOCK, NO_GRANTS, KMS_BUCKET_KEY, VERSIONED_LIFECYCLE, AUDIT_EXTRAS)

@@ -1,0 +1,156 @@
+"""Secrets: none in plain text, none in the state, and stores that are encrypted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.checks.questions import each, has_companion, present
+from policies.evaluation import texts
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import AWS_PROVIDER, PARAMETER, SECRET, SECRET_ROTATION, STORED_SECRET
+from policies.rule import (
+    ANY,
+    Check,
+    Context,
+    Levels,
+    ResourceRule,
+    Setting,
+    StackRule,
+    Violation,
+    everywhere,
+    violation,
+)
+
+SECRET_TYPES: Final = frozenset(
+    {SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"}
+)
+"""Types whose purpose is to hold a secret. User data has its own rule, which decodes it."""
+
+
+_PROVIDER_KEYS: Final = ("accessKey", "secretKey", "token")
+
+
+def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
+    if resource.type in SECRET_TYPES:
+        return
+    if resource.type == AWS_PROVIDER:
+        keys = (resource[key] for key in _PROVIDER_KEYS)
+        yield from (Violation(path=node.path, got="a credential of the provider") for node in keys if node.known)
+        return
+    for node in resource.props.walk():
+        if isinstance(node.raw, str):
+            for form in texts.credentials(node.raw):
+                yield Violation(path=node.path, got=f"a text that looks like a credential ({form})")
+
+
+NO_PLAINTEXT = ResourceRule(
+    name="no-plaintext-secrets",
+    title="No resource property contains a credential in plain text",
+    types=ANY,
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="ConfigMaps, Helm values, tags and descriptions are readable by everyone who can read the resource.",
+    fix="Store it in Secrets Manager or a Kubernetes Secret, and revoke the exposed one.",
+    checks={"credential": Check("must not contain a credential", _credentials, ("CKV_AWS_41",))},
+)
+
+
+_DATA: Final = ("data", "stringData")
+_OF_CLUSTER: Final = "kubernetes.io/service-account-token"
+"""The cluster fills in the token (kubernetes.io, "Secrets", types)."""
+
+
+def _written(stack: Stack, context: Context) -> Iterator[Violation]:
+    """A value from another resource, such as a password of RDS, is not in the program. The message names no value."""
+    for secret in stack.of(SECRET):
+        filled = secret["type"].unknown or secret["type"].raw == _OF_CLUSTER
+        if filled or any(secret.sources.get(key) for key in _DATA):
+            continue
+        for key in _DATA:
+            for name, node in secret[key].fields().items():
+                if node.known and node.raw != "" and name not in context.settings["keys"]:
+                    yield Violation(path=node.path, got="a value that the program contains", at=secret)
+
+
+SECRETS_ELSEWHERE = StackRule(
+    name="secret-values-elsewhere",
+    title="Secrets of the cluster take their values from other resources",
+    types=(SECRET,),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="A value in the program is in the repository and in the state, and everybody who can read either has it; "
+    "nobody rotates it.",
+    fix="Let RDS or Secrets Manager make it and take it from there, or create the Secret outside the program.",
+    settings={
+        "keys": Setting(
+            asks="keys of Secrets whose values are no secrets",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["username"]),
+        )
+    },
+    checks={"value": Check("must come from another resource", _written)},
+)
+
+
+_WORDS: Final = ("password", "secret", "token", "apikey", "api-key", "api_key", "credential")
+
+
+def _named_like_a_secret(parameter: Resource) -> bool:
+    return any(word in (parameter["name"].text() or parameter.name).lower() for word in _WORDS)
+
+
+def _plain_type(parameter: Resource, _: Context) -> Iterator[Violation]:
+    if _named_like_a_secret(parameter) and parameter["type"].is_not("SecureString"):
+        yield violation(parameter["type"], at=parameter)
+
+
+def _aws_key(parameter: Resource, _: Context) -> Iterator[Violation]:
+    if parameter["type"].raw == "SecureString" and parameter["keyId"].missing:
+        yield violation(parameter["keyId"], at=parameter)
+
+
+def _rare_rotation(rotation: Resource, context: Context) -> Iterator[Violation]:
+    days = rotation["rotationRules"]["automaticallyAfterDays"]
+    number = days.number()
+    if number is not None and number > context.settings["days"]:
+        yield violation(days, at=rotation)
+
+
+SECRET_STORES = StackRule(
+    name="secret-stores-encrypted",
+    title="Stored secrets use a customer managed KMS key and are rotated every 90 days",
+    types=(STORED_SECRET, SECRET_ROTATION, PARAMETER),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="A secret that is never rotated stays known to everyone who ever had access to it.",
+    fix="Set kmsKeyId of the secret and add an aws.secretsmanager.SecretRotation; set type SecureString and keyId "
+    "of a parameter.",
+    settings={
+        "days": Setting(
+            asks="maximum days between rotations of a secret",
+            schema={"type": "integer", "minimum": 1},
+            values=everywhere(90),
+        )
+    },
+    checks={
+        "key": Check(
+            "must be a customer managed KMS key",
+            each(STORED_SECRET, present("kmsKeyId")),
+            ("CKV_AWS_149", "AVD-AWS-0098"),
+        ),
+        "rotated": Check(
+            "must be rotated",
+            has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never rotated"),
+            ("CKV2_AWS_57",),
+        ),
+        "days": Check("must be at most the rule's setting", each(SECRET_ROTATION, _rare_rotation), ("CKV_AWS_304",)),
+        "parameter": Check("must be SecureString", each(PARAMETER, _plain_type), ("CKV2_AWS_34",)),
+        "parameter-key": Check("must be a customer managed KMS key", each(PARAMETER, _aws_key), ("CKV_AWS_337",)),
+    },
+)
+
+
+RULES = (NO_PLAINTEXT, SECRETS_ELSEWHERE, SECRET_STORES)

@@ -1,0 +1,343 @@
+"""The sandbox's aws provider: checks every type, keeps those with a mapping in moto and the others as records."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sandbox.aws import client, drift, invokes, records, rules, tags
+from sandbox.aws.client import Aws, World
+from sandbox.aws.kinds import ListOf, MapOf, ObjectOf, documented_problems
+from sandbox.aws.lifecycle import Lifecycle
+from sandbox.aws.limits import values
+from sandbox.aws.limits.members import tree
+from sandbox.aws.mapping import Inputs, ResourceMapping
+from sandbox.aws.outputs import planned_change, planned_creation
+from sandbox.aws.replacement import forces_new
+from sandbox.aws.rules.rule import Case, Moment
+from sandbox.aws.schema import Schema, schema
+from sandbox.aws.types import MAPPINGS
+from sandbox.aws.types.eks import DEFAULT_VERSION
+from sandbox.errors import SandboxError
+from sandbox.rpc import diff, wire
+from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff, Path
+from sandbox.rpc.errors import PartialFailureError, ProviderError
+from sandbox.rpc.hooks import Failure, ReadResult, Resource
+from sandbox.rpc.provider import Provider
+
+# Names that AWS requires and a program may omit.
+#
+# They have the form of pulumi-aws: `<logical name>-<7 hex digits>`, or the engine's proposal by the project's
+# `pulumi:autonaming`, truncated to the service's limit.
+
+DIGITS = 7
+PROPERTY = "name"
+
+
+def property_of(mapping: ResourceMapping | None) -> str:
+    """The input with a type's name."""
+    return mapping.name if mapping else PROPERTY
+
+
+def with_name(
+    schema: Schema,
+    mapping: ResourceMapping | None,
+    resource: Resource,
+    news: dict[str, Any],
+    olds: dict[str, Any],
+    seed: bytes,
+) -> dict[str, Any]:
+    """The inputs with a name. A name generated earlier is kept; otherwise every run would replace the object."""
+    name = property_of(mapping)
+    prefix = f"{name}Prefix"
+    if name not in schema.inputs or news.get(name) is not None:
+        return news
+    if DEFAULTS_KEY in olds and name in olds[DEFAULTS_KEY] and olds.get(prefix) == news.get(prefix) and name in olds:
+        generated = olds[name]
+    else:
+        generated = _generate(mapping, resource, news.get(prefix), seed)
+    return {**news, name: generated, DEFAULTS_KEY: [name]}
+
+
+def is_generated(inputs: dict[str, Any], name: str) -> bool:
+    """Whether the name was generated here, so that a replacement can exist beside the old object."""
+    return name in (inputs.get(DEFAULTS_KEY) or ())
+
+
+def _generate(mapping: ResourceMapping | None, resource: Resource, prefix: str | None, seed: bytes) -> str:
+    form = mapping.name_form if mapping else "{}"
+    limit = (mapping.name_limit if mapping else 255) - len(form.format(""))
+    if resource.proposed_name and prefix is None:
+        stem = resource.proposed_name[:limit]
+    else:
+        digits = hashlib.sha256(seed + resource.urn.encode()).hexdigest()[:DIGITS]
+        stem = (prefix if prefix is not None else f"{resource.name}-")[: limit - DIGITS] + digits
+    name = form.format(stem)
+    return name.lower() if mapping and mapping.service == "s3" else name
+
+
+# Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
+# the provider as its documentation says (`documented`).
+#
+# Values that are not known yet are not checked. In an `up` the engine asks again once they are known.
+
+
+def check(aws: Aws, type_token: str, mapping: ResourceMapping | None, inputs: Inputs) -> list[Failure]:
+    """The problems with the inputs of a type, each with its property; no source repeats what one before it says."""
+    failures = list(_exactly_one(mapping, inputs)) if mapping is not None else []
+    if failures:
+        return failures
+    failures = values.check(aws, type_token, inputs)
+    for more in (rules.problems(aws, type_token, inputs), _documented(aws, type_token, inputs)):
+        reported = {one.property for one in failures}
+        failures += [one for one in more if one.property not in reported]
+    return failures
+
+
+def _documented(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
+    """What the provider's documentation refuses; a list of values counts where AWS's model has none, which is newer."""
+    known = schema(type_token)
+    if known is None:
+        return []
+    members = tree(aws, type_token)
+    return list(documented_problems(known.inputs, inputs, members.listed if members is not None else ()))
+
+
+def _exactly_one(mapping: ResourceMapping, inputs: Inputs) -> Iterable[Failure]:
+    for group in mapping.exactly_one:
+        present = [name for name in group if inputs.get(name) is not None]
+        if len(present) != 1:
+            got = " and ".join(present) or "none of them"
+            yield Failure(group[0], f"exactly one of {', '.join(group)} is required, got {got}")
+
+
+VERSION = "7.51.1"
+"""The release of pulumi-aws whose types are supported."""
+
+ADDON = "aws:eks/addon:Addon"
+
+# A provider instance with another region manages other objects.
+_REPLACES_PROVIDER = frozenset({"region"})
+
+
+class AwsProvider(Provider[Aws]):
+    """Serve with `sandbox.rpc.provider.serve`."""
+
+    version = VERSION
+    takes_proposed_names = True
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    def configure(self, config: Mapping[str, Any], peer: str) -> Aws:
+        """The account and region of the instance."""
+        return client.session(self._world, config)
+
+    def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
+        """Another region replaces the instance and all its resources."""
+        changes = diff.compare(_settled(old_inputs), _settled(news))
+        return Diff(changes).replacing(lambda path: path[0] in _REPLACES_PROVIDER)
+
+    def check(
+        self, session: Aws, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
+    ) -> tuple[dict[str, Any], list[Failure]]:
+        """Check against the SDK's schema, then against AWS's own models and rules."""
+        known = schema(resource.type)
+        if known is None:
+            return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
+        mapping = MAPPINGS.get(resource.type)
+        inputs = with_name(known, mapping, resource, news, olds, seed)
+        failures = known.check(inputs)
+        if resource.type == ADDON and not failures:
+            failures = self._addon_problems(inputs)
+        if not failures:
+            failures = check(_at(session, inputs), resource.type, mapping, _public(inputs))
+        if (
+            resource.type == "aws:eks/cluster:Cluster"
+            and session.clusters is not None
+            and not wire.has_unknown(inputs.get("version"))
+        ):
+            session.clusters.expect(resource.program, str(inputs.get("version") or DEFAULT_VERSION))
+        return inputs, failures
+
+    def diff(
+        self,
+        session: Aws,
+        resource: Resource,
+        id: str,
+        old_inputs: dict[str, Any],
+        old_outputs: dict[str, Any],
+        news: dict[str, Any],
+    ) -> Diff:
+        """Compare old inputs with new ones, and the object's tags with the desired tags."""
+        known = _schema(resource)
+        mapping = MAPPINGS.get(resource.type)
+        changes = [c for c in diff.compare(old_inputs, news) if not _same_text(known, c.path, old_inputs, news)]
+        difference = Diff(tuple(changes)).replacing(lambda path: forces_new(resource.type, path, old_inputs, news))
+        wanted = tags.merged(_at(session, news), news)
+        shown = any(change.path[0] == "tags" for change in difference.changes) or wire.has_unknown(wanted)
+        if "tagsAll" in known.outputs and not shown and old_outputs.get("tagsAll", {}) != wanted:
+            retagged = Change(("tagsAll",), diff.UPDATE, input=False)
+            difference = replace(difference, changes=(*difference.changes, retagged))
+        if not difference.changes and self._addon_behind(resource, news):
+            difference = replace(difference, changes=(Change(("configurationValues",), diff.UPDATE, input=False),))
+        return replace(difference, delete_before_replace=_keeps_its_name(mapping, old_inputs, news))
+
+    def preview_create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The inputs, and the tags merged with the default tags."""
+        known = _schema(resource)
+        return {**planned_creation(known, inputs), **_tags_all(_at(session, inputs), known, inputs)}
+
+    def create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Create in moto, or as a record."""
+        aws, known = _at(session, inputs), _schema(resource)
+        mapping = MAPPINGS.get(resource.type)
+        if mapping is None:
+            return records.create(aws, known, resource.name, _public(inputs))
+        id, outputs = Lifecycle(aws, known, mapping).create(_public(inputs))
+        self._addon_changed(resource, id, inputs, outputs)
+        return id, outputs
+
+    def read(
+        self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
+    ) -> ReadResult | None:
+        """The live object; for a record, the state's values."""
+        mapping = MAPPINGS.get(resource.type)
+        if mapping is not None:
+            return Lifecycle(_at(session, outputs or inputs), _schema(resource), mapping).read(id, outputs, inputs)
+        if not inputs and not outputs:
+            msg = f"{resource.type} can't be imported: in the sandbox it is a record, which exists only in the state"
+            raise ProviderError(msg)
+        return ReadResult(id, outputs, inputs)
+
+    def preview_update(
+        self,
+        session: Aws,
+        resource: Resource,
+        id: str,
+        olds: dict[str, Any],
+        news: dict[str, Any],
+        old_inputs: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Old outputs overlaid with the new inputs; outputs that the update changes are unknown."""
+        aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
+        rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
+        outputs = planned_change(aws, known, mapping, id, olds, old_inputs, news)
+        volatile = mapping.volatile if mapping and (_changed(old_inputs, news) or set()) - {"tags"} else ()
+        return {**outputs, **_tags_all(aws, known, news), **dict.fromkeys(volatile, wire.UNKNOWN)}
+
+    def update(
+        self,
+        session: Aws,
+        resource: Resource,
+        id: str,
+        olds: dict[str, Any],
+        news: dict[str, Any],
+        old_inputs: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Send the changed inputs."""
+        aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
+        if mapping is None:
+            return records.update(aws, known, olds, _public(news), _public(old_inputs))
+        rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
+        changed = _changed(old_inputs, news)
+        if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
+            changed = (changed or set()) | {"tagsAll"}
+        outputs = Lifecycle(aws, known, mapping).update(id, olds, _public(news), changed)
+        self._addon_changed(resource, id, news, outputs)
+        return outputs
+
+    def delete(
+        self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
+    ) -> None:
+        """Delete from moto, or as a record."""
+        aws, known, mapping = _at(session, outputs), _schema(resource), MAPPINGS.get(resource.type)
+        if mapping is None:
+            records.delete(aws, known, outputs)
+            return
+        if resource.type == ADDON and self._world.addons is not None:
+            try:
+                self._world.addons.deleted(resource.urn, str(outputs["clusterName"]), str(outputs["addonName"]))
+            except SandboxError as error:
+                raise ProviderError(str(error)) from error
+        Lifecycle(aws, known, mapping).delete(id, outputs)
+
+    def invoke(self, session: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
+        """Answer a data source."""
+        return invokes.invoke(_at(session, args), token, args)
+
+    def _addon_problems(self, inputs: Mapping[str, Any]) -> list[Failure]:
+        client = inputs.get("configurationValues")
+        if self._world.addons is None or wire.has_unknown([inputs["addonName"], client]):
+            return []
+        found = self._world.addons.problems(str(inputs["addonName"]), client)
+        return [Failure("configurationValues", problem) for problem in found]
+
+    def _addon_behind(self, resource: Resource, inputs: Mapping[str, Any]) -> bool:
+        if resource.type != ADDON or self._world.addons is None or wire.has_unknown(inputs["addonName"]):
+            return False
+        return self._world.addons.behind(resource.urn, str(inputs["addonName"]))
+
+    def _addon_changed(
+        self, resource: Resource, id: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> None:
+        """Run the pods of an add-on. If they don't become ready, it exists and is not ACTIVE, as on AWS."""
+        if resource.type != ADDON or self._world.addons is None:
+            return
+        cluster, name = str(inputs["clusterName"]), str(inputs["addonName"])
+        try:
+            self._world.addons.changed(resource.urn, cluster, name, inputs.get("configurationValues"))
+        except SandboxError as error:
+            raise PartialFailureError(id, outputs, [str(error)]) from error
+
+
+def _schema(resource: Resource) -> Schema:
+    known = schema(resource.type)
+    if known is None:
+        msg = f"pulumi-aws {VERSION} has no type {resource.type}"
+        raise ProviderError(msg)
+    return known
+
+
+def _at(session: Aws, values: Mapping[str, Any]) -> Aws:
+    """The session in the resource's region; an unknown region counts as the instance's own."""
+    region = values.get("region")
+    return session.at(None if region == wire.UNKNOWN else region)
+
+
+def _public(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+
+
+def _settled(config: dict[str, Any]) -> dict[str, Any]:
+    """The arguments without those whose change has no effect, such as the plugin's version."""
+    return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
+
+
+def _tags_all(aws: Aws, known: Schema, inputs: dict[str, Any]) -> dict[str, Any]:
+    if "tagsAll" not in known.outputs:
+        return {}
+    return {"tagsAll": wire.UNKNOWN if wire.has_unknown(inputs.get("tags")) else tags.merged(aws, inputs)}
+
+
+def _changed(old_inputs: dict[str, Any], news: dict[str, Any]) -> set[str] | None:
+    """The changed inputs; None if there are none, which means that an earlier partial failure must be completed."""
+    return {str(change.path[0]) for change in diff.compare(old_inputs, news)} or None
+
+
+def _same_text(known: Schema, path: Path, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+    """Whether a change is only one of layout: a policy document with other white space, 1 instead of "1"."""
+    if len(path) != 1 or str(path[0]) not in known.inputs or path[0] not in news or path[0] not in old_inputs:
+        return False
+    kind = known.inputs[str(path[0])].kind
+    return not isinstance(kind, (ListOf, MapOf, ObjectOf)) and drift.same(kind, old_inputs[path[0]], news[path[0]])
+
+
+def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+    """Whether the program names the object: a replacement of the same name requires the old object's deletion first."""
+    name = property_of(mapping)
+    explicit = news.get(name)
+    return explicit is not None and explicit == old_inputs.get(name) and not is_generated(news, name)

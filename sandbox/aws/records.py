@@ -1,0 +1,74 @@
+"""Types that moto does not have: they are checked against the schema and then exist only in the Pulumi state.
+
+No object exists elsewhere, so a record can't drift, and a refresh finds it unchanged. Values that AWS would compute are
+made up in AWS's format, equal for equal inputs. For types whose row says so (`types`), the same changes force a
+replacement as on AWS; for all others that is not known (the Python SDK does not say), and every change is an update in
+place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from sandbox.aws import outputs, rules
+from sandbox.aws.client import Aws
+from sandbox.aws.mapping import Inputs, Record, fill
+from sandbox.aws.rules.rule import Case, Moment
+from sandbox.aws.schema import Schema
+from sandbox.aws.types import RECORDS
+
+DIGITS = 17
+"""Hex digits of ids such as `a-0123456789abcdef0`."""
+
+
+_ANY_OTHER = Record()
+
+
+def record(type_token: str) -> Record:
+    """What is known about a type."""
+    return RECORDS.get(type_token, _ANY_OTHER)
+
+
+def create(aws: Aws, schema: Schema, name: str, inputs: Inputs) -> tuple[str, dict[str, Any]]:
+    """The id and outputs of a new record."""
+    known = record(schema.type)
+    digest = _digest(schema.type, name, inputs)
+    names = {**inputs, **aws.names(), "digest": digest}
+    rules.refuse(Moment.CREATE, Case(schema.type, aws, inputs))
+    id = str(fill(known.id, names))
+    if known.changed:
+        known.changed(aws, None, inputs)
+    return id, complete(aws, schema, id, digest, inputs)
+
+
+def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs) -> dict[str, Any]:
+    """The outputs: the values that AWS would compute, overlaid with the inputs."""
+    names = {**inputs, **aws.names(), "digest": digest, "id": id}
+    computed = fill(record(schema.type).computed, names)
+    if "arn" in schema.outputs and "arn" not in computed:
+        service, kind = schema.type.split(":")[1].split("/")[0], schema.type.split(":")[2].lower()
+        computed["arn"] = f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{kind}/{id}"
+    return {**outputs.overlay(schema, computed, inputs), **outputs.common(aws, schema, inputs)}
+
+
+def update(aws: Aws, schema: Schema, olds: Inputs, inputs: Inputs, old_inputs: Inputs) -> dict[str, Any]:
+    """The outputs after an update; values made up at creation stay."""
+    known = record(schema.type)
+    if known.changed:
+        known.changed(aws, old_inputs, inputs)
+    computed = {key: value for key, value in olds.items() if key not in schema.inputs or key in known.computed}
+    return {**outputs.overlay(schema, computed, inputs), **outputs.common(aws, schema, inputs)}
+
+
+def delete(aws: Aws, schema: Schema, outs: Inputs) -> None:
+    """Delete the record."""
+    known = record(schema.type)
+    if known.changed:
+        known.changed(aws, outs, None)
+
+
+def _digest(type_token: str, name: str, inputs: Inputs) -> str:
+    text = json.dumps([type_token, name, dict(inputs)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

@@ -1,0 +1,217 @@
+"""Rules of EKS for node groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import botocore.session
+
+from sandbox.aws.mapping import Call, find
+from sandbox.aws.rules.eks_cluster import missing_role
+from sandbox.aws.rules.rule import Case, Moment, Rule, listed, rule, value
+from sandbox.aws.types import capacity
+from spec.catalog import instances, kubernetes
+
+NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+BAD = "InvalidParameterException"
+API = "EKS API Reference, CreateNodegroup, read 2026-11: "
+MAX_TAINTS = 50
+_LABELS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/, syntax and character set"
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
+_PREFIX = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+@rule(NODE_GROUP, BAD, "scalingConfig", f"{API}NodegroupScalingConfig")
+def sizes(case: Case) -> str | None:
+    """The desired size is between the minimum and the maximum; at updates too."""
+    given = [value(case.new, f"scalingConfig.{name}") for name in ("minSize", "desiredSize", "maxSize")]
+    if None in given:
+        return None
+    low, wanted, high = (int(size) for size in given)
+    if low > high:
+        return f"Minimum capacity {low} can't be greater than maximum capacity {high}"
+    if not low <= wanted <= high:
+        return f"desired capacity {wanted} must be between the minimum {low} and the maximum {high}"
+    return None
+
+
+@rule(
+    NODE_GROUP, BAD, "taints", "https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html"
+)
+def taint_count(case: Case) -> str | None:
+    """A group has 50 taints at most."""
+    count = len(case.new.get("taints") or [])
+    return f"A node group can have at most {MAX_TAINTS} taints, got {count}" if count > MAX_TAINTS else None
+
+
+@rule(NODE_GROUP, BAD, "labels", _LABELS)
+def labels(case: Case) -> str | None:
+    """Kubernetes takes the labels."""
+    wrong = [*_wrong(case.new.get("labels") or {})]
+    return f"Invalid label: {wrong[0]}" if wrong else None
+
+
+@rule(NODE_GROUP, BAD, "taints", _LABELS)
+def taints(case: Case) -> str | None:
+    """Kubernetes takes the taints."""
+    given = case.new.get("taints") or []
+    wrong = [text for one in given for text in _wrong({one.get("key") or "": one.get("value") or ""})]
+    return f"Invalid taint: {wrong[0]}" if wrong else None
+
+
+def _wrong(pairs: dict[str, str]) -> Iterator[str]:
+    for key, text in pairs.items():
+        prefix, slash, name = key.rpartition("/")
+        if not _NAME.fullmatch(name) or (slash and not _PREFIX.fullmatch(prefix)):
+            yield f"the key {key!r} is not a qualified name of Kubernetes"
+        if text and not _NAME.fullmatch(str(text)):
+            yield f"the value {text!r} of {key!r} is not a label value of Kubernetes"
+
+
+@rule(
+    NODE_GROUP, "InvalidRequestException", "instanceTypes", f"{API}instanceTypes; the list is botocore's InstanceType"
+)
+def types_exist(case: Case) -> str | None:
+    """EC2 has the types."""
+    missing = [name for name in case.new.get("instanceTypes") or [] if not _is_type(str(name))]
+    return f"The following supplied instance types do not exist: {listed(missing)}" if missing else None
+
+
+def _is_type(name: str) -> bool:
+    return instances.find(name) is not None or name in _types()
+
+
+def _types() -> list[str]:
+    shape = botocore.session.get_session().get_service_model("ec2").shape_for("InstanceType")
+    names: list[str] = shape.enum
+    return names
+
+
+@rule(NODE_GROUP, BAD, "amiType instanceTypes", f"{API}amiType")
+def architecture(case: Case) -> str | None:
+    """The image is of the types' architecture."""
+    return wrong_architecture(case, case.new.get("instanceTypes") or [])
+
+
+def wrong_architecture(case: Case, types: Sequence[str]) -> str | None:
+    """The message if the image of a group does not run on its types; types that EC2 does not have are not checked."""
+    image = case.new.get("amiType")
+    if not image or image == "CUSTOM":
+        return None
+    wanted = "arm64" if "ARM" in image else "x86_64"
+    wrong = [name for name in types if wanted not in (_architectures(case, name) or [wanted])]
+    return f"{listed(wrong)} is not a valid instance type for requested amiType {image}" if wrong else None
+
+
+def _architectures(case: Case, name: str) -> Sequence[str]:
+    """Those of a type, from the catalog or from moto's copy of DescribeInstanceTypes."""
+    known = instances.find(name)
+    if known is not None:
+        return [known.arch]
+    describe = Call("describe_instance_types", {"InstanceTypes": [name]}, item="InstanceTypes[0].ProcessorInfo")
+    found = find(case.aws, "ec2", describe, {}) if _is_type(name) else None
+    supported: Sequence[str] = (found or {}).get("SupportedArchitectures", [])
+    return supported
+
+
+RULES: tuple[Rule, ...] = (sizes, taint_count, labels, taints, types_exist, architecture)
+
+
+# EKS node groups: what the cluster, the launch template, the subnets and the role say, right before a change.
+
+_SKEW = 3
+"""Minor versions that nodes may be behind their control plane
+(https://kubernetes.io/releases/version-skew-policy/#kubelet).
+"""
+
+
+def _cluster_version(case: Case) -> str:
+    cluster = case.aws.call("eks", "describe_cluster", name=case.new["clusterName"])["cluster"]
+    return str(cluster["version"])
+
+
+@rule(
+    NODE_GROUP, BAD, "version clusterName", f"{API}version: that of the cluster is the only accepted one", Moment.CREATE
+)
+def version_at_creation(case: Case) -> str | None:
+    """A new group has its cluster's version."""
+    version = case.new.get("version")
+    has = _cluster_version(case) if version else None
+    if version == has:
+        return None
+    return f"Requested Nodegroup Kubernetes version {version} is not the version {has} of the cluster"
+
+
+@rule(
+    NODE_GROUP,
+    BAD,
+    "version clusterName",
+    "EKS User Guide, update-managed-node-group.html, read 2026-11",
+    Moment.UPDATE,
+)
+def version_at_update(case: Case) -> str | None:
+    """A group is updated to its cluster's version, or one that is not too far behind, and never back."""
+    version, before = case.new.get("version"), case.old.get("version")
+    if not version or version == before:
+        return None
+    has = _cluster_version(case)
+    behind, step = kubernetes.skew(str(version), has), kubernetes.skew(str(before), str(version))
+    if behind is None or 0 <= behind <= _SKEW:
+        return f"Nodegroup can't be updated from {before} back to {version}" if step is not None and step < 0 else None
+    return f"Requested Nodegroup Kubernetes version {version} is not supported by the version {has} of the cluster"
+
+
+@rule(
+    NODE_GROUP, "InvalidRequestException", "launchTemplate instanceTypes", f"{API}instanceTypes",
+    Moment.CREATE, Moment.UPDATE,
+)  # fmt: skip
+def types_in_one_place(case: Case) -> str | None:
+    """Types are in the group or in its template; a template that does not exist is refused by EC2."""
+    data = capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}
+    if data.get("InstanceType") and case.new.get("instanceTypes"):
+        return "Cannot specify instance types in launch template and API Request"
+    return None
+
+
+@rule(NODE_GROUP, BAD, "launchTemplate amiType", f"{API}amiType", Moment.CREATE, Moment.UPDATE)
+def architecture_of_the_template(case: Case) -> str | None:
+    """The image is of the architecture of the template's type."""
+    data = capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}
+    return wrong_architecture(case, [data["InstanceType"]]) if data.get("InstanceType") else None
+
+
+@rule(NODE_GROUP, "InvalidRequestException", "subnetIds instanceTypes", f"{API}the offerings are in spec/catalog",
+      Moment.CREATE)  # fmt: skip
+def offered_in_every_zone(case: Case) -> str | None:
+    """Each of the group's zones offers one of its types. A type of which the catalog knows nothing is not checked."""
+    ids = list(case.new["subnetIds"])
+    subnets = case.aws.call("ec2", "describe_subnets", SubnetIds=ids)["Subnets"]
+    names = case.new.get("instanceTypes") or [
+        (capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}).get("InstanceType")
+    ]
+    known = [instances.find(str(name)) for name in names]
+    region = case.aws.region
+    if region not in instances.OFFERING_REGIONS or None in known:
+        return None
+    offering = {zone for one in known if one is not None for zone in one.zone_ids.get(region, ())}
+    for subnet in subnets:
+        if subnet["AvailabilityZoneId"] not in offering:
+            place = f"{subnet['AvailabilityZone']} ({subnet['AvailabilityZoneId']})"
+            return (
+                f"Your requested instance type ({', '.join(names)}) is not supported in your requested Availability "
+                f"Zone ({place}); it is in {listed(sorted(offering))}"
+            )
+    return None
+
+
+@rule(NODE_GROUP, BAD, "nodeRoleArn", "EKS User Guide, create-node-role.html, read 2026-11", Moment.CREATE)
+def node_role_exists(case: Case) -> str | None:
+    """A role of the account exists; whether EC2 may assume it is not checked."""
+    return missing_role(case, str(case.new["nodeRoleArn"]))
+
+
+RULES += (
+    version_at_creation, version_at_update, types_in_one_place, architecture_of_the_template, offered_in_every_zone,
+    node_role_exists,
+)  # fmt: skip

@@ -1,0 +1,182 @@
+"""Functions of the types in messages.yaml: SQS, SNS, EventBridge and CloudWatch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.aws.client import Aws
+from sandbox.aws.mapping import Call, Inputs, Item, find
+
+# SQS queues and their policies.
+
+SQS = "sqs"
+# Input -> attribute. AWS keeps all of them as strings.
+_QUEUE_ATTRIBUTES = {
+    "contentBasedDeduplication": "ContentBasedDeduplication",
+    "deduplicationScope": "DeduplicationScope",
+    "delaySeconds": "DelaySeconds",
+    "fifoQueue": "FifoQueue",
+    "fifoThroughputLimit": "FifoThroughputLimit",
+    "kmsDataKeyReusePeriodSeconds": "KmsDataKeyReusePeriodSeconds",
+    "kmsMasterKeyId": "KmsMasterKeyId",
+    "maxMessageSize": "MaximumMessageSize",
+    "messageRetentionSeconds": "MessageRetentionPeriod",
+    "policy": "Policy",
+    "receiveWaitTimeSeconds": "ReceiveMessageWaitTimeSeconds",
+    "redriveAllowPolicy": "RedriveAllowPolicy",
+    "redrivePolicy": "RedrivePolicy",
+    "sqsManagedSseEnabled": "SqsManagedSseEnabled",
+    "visibilityTimeoutSeconds": "VisibilityTimeout",
+}
+_QUEUE = Call("get_queue_attributes", target={"QueueUrl": "{id}", "AttributeNames": ["All"]}, item="Attributes")
+
+
+def attributes(inputs: Inputs) -> dict[str, str]:
+    """The attributes of a queue in AWS's form."""
+    return {_QUEUE_ATTRIBUTES[name]: _text(value) for name, value in inputs.items() if name in _QUEUE_ATTRIBUTES}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value) if isinstance(value, Mapping) else str(value)
+
+
+def queue_request(inputs: Inputs) -> Inputs:
+    return {"name": inputs["name"], "tags": inputs.get("tags") or {}, "attributes": attributes(inputs)}
+
+
+def read_queue(aws: Aws, id: str, names: Inputs) -> Item | None:
+    item = find(aws, SQS, _QUEUE, {"id": id})
+    if item is None:
+        return None
+    named = {name: item[attribute] for name, attribute in _QUEUE_ATTRIBUTES.items() if attribute in item}
+    return {"QueueArn": item["QueueArn"], "name": id.rsplit("/", 1)[-1], **named}
+
+
+def set_queue(aws: Aws, id: str, inputs: Inputs) -> None:
+    # A queue can't change between FIFO and standard.
+    changed = {name: value for name, value in inputs.items() if name != "fifoQueue"}
+    aws.call(SQS, "set_queue_attributes", QueueUrl=id, Attributes=attributes(changed))
+
+
+def put_queue_policy(aws: Aws, id: str, inputs: Inputs) -> None:
+    aws.call(SQS, "set_queue_attributes", QueueUrl=id, Attributes=attributes({"policy": inputs["policy"]}))
+
+
+def create_queue_policy(aws: Aws, inputs: Inputs) -> str:
+    put_queue_policy(aws, inputs["queueUrl"], inputs)
+    return str(inputs["queueUrl"])
+
+
+def read_queue_policy(aws: Aws, id: str, names: Inputs) -> Item | None:
+    item = find(aws, SQS, _QUEUE, {"id": id})
+    return {"QueueUrl": id, "Policy": item["Policy"]} if item and item.get("Policy") else None
+
+
+def delete_queue_policy(aws: Aws, id: str, inputs: Inputs) -> None:
+    aws.call(SQS, "set_queue_attributes", QueueUrl=id, Attributes={"Policy": ""})
+
+
+# SNS topics, their policies and subscriptions.
+
+SNS = "sns"
+_TOPIC_ATTRIBUTES = {
+    "contentBasedDeduplication": "ContentBasedDeduplication",
+    "deliveryPolicy": "DeliveryPolicy",
+    "displayName": "DisplayName",
+    "fifoTopic": "FifoTopic",
+    "kmsMasterKeyId": "KmsMasterKeyId",
+    "policy": "Policy",
+    "signatureVersion": "SignatureVersion",
+    "tracingConfig": "TracingConfig",
+}
+_TOPIC = Call("get_topic_attributes", target={"TopicArn": "{id}"}, item="Attributes")
+
+
+def topic_request(inputs: Inputs) -> Inputs:
+    attributes = {_TOPIC_ATTRIBUTES[name]: _text(value) for name, value in inputs.items() if name in _TOPIC_ATTRIBUTES}
+    return {"name": inputs["name"], "tags": inputs.get("tags") or {}, "attributes": attributes}
+
+
+def set_topic(aws: Aws, id: str, inputs: Inputs) -> None:
+    for name, attribute in _TOPIC_ATTRIBUTES.items():
+        if name in inputs and name != "fifoTopic":
+            value = _text(inputs[name])
+            aws.call(SNS, "set_topic_attributes", TopicArn=id, AttributeName=attribute, AttributeValue=value)
+
+
+def read_topic(aws: Aws, id: str, names: Inputs) -> Item | None:
+    item = find(aws, SNS, _TOPIC, {"id": id})
+    if item is None:
+        return None
+    named = {name: item[attribute] for name, attribute in _TOPIC_ATTRIBUTES.items() if attribute in item}
+    return {"arn": id, "name": id.rsplit(":", 1)[-1], "owner": item.get("Owner"), **named}
+
+
+def put_topic_policy(aws: Aws, id: str, inputs: Inputs) -> None:
+    policy = _text(inputs["policy"])
+    aws.call(SNS, "set_topic_attributes", TopicArn=inputs["arn"], AttributeName="Policy", AttributeValue=policy)
+
+
+def create_topic_policy(aws: Aws, inputs: Inputs) -> str:
+    put_topic_policy(aws, "", inputs)
+    return str(inputs["arn"])
+
+
+# EventBridge rules and targets.
+
+EVENTS = "events"
+
+
+def event_rule(inputs: Inputs) -> Inputs:
+    """`isEnabled` is the deprecated form of `state`."""
+    if "isEnabled" in inputs and "state" not in inputs:
+        return {**inputs, "state": "ENABLED" if inputs["isEnabled"] in (True, "true") else "DISABLED"}
+    return inputs
+
+
+def put_target(aws: Aws, id: str, inputs: Inputs) -> None:
+    target = {**inputs, "id": inputs["targetId"]}
+    bus = {"eventBusName": inputs["eventBusName"]} if "eventBusName" in inputs else {}
+    put = Call("put_targets")
+    put(aws, EVENTS, {"rule": inputs["rule"], "targets": [target], **bus}, {})
+
+
+def create_target(aws: Aws, inputs: Inputs) -> str:
+    put_target(aws, "", inputs)
+    return f"{inputs['rule']}-{inputs['targetId']}"
+
+
+def read_target(aws: Aws, id: str, names: Inputs) -> Item | None:
+    if "rule" not in names:
+        return None
+    listed = find(aws, EVENTS, Call("list_targets_by_rule", target={"Rule": "{rule}"}), names) or {}
+    for target in listed.get("Targets", []):
+        if target["Id"] == names["targetId"]:
+            return {**target, "Rule": names["rule"], "TargetId": target["Id"]}
+    return None
+
+
+# CloudWatch log groups and metric alarms.
+
+LOGS = "logs"
+
+
+def read_log_group(aws: Aws, id: str, names: Inputs) -> Item | None:
+    """AWS finds log groups by prefix only."""
+    for group in aws.call(LOGS, "describe_log_groups", logGroupNamePrefix=id)["logGroups"]:
+        if group["logGroupName"] == id:
+            return {**group, "name": id, "retentionInDays": group.get("retentionInDays", 0)}
+    return None
+
+
+def set_retention(aws: Aws, id: str, inputs: Inputs) -> None:
+    """0 days, or no value, means that logs never expire."""
+    days = int(inputs.get("retentionInDays") or 0)
+    if days:
+        aws.call(LOGS, "put_retention_policy", logGroupName=id, retentionInDays=days)
+    else:
+        aws.call(LOGS, "delete_retention_policy", logGroupName=id)

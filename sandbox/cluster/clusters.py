@@ -1,0 +1,218 @@
+"""The running clusters: one API server each, started with the EKS cluster and stopped with it.
+
+A *spare* is an API server that belongs to no cluster yet. It validates manifests while their cluster does not exist (a
+first preview), and the next cluster of its version adopts it, so that it is started only once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+from sandbox.cluster.apiserver import ApiServer
+from sandbox.cluster.process import tail
+from sandbox.errors import SandboxError
+from sandbox.ports import ClusterEndpoint
+
+PARALLEL_STARTS = 4
+
+
+class Servers(Protocol):
+    """Starts and stops API servers."""
+
+    def served(self, version: str) -> str:
+        """The minor version that an API server for a cluster of a version serves."""
+
+    def start(self, slot: str, version: str) -> ApiServer:
+        """A new API server with an empty store that serves a version."""
+
+    def restart(self, server: ApiServer, version: str) -> ApiServer:
+        """The server with another version, at the same address and with the same objects."""
+
+    def adopt(self, server: ApiServer, slot: str) -> ApiServer:
+        """The API server of a cluster that takes over a spare: the spare itself, or a new one; its store is empty."""
+
+    def stop(self, server: ApiServer) -> None:
+        """Stop the server and delete its data."""
+
+
+class Beside(Protocol):
+    """What runs beside the API server of a cluster, and not beside a spare."""
+
+    def begin(self, slot: str, server: ApiServer) -> None:
+        """Start it and wait until it is healthy. Raises SandboxError, and then leaves nothing running."""
+
+    def end(self, slot: str) -> None:
+        """Stop it; nothing where nothing runs."""
+
+
+class Nothing:
+    """Implements `Beside` for API servers that nobody lives on."""
+
+    def begin(self, slot: str, server: ApiServer) -> None:
+        """Nothing to start."""
+
+    def end(self, slot: str) -> None:
+        """Nothing to stop."""
+
+
+class ClusterPool:
+    """Implements `ports.Clusters`; thread-safe. Clusters of different names start in parallel."""
+
+    def __init__(
+        self, servers: Servers, changed: Callable[[], None] = lambda: None, beside: Beside | None = None
+    ) -> None:
+        self._servers = servers
+        self._beside = beside or Nothing()
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._clusters: dict[str, Future[ApiServer]] = {}
+        self._upgrades: dict[str, Future[ApiServer]] = {}
+        self._spares: dict[str, Future[ApiServer]] = {}
+        self._expected: dict[str, str] = {}
+        self._slots = 0
+        self._starts = ThreadPoolExecutor(PARALLEL_STARTS, thread_name_prefix="cluster-start")
+
+    # -- ports.Clusters ------------------------------------------------------------------------------------------------
+
+    def expect(self, program: str, version: str) -> None:
+        """A program's manifests are for clusters of this version."""
+        with self._lock:
+            self._expected[program] = version
+
+    def create(self, name: str, version: str = "") -> ClusterEndpoint:
+        """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
+        served = self._servers.served(version)
+        with self._lock:
+            future = self._upgrades.get(name) or self._clusters.get(name)
+            if future is None:
+                future = self._starts.submit(
+                    self._new_server, self._spares.pop(served, None), self._next_slot(), served
+                )
+                self._clusters[name] = future
+            elif _ready(future) and version and future.result().version != served:
+                future = self._starts.submit(self._upgraded, future.result(), served)
+                self._upgrades[name] = future
+        try:
+            endpoint = future.result().endpoint
+        except BaseException:
+            with self._lock:
+                if future in (self._clusters.get(name), self._upgrades.get(name)):
+                    self._clusters.pop(name, None)
+                    self._upgrades.pop(name, None)
+            raise
+        with self._lock:
+            if self._upgrades.get(name) is future:
+                self._clusters[name] = self._upgrades.pop(name)
+        self._changed()
+        return endpoint
+
+    def delete(self, name: str) -> None:
+        """Stop the cluster's API server and delete its data."""
+        with self._lock:
+            future = self._clusters.pop(name, None)
+        if future is not None and future.exception() is None:
+            server = future.result()
+            self._beside.end(server.slot)
+            self._servers.stop(server)
+            self._changed()
+
+    def get(self, name: str) -> ClusterEndpoint | None:
+        """The endpoint of a running cluster."""
+        server = self.existing().get(name)
+        return None if server is None else server.endpoint
+
+    # -- for the kubernetes provider -----------------------------------------------------------------------------------
+
+    def existing(self) -> dict[str, ApiServer]:
+        """The clusters that are ready, oldest first."""
+        with self._lock:
+            return {name: future.result() for name, future in self._clusters.items() if _ready(future)}
+
+    def running(self) -> tuple[ApiServer, ...]:
+        """All API servers that are ready: those of clusters, and the spare."""
+        with self._lock:
+            futures = [*self._clusters.values(), *self._spares.values()]
+        return tuple(future.result() for future in futures if _ready(future))
+
+    def at(self, url: str) -> tuple[str, ApiServer] | None:
+        """The name and server of the cluster at a URL, once upgraded. Raises SandboxError if its process has ended."""
+        for name, server in self.existing().items():
+            if server.endpoint.server == url:
+                upgrade = self._upgrades.get(name)
+                current = server if upgrade is None else upgrade.result()
+                _require_alive(name, current)
+                return name, current
+        return None
+
+    def spare(self, program: str = "") -> ApiServer:
+        """The API server for a program whose cluster does not exist; started if there is none yet."""
+        while True:
+            future = self.prewarm(program)
+            try:
+                server = future.result()
+            except BaseException:
+                self._forget_spare(future)
+                raise
+            if server.process.exit_code is None:
+                return server
+            self._forget_spare(future)
+
+    def prewarm(self, program: str = "") -> Future[ApiServer]:
+        """Start the spare of a program without waiting for it."""
+        with self._lock:
+            served = self._servers.served(self._expected.get(program, ""))
+            if served not in self._spares:
+                self._spares[served] = self._starts.submit(self._servers.start, self._next_slot(), served)
+            return self._spares[served]
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _new_server(self, spare: Future[ApiServer] | None, slot: str, served: str) -> ApiServer:
+        server = self._servers.start(slot, served) if spare is None else self._adopt(spare, slot, served)
+        return self._with_controllers(server)
+
+    def _upgraded(self, server: ApiServer, served: str) -> ApiServer:
+        self._beside.end(server.slot)
+        return self._with_controllers(self._servers.restart(server, served))
+
+    def _with_controllers(self, server: ApiServer) -> ApiServer:
+        try:
+            self._beside.begin(server.slot, server)
+        except BaseException:
+            self._servers.stop(server)
+            raise
+        return server
+
+    def _adopt(self, spare: Future[ApiServer], slot: str, served: str) -> ApiServer:
+        server = spare.result()
+        if server.process.exit_code is not None:
+            return self._servers.start(slot, served)
+        return self._servers.adopt(server, slot)
+
+    def _forget_spare(self, future: Future[ApiServer]) -> None:
+        with self._lock:
+            for served in [served for served, each in self._spares.items() if each is future]:
+                del self._spares[served]
+
+    def _next_slot(self) -> str:
+        self._slots += 1
+        return f"api-{self._slots}"
+
+
+def _ready(future: Future[ApiServer]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _require_alive(name: str, server: ApiServer) -> None:
+    code = server.process.exit_code
+    if code is None:
+        return
+    log = server.process.spec.log
+    msg = (
+        f"the API server of cluster {name} has ended (exit code {code}, log {log}: {' | '.join(tail(log, 2))}); "
+        "run `slipway sandbox stop`, which deletes all that is in the sandbox, then start it again"
+    )
+    raise SandboxError(msg)

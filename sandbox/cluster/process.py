@@ -1,0 +1,211 @@
+"""Child processes: how they are started, on free ports, when they are ready, and how all of them end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from sandbox.errors import SandboxError
+from sandbox.identity import ProcessIdentity
+
+LAUNCHER = Path(__file__).with_name("launch.py")
+POLL_SECONDS = 0.03
+LOG_LINES = 8
+"""Lines of a log that an error quotes: enough for the reason, which servers print last."""
+LOG_BYTES = 8192
+
+
+class ProcessError(SandboxError):
+    """A child process did not start, did not become ready in time, or ended."""
+
+
+class PortTakenError(ProcessError):
+    """The port was free when it was chosen, but another process took it before the start."""
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """A program to run. `ready` is polled until it returns true or `deadline_seconds` have passed."""
+
+    name: str
+    argv: Sequence[str]
+    log: Path
+    ready: Callable[[], bool]
+    deadline_seconds: float = 60.0
+    stop_signal: signal.Signals = signal.SIGTERM
+    grace_seconds: float = 5.0
+    environment: Mapping[str, str] = field(default_factory=dict)
+    directory: Path | None = None
+    """Its working directory; this process's by default."""
+    transient: bool = False
+    """Whether it may end by itself: the sandbox is not damaged without it."""
+
+
+class Process:
+    """A running program."""
+
+    def __init__(self, spec: ProcessSpec, popen: subprocess.Popen[bytes]) -> None:
+        self.spec = spec
+        self._popen = popen
+        self.identity = replace(ProcessIdentity.of(spec.name, popen.pid), transient=spec.transient)
+
+    @classmethod
+    def spawn(cls, spec: ProcessSpec) -> Process:
+        """Start the program without waiting for it. The calling thread must outlive it (see launch.py)."""
+        spec.log.parent.mkdir(parents=True, exist_ok=True)
+        argv = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *spec.argv]
+        try:
+            with spec.log.open("wb") as log:
+                popen = subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **spec.environment},
+                    # Ctrl-C in the terminal must reach only the daemon, which then stops its children in order.
+                    start_new_session=True,
+                    cwd=spec.directory,
+                )
+        except OSError as error:
+            msg = f"{spec.name} can't be started ({spec.argv[0]}): {error}"
+            raise ProcessError(msg) from error
+        return cls(spec, popen)
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code, negative for a signal; None while the program runs."""
+        return self._popen.poll()
+
+    def wait_until_ready(self) -> None:
+        """Raises ProcessError, with the end of the log, if the program ends or the deadline passes."""
+        deadline = time.monotonic() + self.spec.deadline_seconds
+        while not self.spec.ready():
+            if self.exit_code is not None:
+                raise self._ended()
+            if time.monotonic() > deadline:
+                msg = f"{self.spec.name} is not ready after {self.spec.deadline_seconds:g} s"
+                raise ProcessError(self._with_log(msg))
+            time.sleep(POLL_SECONDS)
+
+    def stop(self) -> None:
+        """Send the stop signal; kill the program if it outlives its grace period."""
+        if self.exit_code is None:
+            self._popen.send_signal(self.spec.stop_signal)
+        try:
+            self._popen.wait(self.spec.grace_seconds)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+
+    def _ended(self) -> ProcessError:
+        message = self._with_log(f"{self.spec.name} ended with exit code {self.exit_code} before it was ready")
+        return PortTakenError(message) if "address already in use" in message else ProcessError(message)
+
+    def _with_log(self, message: str) -> str:
+        lines = "\n".join(f"    {line}" for line in tail(self.spec.log))
+        return f"{message}; the last lines of its log {self.spec.log}:\n{lines}"
+
+
+def tail(log: Path, lines: int = LOG_LINES) -> list[str]:
+    """The last lines of a log; none if it can't be read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - LOG_BYTES))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return []
+    return text.splitlines()[-lines:]
+
+
+# Free ports, for servers that can't choose one themselves.
+
+T = TypeVar("T")
+ATTEMPTS = 4
+
+
+def free_ports(count: int) -> tuple[int, ...]:
+    """Distinct loopback ports that are free at this moment."""
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return tuple(each.getsockname()[1] for each in sockets)
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def with_free_ports(count: int, start: Callable[[tuple[int, ...]], T]) -> T:
+    """Start a server on free ports; retry on others if another process took one of them before the start."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return start(free_ports(count))
+        except PortTakenError:
+            continue
+    return start(free_ports(count))
+
+
+# Starts the child processes of the sandbox, lists them, and stops them in reverse order.
+
+
+class Supervisor:
+    """The child processes, oldest first. `changed` is called after each start and stop, outside of any lock."""
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._changed = changed
+        self._children: list[Process] = []
+        self._lock = threading.Lock()
+        self._stopping = False
+        # The kernel kills a child when the *thread* that started it ends, so one permanent thread starts them all.
+        self._spawner = ThreadPoolExecutor(1, thread_name_prefix="spawner")
+
+    def start(self, spec: ProcessSpec) -> Process:
+        """Start a program and wait until it is ready. After a ProcessError nothing is left running."""
+        process = self._spawner.submit(self._spawn, spec).result()
+        self._changed()
+        try:
+            process.wait_until_ready()
+        except BaseException:
+            self.stop(process)
+            raise
+        return process
+
+    def _spawn(self, spec: ProcessSpec) -> Process:
+        with self._lock:
+            if self._stopping:
+                msg = f"{spec.name} is not started: the sandbox is stopping"
+                raise ProcessError(msg)
+            process = Process.spawn(spec)
+            self._children.append(process)
+        return process
+
+    def stop(self, process: Process) -> None:
+        """Stop one child."""
+        process.stop()
+        with self._lock:
+            if process in self._children:
+                self._children.remove(process)
+        self._changed()
+
+    def stop_all(self) -> None:
+        """Stop all children, the newest first, and refuse further starts."""
+        with self._lock:
+            self._stopping = True
+            children = list(reversed(self._children))
+        for process in children:
+            self.stop(process)
+
+    def identities(self) -> tuple[ProcessIdentity, ...]:
+        """The running children, oldest first."""
+        with self._lock:
+            return tuple(process.identity for process in self._children)

@@ -1,0 +1,344 @@
+"""A small client of the Kubernetes API: the kinds that it serves, the few calls that are needed, and error answers."""
+
+from __future__ import annotations
+
+import base64
+import re
+import ssl
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import urllib3
+
+from sandbox.errors import SandboxError
+from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref
+
+# Error answers of an API server.
+
+_ACCOUNT: Final = re.compile(r"error looking up service account (\S+/\S+): .*not found")
+"""Message of kubernetes 1.36, plugin/pkg/admission/serviceaccount/admission.go."""
+
+
+class ApiError(Exception):
+    """A `Status` of the API server: its HTTP code, reason (`Invalid`, `Conflict`, ...), message and details."""
+
+    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+        self.status = status
+        self.reason = str(body.get("reason") or "")
+        self.message = str(body.get("message") or body)
+        self.details: Mapping[str, Any] = body.get("details") or {}
+        super().__init__(self.message)
+
+    @property
+    def not_found(self) -> bool:
+        """Whether the object, its namespace or its type does not exist."""
+        return self.status == HTTPStatus.NOT_FOUND
+
+    @property
+    def conflict(self) -> bool:
+        """Whether another field manager owns a field, or the object changed meanwhile."""
+        return self.status == HTTPStatus.CONFLICT
+
+    @property
+    def missing_namespace(self) -> str | None:
+        """The name of the namespace, if the namespace was not found."""
+        return str(self.details.get("name")) if self.not_found and self.details.get("kind") == "namespaces" else None
+
+    @property
+    def missing_account(self) -> str | None:
+        """The service account, as `namespace/name`, for want of which a pod is refused (admission ServiceAccount)."""
+        found = _ACCOUNT.search(self.message) if self.status == HTTPStatus.FORBIDDEN else None
+        return found[1] if found else None
+
+
+class NoSuchKindError(Exception):
+    """The API server does not serve the kind: its CustomResourceDefinition is not installed."""
+
+    def __init__(self, api_version: str, kind: str) -> None:
+        self.api_version = api_version
+        self.kind = kind
+        super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
+
+
+class UnreachableError(SandboxError):
+    """The API server does not answer."""
+
+
+# The kinds that an API server serves, with their plurals and scopes.
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+"""Accept header with which /api and /apis return everything in one answer each (GA in Kubernetes 1.30)."""
+
+
+@dataclass(frozen=True)
+class ResourceType:
+    """A served kind: `apps/v1`, `Deployment`, `deployments`."""
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    verbs: frozenset[str]
+
+    def path(self, namespace: str, name: str = "") -> str:
+        """The URL path of one object, or of all in a namespace; without a namespace, of all in the cluster."""
+        root = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+        inside = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return f"{root}{inside}/{self.plural}" + (f"/{name}" if name else "")
+
+
+class Discovery:
+    """Caches served kinds. A kind that is not served is looked up each time: its CRD may have been installed since."""
+
+    def __init__(self, get: Callable[..., Any]) -> None:
+        self._get = get
+        self._known: dict[tuple[str, str], ResourceType] = {}
+        self._lock = threading.Lock()
+
+    def find(self, api_version: str, kind: str) -> ResourceType:
+        """The served kind. Raises NoSuchKindError if the API server does not serve it."""
+        resource = self._known.get((api_version, kind))
+        if resource is None:
+            self._load(api_version)
+            resource = self._known.get((api_version, kind))
+        if resource is None:
+            raise NoSuchKindError(api_version, kind)
+        return resource
+
+    def forget(self, group: str) -> None:
+        """Drop a group from the cache: one of its CRDs was changed or removed."""
+        with self._lock:
+            for key in [key for key in self._known if key[0].partition("/")[0] == group]:
+                del self._known[key]
+
+    def everything(self) -> tuple[ResourceType, ...]:
+        """All kinds that can be listed, in each group's preferred version."""
+        by_plural: dict[tuple[str, str], ResourceType] = {}
+        for path in ("/api", "/apis"):
+            for group in self._get(path, headers={"Accept": AGGREGATED}).get("items") or ():
+                for each in _in_group(group):
+                    by_plural.setdefault((each.api_version.rpartition("/")[0], each.plural), each)
+        return tuple(each for each in by_plural.values() if "list" in each.verbs)
+
+    def _load(self, api_version: str) -> None:
+        path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        try:
+            listed = self._get(path)["resources"]
+        except ApiError as error:
+            if error.not_found:
+                return
+            raise
+        with self._lock:
+            for each in listed:
+                # "pods/status" is a subresource of pods, not a kind of its own.
+                if "/" not in each["name"]:
+                    self._known[api_version, each["kind"]] = ResourceType(
+                        api_version, each["kind"], each["name"], bool(each["namespaced"]), frozenset(each["verbs"])
+                    )
+
+
+def _in_group(group: dict[str, Any]) -> Iterable[ResourceType]:
+    name = (group.get("metadata") or {}).get("name") or ""
+    for version in group.get("versions") or ():
+        api_version = f"{name}/{version['version']}" if name else version["version"]
+        for each in version.get("resources") or ():
+            kind = (each.get("responseKind") or {}).get("kind") or each.get("singularResource", "")
+            verbs = frozenset(each.get("verbs") or ())
+            yield ResourceType(api_version, kind, each["resource"], each.get("scope") == "Namespaced", verbs)
+
+
+CONNECTIONS = 32
+"""The number of the provider's threads."""
+TIMEOUT = urllib3.Timeout(connect=5.0, read=60.0)
+PAGE = 500
+ATTEMPTS = 4
+APPLY = "application/apply-patch+yaml"
+JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+"""Accept header for an object without spec and status: a CRD may have a megabyte of them, which nothing would use."""
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""The same for a list."""
+
+
+class KubeClient:
+    """A client of one API server. Thread-safe."""
+
+    def __init__(self, server: str, certificate_authority: str, token: str) -> None:
+        """`certificate_authority` is PEM text."""
+        self.server = server
+        self.token = token
+        self.certificate_authority = base64.b64encode(certificate_authority.encode()).decode()
+        """In the form of a kubeconfig."""
+        self._http = urllib3.PoolManager(
+            maxsize=CONNECTIONS,
+            ssl_context=ssl.create_default_context(cadata=certificate_authority),
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=TIMEOUT,
+            retries=False,
+        )
+        self.discovery = Discovery(self.get_path)
+
+    # -- objects -------------------------------------------------------------------------------------------------------
+
+    def apply(
+        self,
+        obj: Mapping[str, Any],
+        manager: str,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        subresource: str = "",
+    ) -> Object:
+        """Server-side apply; returns the resulting object. Raises ApiError, NoSuchKindError."""
+        parameters = {"fieldManager": manager, "force": "true" if force else "false"}
+        path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
+        return self._apply(path, obj, _dry(parameters, dry_run), APPLY)
+
+    def apply_unread(self, obj: Mapping[str, Any], manager: str, *, force: bool = False) -> None:
+        """Server-side apply of a large object, without reading it back. Raises ApiError, NoSuchKindError."""
+        parameters = {"fieldManager": manager, "force": "true" if force else "false"}
+        self._apply(self._path(Ref.of(obj)), obj, parameters, APPLY, {"Accept": METADATA})
+
+    def create(self, obj: Mapping[str, Any], manager: str, *, dry_run: bool = False) -> Object:
+        """Create by POST, the only way for an object with `generateName`."""
+        path = self._path(Ref.of(obj), named=False)
+        return self._object("POST", path, obj, _dry({"fieldManager": manager}, dry_run))
+
+    def replace(self, obj: Mapping[str, Any], manager: str, subresource: str = "") -> Object:
+        """Replace the object, or one subresource of it such as `status`."""
+        path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
+        return self._object("PUT", path, obj, {"fieldManager": manager})
+
+    def merge(self, ref: Ref, patch: Mapping[str, Any], *, dry_run: bool = False) -> Object:
+        """JSON merge patch."""
+        return self._object("PATCH", self._path(ref), patch, _dry({}, dry_run), MERGE_PATCH)
+
+    def version(self) -> str:
+        """The version that the API server reports, such as `v1.36.3`."""
+        return str(self.get_path("/version")["gitVersion"])
+
+    def get(self, ref: Ref) -> Object | None:
+        """The object; None if it does not exist."""
+        try:
+            return self._object("GET", self._path(ref))
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
+    def metadata(self, ref: Ref) -> Object | None:
+        """The object's metadata alone; None if it does not exist."""
+        try:
+            return self._object("GET", self._path(ref), None, None, JSON, {"Accept": METADATA})
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
+    def delete(self, ref: Ref, propagation: str = "Background", *, grace_seconds: int | None = None) -> Object | None:
+        """Request deletion. Returns the object, or None if it does not exist any more."""
+        grace = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
+        try:
+            self.call("DELETE", self._path(ref), {"propagationPolicy": propagation, **grace})
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+        return self.get(ref)
+
+    def list(
+        self, resource: ResourceType, namespace: str = "", selector: str = "", fields: str = ""
+    ) -> Iterator[Object]:
+        """All objects of a kind, in one namespace or in all, with apiVersion and kind filled in."""
+        selectors = {"labelSelector": selector, "fieldSelector": fields}
+        parameters = {"limit": str(PAGE), **{key: value for key, value in selectors.items() if value}}
+        while True:
+            page = self.call("GET", resource.path(namespace), parameters=parameters)
+            for item in page.get("items") or ():
+                yield {"apiVersion": resource.api_version, "kind": resource.kind, **item}
+            token = (page.get("metadata") or {}).get("continue")
+            if not token:
+                return
+            parameters["continue"] = token
+
+    # -- requests ------------------------------------------------------------------------------------------------------
+
+    def get_path(self, path: str, headers: Mapping[str, str] | None = None) -> Any:
+        """GET a path."""
+        return self.call("GET", path, headers=headers)
+
+    @contextmanager
+    def stream(
+        self, path: str, parameters: Mapping[str, str], read_seconds: float
+    ) -> Iterator[urllib3.BaseHTTPResponse]:
+        """A GET whose answer is read as it comes. Raises ApiError for a refusal, UnreachableError for no answer."""
+        url = f"{self.server}{path}?{urlencode(parameters)}"
+        timeout = urllib3.Timeout(connect=5.0, read=read_seconds)
+        try:
+            answer = self._http.request("GET", url, preload_content=False, timeout=timeout)
+        except urllib3.exceptions.HTTPError as error:
+            msg = f"the API server at {self.server} does not answer: {error}"
+            raise UnreachableError(msg) from error
+        try:
+            if answer.status >= HTTPStatus.BAD_REQUEST:
+                raise ApiError(answer.status, _body(answer))
+            yield answer
+        finally:
+            answer.close()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        parameters: Mapping[str, str] | None = None,
+        content_type: str = JSON,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """One request. Raises ApiError for a refusal, UnreachableError if the API server does not answer."""
+        url = f"{self.server}{path}" + (f"?{urlencode(parameters)}" if parameters else "")
+        sent = {**self._http.headers, "Accept": JSON, "Content-Type": content_type, **(headers or {})}
+        try:
+            answer = self._http.request(method, url, json=body, headers=sent)
+        except urllib3.exceptions.HTTPError as error:
+            msg = f"the API server at {self.server} does not answer: {error}"
+            raise UnreachableError(msg) from error
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            raise ApiError(answer.status, _body(answer))
+        return answer.json()
+
+    def _object(self, method: str, path: str, *rest: Any) -> Object:
+        obj: Object = self.call(method, path, *rest)
+        return obj
+
+    def _apply(self, *arguments: Any) -> Object:
+        """Apply with retries: a busy API server gives up after 34 s, and apply is idempotent."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._object("PATCH", *arguments)
+            except ApiError as error:
+                if error.status != HTTPStatus.GATEWAY_TIMEOUT:
+                    raise
+        return self._object("PATCH", *arguments)
+
+    def _path(self, ref: Ref, *, named: bool = True) -> str:
+        resource = self.discovery.find(ref.api_version, ref.kind)
+        return resource.path(ref.namespace or DEFAULT_NAMESPACE, ref.name if named else "")
+
+
+def _dry(parameters: dict[str, str], dry_run: bool) -> dict[str, str]:
+    return {**parameters, "dryRun": "All"} if dry_run else parameters
+
+
+def _body(answer: urllib3.BaseHTTPResponse) -> Mapping[str, Any]:
+    try:
+        body = answer.json()
+    except ValueError:
+        body = {"message": answer.data.decode(errors="replace").strip() or f"HTTP {answer.status}"}
+    return body if isinstance(body, dict) else {"message": str(body)}

@@ -1,0 +1,315 @@
+"""Installing CustomResourceDefinitions, stand-ins for missing ones, and those that previews use."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from sandbox.errors import SandboxError
+from sandbox.kubernetes import waiting
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, ResourceType
+from sandbox.kubernetes.inputs import imported
+from sandbox.kubernetes.objects import Object, Ref, condition, without_conversion_webhook
+from sandbox.kubernetes.waiting import until
+
+API_VERSION = "apiextensions.k8s.io/v1"
+KIND = "CustomResourceDefinition"
+STAND_IN = "sandbox.slipway/stand-in"
+APPROVAL = "api-approved.kubernetes.io"
+"""Annotation without which the API server accepts no CRD in the groups of the Kubernetes community (KEP-1111)."""
+MANAGER = "slipway-sandbox"
+ESTABLISH_SECONDS = 120.0
+"""A CRD alone takes 0.1 s; the last of 60 that ten releases install at once, including KServe's large ones, takes 20 s
+(2 busy cores, 2026-11)."""
+LOOK_SECONDS = 2.0
+"""Interval at which a CRD that is not served yet is read, to see whether its names are taken. Reading it at every poll
+took a quarter of the API server's time (pprof, KServe's CRDs, 2026-11)."""
+
+_STAND_INS = threading.Lock()
+"""Held while a stand-in is created or replaced: replacing one deletes it and recreates its objects."""
+
+
+class RefusedByCrdError(SandboxError):
+    """Objects that a stand-in accepted don't conform to the real CRD, which is installed as `live`."""
+
+    def __init__(self, live: Object, refused: list[str]) -> None:
+        self.live = live
+        super().__init__(
+            f"{Ref.of(live)} was installed after objects of its kind, and refuses these: {'; '.join(refused)}"
+        )
+
+
+def install(client: KubeClient, crd: Mapping[str, Any], manager: str, *, force: bool = True) -> Object:
+    """Apply a CRD and wait until its kind is served. Raises ApiError, TimeoutError, RefusedByCrdError."""
+    sent = without_conversion_webhook(crd)
+    ref = Ref.of(sent)
+    with _STAND_INS:
+        head = client.metadata(ref)
+        if head is None or not is_stand_in(head):
+            return _apply(client, sent, manager, force=force)
+        present = client.get(ref)
+        objects = objects_of(client, present) if present is not None else []
+        waiting.delete(client, ref)
+        live = _apply(client, sent, manager, force=force)
+        _recreate(client, live, objects)
+        return live
+
+
+def stand_in_for(obj: Mapping[str, Any]) -> Object:
+    """The permissive CRD for an object's kind. Plural and scope are guessed, the scope by the object's namespace."""
+    ref = Ref.of(obj)
+    version = ref.api_version.partition("/")[2]
+    plural = _plural(ref.kind.lower())
+    protected = ref.group.endswith((".k8s.io", ".kubernetes.io"))
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {
+            "name": f"{plural}.{ref.group}",
+            "labels": {STAND_IN: "true"},
+            "annotations": {APPROVAL: "unapproved, a stand-in of the sandbox"} if protected else {},
+        },
+        "spec": {
+            "group": ref.group,
+            "scope": "Namespaced" if ref.namespace else "Cluster",
+            "names": {"plural": plural, "singular": ref.kind.lower(), "kind": ref.kind, "listKind": f"{ref.kind}List"},
+            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+def ensure_stand_in(client: KubeClient, obj: Mapping[str, Any]) -> None:
+    """Install a stand-in for an object's kind, unless the kind is served by now.
+
+    Raises NoSuchKindError for a kind of Kubernetes itself, which another version of it serves.
+    """
+    ref = Ref.of(obj)
+    with _STAND_INS:
+        try:
+            client.discovery.find(ref.api_version, ref.kind)
+        except NoSuchKindError:
+            if not ref.custom:
+                raise
+            _apply(client, _beside_others(client, stand_in_for(obj), ref), MANAGER, force=True)
+
+
+def is_served(client: KubeClient, ref: Ref) -> bool:
+    """Whether the API server serves an object's kind."""
+    try:
+        client.discovery.find(ref.api_version, ref.kind)
+    except NoSuchKindError:
+        return False
+    return True
+
+
+def is_stand_in(crd: Mapping[str, Any]) -> bool:
+    """Whether the CRD is a stand-in."""
+    return ((crd.get("metadata") or {}).get("labels") or {}).get(STAND_IN) == "true"
+
+
+def served_by_stand_in(client: KubeClient, ref: Ref) -> bool:
+    """Whether an object's kind is served by a stand-in."""
+    resource = client.discovery.find(ref.api_version, ref.kind)
+    crd = client.get(Ref(API_VERSION, KIND, f"{resource.plural}.{ref.group}")) if ref.group else None
+    return crd is not None and is_stand_in(crd)
+
+
+def stand_ins(client: KubeClient) -> set[str]:
+    """Names of the stand-ins in a cluster."""
+    resource = client.discovery.find(API_VERSION, KIND)
+    return {str(crd["metadata"]["name"]) for crd in client.list(resource, selector=f"{STAND_IN}=true")}
+
+
+def remove_unused_stand_ins(client: KubeClient) -> None:
+    """Delete the stand-ins that have no objects."""
+    with _STAND_INS:
+        resource = client.discovery.find(API_VERSION, KIND)
+        for crd in list(client.list(resource, selector=f"{STAND_IN}=true")):
+            if not objects_of(client, crd):
+                waiting.delete(client, Ref.of(crd))
+
+
+def objects_of(client: KubeClient, crd: Object) -> list[Object]:
+    """All objects of a CRD's kind; none if the kind is not served."""
+    spec = crd["spec"]
+    version = next(each["name"] for each in spec["versions"] if each["storage"])
+    names, namespaced = spec["names"], spec["scope"] == "Namespaced"
+    resource = ResourceType(f"{spec['group']}/{version}", names["kind"], names["plural"], namespaced, frozenset())
+    try:
+        return list(client.list(resource))
+    except ApiError as error:
+        if error.not_found:
+            return []
+        raise
+
+
+def send(client: KubeClient, crds: Iterable[Mapping[str, Any]], manager: str) -> frozenset[str]:
+    """Apply CRDs without waiting until they are served; returns the names of those that were accepted.
+
+    `install` has to handle the others: those with a stand-in, which must be replaced, and those that are refused.
+    """
+    accepted = set()
+    for crd in crds:
+        ref = Ref.of(crd)
+        present = client.metadata(ref)
+        if present is not None and is_stand_in(present):
+            continue
+        with suppress(ApiError):
+            client.apply_unread(without_conversion_webhook(crd), manager, force=True)
+            accepted.add(ref.name)
+    return frozenset(accepted)
+
+
+def install_all(client: KubeClient, crds: Iterable[Mapping[str, Any]], manager: str) -> None:
+    """Install missing CRDs, all at once, and wait for all of them. A stand-in counts as missing."""
+    sent = []
+    for crd in crds:
+        present = client.metadata(Ref.of(crd))
+        if present is None:
+            servable = without_conversion_webhook(crd)
+            client.apply_unread(servable, manager, force=True)
+            sent.append(servable)
+        elif is_stand_in(present):
+            install(client, crd, manager)
+    for servable in sent:
+        wait_until_served(client, servable)
+
+
+def _apply(client: KubeClient, crd: Object, manager: str, *, force: bool) -> Object:
+    client.apply_unread(crd, manager, force=force)
+    wait_until_served(client, crd)
+    ref = Ref.of(crd)
+    # Discovery may still list a CRD that was just removed.
+    return until(lambda: _established(client, ref), ESTABLISH_SECONDS, f"{ref} is not established")
+
+
+def wait_until_served(client: KubeClient, crd: Object) -> None:
+    """Wait until discovery, which is fast to read, lists the kind: it lists established CRDs only."""
+    ref, spec = Ref.of(crd), crd["spec"]
+    versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]
+    client.discovery.forget(spec["group"])
+    looked = time.monotonic()
+
+    def served() -> bool | None:
+        nonlocal looked
+        if _served(client, versions, spec["names"]["kind"]):
+            return True
+        if time.monotonic() - looked > LOOK_SECONDS:
+            _established(client, ref)
+            looked = time.monotonic()
+        return None
+
+    until(served, ESTABLISH_SECONDS, f"{ref} is not served")
+
+
+def _established(client: KubeClient, ref: Ref) -> Object | None:
+    live = client.get(ref)
+    if live is None:
+        return None
+    names = condition(live, "NamesAccepted")
+    if names.get("status") == "False":
+        msg = f"{ref}: {names.get('message')}"
+        raise SandboxError(msg)
+    return live if condition(live, "Established").get("status") == "True" else None
+
+
+def _served(client: KubeClient, versions: list[str], kind: str) -> bool | None:
+    try:
+        for version in versions:
+            client.discovery.find(version, kind)
+    except NoSuchKindError:
+        return None
+    return True
+
+
+def _recreate(client: KubeClient, crd: Object, objects: list[Object]) -> None:
+    refused = []
+    for obj in objects:
+        try:
+            client.apply(imported(obj), "pulumi-kubernetes", force=True)
+        except (ApiError, NoSuchKindError) as error:
+            refused.append(f"{Ref.of(obj)}: {error}")
+    if refused:
+        raise RefusedByCrdError(crd, refused)
+
+
+def _beside_others(client: KubeClient, crd: Object, ref: Ref) -> Object:
+    """The stand-in with the versions of an existing one. Raises NoSuchKindError if a real CRD lacks the version."""
+    present = client.get(Ref.of(crd))
+    if present is None:
+        return crd
+    if not is_stand_in(present):
+        raise NoSuchKindError(ref.api_version, ref.kind)
+    (wanted,) = crd["spec"]["versions"]
+    kept = [each for each in present["spec"]["versions"] if each["name"] != wanted["name"]]
+    versions = [*kept, {**wanted, "storage": not any(each["storage"] for each in kept)}]
+    return {**crd, "spec": {**crd["spec"], "scope": present["spec"]["scope"], "versions": versions}}
+
+
+def _plural(singular: str) -> str:
+    if singular.endswith(("s", "x", "ch", "sh")):
+        return f"{singular}es"
+    if singular.endswith("y") and singular[-2:-1] not in "aeiou":
+        return f"{singular[:-1]}ies"
+    return f"{singular}s"
+
+
+# CRDs that previews use before a cluster serves them: those of available charts, and of the program itself.
+#
+# To validate a manifest of such a kind, its CRD is installed in the spare, which no cluster adopts afterwards. So a
+# first preview finds a wrong field in a ClusterQueue before Kueue is installed anywhere. Installing CRDs is in `crds`.
+
+
+class PreviewCrds:
+    """The known CRDs, by group and kind; a later one replaces an earlier one."""
+
+    def __init__(self) -> None:
+        self._offered: dict[tuple[str, str], Object] = {}
+        self._installed: dict[tuple[str, str], Object] = {}
+        """The CRD that was installed last, by server and name."""
+        self._lock = threading.Lock()
+
+    def offer(self, offered: Iterable[Object]) -> None:
+        """Let previews use these CRDs."""
+        with self._lock:
+            for crd in offered:
+                self._offered[crd["spec"]["group"], crd["spec"]["names"]["kind"]] = crd
+
+    def offers(self, ref: Ref) -> bool:
+        """Whether the CRD of an object's kind and version is known."""
+        return self._find(ref) is not None
+
+    def install_for(self, spare: KubeClient, ref: Ref) -> bool:
+        """Install the CRD of an object's kind in the spare, unless it is there; False if the CRD is not known."""
+        crd = self._find(ref)
+        if crd is None:
+            return False
+        place = (spare.server, str(crd["metadata"]["name"]))
+        if self._installed.get(place) == crd and is_served(spare, ref):
+            return True
+        self._installed[place] = crd
+        install(spare, crd, MANAGER)
+        return True
+
+    def used(self, server: str) -> bool:
+        """Whether a CRD was installed in the API server at a URL."""
+        return any(at == server for at, _ in tuple(self._installed))
+
+    def forget(self, servers: Collection[str]) -> None:
+        """Forget the installations on all servers but these: another server may get their port."""
+        for place in [place for place in tuple(self._installed) if place[0] not in servers]:
+            self._installed.pop(place, None)
+
+    def _find(self, ref: Ref) -> Object | None:
+        with self._lock:
+            crd = self._offered.get((ref.group, ref.kind))
+        return crd if crd is not None and ref.api_version in served_versions(crd) else None
+
+
+def served_versions(crd: Object) -> tuple[str, ...]:
+    """The apiVersions that a CRD serves."""
+    return tuple(f"{crd['spec']['group']}/{each['name']}" for each in crd["spec"]["versions"] if each.get("served"))

@@ -1,0 +1,267 @@
+"""Installing, upgrading and removing a release with Helm, and what it waits for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from sandbox.errors import SandboxError
+from sandbox.kubernetes import crds
+from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
+from sandbox.kubernetes.controllers import table
+from sandbox.kubernetes.controllers.table import STARTING
+from sandbox.kubernetes.helm import binary, preview, records
+from sandbox.kubernetes.helm.binary import HelmError, Stop
+from sandbox.kubernetes.helm.chart import Chart, packaged
+from sandbox.kubernetes.helm.preview import MANAGER, Rendered, rendered
+from sandbox.kubernetes.helm.records import ReleaseName, Revision
+from sandbox.kubernetes.helm.values import install_arguments, uninstall_arguments, upgrade_arguments
+from sandbox.kubernetes.objects import Object, Ref, condition, is_custom_resource_definition
+
+# What a release waits for: its pods that are not ready, and why.
+#
+# Looked at while Helm waits: a release that fails is rolled back, and then nothing is left to look at.
+
+WORKLOADS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job"})
+HOPELESS_SECONDS: Final = 60.0
+"""Simulated pods are ready at once, and nodes come within seconds: what has not changed for this long, never will."""
+SHOWN: Final = 8
+"""Lines of a report; the others are counted."""
+_DELAY: Final = "sandbox.slipway/start-delay"
+
+
+@dataclass
+class Readiness:
+    """What keeps the workloads of one release from being ready, as of the last look."""
+
+    client: KubeClient
+    workloads: Collection[Ref]
+    lines: list[str] = field(default_factory=list)
+    _since: float = field(default_factory=time.monotonic)
+    _patient: bool = True
+
+    def look(self) -> bool:
+        """Look again; returns whether nothing has changed for so long that waiting is pointless."""
+        try:
+            lines = [line for namespace in sorted(self._namespaces()) for line in self._of(namespace)]
+        except (ApiError, UnreachableError):
+            return False
+        if lines != self.lines or not lines or not self._patient:
+            self.lines = lines or self.lines
+            self._since = time.monotonic()
+        return time.monotonic() - self._since >= HOPELESS_SECONDS
+
+    @property
+    def text(self) -> str:
+        """The lines, for an error message; empty if everything was ready."""
+        more = len(self.lines) - SHOWN
+        return "; ".join([*self.lines[:SHOWN], *([f"and {more} more"] if more > 0 else [])])
+
+    def _namespaces(self) -> set[str]:
+        return {ref.namespace for ref in self.workloads}
+
+    def _of(self, namespace: str) -> Iterator[str]:
+        names = {ref.name for ref in self.workloads if ref.namespace == namespace}
+        pods = [
+            pod
+            for pod in self.client.list(self.client.discovery.find("v1", "Pod"), namespace)
+            if _owner(pod) in names and not _ready(pod)
+        ]
+        events = list(_latest(self._warnings(namespace)))
+        self._patient = not (
+            any(_DELAY in (pod["metadata"].get("annotations") or {}) for pod in pods)
+            or any(event["reason"] == STARTING for event in events)
+        )
+        for pod in pods:
+            yield f"pod {namespace}/{pod['metadata']['name']}: {_why(pod, events)}"
+        for event in events:
+            about = event["involvedObject"]
+            if about["kind"] != "Pod" and any(_belongs(about["name"], name) for name in names):
+                yield f"{about['kind']} {namespace}/{about['name']}: {event['reason']}: {event['message']}"
+
+    def _warnings(self, namespace: str) -> list[Object]:
+        path = f"/api/v1/namespaces/{namespace}/events"
+        found = self.client.call("GET", path, parameters={"fieldSelector": "type=Warning"})
+        return list(found.get("items") or ())
+
+
+def workloads(objects: Iterable[Object], namespace: str) -> list[Ref]:
+    """The objects with pods, in the namespace of the release unless they name another."""
+    refs = (Ref.of(obj) for obj in objects)
+    return [Ref(r.api_version, r.kind, r.name, r.namespace or namespace) for r in refs if r.kind in WORKLOADS]
+
+
+def _owner(pod: Mapping[str, Any]) -> str:
+    """The name of the workload of a pod; a ReplicaSet has its Deployment's and a hash."""
+    owners = pod["metadata"].get("ownerReferences") or ()
+    controller: Mapping[str, Any] = next((each for each in owners if each.get("controller")), {})
+    name = str(controller.get("name") or "")
+    return name.rpartition("-")[0] if controller.get("kind") == "ReplicaSet" else name
+
+
+def _belongs(name: str, workload: str) -> bool:
+    """Whether an object is a workload, or its ReplicaSet."""
+    return name == workload or name.rpartition("-")[0] == workload
+
+
+def _ready(pod: Mapping[str, Any]) -> bool:
+    if (pod.get("status") or {}).get("phase") == "Succeeded" or pod["metadata"].get("deletionTimestamp"):
+        return True
+    return condition(pod, "Ready").get("status") == "True"
+
+
+def _why(pod: Mapping[str, Any], events: Iterable[Object]) -> str:
+    status = pod.get("status") or {}
+    scheduled = condition(pod, "PodScheduled")
+    if scheduled.get("status") == "False":
+        return f"{status.get('phase')}, {scheduled.get('reason')}: {scheduled.get('message')}"
+    warning = next((each for each in events if each["involvedObject"].get("uid") == pod["metadata"]["uid"]), None)
+    if warning is not None:
+        return f"{status.get('phase')}, {warning['reason']}: {warning['message']}"
+    containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    for container in containers:
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        if waiting:
+            return f"container {container['name']}: {waiting.get('reason')} {waiting.get('message') or ''}".strip()
+    return str(status.get("reason") or status.get("phase") or "no status")
+
+
+def _latest(events: Iterable[Object]) -> Iterator[Object]:
+    """The newest warning of each object."""
+    newest: dict[str, Object] = {}
+    for event in sorted(events, key=lambda each: str(each.get("lastTimestamp") or each.get("eventTime") or "")):
+        newest[str(event["involvedObject"].get("uid"))] = event
+    yield from newest.values()
+
+
+PENDING: Final = "pending-"
+"""Beginning of the state of a release while Helm works on it (helm v3, pkg/release/status.go)."""
+
+IN_USE: Final = "cannot re-use a name that is still in use"
+"""Helm's refusal to install a release that exists (helm v3, pkg/action/install.go)."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A revision that Helm installed, and how it differs from one in a cluster where everything runs."""
+
+    revision: Revision
+    left_out: tuple[str, ...]
+    effects: tuple[str, ...]
+    stand_ins: tuple[str, ...]
+
+
+class FailedReleaseError(SandboxError):
+    """Helm failed; `revision` is the release that it left, None if it left none."""
+
+    def __init__(self, text: str, revision: Revision | None) -> None:
+        super().__init__(text)
+        self.revision = revision
+
+
+def install(client: KubeClient, helm: Path, chart: Chart, inputs: Mapping[str, Any], *, upgrade: bool) -> Installed:
+    """Install or upgrade. Raises FailedReleaseError, and SandboxError before anything was changed.
+
+    An upgrade of a release that Helm does not know (it was only recorded before) installs it.
+    """
+    release = ReleaseName(str(inputs["name"]), str(inputs["namespace"]))
+    values = inputs.get("values") or {}
+    served = table.served(chart.name, chart.version)
+    before = records.newest(client, release)
+    upgrade = upgrade and before is not None
+    if not upgrade and not inputs.get("skipCrds"):
+        crds.install_all(client, chart.crds, MANAGER)
+    found = rendered(helm, chart, release, values, client)
+    stand_ins = tuple(_stand_in(client, release, found))
+    done = preview.perform(client, chart, found, upgrade=upgrade)
+    readiness = Readiness(client, workloads((*found.objects, *found.hooks), release.namespace))
+    write = upgrade_arguments if upgrade else install_arguments
+    try:
+        with packaged(chart) as folder:
+            command = write(inputs, str(folder))
+            result = binary.run(helm, client, command, values=values, served=served, hopeless=readiness.look)
+    except HelmError as error:
+        after = records.newest(client, release)
+        raise FailedReleaseError(_explained(error, release, before, readiness), after) from error
+    revision = records.newest(client, release)
+    if revision is None:
+        msg = f"Helm reported success, but there is no record of release {release}"
+        raise SandboxError(msg)
+    return Installed(revision, result.left_out, tuple(done), stand_ins)
+
+
+def uninstall(client: KubeClient, inputs: Mapping[str, Any], *, missing_ok: bool = False) -> None:
+    """Uninstall. Raises SandboxError with Helm's reason, and the pods of its hooks that did not end."""
+    helm = binary.available()
+    if helm is None:
+        msg = "helm installed this release and is gone: `python -m sandbox.toolchain ensure helm`"
+        raise SandboxError(msg)
+    release = ReleaseName(str(inputs["name"]), str(inputs["namespace"]))
+    revision = records.newest(client, release)
+    if revision is None and missing_ok:
+        return
+    hooks = list(revision.hooks()) if revision is not None else []
+    readiness = Readiness(client, workloads(hooks, release.namespace))
+    try:
+        binary.run(helm, client, uninstall_arguments(inputs), hopeless=readiness.look)
+    except HelmError as error:
+        raise SandboxError(_explained(error, release, None, readiness)) from error
+
+
+def _stand_in(client: KubeClient, release: ReleaseName, found: Rendered) -> Iterator[str]:
+    """Install stand-ins for kinds that nothing serves and the chart does not bring; replace those that it brings."""
+    brought = {
+        (crd["spec"]["group"], crd["spec"]["names"]["kind"]): crd
+        for crd in found.objects
+        if is_custom_resource_definition(crd)
+    }
+    for obj in (*found.objects, *found.hooks):
+        ref = Ref.of(obj)
+        if ref.custom and (ref.group, ref.kind) not in brought and not crds.is_served(client, ref):
+            crds.ensure_stand_in(client, obj)
+            yield f"{ref.kind} of {ref.api_version}"
+    if brought:
+        for name in crds.stand_ins(client) & {str(crd["metadata"]["name"]) for crd in brought.values()}:
+            (crd,) = (each for each in brought.values() if each["metadata"]["name"] == name)
+            crds.install(client, _owned(crd, release), MANAGER)
+
+
+def _owned(obj: Object, release: ReleaseName) -> Object:
+    """The object as Helm marks those of a release; it takes over no other (helm.sh, "Labels and annotations")."""
+    metadata = obj["metadata"]
+    labels = {**(metadata.get("labels") or {}), "app.kubernetes.io/managed-by": "Helm"}
+    owner = {"meta.helm.sh/release-name": release.name, "meta.helm.sh/release-namespace": release.namespace}
+    annotations = {**(metadata.get("annotations") or {}), **owner}
+    return {**obj, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+
+
+def _explained(error: HelmError, release: ReleaseName, before: Revision | None, readiness: Readiness) -> str:
+    parts = [str(error)]
+    if readiness.text:
+        parts.append(f"not ready: {readiness.text}")
+    if error.stopped is Stop.HOPELESS:
+        parts.append(f"Helm was interrupted, because nothing had changed for {HOPELESS_SECONDS:.0f} s")
+    elif error.stopped is Stop.CANCELLED:
+        parts.append("Helm was interrupted, because the operation was cancelled: run it again")
+    if before is not None:
+        parts += _remedy(release, before, str(error))
+    return "; ".join(parts)
+
+
+def _remedy(release: ReleaseName, before: Revision, error: str) -> Iterator[str]:
+    """How to go on after a run that was killed: its release is there, and Pulumi or Helm does not know how it ended."""
+    where = f"{release.name} -n {release.namespace}"
+    if before.state.startswith(PENDING):
+        yield (
+            f"revision {before.number} is {before.state}, because Helm was killed while it worked on it: in the shell "
+            f"of `slipway sandbox env`, run `helm rollback {where}` if an earlier revision is deployed, else "
+            f"`helm uninstall {where}`; then run this again"
+        )
+    elif IN_USE in error:
+        yield (
+            f"revision {before.number} is {before.state}, from a run that was killed or from Helm by hand: in the "
+            f"shell of `slipway sandbox env`, run `helm uninstall {where}`, or import it with the ID {release}"
+        )

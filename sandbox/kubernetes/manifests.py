@@ -1,0 +1,332 @@
+"""Resources that are one Kubernetes object: typed resources, `CustomResource`, and the `...Patch` of either."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sandbox.kubernetes import crds, waiting
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.controllers import table
+from sandbox.kubernetes.controllers.webhooks import as_applied, left_out
+from sandbox.kubernetes.inputs import (
+    annotation,
+    api_version_and_kind,
+    drifted,
+    imported,
+    is_autonamed,
+    is_patch,
+    manifest,
+    named,
+    normalized,
+)
+from sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
+from sandbox.kubernetes.targets import Settings, Target, Targets
+from sandbox.kubernetes.validation import Manifest, validate
+from sandbox.notes import Note, NoteKind, Notes
+from sandbox.rpc import diff
+from sandbox.rpc.diff import Diff, Path, compare
+from sandbox.rpc.errors import PartialFailureError, ProviderError
+from sandbox.rpc.hooks import Failure, ReadResult, Resource
+from sandbox.rpc.wire import UNKNOWN, has_unknown
+
+# Which changes force a replacement, because Kubernetes allows no update for them.
+#
+# The list follows that of the official provider (pulumi-kubernetes v4.32.0, provider/pkg/provider/diff.go), so that a
+# rehearsal plans the same replacements as on AWS. A change that Kubernetes refuses and that is not listed fails in both
+# environments; in the sandbox already at preview, with the API server's message.
+
+_ALWAYS = ("metadata.name", "metadata.namespace")
+_POD_MUTABLE = ("activeDeadlineSeconds", "tolerations", "containers[*].image", "initContainers[*].image")
+_VOLUME_SOURCES = ("awsElasticBlockStore", "csi", "fc", "flexVolume", "hostPath", "iscsi", "local", "nfs")
+
+_REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("apps", "DaemonSet"): ("spec.selector",),
+    ("apps", "Deployment"): ("spec.selector",),
+    ("apps", "StatefulSet"): (
+        "spec.podManagementPolicy",
+        "spec.revisionHistoryLimit",
+        "spec.selector",
+        "spec.serviceName",
+        "spec.volumeClaimTemplates",
+    ),
+    ("batch", "Job"): ("spec.completions", "spec.parallelism", "spec.selector", "spec.template"),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): ("roleRef",),
+    ("rbac.authorization.k8s.io", "RoleBinding"): ("roleRef",),
+    ("storage.k8s.io", "StorageClass"): ("parameters", "provisioner"),
+    ("", "PersistentVolume"): tuple(f"spec.{source}" for source in _VOLUME_SOURCES),
+    ("", "PersistentVolumeClaim"): (
+        "spec.accessModes",
+        "spec.selector",
+        "spec.storageClassName",
+        "spec.volumeName",
+    ),
+    ("", "Pod"): ("spec",),
+    ("", "ResourceQuota"): ("spec.scopes",),
+    ("", "Secret"): ("type",),
+    ("", "Service"): ("spec.clusterIP",),
+}
+
+_UPDATED: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("", "Pod"): tuple(f"spec.{field}" for field in _POD_MUTABLE),
+}
+"""Exceptions below the paths of `_REPLACED`."""
+
+_CONTENTS = ("data", "binaryData", "stringData")
+
+
+def forces_new(path: Path, old_inputs: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether a change at the path replaces the object."""
+    ref = Ref.of(old_inputs)
+    key = (ref.group, ref.kind)
+    if path and path[0] in _CONTENTS and key in {("", "ConfigMap"), ("", "Secret")}:
+        mutable = settings.config_map_mutable if ref.kind == "ConfigMap" else settings.secret_mutable
+        return not mutable or old_inputs.get("immutable") is True
+    if _covered(path, _UPDATED.get(key, ())):
+        return False
+    return _covered(path, (*_ALWAYS, *_REPLACED.get(key, ())))
+
+
+def _covered(path: Path, patterns: tuple[str, ...]) -> bool:
+    return any(diff.covers(diff.parse(pattern), path) for pattern in patterns)
+
+
+MANAGER = "pulumi-kubernetes"
+PATCH_FORCE = "pulumi.com/patchForce"
+PATCH_MANAGER = "pulumi.com/patchFieldManager"
+
+
+class ObjectObserver(Protocol):
+    """Is notified of every object that the program applied or deleted, with the name of its cluster."""
+
+    def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        """An object was created or updated."""
+
+    def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        """An object was deleted."""
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """The provider's hooks for such a resource."""
+
+    targets: Targets
+    notes: Notes
+    observer: ObjectObserver
+
+    def check(
+        self, settings: Settings, resource: Resource, news: Object, olds: Object, seed: bytes
+    ) -> tuple[Object, list[Failure]]:
+        """Fill in the name and the namespace, then let the API server validate the object."""
+        inputs = normalized(named(resource, news, olds, seed))
+        metadata = inputs.get("metadata")
+        if not isinstance(metadata, dict) or UNKNOWN in (inputs["apiVersion"], inputs["kind"]):
+            self._note_unvalidated(resource, "its kind or metadata is known only after other resources exist")
+            return inputs, []
+        if settings.namespace and not metadata.get("namespace") and self._namespaced(settings, inputs):
+            metadata["namespace"] = settings.namespace
+        if is_custom_resource_definition(inputs) and not has_unknown(inputs):
+            self.targets.preview_crds.offer([manifest(inputs)])
+        verdict = validate(self.targets, settings, self._manifest(settings, resource, inputs, olds))
+        self._note_unvalidated(resource, verdict.unvalidated)
+        return inputs, [Failure("", verdict.refusal)] if verdict.refusal else []
+
+    def diff(self, settings: Settings, old_inputs: Object, news: Object) -> Diff:
+        """The changes, and which of them force a replacement."""
+        changes = Diff(compare(old_inputs, news)).replacing(lambda path: forces_new(path, old_inputs, settings))
+        same_name = Ref.of(old_inputs) == Ref.of(news) and not is_autonamed(news)
+        return Diff(changes.changes, delete_before_replace=same_name, whole_paths=True)
+
+    def create(self, settings: Settings, resource: Resource, inputs: Object) -> tuple[str, Object]:
+        """Create the object. An existing one is an error, as in the real provider since 4.30 (#4278)."""
+        target = self.targets.live(settings)
+        obj = manifest(inputs)
+        if self._leave_out(resource, obj):
+            return _id(obj), obj
+        self._ensure_served(target.client, resource, obj)
+        has_name = "name" in obj["metadata"]
+        if has_name and not (is_patch(resource.type, inputs) or settings.upsert):
+            _require_absent(target.client, Ref.of(obj))
+        live = self._apply(target, settings, resource, obj) if has_name else target.client.create(obj, MANAGER)
+        return _id(live), self._done(target, resource, live)
+
+    def update(self, settings: Settings, resource: Resource, id: str, news: Object) -> Object:
+        """Apply the new inputs."""
+        target = self.targets.live(settings)
+        obj = manifest(news)
+        if "name" not in obj["metadata"]:
+            obj["metadata"]["name"] = id.rpartition("/")[2]
+        if self._leave_out(resource, obj):
+            waiting.delete(target.client, Ref.of(obj))
+            return obj
+        self._ensure_served(target.client, resource, obj)
+        return self._done(target, resource, self._apply(target, settings, resource, obj))
+
+    def read(
+        self, settings: Settings, resource: Resource, id: str, outputs: Object, inputs: Object
+    ) -> ReadResult | None:
+        """The live object, and the inputs that would describe it."""
+        target = self.targets.existing(settings)
+        if target is None:
+            return None
+        if inputs and left_out(manifest(inputs), table.served()):
+            return ReadResult(id, outputs, inputs)
+        namespace, _, name = id.rpartition("/")
+        api_version, kind = api_version_and_kind(resource.type)
+        ref = Ref(inputs.get("apiVersion") or api_version, inputs.get("kind") or kind, name, namespace)
+        try:
+            live = target.client.get(ref)
+        except NoSuchKindError:
+            live = None
+        if live is None:
+            return None
+        if not inputs:
+            return ReadResult(_id(live), _outputs(live), imported(live))
+        recorded = outputs if _was_read(outputs) else _written(target.client, resource, inputs, live)
+        present = drifted(inputs, recorded, live)
+        return ReadResult(_id(live), _outputs(live), present)
+
+    def delete(self, settings: Settings, resource: Resource, outputs: Object, inputs: Object) -> None:
+        """Delete the object and wait until it is gone; a Patch only releases the fields that it owns."""
+        target = self.targets.existing(settings)
+        self.notes.clear(resource.urn)
+        if target is None:
+            return
+        ref = Ref.of(outputs)
+        if is_patch(resource.type, inputs or outputs):
+            self._relinquish(target.client, resource, inputs, ref)
+            return
+        waiting.delete(target.client, ref, wait=not waiting.skipped_at_deletion(outputs))
+        self.observer.object_deleted(target.cluster, outputs)
+        if ref.group:
+            crds.remove_unused_stand_ins(target.client)
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _manifest(self, settings: Settings, resource: Resource, inputs: Object, olds: Object) -> Manifest:
+        diff = self.diff(settings, olds, inputs) if olds else Diff()
+        replaced = any(change.replace for change in diff.changes)
+        return Manifest(
+            manifest(inputs),
+            _manager(resource, inputs),
+            # The old object of this name still exists; a generated name changes with a replacement.
+            replaced=replaced and Ref.of(olds) == Ref.of(inputs),
+            # A Patch and an upsert change an existing object; a CRD can't have another name.
+            fresh=not (olds or settings.upsert or is_patch(resource.type, inputs) or _bound_to_name(inputs)),
+            # A new object has no owner to conflict with; `create` reports an existing one.
+            force=not olds or _force(settings, inputs),
+        )
+
+    def _namespaced(self, settings: Settings, inputs: Object) -> bool:
+        client = (self.targets.existing(settings) or self.targets.spare(settings)).client
+        try:
+            return client.discovery.find(inputs["apiVersion"], inputs["kind"]).namespaced
+        except NoSuchKindError:
+            return False
+
+    def _ensure_served(self, client: KubeClient, resource: Resource, obj: Object) -> None:
+        ref = Ref.of(obj)
+        try:
+            client.discovery.find(ref.api_version, ref.kind)
+        except NoSuchKindError:
+            crds.ensure_stand_in(client, obj)
+        if crds.served_by_stand_in(client, ref):
+            text = f"{ref.kind} of {ref.api_version} has no CRD here; a stand-in CRD accepts any content"
+            self.notes.set(Note(resource.urn, NoteKind.STAND_IN, text))
+        else:
+            self.notes.clear(resource.urn, NoteKind.STAND_IN)
+
+    def _apply(self, target: Target, settings: Settings, resource: Resource, obj: Object) -> Object:
+        manager, force = _manager(resource, obj), _force(settings, obj)
+        if not is_custom_resource_definition(obj):
+            return target.client.apply(as_applied(obj, table.served()), manager, force=force)
+        try:
+            return crds.install(target.client, obj, manager, force=force)
+        except crds.RefusedByCrdError as error:
+            # The CRD is installed nevertheless, so it must be in the state.
+            raise PartialFailureError(_id(error.live), _outputs(error.live), [str(error)]) from error
+
+    def _leave_out(self, resource: Resource, obj: Object) -> bool:
+        reason = left_out(obj, table.served())
+        self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED, NoteKind.LEFT_OUT)
+        if reason:
+            self.notes.set(Note(resource.urn, NoteKind.LEFT_OUT, reason))
+        return bool(reason)
+
+    def _done(self, target: Target, resource: Resource, live: Object) -> Object:
+        self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+        self.observer.object_changed(target.cluster, live)
+        try:
+            return _outputs(waiting.until_ready(target.client, live))
+        except TimeoutError as error:
+            # It exists, so it must be in the state.
+            raise PartialFailureError(_id(live), _outputs(live), [str(error)]) from error
+
+    def _relinquish(self, client: KubeClient, resource: Resource, inputs: Object, ref: Ref) -> None:
+        try:
+            if client.get(ref) is not None:
+                client.apply(ref.as_object(), _manager(resource, inputs), force=True)
+        except NoSuchKindError:
+            return
+
+    def _note_unvalidated(self, resource: Resource, text: str) -> None:
+        if text:
+            self.notes.set(Note(resource.urn, NoteKind.NOT_VALIDATED, text))
+        else:
+            self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+
+
+def _was_read(outputs: Object) -> bool:
+    """Whether the outputs are those of a live object."""
+    return bool((outputs.get("metadata") or {}).get("uid"))
+
+
+def _written(client: KubeClient, resource: Resource, inputs: Object, live: Object) -> Object:
+    """The object as our write would leave it: of an adopted one the state has only the inputs, so defaults of the API
+    server would look like changes by others."""
+    obj = manifest(inputs)
+    obj["metadata"] = {**(obj.get("metadata") or {}), "name": live["metadata"]["name"]}
+    try:
+        return client.apply(obj, _manager(resource, inputs), force=True, dry_run=True)
+    except ApiError:
+        return inputs
+
+
+def _bound_to_name(inputs: Object) -> bool:
+    """Whether the object can have only one name (a CRD), or a name that the API server generates."""
+    return is_custom_resource_definition(inputs) or "name" not in inputs["metadata"]
+
+
+def _require_absent(client: KubeClient, ref: Ref) -> None:
+    present = client.get(ref)
+    if present is not None and not crds.is_stand_in(present):
+        msg = (
+            f"{ref} already exists: add an alias if the resource was renamed, import it to manage it, "
+            "or use a ...Patch resource to own some of its fields"
+        )
+        raise ProviderError(msg)
+
+
+def _manager(resource: Resource, inputs: Object) -> str:
+    """One field manager for all objects; a separate one for each Patch, so that it can release its own fields."""
+    own = annotation(inputs, PATCH_MANAGER)
+    if own or not is_patch(resource.type, inputs):
+        return own or MANAGER
+    return f"{MANAGER}-{hashlib.sha256(resource.urn.encode()).hexdigest()[:8]}"
+
+
+def _force(settings: Settings, inputs: Object) -> bool:
+    return settings.patch_force or annotation(inputs, PATCH_FORCE) == "true"
+
+
+def _id(live: Object) -> str:
+    ref = Ref.of(live)
+    return f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
+
+
+def _outputs(live: Object) -> dict[str, Any]:
+    """The live object without managedFields, which is large and not needed in the state."""
+    metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
+    return {**live, "metadata": metadata}

@@ -1,0 +1,55 @@
+"""Executables through which the CLI finds our language host, installed only if the official one is missing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from sandbox import environment, toolchain
+
+LANGUAGE_HOST = "pulumi-language-python"
+
+
+def install_shims(directory: Path) -> list[Path]:
+    """Writes the language host and a hard link of the CLI into `directory`, which is ours; returns the files in it.
+
+    Put the directory first on PATH. If an official host is on PATH or beside the CLI, ours are removed and the list is
+    empty.
+    """
+    shim, link = directory / LANGUAGE_HOST, directory / "pulumi"
+    for path in (shim, link):
+        path.unlink(missing_ok=True)
+    cli = toolchain.find("pulumi")
+    if has_official_host(cli, directory):
+        return []
+    directory.mkdir(parents=True, exist_ok=True)
+    # A shell script, because a #! line allows neither a long path nor one with spaces.
+    interpreter = shlex.quote(sys.executable)
+    script = f'#!/bin/sh\n{environment.bytecode_lines()}exec {interpreter} -P -m sandbox.language.host "$@"\n'
+    _write_executable(shim, script)
+    if cli is None:
+        return [shim]
+    # A symbolic link does not work: the CLI looks beside the link's target.
+    with suppress(OSError):
+        os.link(cli.resolve(), link)
+    return [shim, link] if link.exists() else [shim]
+
+
+def has_official_host(cli: Path | None, ours: Path) -> bool:
+    """Whether the CLI finds a language host other than ours."""
+    if cli is not None and (cli.resolve().parent / LANGUAGE_HOST).exists():
+        return True
+    others = [entry for entry in os.get_exec_path() if entry and Path(entry).absolute() != ours.absolute()]
+    return shutil.which(LANGUAGE_HOST, path=os.pathsep.join(others)) is not None
+
+
+def _write_executable(path: Path, text: str) -> None:
+    """Replace the file in one step, so that a CLI that starts meanwhile never sees half of it."""
+    draft = path.with_suffix(".new")
+    draft.write_text(text)
+    draft.chmod(0o755)
+    draft.replace(path)

@@ -1,0 +1,176 @@
+"""Installing a tool from a release file of its own project, verified by its committed checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tarfile
+import urllib.request
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sandbox.errors import AttemptError
+from sandbox.toolchain import cache
+from sandbox.toolchain.process import Progress
+from sandbox.toolchain.tools import Download, Tool
+
+# Committed SHA-256 sums of release files, by address: `checksums.txt`.
+#
+# A checksum beside the file, on the same host, changes with the file. A committed one is reviewed, and says that it is
+# still the file that was there then.
+
+CHECKSUMS = Path(__file__).with_name("checksums.txt")
+_COMMENT = "#"
+
+
+def committed(path: Path | None = None) -> dict[str, str]:
+    """The SHA-256 of each file, in hexadecimal digits, by address."""
+    lines = (path or CHECKSUMS).read_text(encoding="utf-8").splitlines()
+    pairs = [line.split() for line in lines if line and not line.startswith(_COMMENT)]
+    return {url: digest for digest, url in pairs}
+
+
+def write_checksums(sums: Mapping[str, str], path: Path | None = None) -> None:
+    """Replace all sums; the comments stay."""
+    file = path or CHECKSUMS
+    comments: Iterable[str] = (line for line in file.read_text(encoding="utf-8").splitlines() if line[:1] == _COMMENT)
+    lines = [*comments, *(f"{digest}  {url}" for url, digest in sorted(sums.items()))]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+_ANSWER_SECONDS = 5.0
+_READ_SECONDS = 30.0
+_CHUNK = 1 << 20
+_CPUS = {"amd64": "x64"}
+"""The architecture as Pulumi names it, where Go has another name."""
+RECORD = "python -m sandbox.toolchain checksums"
+
+_ASK = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=float(sys.argv[2])).close()"
+
+
+def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: bool = False) -> None:
+    """Installs the tool as `directory/bin/<name>`, from the release file of its entry in the table.
+
+    With `pinned`, only a committed checksum counts, and not one that the host of the file publishes.
+
+    Raises:
+        AttemptError: The host does not answer, the file does not exist, or it has no checksum or a wrong one.
+    """
+    if tool.installer is None:
+        return
+    if cache.system() not in tool.installer.systems:
+        msg = f"the project publishes no binary for {cache.system()}"
+        raise AttemptError(msg)
+    url = address(tool, tool.installer, cache.system(), cache.architecture())
+    expected = committed().get(url)
+    if expected is None and pinned:
+        msg = f"{url}: no checksum of it is committed; `{RECORD}` writes {CHECKSUMS.name}"
+        raise AttemptError(msg)
+    _download(directory, tool, tool.installer, (url, expected), progress)
+    if expected is not None:
+        cache.mark_verified(directory)
+
+
+def address(tool: Tool, download: Download, system: str, architecture: str) -> str:
+    """The address of a tool's release file for a platform."""
+    cpu = _CPUS.get(architecture, architecture)
+    return download.url.format(version=tool.version, os=system, arch=architecture, cpu=cpu)
+
+
+def _download(
+    directory: Path, tool: Tool, download: Download, file: tuple[str, str | None], progress: Progress
+) -> None:
+    (url, expected), archive, target = file, directory / "download", directory / "bin" / tool.name
+    _require_answer(url if expected else _published_at(url, tool, download))
+    progress.note(f"{tool.name} {tool.version}: downloading {url}")
+    try:
+        wanted = expected or published(url, tool, download)
+        actual = fetch(url, archive, progress)
+    except (OSError, ValueError) as error:
+        msg = f"{url}: {error}"
+        raise AttemptError(msg) from error
+    if actual != wanted:
+        where = f"{CHECKSUMS.name} has" if expected else "the project publishes"
+        msg = f"{url}: its SHA-256 is {actual}, {where} {wanted}"
+        raise AttemptError(msg)
+    if download.member:
+        names = {"version": tool.version, "os": cache.system(), "arch": cache.architecture()}
+        _extract(archive, download.member.format(**names), target, whole=download.whole)
+        archive.unlink()
+    else:
+        archive.rename(target)
+        target.chmod(0o755)
+
+
+def published(url: str, tool: Tool, download: Download) -> str:
+    """The SHA-256 that the project publishes for a release file.
+
+    Raises:
+        OSError: It can't be fetched.
+        ValueError: The project's list has no line for the file.
+    """
+    content: bytes = _open(_published_at(url, tool, download)).read()
+    lines = [line.split() for line in content.decode().splitlines() if line.strip()]
+    name = url.rpartition("/")[2]
+    for digest, *names in lines:
+        if not download.checksums or names[:1] == [name]:
+            return digest
+    msg = f"no published checksum of {name}"
+    raise ValueError(msg)
+
+
+def _published_at(url: str, tool: Tool, download: Download) -> str:
+    return download.checksums.format(version=tool.version) or url + download.checksum_suffix
+
+
+def _extract(archive: Path, member: str, target: Path, *, whole: bool) -> None:
+    folder = member.rpartition("/")[0]
+    with tarfile.open(archive) as files:
+        names = [member]
+        if whole:
+            names = [one.name for one in files if one.isfile() and one.name.rpartition("/")[0] == folder]
+        for name in {*names, member}:
+            content = files.extractfile(name)
+            if content is None:
+                msg = f"{archive.name} contains no file {name}"
+                raise AttemptError(msg)
+            # The last part alone, so that no name leads out of the folder.
+            file = target.with_name(name.rpartition("/")[2]) if name != member else target
+            file.write_bytes(content.read())
+            file.chmod(0o755)
+
+
+def fetch(url: str, target: Path, progress: Progress) -> str:
+    """Writes the file and returns its SHA-256."""
+    digest, size = hashlib.sha256(), 0
+    with _open(url) as response, target.open("wb") as file:
+        while chunk := response.read(_CHUNK):
+            digest.update(chunk)
+            file.write(chunk)
+            size += len(chunk)
+            progress.update(f"{size / _CHUNK:.0f} MiB")
+    return digest.hexdigest()
+
+
+def _open(url: str) -> Any:
+    return urllib.request.urlopen(url, timeout=_READ_SECONDS)  # noqa: S310 - the addresses are in the table of tools
+
+
+def _require_answer(url: str) -> None:
+    """Probes in a separate process, which can be ended: Python can't set a time-out on a name look-up."""
+    host = urlsplit(url).netloc
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-c", _ASK, url, str(_ANSWER_SECONDS)],
+            capture_output=True, text=True, timeout=_ANSWER_SECONDS + 1, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        msg = f"{host} does not answer within {_ANSWER_SECONDS:.0f} s"
+        raise AttemptError(msg) from error
+    if answer.returncode:
+        reason = answer.stderr.strip().splitlines()[-1:] or ["no reason given"]
+        msg = f"{host} does not answer: {reason[0]}"
+        raise AttemptError(msg)

@@ -1,0 +1,162 @@
+"""A long-running child process and its progress: output to a log file, its process group ended with ours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TextIO
+
+from sandbox.errors import AttemptError
+
+# Progress of a long task: one self-updating line on a terminal, a line every 15 s elsewhere.
+
+_INTERVAL_SECONDS = 15.0
+"""Without a terminal: short enough that a CI system does not consider the job hung, long enough for a short log."""
+
+
+class Progress:
+    """Shows what is being done and for how long. `update` may be called as often as you like."""
+
+    def __init__(self, title: str, stream: TextIO | None = None) -> None:
+        self._title = title
+        self._stream = stream or sys.stderr
+        self._terminal = self._stream.isatty()
+        self._started = time.monotonic()
+        self._printed = self._started
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the work began."""
+        return time.monotonic() - self._started
+
+    def note(self, text: str) -> None:
+        """Print a permanent line."""
+        self._clear()
+        print(text, file=self._stream, flush=True)
+
+    def update(self, detail: str) -> None:
+        """Show the current state, such as `412 packages, k8s.io/api/core/v1`."""
+        line = f"{self._title}: {_duration(self.elapsed)}, {detail}"
+        if self._terminal:
+            columns = shutil.get_terminal_size().columns
+            self._stream.write("\r\x1b[K" + line[: columns - 1])
+            self._stream.flush()
+        elif time.monotonic() - self._printed >= _INTERVAL_SECONDS:
+            self._printed = time.monotonic()
+            print(line, file=self._stream, flush=True)
+
+    def finish(self, outcome: str) -> None:
+        """Print the outcome, with the time it took."""
+        self.note(f"{self._title}: {outcome} after {_duration(self.elapsed)}")
+
+    def _clear(self) -> None:
+        if self._terminal:
+            self._stream.write("\r\x1b[K")
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+_GRACE_SECONDS = 3.0
+"""Time for a compiler to remove its temporary directory before it is killed."""
+
+
+@dataclass
+class _Output:
+    """The output that the reader thread has read so far."""
+
+    packages: int = 0
+    last: str = "starting"
+    tail: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        # `go build -v` prints each compiled package on its own line; all its other output has spaces.
+        if " " in line:
+            self.last = line
+        else:
+            self.packages += 1
+            self.last = f"{self.packages} packages, {line}"
+        self.tail = [*self.tail[-7:], line]
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    directory: Path,
+    environment: Mapping[str, str],
+    log: Path,
+    progress: Progress,
+    seconds: float | None = None,
+) -> None:
+    """Runs a command to its end, in its own process group so that an interrupt ends its children too.
+
+    Raises:
+        AttemptError: It can't be started, ended with a non-zero code, or took longer than `seconds`.
+        KeyboardInterrupt: Ctrl-C, after the whole group has ended.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    output = _Output()
+    try:
+        process = subprocess.Popen(
+            command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0,
+        )  # fmt: skip
+    except OSError as error:
+        msg = f"can't start {command[0]}: {error.strerror}"
+        raise AttemptError(msg) from error
+    reader = threading.Thread(target=_read, args=(process.stdout, log, output), daemon=True)
+    reader.start()
+    try:
+        _wait(process, progress, output, seconds)
+    finally:
+        _end_group(process)
+        reader.join(_GRACE_SECONDS)
+    if process.returncode:
+        tail = "".join(f"\n    | {line}" for line in output.tail)
+        msg = f"`{Path(command[0]).name}` ended with code {process.returncode}; the full output is in {log}{tail}"
+        raise AttemptError(msg)
+
+
+def _read(stream: IO[str], log: Path, output: _Output) -> None:
+    with stream, log.open("w") as file:
+        for line in stream:
+            file.write(line)
+            file.flush()
+            if line.strip():
+                output.add(line.strip())
+
+
+def _wait(process: subprocess.Popen[str], progress: Progress, output: _Output, seconds: float | None) -> None:
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while process.poll() is None:
+        if deadline is not None and time.monotonic() > deadline:
+            msg = f"`{process.args!r}` took longer than {seconds:.0f} s"
+            raise AttemptError(msg)
+        progress.update(output.last)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    """Ends the group if it still runs: SIGTERM first, then SIGKILL."""
+    if process.poll() is not None:
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,386 @@
+"""Updates the catalog's prices from AWS's price list (`slipway prices refresh`); needs AWS credentials.
+
+Usage types are those of the AWS Cost and Usage Report; outside us-east-1 they start with a region code (`EUC1-`).
+
+The same responses give the same file. A price that the list does not have keeps its value, source and date if the
+region already has a file; otherwise it is listed as unpriced.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+import yaml
+
+from spec.catalog import instances, prices
+from spec.catalog.prices import Book, Price
+
+# How each price of the catalog is found in AWS's price list: by service, usage type and other attributes.
+
+
+_POSTGRES: Final = {"databaseEngine": "PostgreSQL", "deploymentOption": "Single-AZ"}
+_PREFIX: Final = r"(?:[A-Z]{2,4}[0-9]?-|[a-z]{2}(?:-[a-z]+)+-[0-9]-)?"
+"""The region code; KMS uses the region's name instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A query for one price.
+
+    Attributes:
+        service: Service code of the price list.
+        usage: Usage type without the region code.
+        unit: Unit of the catalog.
+        where: Attributes that the product must have.
+        per: Catalog units per unit of the list: a GiB/s is 1024 MiB/s.
+    """
+
+    service: str
+    usage: str
+    unit: str
+    where: Mapping[str, str] = field(default_factory=dict)
+    per: int = 1
+
+    def filters(self, region: str) -> list[dict[str, str]]:
+        """Filters of GetProducts, without the usage type: its prefix is not known, so `matches` checks it."""
+        fields = {"regionCode": region, **self.where}
+        return [{"Type": "TERM_MATCH", "Field": key, "Value": value} for key, value in sorted(fields.items())]
+
+    def matches(self, attributes: Mapping[str, Any]) -> bool:
+        """Whether a product of the list matches this query."""
+        usage = str(attributes.get("usagetype", ""))
+        return re.fullmatch(_PREFIX + re.escape(self.usage), usage) is not None and all(
+            attributes.get(key) == value for key, value in self.where.items()
+        )
+
+
+def _lustre(tier: str) -> Query:
+    where = {"fileSystemType": "Lustre", "throughputCapacity": tier}
+    return Query(service="AmazonFSx", usage=f"Storage.SSD.{tier}", unit="GB-month", where=where)
+
+
+def _balancer(usage: str, kind: str, unit: str) -> Query:
+    return Query(service="AWSELB", usage=usage, unit=unit, where={"productFamily": f"Load Balancer-{kind}"})
+
+
+QUERIES: Final[Mapping[str, Query]] = MappingProxyType(
+    {
+        "eks-cluster": Query(service="AmazonEKS", usage="AmazonEKS-Hours:perCluster", unit="hour"),
+        "eks-cluster-extended": Query(service="AmazonEKS", usage="AmazonEKS-Hours:extendedSupport", unit="hour"),
+        "nat-gateway": Query(service="AmazonEC2", usage="NatGateway-Hours", unit="hour"),
+        "nat-gateway-data": Query(service="AmazonEC2", usage="NatGateway-Bytes", unit="GB"),
+        "interface-endpoint": Query(service="AmazonVPC", usage="VpcEndpoint-Hours", unit="zone-hour"),
+        "interface-endpoint-data": Query(service="AmazonVPC", usage="VpcEndpoint-Bytes", unit="GB"),
+        "public-ipv4": Query(service="AmazonVPC", usage="PublicIPv4:InUseAddress", unit="hour"),
+        "ebs-gp3": Query(service="AmazonEC2", usage="EBS:VolumeUsage.gp3", unit="GB-month"),
+        "ebs-gp3-iops": Query(service="AmazonEC2", usage="EBS:VolumeP-IOPS.gp3", unit="IOPS-month"),
+        "ebs-gp3-throughput": Query(
+            service="AmazonEC2", usage="EBS:VolumeP-Throughput.gp3", unit="MiBps-month", per=1024
+        ),
+        "kms-key": Query(service="awskms", usage="KMS-Keys", unit="month"),
+        "kms-request": Query(service="awskms", usage="KMS-Requests", unit="request"),
+        "logs-ingested": Query(service="AmazonCloudWatch", usage="DataProcessing-Bytes", unit="GB"),
+        "logs-vended": Query(service="AmazonCloudWatch", usage="VendedLog-Bytes", unit="GB"),
+        "logs-stored": Query(service="AmazonCloudWatch", usage="TimedStorage-ByteHrs", unit="GB-month"),
+        "cloudwatch-metric": Query(service="AmazonCloudWatch", usage="CW:MetricMonitorUsage", unit="month"),
+        "transfer-internet": Query(service="AWSDataTransfer", usage="DataTransfer-Out-Bytes", unit="GB"),
+        "transfer-zones": Query(service="AWSDataTransfer", usage="DataTransfer-Regional-Bytes", unit="GB"),
+        "alb": _balancer("LoadBalancerUsage", "Application", "hour"),
+        "alb-unit": _balancer("LCUUsage", "Application", "LCU-hour"),
+        "nlb": _balancer("LoadBalancerUsage", "Network", "hour"),
+        "nlb-unit": _balancer("LCUUsage", "Network", "NLCU-hour"),
+        "fsx-lustre-persistent-2-125": _lustre("125"),
+        "fsx-lustre-persistent-2-250": _lustre("250"),
+        "fsx-lustre-persistent-2-500": _lustre("500"),
+        "fsx-lustre-persistent-2-1000": _lustre("1000"),
+        "efs-standard": Query(service="AmazonEFS", usage="TimedStorage-ByteHrs", unit="GB-month"),
+        "efs-infrequent": Query(service="AmazonEFS", usage="IATimedStorage-ET-ByteHrs", unit="GB-month"),
+        "efs-read": Query(service="AmazonEFS", usage="ETDataAccess-Bytes", unit="GB", where={"accessType": "Read"}),
+        "efs-written": Query(service="AmazonEFS", usage="ETDataAccess-Bytes", unit="GB", where={"accessType": "Write"}),
+        "backup-efs": Query(service="AWSBackup", usage="WarmStorage-ByteHrs-EFS", unit="GB-month"),
+        "s3-standard": Query(
+            service="AmazonS3", usage="TimedStorage-ByteHrs", unit="GB-month", where={"volumeType": "Standard"}
+        ),
+        "s3-write": Query(service="AmazonS3", usage="Requests-Tier1", unit="request"),
+        "s3-read": Query(service="AmazonS3", usage="Requests-Tier2", unit="request"),
+        "rds-gp3": Query(service="AmazonRDS", usage="RDS:GP3-Storage", unit="GB-month", where=_POSTGRES),
+        "rds-backup": Query(
+            service="AmazonRDS",
+            usage="RDS:ChargedBackupUsage",
+            unit="GB-month",
+            where={"databaseEngine": "PostgreSQL"},
+        ),
+        "ecr-storage": Query(service="AmazonECR", usage="TimedStorage-ByteHrs", unit="GB-month"),
+        "secret": Query(service="AWSSecretsManager", usage="AWSSecretsManager-Secrets", unit="month"),
+        "secret-request": Query(service="AWSSecretsManager", usage="AWSSecretsManagerAPIRequest", unit="request"),
+        "sqs-request": Query(
+            service="AWSQueueService", usage="Requests", unit="request", where={"queueType": "Standard"}
+        ),
+        "sns-request": Query(service="AmazonSNS", usage="Requests-Tier1", unit="request"),
+    }
+)
+"""Queries by price name in the catalog."""
+
+DATABASE: Final = "rds-postgres-"
+
+
+def query_of(name: str) -> Query | None:
+    """The query for a price; None if no single product of the list has it."""
+    if name.startswith(DATABASE):
+        kind = name.removeprefix(DATABASE)
+        return Query(service="AmazonRDS", usage=f"InstanceUsage:{kind}", unit="hour", where=_POSTGRES)
+    return QUERIES.get(name)
+
+
+def machine(kind: str) -> Query:
+    """The query for an EC2 instance type: Linux, shared tenancy, no preinstalled software, on-demand."""
+    where = {
+        "instanceType": kind,
+        "operatingSystem": "Linux",
+        "tenancy": "Shared",
+        "preInstalledSw": "NA",
+        "capacitystatus": "Used",
+        "licenseModel": "No License required",
+    }
+    return Query(service="AmazonEC2", usage=f"BoxUsage:{kind}", unit="hour", where=where)
+
+
+# Reads AWS's price list through its API (pricing:GetProducts).
+
+
+class Pricing(Protocol):
+    """The methods used of boto3's `pricing` client."""
+
+    def get_products(self, **arguments: Any) -> Mapping[str, Any]:
+        """One page of products."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A price from the list, per unit of the catalog."""
+
+    usd: Decimal
+    source: str
+    day: date
+
+
+def find(client: Pricing, query: Query, region: str) -> Found | str:
+    """The unique price for a query, or the reason why there is none.
+
+    The price is that of the first tier that is not free: free tiers apply per account, not per stack.
+    """
+    products = [one for one in _products(client, query, region) if query.matches(one["product"]["attributes"])]
+    by_price = {price: one for one in products if (price := _price(one)) is not None}
+    if not by_price:
+        return f"AWS's price list has no {query.usage} in {region}"
+    if len(by_price) > 1:
+        return f"AWS's price list has {len(by_price)} prices for {query.usage} in {region}"
+    (price, product), *_ = by_price.items()
+    usage = product["product"]["attributes"]["usagetype"]
+    source = f"AWS price list {query.service}, {region}, {usage}, version {product['version']}"
+    return Found(price / query.per, source, date.fromisoformat(product["publicationDate"][:10]))
+
+
+def _products(client: Pricing, query: Query, region: str) -> Iterator[Mapping[str, Any]]:
+    arguments: dict[str, Any] = {
+        "ServiceCode": query.service,
+        "Filters": query.filters(region),
+        "FormatVersion": "aws_v1",
+    }
+    while True:
+        page = client.get_products(**arguments)
+        for text in page["PriceList"]:
+            yield json.loads(text)
+        if not page.get("NextToken"):
+            return
+        arguments["NextToken"] = page["NextToken"]
+
+
+def _price(product: Mapping[str, Any]) -> Decimal | None:
+    """On-demand price of the first tier that is not free."""
+    tiers = [
+        (Decimal(dimension.get("beginRange", "0")), Decimal(dimension["pricePerUnit"]["USD"]))
+        for term in product["terms"].get("OnDemand", {}).values()
+        for dimension in term["priceDimensions"].values()
+        if "USD" in dimension["pricePerUnit"]
+    ]
+    return next((usd for _, usd in sorted(tiers) if usd > 0), None)
+
+
+# Current Spot savings, from EC2's Spot price history (ec2:DescribeSpotPriceHistory).
+
+
+DAYS: Final = 7
+"""Days of history: prices change within a week, and the range must cover that."""
+_DIGITS: Final = Decimal("0.01")
+
+
+class Ec2(Protocol):
+    """The methods used of boto3's `ec2` client."""
+
+    def describe_spot_price_history(self, **arguments: Any) -> Mapping[str, Any]:
+        """One page of prices."""
+
+
+def savings(client: Ec2, on_demand: Mapping[str, Decimal], now: datetime) -> dict[str, Decimal]:
+    """Average Spot savings per type, as a share of the on-demand price; types without a Spot price are omitted."""
+    seen: dict[str, list[Decimal]] = defaultdict(list)
+    for row in _history(client, sorted(on_demand), now):
+        seen[row["InstanceType"]].append(Decimal(row["SpotPrice"]))
+    saved = {kind: 1 - sum(prices, Decimal(0)) / len(prices) / on_demand[kind] for kind, prices in sorted(seen.items())}
+    return {kind: share.quantize(_DIGITS) for kind, share in saved.items() if share > 0}
+
+
+def _history(client: Ec2, kinds: list[str], now: datetime) -> Iterable[Mapping[str, Any]]:
+    arguments: dict[str, Any] = {
+        "InstanceTypes": kinds,
+        "ProductDescriptions": ["Linux/UNIX"],
+        "StartTime": now - timedelta(days=DAYS),
+        "EndTime": now,
+    }
+    while kinds:
+        page = client.describe_spot_price_history(**arguments)
+        yield from page["SpotPriceHistory"]
+        if not page.get("NextToken"):
+            return
+        arguments["NextToken"] = page["NextToken"]
+
+
+# Generates a region's price file from AWS's price list and Spot price history.
+
+
+HEAD: Final = """\
+# Prices in USD for `per` units (default: one), on-demand, without free tiers and taxes; the first tier if there are
+# several. Generated by `slipway prices refresh`. Anything without a price here is reported as unpriced, never as zero.
+"""
+PER: Final = {"request": 1_000_000}
+"""Units of one price in the file, where the price of one is too small to read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refreshed:
+    """The new prices of a region.
+
+    Attributes:
+        region: The region.
+        document: Content of the price file.
+        taken: Names of prices taken from the list.
+        kept: Names of prices kept from the current file, with the reason.
+        missing: Names without a price, with the reason.
+    """
+
+    region: str
+    document: Mapping[str, Any]
+    taken: tuple[str, ...]
+    kept: Mapping[str, str]
+    missing: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The text of the price file."""
+        return HEAD + yaml.safe_dump(dict(self.document), sort_keys=False, width=120, allow_unicode=True)
+
+    @property
+    def name(self) -> str:
+        """The file's name in the catalog's folder."""
+        return "prices.yaml" if self.region == prices.REGION else f"prices-{self.region}.yaml"
+
+    def write(self, folder: Path) -> Path:
+        """Write the price file; returns its path."""
+        path = folder / self.name
+        path.write_text(self.text, encoding="utf-8")
+        return path
+
+
+def refresh(pricing: Pricing, ec2: Ec2, region: str, now: datetime, kinds: Iterable[str] | None = None) -> Refreshed:
+    """Query every price that the catalog names.
+
+    Args:
+        pricing: boto3's `pricing` client.
+        ec2: boto3's `ec2` client of the region.
+        region: Region to query.
+        now: End of the Spot price history.
+        kinds: Instance types; by default all of the catalog.
+    """
+    book = prices.book(region)
+    own = book if book.region == region else None
+    names = sorted({*QUERIES, *prices.PRICES, *(own.prices if own else ())})
+    entries: dict[str, Any] = {}
+    taken, kept, missing = [], {}, {}
+    for name in names:
+        answer = _ask(pricing, name, region)
+        if isinstance(answer, Found):
+            query = query_of(name)
+            entries[name] = _entry(answer, query.unit if query else "")
+            taken.append(name)
+        elif own is not None and name in own.prices:
+            entries[name], kept[name] = _kept(own.prices[name]), answer
+        else:
+            missing[name] = answer
+    machines = _machines(pricing, region, sorted(instances.ALL if kinds is None else kinds))
+    saved = _spot(ec2, machines, now, own or prices.HERE)
+    document = {
+        "region": region,
+        "prices": entries,
+        "instances": machines,
+        "unpriced": {"capacity-block": prices.UNPRICED["capacity-block"], **missing},
+        "spot": saved,
+    }
+    return Refreshed(region=region, document=document, taken=tuple(taken), kept=kept, missing=missing)
+
+
+def _ask(pricing: Pricing, name: str, region: str) -> Found | str:
+    query = query_of(name)
+    if query is None:
+        return "no single product of AWS's price list has it"
+    return find(pricing, query, region)
+
+
+def _machines(pricing: Pricing, region: str, kinds: Iterable[str]) -> dict[str, Any]:
+    answers = {kind: find(pricing, machine(kind), region) for kind in kinds}
+    return {kind: _entry(answer, "hour") for kind, answer in answers.items() if isinstance(answer, Found)}
+
+
+def _spot(ec2: Ec2, machines: Mapping[str, Any], now: datetime, before: Book) -> dict[str, Any]:
+    gpus = {kind: Decimal(entry["usd"]) for kind, entry in machines.items() if instances.ALL[kind].gpus}
+    saved = savings(ec2, gpus, now)
+    if not saved:
+        return {
+            "low": str(before.spot.low),
+            "high": str(before.spot.high),
+            "types": {kind: str(share) for kind, share in sorted(before.spot.types.items())},
+            "source": before.spot.source.text,
+            "date": before.spot.source.day,
+        }
+    return {
+        "low": str(min(saved.values())),
+        "high": str(max(saved.values())),
+        "types": {kind: str(share) for kind, share in saved.items()},
+        "source": f"EC2 DescribeSpotPriceHistory, Linux/UNIX, averages of {DAYS} days and all zones",
+        "date": now.date(),
+    }
+
+
+def _entry(found: Found, unit: str) -> dict[str, Any]:
+    per = PER.get(unit, 1)
+    return _document(found.usd * per, unit, per, found.source, found.day)
+
+
+def _kept(price: Price) -> dict[str, Any]:
+    return _document(price.usd, price.unit, price.per, price.source.text, price.source.day)
+
+
+def _document(usd: Decimal, unit: str, per: int, source: str, day: date) -> dict[str, Any]:
+    number = f"{usd:f}"
+    whole = number.rstrip("0").rstrip(".") if "." in number else number
+    entry: dict[str, Any] = {"usd": whole, "unit": unit, "source": source, "date": day}
+    return entry if per == 1 else {"usd": whole, "per": per, "unit": unit, "source": source, "date": day}

@@ -1,0 +1,151 @@
+"""Software that add-ons install, by name: pinned versions, and facts that other parts of the platform derive from.
+
+The rows are in `data/software.yaml`. From them come reserved namespaces, allowed chart repositories, images that are
+pulled through caches, resources that teams may create, and the kinds of jobs that Kueue queues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeVar, cast
+
+from spec.catalog.document import load
+
+FILE: Final = "software.yaml"
+PodSecurity = Literal["privileged", "baseline", "restricted"]
+"""Pod Security Standards (kubernetes.io, "Pod Security Standards")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnNamespace:
+    """The namespace of an add-on's controllers.
+
+    Attributes:
+        name: Name of the namespace.
+        pod_security: Enforced Pod Security level.
+    """
+
+    name: str
+    pod_security: PodSecurity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """A PodDisruptionBudget of a controller, which keeps one of its pods; `selects` are the labels of its pods."""
+
+    name: str
+    selects: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Software:
+    """One version of one project's software.
+
+    Attributes:
+        name: Name of the chart or project.
+        version: Exact version, in the publisher's spelling (with `v` or without).
+        released: Date of the release.
+        source: Where version and date were read.
+        namespace: Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`.
+        images: By the path of a chart's value: the registry, repository or image that is its default.
+        team_kinds: By API group: resources that members of teams may create.
+        queued_kinds: By kind: the integration of Kueue that queues it.
+        addon: Key in the stack file of the add-on that these kinds come with.
+        budget: A PodDisruptionBudget that its chart has no value for.
+    """
+
+    name: str
+    version: str
+    released: date
+    source: str
+    namespace: OwnNamespace | None = None
+    images: dict[str, str] = field(default_factory=dict)
+    team_kinds: dict[str, list[str]] = field(default_factory=dict)
+    queued_kinds: dict[str, str] = field(default_factory=dict)
+    addon: str | None = None
+    budget: Budget | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartRef(Software):
+    """One version of one Helm chart; `repository` is an `https://` repository or an `oci://` registry with its path."""
+
+    repository: str
+
+    @property
+    def chart(self) -> str:
+        """What Helm calls the chart: its name in an `https://` repository, or a whole `oci://` reference."""
+        return f"{self.repository}/{self.name}" if self.in_registry else self.name
+
+    @property
+    def in_registry(self) -> bool:
+        """Whether the chart is in an OCI registry and not in a repository of Helm's own kind."""
+        return self.repository.startswith("oci://")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManifestRef(Software):
+    """One version of software that is published as manifests, which the platform declares itself, with their image."""
+
+    image: str
+
+
+Row = TypeVar("Row")
+_KEYS: Final[Mapping[str, str]] = MappingProxyType({"released": "date"})
+"""Names of fields in the file, where they aren't the field's own in camel case."""
+_PARTS: Final[Mapping[str, type[Any]]] = MappingProxyType({"namespace": OwnNamespace, "budget": Budget})
+_MAPS: Final = ("images", "queued_kinds", "selects", "team_kinds")
+
+
+def row_of(kind: type[Row], name: str, given: Mapping[str, Any]) -> Row:
+    """A row of the file. Not by pydantic, which would take a sixth of the time of the policy pack in each preview.
+
+    Raises:
+        ValueError: A key is unknown or missing, or a value is of another type.
+    """
+    names = {_KEYS.get(each.name, _camel(each.name)): each.name for each in fields(cast(Any, kind))}
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        attribute = names.get(key)
+        expected = date if key == "date" else dict if attribute in (*_MAPS, *_PARTS) else str
+        if attribute is None or not isinstance(value, expected):
+            msg = f"{FILE}, {name}.{key}: " + (f"must be a {expected.__name__}" if attribute else "is no key of a row")
+            raise ValueError(msg)
+        part, given_value = _PARTS.get(attribute), cast(Any, value)
+        values[attribute] = row_of(part, f"{name}.{key}", given_value) if part else value
+    try:
+        return kind(**values)
+    except TypeError as error:
+        msg = f"{FILE}, {name}: {error}"
+        raise ValueError(msg) from None
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _read(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, ChartRef | ManifestRef]:
+    kinds: dict[str, type[ChartRef | ManifestRef]] = {
+        name: ManifestRef if "image" in row else ChartRef for name, row in rows.items()
+    }
+    return MappingProxyType({name: row_of(kinds[name], name, {"name": name, **row}) for name, row in rows.items()})
+
+
+SOFTWARE: Final = _read(load(FILE))
+CHARTS: Final[Mapping[str, ChartRef]] = MappingProxyType(
+    {name: row for name, row in SOFTWARE.items() if isinstance(row, ChartRef)}
+)
+MANIFESTS: Final[Mapping[str, ManifestRef]] = MappingProxyType(
+    {name: row for name, row in SOFTWARE.items() if isinstance(row, ManifestRef)}
+)
+
+CLUSTER_AUTOSCALER_IMAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"1.32": "v1.32.5", "1.33": "v1.33.3", "1.34": "v1.34.2", "1.35": "v1.35.2", "1.36": "v1.36.1"}
+)
+"""Image by Kubernetes minor version: the autoscaler simulates the scheduler of one version (its README, "Releases").
+Tags published at registry.k8s.io as of 2026-07 (github.com/kubernetes/k8s.io, images of autoscaling; 2025-11 up to
+1.34). For other versions the chart's default applies."""

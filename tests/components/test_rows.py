@@ -1,0 +1,171 @@
+"""What components declare with some settings: the rows of `rows/*.yaml`, by subject."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+import pytest
+
+from components.addons.registry import REGISTRY
+from components.pools.karpenter import limits, node_overlay, node_pool, requirements, wants_overlay
+from components.pools.nodeclass import NodeClassArgs, node_class
+from sandbox.aws.schema import schema
+from spec.settings.addons import AddonSettings
+from tests.components.addons.test_registry import KINDS
+from tests.components.cluster.support import record_cluster
+from tests.components.network.test_network import record as record_network
+from tests.components.pools.samples import BLOCK, record_fleet, spec
+from tests.components.rows import FOLDER, Row, Tagged, differences, rows
+from tests.components.storage.support import record as record_storage
+from tests.support.context import seen_parts
+from tests.support.mocks import Recording
+
+Declared = tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
+"""What is declared by name, and what resources return."""
+
+
+def resources(recording: Recording) -> Declared:
+    """Inputs by logical name, with type and options below `TYPE` and `OPTIONS`, and names by type below `TYPES`."""
+    declared: dict[str, Any] = {"TYPES": {}}
+    for one in (each for each in recording if each.custom):
+        declared["TYPES"].setdefault(one.type.rpartition(":")[2], []).append(one.name)
+        options = ("protect", "retain_on_delete", "ignore_changes", "delete_before_replace", "timeouts")
+        declared[one.name] = {
+            **one.inputs,
+            "TYPE": one.type,
+            "OPTIONS": {key: _plain(getattr(one, key)) for key in options},
+        }
+    return declared, {one.name: one.outputs for one in recording}
+
+
+def _plain(option: Any) -> Any:
+    return list(option) if isinstance(option, tuple) else option
+
+
+def storage(row: Row) -> Declared:
+    """The component; `set` are dotted paths of a stack file."""
+    assert not row.more
+    return resources(record_storage(dict(row.set)))
+
+
+def cluster(row: Row) -> Declared:
+    """Control plane and EKS add-ons; `set` are settings of `cluster`."""
+    assert not row.more
+    return resources(record_cluster(**row.set))
+
+
+def network(row: Row) -> Declared:
+    """The component; `set` are settings of `network`, `letters` its zones."""
+    return resources(record_network(row.more.get("letters", "ab"), **row.set))
+
+
+def fleet(row: Row) -> Declared:
+    """All node pools, one of which is `work`; `set` are its settings, on top of those of `of`."""
+    return resources(record_fleet({"work": {**_base(row), **row.set}}))
+
+
+def _base(row: Row) -> Mapping[str, Any]:
+    bases: dict[str, Mapping[str, Any]] = {
+        "managed": {"preset": "a100", "provisioner": "managed"},
+        "reserved": {"preset": "h100", "capacity": {"market": "reserved", "reservation": RESERVATION}},
+        "block": BLOCK,
+    }
+    return bases[row.more["of"]] if "of" in row.more else {}
+
+
+RESERVATION: Final = {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}
+
+
+def elastic(row: Row) -> Declared:
+    """Manifests of an elastic pool `work` of the cluster `ml`; `set` are its settings, on top of those of `of`."""
+    pool = spec(**_base(row), **row.set)
+    args = NodeClassArgs(
+        spec=pool, cluster="ml", instance_profile="ml-nodes", placement_group="together", tags={"owner": "ml-platform"}
+    )
+    made = {
+        "class": node_class(args),
+        "pool": node_pool(pool),
+        "requirements": {each["key"]: each["values"] for each in requirements(pool)},
+        "limits": limits(pool),
+    }
+    return {**made, **({"overlay": node_overlay(pool)} if wants_overlay(pool) else {})}, {}
+
+
+def addons(row: Row) -> Declared:
+    """An add-on: values by release, and manifests; `set` are its settings, `with` other parts of the stack file."""
+    kind: type[AddonSettings] = KINDS[row.more["addon"]]
+    assert row.more.keys() <= {"addon", "with"}, row.place
+    settings = kind.model_validate_json(json.dumps(row.set))
+    parts = {"addons": {}, **row.more.get("with", {})}
+    seen = seen_parts(lambda: REGISTRY[kind](settings), **parts)
+    found, outputs = resources(seen.recording)
+    return {**found, **seen.before, **seen.objects, **seen.values}, outputs
+
+
+SUBJECTS: Final[Mapping[str, Callable[[Row], Declared]]] = {
+    one.__name__: one for one in (storage, cluster, network, fleet, elastic, addons)
+}
+
+
+@cache
+def all_rows() -> tuple[tuple[str, Row], ...]:
+    return tuple((subject, row) for subject in SUBJECTS for row in rows(subject))
+
+
+@pytest.mark.parametrize(("subject", "row"), all_rows(), ids=[row.id for _, row in all_rows()])
+def test_what_is_declared(subject: str, row: Row) -> None:
+    declared, outputs = SUBJECTS[subject](row)
+    assert list(differences(row.has, declared, outputs)) == [], row.id
+    assert list(unknown(row.has, declared)) == [], row.id
+
+
+def unknown(has: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterator[str]:
+    """Inputs of AWS resources that must be absent, and that their types don't have: a slip of the pen."""
+    for name, part in has.items():
+        token = declared.get(name, {}).get("TYPE", "") if isinstance(part, Mapping) else ""
+        if token.startswith("aws:"):
+            known = schema(token)
+            assert known is not None, token
+            yield from (f"{name}.{key}" for key, value in part.items() if value is None and key not in known.inputs)
+
+
+def test_an_input_that_a_type_does_not_have_is_a_slip() -> None:
+    declared = {"key": {"TYPE": "aws:kms/key:Key"}}
+    assert list(unknown({"key": {"multiRegion": None, "multiRegional": None}}, declared)) == ["key.multiRegional"]
+
+
+def test_every_file_is_read_and_no_requirement_is_written_twice() -> None:
+    assert {file.stem for file in FOLDER.glob("*.yaml")} == set(SUBJECTS)
+    requirements = [(subject, row.more.get("addon"), row.what) for subject, row in all_rows()]
+    assert len(requirements) == len(set(requirements))
+
+
+def test_a_difference_is_found() -> None:
+    def found(expected: Any, actual: Any) -> list[str]:
+        return list(_found(expected, actual))
+
+    def _found(expected: Any, actual: Any) -> Iterator[str]:
+        return differences(expected, actual, {"key": {"arn": "a"}})
+
+    policy = '{"Statement": [{"Sid": "Read", "Action": ["s3:GetObject"]}], "Version": "1"}'
+    for expected, actual in (
+        ({"a": 1}, {"a": 2}),
+        ({"a": {}}, {"a": {"b": 1}}),
+        ({"a": True}, {"a": 1}),
+        ({"a": 1}, {}),
+        ({"a": None}, {"a": None}),
+        ({"a": [1]}, {"a": [1, 2]}),
+        ({"a": [{"b": 1}]}, {"a": [{"b": 1, "c": 2}]}),
+        (Tagged("only", {"a": 1}), {"a": 1, "b": 2}),
+        (Tagged("holds", [3]), [1, 2]),
+        (Tagged("matches", "[0-9]+"), "a1"),
+        (Tagged("output", "key.arn"), "b"),
+        ({"Read": {"Action": ["s3:PutObject"]}}, policy),
+        ({"Write": {"Action": ["s3:GetObject"]}}, policy),
+    ):
+        assert len(found(expected, actual)) == 1, (expected, actual)
+    assert found({"Read": {"Action": Tagged("holds", ["s3:GetObject"])}}, policy) == []
+    assert found({"a": None, "b": Tagged("output", "key.arn")}, {"b": "a"}) == []

@@ -1,0 +1,92 @@
+"""Builders of fixtures: small resources and stacks with the property names of the provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from policies.resources.access import MISSING
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixtureResource:
+    """A resource in a fixture.
+
+    Attributes:
+        type: Type token; by default the first type of the rule.
+        props: Its properties.
+        takes: By property, names of resources of the fixture whose outputs the property uses.
+    """
+
+    type: str = ""
+    props: Mapping[str, Any] = field(default_factory=dict)
+    protect: bool = False
+    ignore_changes: tuple[str, ...] = ()
+    delete_before_replace: bool | None = None
+    provider: Mapping[str, Any] = field(default_factory=dict)
+    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+PropertyPath = tuple[str | int, ...]
+"""Of a value in properties."""
+Fixture = Mapping[str, FixtureResource]
+"""Resources by logical name: one for a resource rule, all relevant ones for a stack rule."""
+
+
+class Row(dict[str, FixtureResource]):
+    """A fixture with its place, `FILE:LINE`."""
+
+    def __init__(self, fixture: Fixture, place: str) -> None:
+        super().__init__(fixture)
+        self.place = place
+
+
+def one(props: Mapping[str, Any], **options: Any) -> Fixture:
+    """A fixture of a single resource."""
+    return {"it": FixtureResource(props=props, **options)}
+
+
+def edited(props: Mapping[str, Any], path: str, value: Any = MISSING) -> dict[str, Any]:
+    """A copy of properties with one value changed, or removed if there is no value; `a.b.0.c` is a path."""
+    copy: Any = deepcopy(dict(props))
+    target = copy
+    *above, last = [int(part) if part.isdigit() else part.replace("|", ".") for part in path.split(".")]
+    for part in above:
+        target = target[part]
+    if value is MISSING:
+        del target[last]
+    else:
+        target[last] = value
+    return dict(copy)
+
+
+def with_(fixture: Fixture, name: str, path: str, value: Any = MISSING) -> Fixture:
+    """A fixture with one value of one of its resources changed or removed; `|` in a path is a dot in a key."""
+    return {**fixture, name: replace(fixture[name], props=edited(fixture[name].props, path, value))}
+
+
+def without(fixture: Fixture, *names: str) -> Fixture:
+    """A fixture without some of its resources."""
+    return {name: resource for name, resource in fixture.items() if name not in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFixtures:
+    """Fixtures of one rule.
+
+    Attributes:
+        good: Fixtures in which no check of the rule reports a violation, with production's settings.
+        bad: By check: fixtures in which this check, and no other of the rule, reports a violation with production's
+            settings.
+        bad_elsewhere: By check and environment: fixtures in which this check reports a violation with the settings of
+            that environment, and none with production's.
+        deferred: By reason: paths of properties whose unknown value defers a check to the update. The value decides,
+            although no fixture shows it.
+    """
+
+    good: Sequence[Row]
+    bad: Mapping[str, Sequence[Row]]
+    bad_elsewhere: Mapping[str, Mapping[str, Sequence[Row]]] = field(default_factory=dict)
+    deferred: Mapping[str, Sequence[PropertyPath]] = field(default_factory=dict)

@@ -1,0 +1,74 @@
+"""The stack file that fixtures belong to: two teams, their queues, one admission rule, and a group of readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+from pydantic.alias_generators import to_camel
+
+from components.composition.boundaries import Boundaries, Identity
+from policies.stack_file import StackFile, from_platform
+from spec.settings import load, read_stack
+from spec.settings.admission import Admission
+from tests.policies.build import FixtureResource
+from tests.support.day import TODAY
+from tests.support.stacks import FOLDER
+
+ACCOUNT: Final = "arn:aws:iam::111122223333:role/"
+RULE: Final = "image-tag.platform.slipway"
+
+
+def _team(name: str) -> dict[str, Any]:
+    return {
+        "project": "p",
+        "costCenter": "c",
+        "members": {"engineers": {"principalArn": f"{ACCOUNT}{name}"}},
+        "cpus": {"cpu": {"nominalQuota": 4}},
+    }
+
+
+@cache
+def stack_file() -> StackFile:
+    """Parts of stack dev, so that a comparison with each of its objects takes little time."""
+    settings: Any = deepcopy(read_stack("dev", FOLDER))
+    del settings["cost"]
+    settings["pools"] = {name: settings["pools"][name] for name in ("system", "cpu")}
+    settings["cluster"]["access"]["readers"] = {"principalArn": f"{ACCOUNT}readers", "kubernetesGroups": ["readers"]}
+    settings["admission"] = {to_camel(name): "off" for name in Admission.model_fields if name != "max_replicas"}
+    del settings["admission"]["imageTag"]
+    more = {"addons": {"kueue": {}}, "storage": {}, "teams": {name: _team(name) for name in ("vision", "language")}}
+    return from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform)
+
+
+def given() -> Boundaries:
+    """What it gives."""
+    return stack_file().boundaries
+
+
+def object_of(identity: Identity) -> FixtureResource:
+    """One of its objects."""
+    return FixtureResource(type=identity[0], props=deepcopy(dict(given().objects[identity])))
+
+
+def all_objects() -> Mapping[str, FixtureResource]:
+    """All of its objects, by a logical name."""
+    return {
+        f"{kind.rpartition(':')[2]}-{place}-{name}": object_of((kind, place, name))
+        for kind, place, name in given().objects
+    }
+
+
+def all_names() -> Mapping[str, FixtureResource]:
+    """The same, with names alone."""
+    kept = ("name", "namespace")
+    return {
+        key: replace(
+            one,
+            props={"metadata": {name: one.props["metadata"][name] for name in kept if name in one.props["metadata"]}},
+        )
+        for key, one in all_objects().items()
+    }

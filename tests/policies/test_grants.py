@@ -1,0 +1,148 @@
+"""What any role of the program may allow, and, on a real API server, what a role with all of it may not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from policies.checks import grants as table
+from policies.checks.grants import READS, SYSTEM, Grant, harmless
+from sandbox.kubernetes.client import KubeClient
+from tests.sandbox.plane import CLUSTER, start_plane
+
+USER = "reader"
+ALL = (
+    *sorted(Grant(verb, group, kind) for group, kinds in table._READ.items() for kind in kinds for verb in READS),
+    *sorted(table._ASKS | table._NOTES),
+)
+"""What a ClusterRole may allow, without custom resources."""
+TAKEOVERS = tuple(
+    Grant(verb, group, target)
+    for verbs, group, targets in (
+        ("get list watch create update patch delete deletecollection", "", "secrets"),
+        ("create update patch delete", "", "pods nodes namespaces serviceaccounts persistentvolumes configmaps"),
+        ("get create", "", "pods/exec pods/attach pods/portforward pods/proxy services/proxy nodes/proxy"),
+        ("create", "", "serviceaccounts/token pods/binding pods/eviction bindings"),
+        ("update patch", "", "pods/ephemeralcontainers pods/status nodes/status services/status namespaces/finalize"),
+        ("impersonate", "", "users groups serviceaccounts"),
+        ("create update patch", "apps", "deployments daemonsets statefulsets replicasets deployments/scale"),
+        ("create update patch", "batch", "jobs cronjobs"),
+        ("bind escalate create update patch", "rbac.authorization.k8s.io", "roles clusterroles"),
+        ("create update patch delete", "rbac.authorization.k8s.io", "rolebindings clusterrolebindings"),
+        ("create update patch delete", "admissionregistration.k8s.io", (
+            "validatingwebhookconfigurations mutatingwebhookconfigurations validatingadmissionpolicies "
+            "validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings")),
+        ("get list create", "certificates.k8s.io", "certificatesigningrequests"),
+        ("update", "certificates.k8s.io", "certificatesigningrequests/approval certificatesigningrequests/status"),
+        ("approve sign attest", "certificates.k8s.io", "signers"),
+        ("create update patch", "apiregistration.k8s.io", "apiservices"),
+        ("create update patch", "apiextensions.k8s.io", "customresourcedefinitions"),
+        ("create update patch delete", "coordination.k8s.io", "leases"),
+        ("create update", "storage.k8s.io", "csinodes csidrivers volumeattachments"),
+        ("create update patch", "networking.k8s.io", "networkpolicies ingresses"),
+        ("create", "", "resourcequotas limitranges"),
+        ("get", "", "/logs /debug/pprof /configz"),
+    )
+    for verb in verbs.split()
+    for target in targets.split()
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("grant", TAKEOVERS, ids=str)
+def test_what_takes_over_something_is_not_listed(grant: Grant) -> None:
+    assert not harmless(grant)
+    assert not harmless(grant, "kube-system")
+
+
+@pytest.mark.parametrize("grant", ALL, ids=str)
+def test_what_is_listed_is_listed_everywhere(grant: Grant) -> None:
+    assert harmless(grant)
+    assert harmless(grant, "scanner")
+
+
+@pytest.mark.parametrize("verb", ["create", "delete", "patch", "update"])
+def test_leases_are_for_a_controller_in_its_own_namespace(verb: str) -> None:
+    lease = Grant(verb, "coordination.k8s.io", "leases")
+    assert harmless(lease, "scanner")
+    assert not harmless(lease)
+    assert not any(harmless(lease, space) for space in SYSTEM)
+
+
+@pytest.mark.parametrize(
+    "grant",
+    [
+        Grant("*", "", "pods"),
+        Grant("get", "*", "pods"),
+        Grant("get", "", "*"),
+        Grant("get", "", "*/log"),
+        Grant("get", "", "pods/*"),
+        Grant("get", "", "Pods"),
+        Grant("GET", "", "pods"),
+        Grant("get", "example.com", "*"),
+        Grant("get", "example.com", "*/status"),
+        Grant("get", "example.com", "widgets/exec"),
+        Grant("get", "example.k8s.io", "widgets"),
+        Grant("get", "extensions", "widgets"),
+        Grant("update", "example.com", "widgets"),
+        Grant("get", "", "/*"),
+        Grant("get", "", "/metrics*"),
+        Grant("post", "", "/metrics"),
+    ],
+    ids=str,
+)
+def test_wildcards_and_other_spellings_are_not_listed(grant: Grant) -> None:
+    assert not harmless(grant, "scanner")
+
+
+@pytest.mark.parametrize("target", ["widgets", "widgets/status", "widgets/scale"])
+def test_custom_resources_may_be_read(target: str) -> None:
+    assert harmless(Grant("list", "kueue.x-k8s.io", target))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
+    """An API server with a user that has everything that is listed for all namespaces."""
+    plane = start_plane(tmp_path_factory.mktemp("grants"))
+    try:
+        plane.pool.create(CLUSTER, "1.36")
+        rules = [{"apiGroups": [one.group], "resources": [one.target], "verbs": [one.verb]} for one in ALL]
+        urls = {"nonResourceURLs": sorted(table._URLS), "verbs": ["get"]}
+        api = "rbac.authorization.k8s.io"
+        role = {"apiVersion": f"{api}/v1", "kind": "ClusterRole", "metadata": {"name": USER}}
+        plane.client.create({**role, "rules": [*rules, urls]}, "test")
+        plane.client.create({
+            **role, "kind": "ClusterRoleBinding",
+            "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": USER},
+            "subjects": [{"apiGroup": api, "kind": "User", "name": USER}],
+        }, "test")  # fmt: skip
+        yield plane.client
+    finally:
+        plane.supervisor.stop_all()
+
+
+def allowed(client: KubeClient, grant: Grant) -> bool:
+    """What the API server's own authorizer says."""
+    resource, _, part = grant.target.partition("/")
+    place = {
+        "group": grant.group,
+        "resource": resource,
+        "subresource": part,
+        "verb": grant.verb,
+        "namespace": "default",
+    }
+    asked = (
+        {"nonResourceAttributes": {"path": grant.target, "verb": grant.verb}}
+        if grant.target.startswith("/")
+        else {"resourceAttributes": place}
+    )
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
+    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    answer = client.call("POST", path, {**review, "spec": {"user": USER, **asked}})
+    return bool(answer["status"]["allowed"])
+
+
+@pytest.mark.sandbox
+def test_a_real_api_server_lets_a_role_with_everything_listed_take_over_nothing(client: KubeClient) -> None:
+    assert all(allowed(client, grant) for grant in (ALL[0], ALL[-1], Grant("get", "", "/metrics")))
+    assert [grant for grant in TAKEOVERS if allowed(client, grant)] == []

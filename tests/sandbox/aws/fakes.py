@@ -1,0 +1,79 @@
+"""The aws provider's ports, recording their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.errors import SandboxError
+from sandbox.ports import ClusterEndpoint
+
+
+class FakeClusters:
+    """API servers that exist only by name."""
+
+    def __init__(self) -> None:
+        self.running: dict[str, ClusterEndpoint] = {}
+        self.versions: dict[str, str] = {}
+        self.expected: dict[str, str] = {}
+
+    def expect(self, program: str, version: str) -> None:
+        self.expected[program] = version
+
+    def create(self, name: str, version: str) -> ClusterEndpoint:
+        self.versions[name] = version
+        port = 40000 + len(self.running)
+        return self.running.setdefault(name, ClusterEndpoint(f"https://127.0.0.1:{port}", "Y2E="))
+
+    def delete(self, name: str) -> None:
+        self.running.pop(name, None)
+
+    def get(self, name: str) -> ClusterEndpoint | None:
+        return self.running.get(name)
+
+
+class FakeNodes:
+    """The nodes of each group, as (inputs, data of the launch template), and the tags of Auto Scaling groups."""
+
+    def __init__(self) -> None:
+        self.groups: dict[tuple[str, str], tuple[Mapping[str, Any], Mapping[str, Any] | None]] = {}
+        self.tags: dict[tuple[str, str], str] = {}
+
+    def node_group_changed(
+        self, cluster: str, name: str, inputs: Mapping[str, Any], launch_template: Mapping[str, Any] | None
+    ) -> None:
+        self.groups[cluster, name] = (inputs, launch_template)
+
+    def node_group_deleted(self, cluster: str, name: str) -> None:
+        self.groups.pop((cluster, name), None)
+
+    def asg_tag_changed(self, asg_name: str, key: str, value: str | None) -> None:
+        if value is None:
+            self.tags.pop((asg_name, key), None)
+        else:
+            self.tags[asg_name, key] = value
+
+
+class FakeAddons:
+    """The add-ons of each cluster with their configuration; one named `broken` has problems and never becomes ready."""
+
+    def __init__(self) -> None:
+        self.present: dict[tuple[str, str], str | None] = {}
+        self.came: set[str] = set()
+        """Add-ons whose chart came after they were recorded."""
+
+    def behind(self, urn: str, name: str) -> bool:
+        return name in self.came
+
+    def problems(self, name: str, configuration: str | None) -> list[str]:
+        return [f"bad: {configuration}"] if configuration == "broken" else []
+
+    def changed(self, urn: str, cluster: str, name: str, configuration: str | None) -> None:
+        if name == "broken":
+            msg = "its pods are Pending"
+            raise SandboxError(msg)
+        self.present[cluster, name] = configuration
+        self.came.discard(name)
+
+    def deleted(self, urn: str, cluster: str, name: str) -> None:
+        del self.present[cluster, name]

@@ -1,0 +1,293 @@
+"""What AWS refuses because of other objects is refused at `up`, with the service's code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sandbox.aws.client import Aws, AwsError
+from sandbox.aws.client import World as Shared
+from sandbox.aws.provider import AwsProvider
+from sandbox.rpc.errors import ProviderError
+from sandbox.rpc.hooks import Resource
+from tests.sandbox.aws.samples import SAMPLES, World
+from tests.sandbox.aws.samples.world import document
+
+CLUSTER, NODES, ADDON = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup", "aws:eks/addon:Addon"
+ENTRY, POD = "aws:eks/accessEntry:AccessEntry", "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+SUBNET, GROUP = "aws:ec2/subnet:Subnet", "aws:ec2/securityGroup:SecurityGroup"
+INLINE, ATTACHMENT = "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+
+
+@pytest.fixture
+def provider(world: World) -> AwsProvider:
+    return AwsProvider(Shared(world.aws.clients))
+
+
+def of(type_token: str) -> Resource:
+    return Resource(f"urn:pulumi:s::p::{type_token}::thing", type_token, "thing")
+
+
+def create(provider: AwsProvider, world: World, type_token: str, **inputs: Any) -> tuple[str, dict[str, Any]]:
+    """As the engine does it: checked first."""
+    checked, failures = provider.check(world.aws, of(type_token), inputs, {}, b"seed")
+    assert failures == []
+    return provider.create(world.aws, of(type_token), checked)
+
+
+def refused(provider: AwsProvider, world: World, type_token: str, **inputs: Any) -> str:
+    """The code with which a creation is refused; nothing is left of it."""
+    with pytest.raises(AwsError) as raised:
+        create(provider, world, type_token, **inputs)
+    return raised.value.code
+
+
+def sample(world: World, type_token: str, **changes: Any) -> dict[str, Any]:
+    return {**SAMPLES[type_token].inputs(world), **changes}
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.aws.lifecycle.DELETE_PAUSE_SECONDS", 0)
+
+
+# -- order of deletion
+
+
+def _mount_target(world: World, subnet: str, group: str) -> tuple[str, dict[str, Any]]:
+    names = {"fileSystemId": world.file_system(), "subnetId": subnet, "securityGroups": [group]}
+    return world.make("aws:efs/mountTarget:MountTarget", **names)
+
+
+def _place(world: World) -> tuple[str, str]:
+    subnet = world.subnets(1)[0]
+    vpc = world.aws.call("ec2", "describe_subnets", SubnetIds=[subnet])["Subnets"][0]["VpcId"]
+    return subnet, world.make(GROUP, name=world.unique("group"), vpcId=vpc)[0]
+
+
+def _delete(provider: AwsProvider, world: World, type_token: str, id: str) -> None:
+    provider.delete(world.aws, of(type_token), id, {}, {})
+
+
+def test_a_subnet_and_a_group_under_a_mount_target_stay(provider: AwsProvider, world: World) -> None:
+    subnet, group = _place(world)
+    id, outputs = _mount_target(world, subnet, group)
+    for type_token, one in ((SUBNET, subnet), (GROUP, group)):
+        with pytest.raises(AwsError) as raised:
+            _delete(provider, world, type_token, one)
+        assert raised.value.code == "DependencyViolation"
+    world.lifecycle("aws:efs/mountTarget:MountTarget").delete(id, outputs)
+    _delete(provider, world, GROUP, group)
+    _delete(provider, world, SUBNET, subnet)
+
+
+def test_a_subnet_of_a_cluster_or_a_file_system_stays(provider: AwsProvider, world: World) -> None:
+    subnets = world.subnets()
+    world.make(CLUSTER, name=world.unique("c"), roleArn=world.role()["arn"], vpcConfig={"subnetIds": subnets})
+    with pytest.raises(AwsError, match="has dependencies and cannot be deleted: cluster c-"):
+        _delete(provider, world, SUBNET, subnets[1])
+    lustre = SAMPLES["aws:fsx/lustreFileSystem:LustreFileSystem"].inputs(world)
+    world.make("aws:fsx/lustreFileSystem:LustreFileSystem", **lustre)
+    with pytest.raises(AwsError, match="cannot be deleted: file system fs-"):
+        _delete(provider, world, SUBNET, lustre["subnetIds"])
+
+
+def test_a_subnet_is_deleted_while_a_cluster_goes_after_it_was_listed(
+    provider: AwsProvider, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subnet = _place(world)[0]
+    call = Aws.call
+    listings = iter([{"clusters": ["deleted-meanwhile"]}])
+
+    def listed(aws: Aws, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
+        answer = call(aws, service, operation, **parameters)
+        return next(listings, answer) if operation == "list_clusters" else answer
+
+    monkeypatch.setattr(Aws, "call", listed)
+    _delete(provider, world, SUBNET, subnet)
+    with pytest.raises(AwsError, match=r"InvalidSubnetID\.NotFound"):
+        world.aws.call("ec2", "describe_subnets", SubnetIds=[subnet])
+
+
+NAT, ENDPOINT = "aws:ec2/natGateway:NatGateway", "aws:ec2/vpcEndpoint:VpcEndpoint"
+
+
+@pytest.mark.parametrize("type_token", [NAT, ENDPOINT])
+def test_a_subnet_is_free_once_what_had_an_interface_in_it_is_deleted(
+    provider: AwsProvider, world: World, type_token: str
+) -> None:
+    inputs = sample(world, type_token)
+    subnet = inputs["subnetId"] if type_token == NAT else inputs["subnetIds"][0]
+    id, outputs = create(provider, world, type_token, **inputs)
+    with pytest.raises(AwsError, match="DependencyViolation"):
+        _delete(provider, world, SUBNET, subnet)
+    provider.delete(world.aws, of(type_token), id, outputs, inputs)
+    _delete(provider, world, SUBNET, subnet)
+
+
+def test_a_group_that_is_the_source_of_another_groups_rule_stays(provider: AwsProvider, world: World) -> None:
+    _, source = _place(world)
+    vpc = world.aws.call("ec2", "describe_security_groups", GroupIds=[source])["SecurityGroups"][0]["VpcId"]
+    other = world.make(GROUP, name=world.unique("other"), vpcId=vpc)[0]
+    allow = {"securityGroupId": other, "referencedSecurityGroupId": source, "ipProtocol": "-1"}
+    rule, outputs = world.make("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", **allow)
+    with pytest.raises(AwsError, match=f"DependencyViolation.*a rule of {other}"):
+        _delete(provider, world, GROUP, source)
+    world.lifecycle("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule").delete(rule, outputs)
+    _delete(provider, world, GROUP, source)
+
+
+# -- keys
+
+
+KEY_USERS = [
+    (CLUSTER, lambda key: {"encryptionConfig": {"provider": {"keyArn": key}, "resources": ["secrets"]}},
+     "InvalidRequestException"),
+    ("aws:efs/fileSystem:FileSystem", lambda key: {"kmsKeyId": key}, "BadRequest"),
+    ("aws:fsx/lustreFileSystem:LustreFileSystem", lambda key: {"kmsKeyId": key}, "BadRequest"),
+    ("aws:cloudwatch/logGroup:LogGroup", lambda key: {"kmsKeyId": key}, "InvalidParameterException"),
+    ("aws:ecr/repository:Repository",
+     lambda key: {"encryptionConfigurations": [{"encryptionType": "KMS", "kmsKey": key}]}, "KmsException"),
+    ("aws:kms/alias:Alias", lambda key: {"targetKeyId": key}, "KMSInvalidStateException"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("type_token", "change", "code"), KEY_USERS)
+def test_a_key_that_does_not_exist_or_is_pending_deletion_is_refused(
+    provider: AwsProvider, world: World, type_token: str, change: Any, code: str
+) -> None:
+    key = world.key()
+    world.aws.call("kms", "schedule_key_deletion", KeyId=key["keyId"], PendingWindowInDays=7)
+    unknown = f"{key['arn'][:-36]}00000000-0000-0000-0000-000000000000"
+    inputs = sample(world, type_token)
+    for one in (key["arn"], unknown):
+        assert refused(provider, world, type_token, **{**inputs, **change(one)}) == code
+    create(provider, world, type_token, **{**inputs, **change(world.key()["arn"])})
+
+
+# -- clusters and node groups
+
+
+def test_a_service_range_inside_the_vpc_is_refused(provider: AwsProvider, world: World) -> None:
+    inputs = sample(world, CLUSTER, name=world.unique("main"))
+    inputs["kubernetesNetworkConfig"] = {"serviceIpv4Cidr": "10.1.128.0/20"}
+    assert refused(provider, world, CLUSTER, **inputs) == "InvalidParameterException"
+    inputs["kubernetesNetworkConfig"] = {"serviceIpv4Cidr": "10.200.0.0/20"}
+    create(provider, world, CLUSTER, **inputs)
+
+
+@pytest.mark.parametrize(("type_token", "at"), [(CLUSTER, "roleArn"), (NODES, "nodeRoleArn"), (POD, "roleArn")])
+def test_a_role_of_the_account_that_does_not_exist_is_refused(
+    provider: AwsProvider, world: World, type_token: str, at: str
+) -> None:
+    inputs = sample(world, type_token)
+    nobody = f"arn:aws:iam::{world.aws.account}:role/nobody"
+    assert refused(provider, world, type_token, **{**inputs, at: nobody}) == "InvalidParameterException"
+
+
+@pytest.mark.parametrize("version", ["1.36", "1.29", "1.34"])
+def test_a_new_group_has_the_version_of_its_cluster(provider: AwsProvider, world: World, version: str) -> None:
+    inputs = sample(world, NODES)
+    assert refused(provider, world, NODES, **inputs, version=version) == "InvalidParameterException"
+    create(provider, world, NODES, **inputs, version="1.35")
+
+
+def test_a_group_follows_its_cluster_and_does_not_go_ahead_or_back(provider: AwsProvider, world: World) -> None:
+    name, inputs = world.unique("main"), sample(world, NODES)
+    cluster = sample(world, CLUSTER, name=name, version="1.34")
+    _, made = create(provider, world, CLUSTER, **cluster)
+    inputs |= {"clusterName": name, "version": "1.34"}
+    id, outputs = create(provider, world, NODES, **inputs)
+    newer = {**inputs, "version": "1.35"}
+    with pytest.raises(AwsError, match=r"InvalidParameterException.*1\.35 is not supported by the version 1"):
+        provider.update(world.aws, of(NODES), id, outputs, newer, inputs)
+    provider.update(world.aws, of(CLUSTER), name, made, {**cluster, "version": "1.35"}, cluster)
+    outputs = provider.update(world.aws, of(NODES), id, outputs, newer, inputs)
+    group = world.aws.call("eks", "describe_nodegroup", clusterName=name, nodegroupName=inputs["nodeGroupName"])
+    assert group["nodegroup"]["version"] == "1.35"
+    with pytest.raises(AwsError, match=r"back to 1\.34"):
+        provider.update(world.aws, of(NODES), id, outputs, inputs, newer)
+
+
+def test_types_are_in_the_group_or_in_its_template(provider: AwsProvider, world: World) -> None:
+    inputs = sample(world, NODES, instanceTypes=["p5.48xlarge"])
+    assert refused(provider, world, NODES, **inputs) == "InvalidRequestException"
+    arm = {**sample(world, NODES), "amiType": "AL2023_ARM_64_STANDARD"}
+    assert refused(provider, world, NODES, **arm) == "InvalidParameterException"
+
+
+def test_each_zone_of_a_group_offers_one_of_its_types(provider: AwsProvider, world: World) -> None:
+    """p4de.24xlarge is in use1-az4 and use1-az6; in moto's us-east-1 these are the zones d and a."""
+    east = World(replace(world.aws, region="us-east-1"))
+    inputs = {name: value for name, value in sample(east, NODES).items() if name != "launchTemplate"}
+    here, elsewhere = inputs["subnetIds"]
+    with pytest.raises(AwsError, match=r"\(p4de.24xlarge\) is not supported in your requested Availability Zone"):
+        create(provider, east, NODES, **inputs, instanceTypes=["p4de.24xlarge"])
+    create(provider, east, NODES, **{**inputs, "subnetIds": [here]}, instanceTypes=["p4de.24xlarge"])
+    mixed = {**inputs, "subnetIds": [elsewhere], "nodeGroupName": "mixed"}
+    create(provider, east, NODES, **mixed, instanceTypes=["p4de.24xlarge", "m7i.2xlarge"])
+
+
+# -- IAM
+
+
+def test_the_inline_policies_of_a_role_are_added_up(provider: AwsProvider, world: World) -> None:
+    role = world.role()["name"]
+    half = {"role": role, "policy": document("s3:GetObject", f"arn:aws:s3:::{'x' * 5100}")}
+    create(provider, world, INLINE, **half, name="one")
+    assert refused(provider, world, INLINE, **half, name="two") == "LimitExceeded"
+    small = {**half, "policy": document("s3:GetObject"), "name": "two"}
+    id, outputs = create(provider, world, INLINE, **small)
+    with pytest.raises(AwsError, match="LimitExceeded: Maximum policy size of 10240 bytes"):
+        provider.update(world.aws, of(INLINE), id, outputs, {**half, "name": "two"}, small)
+
+
+def test_a_role_has_ten_managed_policies(provider: AwsProvider, world: World) -> None:
+    role = world.role()["name"]
+    for index in range(11):
+        name = world.unique(f"policy-{index}")
+        policy = world.make("aws:iam/policy:Policy", name=name, policy=document("s3:GetObject"))[0]
+        if index < 10:
+            create(provider, world, ATTACHMENT, role=role, policyArn=policy)
+        else:
+            assert refused(provider, world, ATTACHMENT, role=role, policyArn=policy) == "LimitExceeded"
+
+
+def test_an_action_that_no_service_has_is_stored_and_one_without_a_service_is_not(
+    provider: AwsProvider, world: World
+) -> None:
+    names = {"role": world.role()["name"], "name": "typo"}
+    create(provider, world, INLINE, **names, policy=document("s3:GetObjekt"))
+    assert refused(provider, world, INLINE, **names, policy=document("GetObject")) == "MalformedPolicyDocument"
+
+
+# -- network and cluster contents
+
+
+def test_an_endpoint_of_no_service_is_refused(provider: AwsProvider, world: World) -> None:
+    inputs = {"vpcId": world.vpc(), "serviceName": "com.amazonaws.us-west-2.s4"}
+    assert refused(provider, world, "aws:ec2/vpcEndpoint:VpcEndpoint", **inputs) == "InvalidServiceName"
+
+
+@pytest.mark.parametrize("type_token", [ADDON, ENTRY, POD])
+def test_what_a_cluster_contains_exists_once(provider: AwsProvider, world: World, type_token: str) -> None:
+    inputs = sample(world, type_token)
+    id, outputs = create(provider, world, type_token, **inputs)
+    assert refused(provider, world, type_token, **inputs) == "ResourceInUseException"
+    nowhere = {**inputs, "clusterName": "nowhere"}
+    assert refused(provider, world, type_token, **nowhere) == "ResourceNotFoundException"
+    provider.delete(world.aws, of(type_token), id, outputs, inputs)
+    create(provider, world, type_token, **inputs)
+
+
+def test_the_role_of_an_addon_exists(provider: AwsProvider, world: World) -> None:
+    nobody = {"roleArn": f"arn:aws:iam::{world.aws.account}:role/nobody", "serviceAccount": "aws-node"}
+    inputs = sample(world, ADDON, podIdentityAssociations=[nobody])
+    assert refused(provider, world, ADDON, **inputs) == "InvalidParameterException"
+
+
+def test_a_control_plane_skips_no_version(provider: AwsProvider, world: World) -> None:
+    with pytest.raises(ProviderError, match="InvalidParameterException: Unsupported Kubernetes minor version update"):
+        provider.update(world.aws, of(CLUSTER), "main", {"version": "1.33"}, {"version": "1.35"}, {"version": "1.33"})

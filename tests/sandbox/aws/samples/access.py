@@ -1,0 +1,85 @@
+"""Samples: what a cluster of EKS contains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.aws.client import Aws
+from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample
+from tests.sandbox.aws.samples.world import World
+
+POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
+
+
+def _addon(world: World) -> dict[str, Any]:
+    return {
+        "clusterName": world.cluster(),
+        "addonName": "vpc-cni",
+        "addonVersion": "v1.22.4-eksbuild.3",
+        "configurationValues": '{"env": {"WARM_PREFIX_TARGET": "1"}}',
+        "podIdentityAssociations": [{"serviceAccount": "aws-node", "roleArn": world.role()["arn"]}],
+        "resolveConflictsOnCreate": "OVERWRITE",
+        "resolveConflictsOnUpdate": "PRESERVE",
+        **TAGGED,
+    }
+
+
+def _upgrade_by_hand(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
+    cluster, addon = id.split(":")
+    aws.call("eks", "update_addon", clusterName=cluster, addonName=addon, addonVersion="v1.23.0-eksbuild.1")
+
+
+def _entry(world: World) -> dict[str, Any]:
+    return {
+        "clusterName": world.cluster(), "principalArn": world.role()["arn"], "kubernetesGroups": ["slipway:vision"],
+        **TAGGED,
+    }  # fmt: skip
+
+
+def _more_groups(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
+    names = {"clusterName": outputs["clusterName"], "principalArn": outputs["principalArn"]}
+    aws.call("eks", "update_access_entry", **names, kubernetesGroups=["everybody"])
+
+
+def _policy(world: World) -> dict[str, Any]:
+    entry = world.make("aws:eks/accessEntry:AccessEntry", **_entry(world))[1]
+    names = {name: entry[name] for name in ("clusterName", "principalArn")}
+    return {**names, "policyArn": POLICY, "accessScope": {"type": "namespace", "namespaces": ["vision"]}}
+
+
+def _widen(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
+    cluster, principal, policy = id.split("#")
+    names = {"clusterName": cluster, "principalArn": principal, "policyArn": policy}
+    aws.call("eks", "associate_access_policy", **names, accessScope={"type": "cluster"})
+
+
+def _association(world: World) -> dict[str, Any]:
+    return {
+        "clusterName": world.cluster(), "namespace": "mlflow", "serviceAccount": "mlflow",
+        "roleArn": world.role()["arn"], **TAGGED,
+    }  # fmt: skip
+
+
+def _other_role(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
+    names = {"clusterName": outputs["clusterName"], "associationId": id}
+    aws.call("eks", "update_pod_identity_association", **names, roleArn=f"{outputs['roleArn']}-other")
+
+
+SAMPLES: dict[str, Sample] = {
+    "aws:eks/addon:Addon": Sample(
+        _addon, {"configurationValues": "{}", "podIdentityAssociations": [], **RETAGGED},
+        _upgrade_by_hand, ("addonVersion",),
+    ),
+    "aws:eks/accessEntry:AccessEntry": Sample(
+        _entry, {"kubernetesGroups": ["slipway:speech"], **RETAGGED}, _more_groups, ("kubernetesGroups",)
+    ),
+    "aws:eks/podIdentityAssociation:PodIdentityAssociation": Sample(
+        _association, {"disableSessionTags": True, **RETAGGED}, _other_role, ("roleArn",)
+    ),
+    # AWS replaces the scope of an associated policy; the provider replaces the resource, so an update sends nothing.
+    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": Sample(_policy),
+}  # fmt: skip
+
+WIDENED = _widen
+"""A change of an associated policy outside of the program."""

@@ -1,0 +1,110 @@
+"""An account in which samples are created."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+from sandbox.aws.client import Aws
+from sandbox.aws.lifecycle import Lifecycle
+from sandbox.aws.schema import schema
+from sandbox.aws.types import MAPPINGS
+
+Made = tuple[str, dict[str, Any]]
+
+
+class World:
+    """An account in the test's moto, with helpers that create a new object for a sample at each call."""
+
+    _count = itertools.count(1)
+
+    def __init__(self, aws: Aws) -> None:
+        self.aws = aws
+
+    def unique(self, name: str) -> str:
+        return f"{name}-{next(self._count)}"
+
+    def lifecycle(self, type_token: str) -> Lifecycle:
+        known = schema(type_token)
+        assert known is not None, type_token
+        return Lifecycle(self.aws, known, MAPPINGS[type_token])
+
+    def make(self, type_token: str, **inputs: Any) -> Made:
+        return self.lifecycle(type_token).create(inputs)
+
+    def vpc(self) -> str:
+        return self.make("aws:ec2/vpc:Vpc", cidrBlock="10.1.0.0/16")[0]
+
+    def subnets(self, count: int = 2) -> list[str]:
+        vpc = self.vpc()
+        zones = [f"{self.aws.region}{letter}" for letter in "abc"]
+        return [
+            self.make(
+                "aws:ec2/subnet:Subnet",
+                vpcId=vpc, cidrBlock=f"10.1.{index}.0/24", availabilityZone=zones[index],
+            )[0]
+            for index in range(count)
+        ]  # fmt: skip
+
+    def group(self) -> str:
+        return self.make("aws:ec2/securityGroup:SecurityGroup", name=self.unique("group"), vpcId=self.vpc())[0]
+
+    def table(self) -> str:
+        return self.make("aws:ec2/routeTable:RouteTable", vpcId=self.vpc())[0]
+
+    def gateway_of(self, table: str) -> str:
+        found = self.aws.call("ec2", "describe_route_tables", RouteTableIds=[table])["RouteTables"][0]
+        return self.make("aws:ec2/internetGateway:InternetGateway", vpcId=found["VpcId"])[0]
+
+    def nat(self) -> str:
+        eip = self.make("aws:ec2/eip:Eip", domain="vpc")[0]
+        return self.make("aws:ec2/natGateway:NatGateway", allocationId=eip, subnetId=self.subnets(1)[0])[0]
+
+    def role(self) -> dict[str, Any]:
+        return self.make("aws:iam/role:Role", name=self.unique("role"), assumeRolePolicy=TRUST)[1]
+
+    def cluster(self) -> str:
+        inputs = {
+            "roleArn": self.role()["arn"], "vpcConfig": {"subnetIds": self.subnets()},
+            "accessConfig": {"authenticationMode": "API"},
+        }  # fmt: skip
+        return self.make("aws:eks/cluster:Cluster", name=self.unique("cluster"), **inputs)[0]
+
+    def template(self) -> Made:
+        inputs = {"name": self.unique("nodes"), "instanceType": "p5.48xlarge"}
+        return self.make("aws:ec2/launchTemplate:LaunchTemplate", **inputs)
+
+    def rule(self) -> str:
+        pattern = json.dumps({"source": ["aws.ec2"]})
+        return self.make("aws:cloudwatch/eventRule:EventRule", name=self.unique("rule"), eventPattern=pattern)[0]
+
+    def topic(self) -> str:
+        return self.make("aws:sns/topic:Topic", name=self.unique("topic"))[0]
+
+    def bucket(self) -> str:
+        return self.make("aws:s3/bucket:Bucket", bucket=self.unique("bucket"))[0]
+
+    def queue(self) -> dict[str, Any]:
+        return self.make("aws:sqs/queue:Queue", name=self.unique("queue"))[1]
+
+    def key(self) -> dict[str, Any]:
+        return self.make("aws:kms/key:Key", description="key")[1]
+
+    def file_system(self) -> str:
+        return self.make("aws:efs/fileSystem:FileSystem", creationToken=self.unique("token"))[0]
+
+
+def document(action: str, resource: str = "*", **more: Any) -> str:
+    return json.dumps(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": resource, **more}]}
+    )
+
+
+TRUST = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}],
+    }
+)
+OTHER_TRUST = TRUST.replace("ec2.amazonaws", "eks.amazonaws")

@@ -1,0 +1,93 @@
+"""The client of moto, and account and region of a provider."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.aws.client import DEFAULT_ACCOUNT, FAULT, Aws, AwsError, Clients, World, session
+from sandbox.rpc.errors import ProviderError
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "not_found"),
+    [
+        ("InvalidVpcID.NotFound", "The vpc ID 'vpc-1' does not exist", True),
+        ("NoSuchBucket", "The specified bucket does not exist", True),
+        ("AWS.SimpleQueueService.NonExistentQueue", "The specified queue does not exist.", True),
+        ("404", "Not Found", True),
+        ("ValidationError", "AutoScalingGroup name not found - AutoScalingGroup 'a' not found", True),
+        ("ValidationError", "Min bound, 5, must be less than or equal to max bound, 2", False),
+        ("DependencyViolation", "The vpc has a route table that was not found unused", False),
+        ("InternalError404", "An internal error has occurred", False),
+    ],
+)
+def test_what_is_not_there_is_known_by_the_code_and_for_auto_scaling_by_the_words(
+    code: str, message: str, not_found: bool
+) -> None:
+    assert AwsError("DescribeThings", code, message).not_found is not_found
+
+
+def test_a_fault_of_moto_is_an_error_of_aws_so_that_what_exists_is_kept(clients: Clients, aws: Aws) -> None:
+    def fails(**_: object) -> None:
+        msg = "what"
+        raise KeyError(msg)
+
+    events = clients.get("sqs", aws.region).meta.events
+    events.register_first("before-send.sqs.ListQueues", fails)
+    try:
+        with pytest.raises(AwsError, match=r"sqs list_queues: InternalFailure: .* KeyError: 'what'") as raised:
+            aws.call("sqs", "list_queues")
+    finally:
+        events.unregister("before-send.sqs.ListQueues", fails)
+    assert raised.value.code == FAULT
+
+
+def configured(clients: Clients, account: str | None = None, **config: Any) -> Aws:
+    return session(World(clients, account), {"region": "us-west-2", **config})
+
+
+@pytest.mark.parametrize(
+    ("started_for", "config", "account"),
+    [
+        (None, {}, DEFAULT_ACCOUNT),
+        (None, {"allowedAccountIds": '["222222222222","333333333333"]'}, "222222222222"),
+        (None, {"allowedAccountIds": ["222222222222"]}, "222222222222"),
+        ("333333333333", {}, "333333333333"),
+        ("333333333333", {"allowedAccountIds": '["222222222222","333333333333"]'}, "333333333333"),
+    ],
+)
+def test_the_sandbox_serves_the_account_that_the_stack_names(
+    clients: Clients, started_for: str | None, config: dict[str, Any], account: str
+) -> None:
+    aws = configured(clients, started_for, **config)
+    assert aws.account == account
+    assert aws.call("sts", "get_caller_identity")["Account"] == account
+
+
+@pytest.mark.parametrize(
+    "config", [{"allowedAccountIds": '["222222222222"]'}, {"forbiddenAccountIds": '["333333333333"]'}]
+)
+def test_another_account_is_refused_with_the_aws_providers_message(clients: Clients, config: dict[str, Any]) -> None:
+    with pytest.raises(ProviderError, match=r"AWS account ID not allowed: 333333333333 .* start it for the stack's"):
+        configured(clients, "333333333333", **config)
+
+
+def test_a_region_is_required(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    with pytest.raises(ProviderError, match="pulumi config set aws:region REGION"):
+        session(World(clients), {})
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    assert session(World(clients), {}).region == "eu-west-1"
+
+
+@pytest.mark.parametrize("default_tags", ['{"tags": {"team": "ml"}}', {"tags": {"team": "ml"}}])
+def test_default_tags_may_be_json_or_a_map(clients: Clients, default_tags: Any) -> None:
+    assert configured(clients, defaultTags=default_tags).default_tags == {"team": "ml"}
+
+
+@pytest.mark.parametrize(("region", "partition"), [("us-west-2", "aws"), ("cn-north-1", "aws-cn")])
+def test_the_partition_is_the_regions(clients: Clients, region: str, partition: str) -> None:
+    assert session(World(clients), {"region": region}).partition == partition

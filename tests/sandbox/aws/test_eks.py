@@ -1,0 +1,145 @@
+"""What is specific to EKS: the cluster's security group and API server, and what AWS refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sandbox.aws.client import AwsError
+from sandbox.rpc.errors import PartialFailureError
+from tests.sandbox.aws.fakes import FakeClusters, FakeNodes
+from tests.sandbox.aws.samples import SAMPLES, World
+
+CLUSTER, NODE_GROUP = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"
+
+
+@pytest.fixture
+def clusters() -> FakeClusters:
+    return FakeClusters()
+
+
+@pytest.fixture
+def nodes() -> FakeNodes:
+    return FakeNodes()
+
+
+@pytest.fixture
+def here(world: World, clusters: FakeClusters, nodes: FakeNodes) -> World:
+    """The module's account with the test's own ports."""
+    return World(replace(world.aws, clusters=clusters, nodes=nodes))
+
+
+def cluster(here: World, **more: Any) -> dict[str, Any]:
+    return {**SAMPLES[CLUSTER].inputs(here), "name": here.unique("main"), **more}
+
+
+def test_a_cluster_has_its_own_api_server_issuer_and_security_group(here: World, clusters: FakeClusters) -> None:
+    inputs = cluster(here)
+    id, outputs = here.lifecycle(CLUSTER).create(inputs)
+    assert outputs["endpoint"] == clusters.running[id].server
+    assert outputs["certificateAuthority"] == {"data": "Y2E="}
+    assert outputs["status"] == "ACTIVE"
+    assert outputs["kubernetesNetworkConfig"]["serviceIpv4Cidr"] == "172.20.0.0/16"
+    _, other = here.lifecycle(CLUSTER).create(cluster(here))
+    issuers = {made["identities"][0]["oidcs"][0]["issuer"] for made in (outputs, other)}
+    assert len(issuers) == 2
+    assert all(issuer.startswith("https://oidc.eks.us-west-2.amazonaws.com/id/") for issuer in issuers)
+    group = outputs["vpcConfig"]["clusterSecurityGroupId"]
+    found = here.aws.call("ec2", "describe_security_groups", GroupIds=[group])["SecurityGroups"][0]
+    assert found["GroupName"].startswith(f"eks-cluster-sg-{id}-")
+    assert found["VpcId"] == outputs["vpcConfig"]["vpcId"]
+    assert found["IpPermissions"][0]["UserIdGroupPairs"][0]["GroupId"] == group
+    here.lifecycle(CLUSTER).delete(id, outputs)
+    assert id not in clusters.running
+    with pytest.raises(AwsError, match="NotFound"):
+        here.aws.call("ec2", "describe_security_groups", GroupIds=[group])
+
+
+def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
+    here: World, clusters: FakeClusters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = cluster(here)
+
+    def broken(name: str, _: str) -> None:
+        code = "ServerException"
+        raise AwsError(name, code, "kube-apiserver exited")
+
+    monkeypatch.setattr(clusters, "create", broken)
+    with pytest.raises(PartialFailureError, match="kube-apiserver exited") as raised:
+        here.lifecycle(CLUSTER).create(inputs)
+    monkeypatch.undo()
+    outputs = here.lifecycle(CLUSTER).update(raised.value.id, dict(raised.value.outputs), inputs, None)
+    assert outputs["endpoint"] == clusters.running[inputs["name"]].server
+
+
+def test_a_protected_cluster_is_not_deleted(here: World, clusters: FakeClusters) -> None:
+    id, outputs = here.lifecycle(CLUSTER).create(cluster(here, deletionProtection=True))
+    with pytest.raises(AwsError, match="has deletion protection: set deletionProtection to false"):
+        here.lifecycle(CLUSTER).delete(id, outputs)
+    assert id in clusters.running
+
+
+def test_a_cluster_with_node_groups_is_not_deleted(here: World, clusters: FakeClusters, nodes: FakeNodes) -> None:
+    inputs = SAMPLES[NODE_GROUP].inputs(here)
+    id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
+    name = inputs["clusterName"]
+    with pytest.raises(AwsError, match="Cluster has nodegroups attached"):
+        here.lifecycle(CLUSTER).delete(name, {"name": name})
+    assert name in clusters.running
+    here.lifecycle(NODE_GROUP).delete(id, outputs)
+    assert nodes.groups == {}
+    here.lifecycle(CLUSTER).delete(name, {"name": name})
+    assert name not in clusters.running
+
+
+def test_subnets_of_one_zone_are_refused(here: World) -> None:
+    inputs = cluster(here, vpcConfig={"subnetIds": here.subnets(1)})
+    with pytest.raises(AwsError, match="at least two different AZs"):
+        here.lifecycle(CLUSTER).create(inputs)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"subnetIds": ["subnet-00000000000000000"]}, "InvalidSubnetID.NotFound"),
+        ({"launchTemplate": {"id": "lt-00000000000000000", "version": "1"}}, "InvalidLaunchTemplateId"),
+        ({"clusterName": "nowhere"}, "ResourceNotFoundException"),
+    ],
+)
+def test_a_node_group_with_missing_references_is_refused(here: World, wrong: dict[str, Any], code: str) -> None:
+    inputs = {**SAMPLES[NODE_GROUP].inputs(here), **wrong}
+    with pytest.raises(AwsError) as raised:
+        here.lifecycle(NODE_GROUP).create(inputs)
+    assert raised.value.code.startswith(code)
+
+
+def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes) -> None:
+    inputs = SAMPLES[NODE_GROUP].inputs(here)
+    id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
+    template = inputs["launchTemplate"]["id"]
+    here.aws.call(
+        "ec2", "create_launch_template_version", LaunchTemplateId=template,
+        LaunchTemplateData={"InstanceType": "p5en.48xlarge"},
+    )  # fmt: skip
+    changed = {**inputs, "launchTemplate": {"id": template, "version": "2"}}
+    here.lifecycle(NODE_GROUP).update(id, outputs, changed, {"launchTemplate"})
+    seen, data = nodes.groups[inputs["clusterName"], "gpu"]
+    assert seen["launchTemplate"]["version"] == "2"
+    assert data == {"InstanceType": "p5en.48xlarge"}
+
+
+def test_a_version_update_is_kept_and_restarts_the_api_server(here: World, clusters: FakeClusters) -> None:
+    inputs = cluster(here, version="1.34")
+    id, outputs = here.lifecycle(CLUSTER).create(inputs)
+    assert clusters.versions[id] == "1.34"
+    later = here.lifecycle(CLUSTER).update(id, outputs, {**inputs, "version": "1.35"}, {"version"})
+    assert later["version"] == "1.35"
+    assert clusters.versions[id] == "1.35"
+    assert here.aws.call("eks", "describe_cluster", name=id)["cluster"]["version"] == "1.35"
+
+
+def test_the_version_of_a_cluster_that_does_not_exist_is_not_updated(here: World) -> None:
+    with pytest.raises(AwsError, match="ResourceNotFound"):
+        here.aws.call("eks", "update_cluster_version", name="nowhere", version="1.35")

@@ -1,0 +1,156 @@
+"""Outputs that a preview knows, and drift."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.aws import drift
+from sandbox.aws.client import Aws, AwsError
+from sandbox.aws.kinds import Kind, ListOf, MapOf, Scalar
+from sandbox.aws.outputs import planned_change, planned_creation
+from sandbox.aws.schema import schema
+from sandbox.aws.types import MAPPINGS
+from sandbox.rpc.diff import DEFAULTS_KEY
+from sandbox.rpc.errors import PartialFailureError
+from sandbox.rpc.wire import UNKNOWN
+from tests.sandbox.aws.samples import SAMPLES, World
+
+# What a preview knows of the outputs, and what a failed update leaves of them.
+
+CLUSTER, GROUP = "aws:eks/cluster:Cluster", "aws:ec2/securityGroup:SecurityGroup"
+ALIAS, TEMPLATE = "aws:kms/alias:Alias", "aws:ec2/launchTemplate:LaunchTemplate"
+SUBNETS = {"subnetIds": ["a"]}
+LIVE = {**SUBNETS, "clusterSecurityGroupId": "sg-1", "vpcId": "vpc-1", "publicAccessCidrs": ["0.0.0.0/0"]}
+DISK = {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 100}}
+FULL = {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 100, "volumeType": "gp3"}}
+
+
+def preview(type_token: str, olds: dict[str, Any], before: dict[str, Any], news: dict[str, Any]) -> dict[str, Any]:
+    known = schema(type_token)
+    assert known is not None
+    aws: Any = type("Aws", (), {"names": lambda _: {"region": "r", "account": "1", "partition": "aws"}})()
+    return planned_change(aws, known, MAPPINGS[type_token], "id", olds, before, news)
+
+
+@pytest.mark.parametrize(
+    ("before", "news", "group", "ranges"),
+    [
+        (SUBNETS, {**SUBNETS, "publicAccessCidrs": ["192.0.2.0/24"]}, "sg-1", ["192.0.2.0/24"]),
+        (SUBNETS, {"subnetIds": ["b"]}, "sg-1", ["0.0.0.0/0"]),
+        # Taken back: AWS's default.
+        ({**SUBNETS, "publicAccessCidrs": ["192.0.2.0/24"]}, SUBNETS, "sg-1", UNKNOWN),
+        (SUBNETS, {**SUBNETS, "publicAccessCidrs": [UNKNOWN]}, "sg-1", [UNKNOWN]),
+        (SUBNETS, SUBNETS, "sg-1", ["0.0.0.0/0"]),
+    ],
+)
+def test_what_aws_added_to_an_object_stays(before: Any, news: Any, group: str, ranges: Any) -> None:
+    shown = preview(CLUSTER, {"vpcConfig": LIVE, "endpoint": "https://e"}, {"vpcConfig": before}, {"vpcConfig": news})
+    assert (shown["vpcConfig"]["clusterSecurityGroupId"], shown["vpcConfig"]["publicAccessCidrs"]) == (group, ranges)
+    assert shown["endpoint"] == "https://e"
+
+
+def test_what_the_program_never_set_is_known_and_what_it_takes_back_is_not() -> None:
+    olds = {"version": "1.35", "vpcConfig": LIVE, "enabledClusterLogTypes": ["api"]}
+    before = {"vpcConfig": SUBNETS, "enabledClusterLogTypes": ["api"]}
+    shown = preview(CLUSTER, olds, before, {"vpcConfig": SUBNETS})
+    assert (shown["version"], shown["enabledClusterLogTypes"]) == ("1.35", UNKNOWN)
+
+
+def test_an_imported_value_that_the_program_does_not_set_is_known() -> None:
+    before = {"vpcConfig": LIVE, "version": "1.35", DEFAULTS_KEY: ["version", "vpcConfig"]}
+    shown = preview(CLUSTER, {"version": "1.35", "vpcConfig": LIVE}, before, {"vpcConfig": {"subnetIds": ["b"]}})
+    assert (shown["version"], shown["vpcConfig"]["clusterSecurityGroupId"]) == ("1.35", "sg-1")
+
+
+def test_an_object_in_a_list_is_known_by_what_the_program_sets_of_it() -> None:
+    olds = {"blockDeviceMappings": [FULL]}
+    other = {"deviceName": "/dev/xvdb", "ebs": {"volumeSize": 9}}
+    shown = preview(TEMPLATE, olds, {"blockDeviceMappings": [DISK]}, {"blockDeviceMappings": [other, DISK]})
+    new, same = shown["blockDeviceMappings"]
+    assert same == FULL
+    assert (new["ebs"]["volumeSize"], new["ebs"]["volumeType"], new["noDevice"]) == (9, UNKNOWN, UNKNOWN)
+
+
+def test_a_map_has_only_the_keys_of_the_program_and_a_value_has_the_kind_of_its_output() -> None:
+    news = {"tags": {"a": 1}, "revokeRulesOnDelete": "true", "ingress": [{"fromPort": "1", "toPort": 2}]}
+    shown = preview(GROUP, {"tags": {"b": "2"}}, {"tags": {"b": "2"}}, news)
+    assert (shown["tags"], shown["revokeRulesOnDelete"]) == ({"a": "1"}, True)
+    assert (shown["ingress"][0]["fromPort"], shown["ingress"][0]["cidrBlocks"]) == (1, UNKNOWN)
+
+
+def test_a_template_of_an_unknown_value_is_unknown() -> None:
+    token = "aws:efs/mountTarget:MountTarget"
+    assert preview(token, {}, {}, {"fileSystemId": UNKNOWN})["dnsName"] == UNKNOWN
+    assert preview(token, {}, {}, {"fileSystemId": "fs-1"})["dnsName"] == "fs-1.efs.r.amazonaws.com"
+    assert preview(token, {}, {}, {})["dnsName"] == UNKNOWN
+
+
+def test_before_an_object_exists_its_parts_are_not_known_to_be_empty() -> None:
+    known = schema(CLUSTER)
+    assert known is not None
+    shown = planned_creation(known, {"name": "main", "vpcConfig": SUBNETS})
+    assert shown.keys() == {"name", "vpcConfig"}
+    assert (shown["vpcConfig"]["subnetIds"], shown["vpcConfig"]["clusterSecurityGroupId"]) == (["a"], UNKNOWN)
+
+
+def test_a_failed_update_keeps_what_aws_added_though_aws_answers_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lifecycle, inputs = world.lifecycle(CLUSTER), SAMPLES[CLUSTER].inputs(world)
+    id, outputs = lifecycle.create(inputs)
+
+    def throttled(aws: Aws, service: str, operation: str, **_: Any) -> dict[str, Any]:
+        raise AwsError(operation, "ThrottlingException", "Rate exceeded")
+
+    monkeypatch.setattr(Aws, "call", throttled)
+    with pytest.raises(PartialFailureError, match="Rate exceeded") as raised:
+        lifecycle.update(id, outputs, {**inputs, "version": "1.35"}, {"version"})
+    group = outputs["vpcConfig"]["clusterSecurityGroupId"]
+    assert raised.value.outputs["vpcConfig"]["clusterSecurityGroupId"] == group
+    assert raised.value.outputs["endpoint"] == outputs["endpoint"]
+
+
+TEXT, NUMBER, TRUTH = Scalar("str"), Scalar("int"), Scalar("bool")
+
+
+def kind(type_token: str, name: str) -> Kind:
+    known = schema(type_token)
+    assert known is not None
+    return known.inputs[name].kind
+
+
+VPC_CONFIG = kind("aws:eks/cluster:Cluster", "vpcConfig")
+TAINTS = kind("aws:eks/nodeGroup:NodeGroup", "taints")
+
+
+@pytest.mark.parametrize(
+    ("of", "wanted", "live", "is_same"),
+    [
+        (NUMBER, 30, "30", True),
+        (TRUTH, "true", True, True),
+        (TEXT, "a", "b", False),
+        (TEXT, None, "", True),
+        (TEXT, '{"Action": "s3:*"}', '{ "Action": ["s3:*"] }', True),
+        (TEXT, '{"Action": ["a", "b"]}', {"Action": ["b", "a"]}, True),
+        (TEXT, '{"Action": "s3:*"}', '{"Action": "ec2:*"}', False),
+        (TEXT, "{broken", "{broken ", False),
+        (MapOf(TEXT), {"a": 1}, {"a": "1"}, True),
+        (MapOf(TEXT), {}, {"a": "1"}, False),
+        (ListOf(TEXT), ["a", "b"], ["b", "a"], True),
+        (ListOf(TEXT), ["a"], ["a", "a"], False),
+        (VPC_CONFIG, {"subnetIds": ["a"]}, {"subnetIds": ["a"], "vpcId": "vpc-1"}, True),
+        (VPC_CONFIG, {"subnetIds": ["a"]}, {"subnetIds": ["b"], "vpcId": "vpc-1"}, False),
+        (TAINTS, [{"key": "a", "effect": "e"}], [{"key": "a", "effect": "e", "value": "x"}], True),
+        (TAINTS, [{"key": "a", "effect": "e"}], [], False),
+    ],
+)
+def test_only_what_differs_in_meaning_is_drift(of: Kind, wanted: Any, live: Any, is_same: bool) -> None:
+    assert drift.same(of, wanted, live) is is_same
+
+
+def test_only_properties_that_the_program_set_are_shown() -> None:
+    live = {"subnetIds": ["b"], "endpointPublicAccess": True, "vpcId": "vpc-1"}
+    wanted = {"subnetIds": ["a"], "endpointPublicAccess": True}
+    assert drift.drifted(VPC_CONFIG, wanted, live) == {"subnetIds": ["b"], "endpointPublicAccess": True}

@@ -1,0 +1,190 @@
+"""The hooks of the provider without an engine."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from sandbox.aws.client import Aws, Clients, World
+from sandbox.aws.provider import AwsProvider
+from sandbox.rpc.diff import DEFAULTS_KEY, Diff, write
+from sandbox.rpc.errors import ProviderError
+from sandbox.rpc.hooks import Resource
+from sandbox.rpc.wire import UNKNOWN
+from tests.sandbox.aws.samples.world import TRUST
+
+
+@pytest.fixture
+def provider(clients: Clients) -> AwsProvider:
+    return AwsProvider(World(clients))
+
+
+def resource(type_token: str, name: str = "thing") -> Resource:
+    return Resource(f"urn:pulumi:s::p::{type_token}::{name}", type_token, name)
+
+
+ROLE = resource("aws:iam/role:Role", "node")
+CLUSTER = resource("aws:eks/cluster:Cluster")
+NODES = resource("aws:eks/nodeGroup:NodeGroup")
+
+
+def diff(provider: AwsProvider, aws: Aws, of: Resource, old: dict[str, Any], new: dict[str, Any]) -> Diff:
+    return provider.diff(aws, of, "id", old, {"tagsAll": dict(aws.default_tags)}, new)
+
+
+def replaced(found: Diff) -> dict[str, bool]:
+    return {write(change.path): change.replace for change in found.changes}
+
+
+def test_a_name_is_generated_once_and_kept(provider: AwsProvider, aws: Aws) -> None:
+    inputs, failures = provider.check(aws, ROLE, {"assumeRolePolicy": TRUST}, {}, b"seed")
+    assert failures == []
+    assert inputs["name"].startswith("node-")
+    assert len(inputs["name"]) == len("node-") + 7
+    again, _ = provider.check(aws, ROLE, {"assumeRolePolicy": TRUST}, inputs, b"other seed")
+    assert again == inputs
+
+
+@pytest.mark.parametrize(
+    ("type_token", "inputs", "name"),
+    [
+        ("aws:kms/alias:Alias", {"targetKeyId": "k"}, r"alias/thing-[0-9a-f]{7}"),
+        ("aws:iam/role:Role", {"assumeRolePolicy": TRUST, "namePrefix": "eks-"}, r"eks-[0-9a-f]{7}"),
+        ("aws:eks/addon:Addon", {"clusterName": "c", "addonName": "a"}, None),
+    ],
+)
+def test_names_follow_the_rules_of_their_type(
+    provider: AwsProvider, aws: Aws, type_token: str, inputs: dict[str, Any], name: str | None
+) -> None:
+    checked, _ = provider.check(aws, resource(type_token), inputs, {}, b"seed")
+    if name is None:
+        assert "name" not in checked
+    else:
+        assert re.fullmatch(name, checked["name"])
+
+
+def test_a_bucket_name_is_lower_case(provider: AwsProvider, aws: Aws) -> None:
+    checked, _ = provider.check(aws, resource("aws:s3/bucket:Bucket", "Models"), {}, {}, b"seed")
+    assert checked["bucket"].startswith("models-")
+
+
+def test_a_long_name_is_truncated_to_the_limit_of_its_type(provider: AwsProvider, aws: Aws) -> None:
+    checked, _ = provider.check(aws, resource(ROLE.type, "x" * 80), {"assumeRolePolicy": TRUST}, {}, b"seed")
+    assert len(checked["name"]) == 64
+
+
+def test_a_type_that_pulumi_aws_lacks_is_refused(provider: AwsProvider, aws: Aws) -> None:
+    _, failures = provider.check(aws, resource("aws:eks/kluster:Kluster"), {}, {}, b"")
+    assert "has no type aws:eks/kluster:Kluster" in failures[0].reason
+
+
+VPC_CONFIG = {"subnetIds": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("of", "old", "new", "path", "is_replaced"),
+    [
+        (CLUSTER, {"roleArn": "a"}, {"roleArn": "b"}, "roleArn", True),
+        (CLUSTER, {"version": "1.34"}, {"version": "1.35"}, "version", False),
+        (CLUSTER, {"vpcConfig": VPC_CONFIG}, {"vpcConfig": {"subnetIds": ["b"]}}, "vpcConfig.subnetIds[0]", False),
+        (
+            CLUSTER, {"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}},
+            {"kubernetesNetworkConfig": {"serviceIpv4Cidr": "10.100.0.0/16"}},
+            "kubernetesNetworkConfig.serviceIpv4Cidr", True,
+        ),
+        (CLUSTER, {"encryptionConfig": {"resources": ["secrets"]}}, {}, "encryptionConfig", True),
+        (CLUSTER, {}, {"encryptionConfig": {"resources": ["secrets"]}}, "encryptionConfig", False),
+        (CLUSTER, {}, {"kubernetesNetworkConfig": {"ipFamily": "ipv6"}}, "kubernetesNetworkConfig", True),
+        (
+            NODES, {"launchTemplate": {"version": "1"}}, {"launchTemplate": {"version": "2"}},
+            "launchTemplate.version", False,
+        ),
+        (NODES, {"launchTemplate": {"id": "a"}}, {"launchTemplate": {"id": "b"}}, "launchTemplate.id", True),
+        (NODES, {"instanceTypes": ["a"]}, {"instanceTypes": ["b"]}, "instanceTypes[0]", True),
+        (NODES, {"tags": {"a": "b"}}, {"tags": {"a": "c"}}, "tags.a", False),
+        (NODES, {"region": "us-west-2"}, {"region": "us-east-1"}, "region", True),
+        (resource("aws:fsx/lustreFileSystem:LustreFileSystem"), {"storageCapacity": 2400, "deploymentType": "P"},
+         {"storageCapacity": 1200, "deploymentType": "P"}, "storageCapacity", True),
+        (resource("aws:fsx/lustreFileSystem:LustreFileSystem"), {"storageCapacity": 1200, "deploymentType": "P"},
+         {"storageCapacity": 2400, "deploymentType": "P"}, "storageCapacity", False),
+        (resource("aws:eks/accessEntry:AccessEntry"), {"type": "a"}, {"type": "b"}, "type", True),
+        (resource("aws:autoscaling/tag:Tag"), {"tag": {"key": "a"}}, {"tag": {"key": "b"}}, "tag.key", True),
+        (resource("aws:lambda/function:Function"), {"role": "a"}, {"role": "b"}, "role", False),
+    ],
+)  # fmt: skip
+def test_a_change_that_aws_cannot_make_replaces(
+    provider: AwsProvider, aws: Aws, of: Resource, old: dict[str, Any], new: dict[str, Any], path: str,
+    is_replaced: bool,
+) -> None:  # fmt: skip
+    assert replaced(diff(provider, aws, of, old, new)) == {path: is_replaced}
+
+
+def test_the_layout_of_a_policy_is_not_a_change(provider: AwsProvider, aws: Aws) -> None:
+    old, new = {"assumeRolePolicy": TRUST}, {"assumeRolePolicy": TRUST.replace(" ", "\n")}
+    assert diff(provider, aws, ROLE, old, new).changes == ()
+
+
+def test_only_an_explicit_name_requires_delete_before_replace(provider: AwsProvider, aws: Aws) -> None:
+    old, new = {"name": "main", "roleArn": "a"}, {"name": "main", "roleArn": "b"}
+    assert diff(provider, aws, CLUSTER, old, new).delete_before_replace
+    made = {DEFAULTS_KEY: ["name"]}
+    assert not diff(provider, aws, CLUSTER, {**old, **made}, {**new, **made}).delete_before_replace
+
+
+def test_new_default_tags_are_an_update_of_every_object(provider: AwsProvider, clients: Clients) -> None:
+    aws = Aws(clients, "us-west-2", default_tags={"team": "b"})
+    inputs = {"cidrBlock": "10.0.0.0/16"}
+    found = provider.diff(aws, resource("aws:ec2/vpc:Vpc"), "id", inputs, {"tagsAll": {"team": "a"}}, inputs)
+    assert replaced(found) == {"tagsAll": False}
+    assert not found.changes[0].input
+
+
+def test_a_preview_shows_the_default_tags_on_what_can_have_tags_and_knows_none_beside_unknown_ones(
+    provider: AwsProvider, clients: Clients
+) -> None:
+    aws = Aws(clients, "us-west-2", default_tags={"team": "b"})
+    vpc = {"cidrBlock": "10.0.0.0/16", "tags": {"name": "main"}}
+    shown = provider.preview_create(aws, resource("aws:ec2/vpc:Vpc"), vpc)
+    assert shown == {**vpc, "tagsAll": {"team": "b", "name": "main"}}
+    unknown = {**vpc, "tags": {"name": UNKNOWN}}
+    assert provider.preview_create(aws, resource("aws:ec2/vpc:Vpc"), unknown) == {**unknown, "tagsAll": UNKNOWN}
+    route = {"routeTableId": "rtb-1", "destinationCidrBlock": "0.0.0.0/0"}
+    assert provider.preview_create(aws, resource("aws:ec2/route:Route"), route) == route
+
+
+def test_a_new_region_of_the_instance_replaces_it(provider: AwsProvider) -> None:
+    found = provider.diff_config(resource("pulumi:providers:aws"), {"region": "a", "version": "1"}, {"region": "b"})
+    assert replaced(found) == {"region": True}
+    tags = provider.diff_config(resource("pulumi:providers:aws"), {}, {"defaultTags": '{"tags": {"a": "b"}}'})
+    assert replaced(tags) == {"defaultTags": False}
+
+
+def test_the_version_of_a_changed_template_is_unknown_at_preview(provider: AwsProvider, aws: Aws) -> None:
+    template = resource("aws:ec2/launchTemplate:LaunchTemplate")
+    arn = f"arn:aws:ec2:us-west-2:{aws.account}:launch-template/lt-1"
+    olds = {"latestVersion": 1, "arn": arn, "instanceType": "a"}
+    shown = provider.preview_update(aws, template, "lt-1", olds, {"instanceType": "b"}, {"instanceType": "a"})
+    assert (shown["latestVersion"], shown["arn"], shown["instanceType"]) == (UNKNOWN, arn, "b")
+    tagged = provider.preview_update(aws, template, "lt-1", olds, {"instanceType": "a", "tags": {"a": "b"}},
+                                     {"instanceType": "a"})  # fmt: skip
+    assert tagged["latestVersion"] == 1
+
+
+def test_a_control_plane_is_updated_one_minor_version_at_a_time(provider: AwsProvider, aws: Aws) -> None:
+    with pytest.raises(ProviderError, match=r"Unsupported Kubernetes minor version update from 1\.33 to 1\.35"):
+        provider.preview_update(aws, CLUSTER, "main", {"version": "1.33"}, {"version": "1.35"}, {"version": "1.33"})
+
+
+def test_a_resource_may_name_its_own_region(provider: AwsProvider, aws: Aws) -> None:
+    inputs = {"name": "elsewhere", "region": "eu-west-1"}
+    queue = resource("aws:sqs/queue:Queue")
+    id, outputs = provider.create(aws, queue, inputs)
+    assert outputs["region"] == "eu-west-1"
+    assert outputs["arn"].split(":")[3] == "eu-west-1"
+    found = provider.read(aws, queue, id, outputs, inputs)
+    assert found is not None
+    assert found.inputs == inputs
+    provider.delete(aws, queue, id, outputs, inputs)
+    assert provider.read(aws, queue, id, outputs, inputs) is None

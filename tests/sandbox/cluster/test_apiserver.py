@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sandbox.cluster import apiserver
+from sandbox.cluster.apiserver import MEMORY_LIMIT, ApiServerConfig, garbage_collection
+from sandbox.cluster.pki import create_pki
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.objects import Object
+from tests.sandbox.plane import CLUSTER, ControlPlane
+
+pytestmark = pytest.mark.sandbox
+
+
+def pod(namespace: str, **container: object) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "pod", "namespace": namespace},
+        "spec": {"containers": [{"name": "main", "image": "x", **container}]},
+    }
+
+
+def test_a_pod_that_requests_a_gpu_tolerates_its_taint(client: KubeClient, namespace: str) -> None:
+    live = client.apply(pod(namespace, resources={"limits": {"nvidia.com/gpu": "1"}}), "test")
+    assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in live["spec"]["tolerations"]
+
+
+def test_a_pod_without_a_gpu_request_does_not(client: KubeClient, namespace: str) -> None:
+    live = client.apply(pod(namespace), "test")
+    assert "nvidia.com/gpu" not in {each.get("key") for each in live["spec"].get("tolerations", [])}
+
+
+def test_storage_drivers_may_run_privileged(client: KubeClient, namespace: str) -> None:
+    assert client.apply(pod(namespace, securityContext={"privileged": True}), "test")
+
+
+def test_a_pod_without_its_service_account_is_refused(client: KubeClient, namespace: str) -> None:
+    nobody = pod(namespace)
+    nobody["spec"]["serviceAccountName"] = "nobody"
+    with pytest.raises(ApiError, match="error looking up service account") as refused:
+        client.apply(nobody, "test")
+    assert refused.value.missing_account == f"{namespace}/nobody"
+
+
+def test_a_pod_in_a_new_namespace_gets_the_default_account_and_its_token(client: KubeClient, namespace: str) -> None:
+    live = client.apply(pod(namespace), "test")
+    assert live["spec"]["serviceAccountName"] == "default"
+    assert any("projected" in volume for volume in live["spec"]["volumes"])
+
+
+def test_requests_without_valid_credentials_are_refused(plane: ControlPlane) -> None:
+    endpoint = plane.pool.get(CLUSTER)
+    assert endpoint is not None
+    unauthorized = KubeClient(endpoint.server, plane.pki.authority_text, "wrong")
+    with pytest.raises(ApiError) as refused:
+        unauthorized.get_path("/api/v1/namespaces")
+    assert refused.value.status == 401
+
+
+def test_it_can_be_reached_from_this_machine_alone(plane: ControlPlane) -> None:
+    process = psutil.Process(plane.pool.existing()[CLUSTER].process.identity.pid)
+    listening = {at.laddr.ip for at in process.net_connections("inet") if at.status == psutil.CONN_LISTEN}
+    assert listening == {"127.0.0.1"}
+
+
+def test_the_users_garbage_collector_settings_apply(plane: ControlPlane) -> None:
+    assert garbage_collection({}) == {"GOGC": "100", "GOMEMLIMIT": MEMORY_LIMIT}
+    assert garbage_collection({"GOGC": "50", "GOMEMLIMIT": "1GiB"}) == {"GOGC": "50", "GOMEMLIMIT": "1GiB"}
+    assert plane.pool.existing()[CLUSTER].process.spec.environment == garbage_collection(os.environ)
+
+
+@pytest.mark.parametrize("webhooks", [True, False])
+def test_webhooks_are_called_unless_nothing_serves_them(tmp_path: Path, webhooks: bool) -> None:
+    config = ApiServerConfig(
+        tmp_path, "1.36.3", "http://127.0.0.1:1", create_pki(tmp_path / "pki"), tmp_path, webhooks=webhooks
+    )
+    flag = "--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook"
+    assert (flag in apiserver._argv(config, "api-1", "1.35", 6443)) is not webhooks

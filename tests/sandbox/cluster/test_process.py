@@ -1,0 +1,204 @@
+"""Child processes: their start, free ports, readiness and end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sandbox.cluster.process import (
+    ATTEMPTS,
+    PortTakenError,
+    Process,
+    ProcessError,
+    ProcessSpec,
+    Supervisor,
+    free_ports,
+    tail,
+    with_free_ports,
+)
+from sandbox.identity import ProcessIdentity
+
+
+def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = 5.0) -> ProcessSpec:
+    return ProcessSpec("thing", [sys.executable, "-c", code], tmp_path / "logs" / "thing.log", lambda: ready, deadline)
+
+
+def test_a_program_that_ends_before_it_is_ready_is_reported_with_its_last_lines(tmp_path: Path) -> None:
+    process = Process.spawn(spec(tmp_path, "print('no such flag'); raise SystemExit(3)", ready=False))
+    with pytest.raises(ProcessError, match=r"thing ended with exit code 3 before it was ready.*\n +no such flag"):
+        process.wait_until_ready()
+
+
+def test_a_port_taken_meanwhile_is_a_separate_error(tmp_path: Path) -> None:
+    code = "raise SystemExit('listen tcp 127.0.0.1:1: bind: address already in use')"
+    process = Process.spawn(spec(tmp_path, code, ready=False))
+    with pytest.raises(PortTakenError):
+        process.wait_until_ready()
+
+
+def test_a_program_that_is_not_ready_in_time_is_reported(tmp_path: Path) -> None:
+    process = Process.spawn(spec(tmp_path, "import time; time.sleep(60)", ready=False, deadline=0.1))
+    try:
+        with pytest.raises(ProcessError, match=r"not ready after 0\.1 s"):
+            process.wait_until_ready()
+    finally:
+        process.stop()
+
+
+def test_a_program_that_cannot_be_run_is_reported(tmp_path: Path) -> None:
+    missing = ProcessSpec("thing", [str(tmp_path / "missing")], tmp_path / "log", lambda: False)
+    with pytest.raises(ProcessError, match=r"missing can't be run: No such file"):
+        Process.spawn(missing).wait_until_ready()
+
+
+def test_stop_ends_a_program_that_ignores_the_signal(tmp_path: Path) -> None:
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    stubborn = ProcessSpec(
+        "stubborn",
+        [sys.executable, "-c", code],
+        tmp_path / "log",
+        lambda: (tmp_path / "log").read_text() != "",
+        grace_seconds=0.2,
+    )
+    process = Process.spawn(stubborn)
+    process.wait_until_ready()
+    process.stop()
+    assert process.exit_code == -signal.SIGKILL
+
+
+def test_the_environment_of_a_program_includes_the_specs_variables(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = "import os, time; print(os.environ['EXTRA'], os.environ['HOME'], flush=True); time.sleep(60)"
+    argv, extra = [sys.executable, "-c", code], {"EXTRA": "x"}
+    process = Process.spawn(ProcessSpec("p", argv, log, lambda: log.read_text() != "", environment=extra))
+    process.wait_until_ready()
+    process.stop()
+    assert log.read_text().split() == ["x", os.environ["HOME"]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG is Linux's own")
+def test_a_child_is_killed_with_its_parent(tmp_path: Path) -> None:
+    code = f"""
+import sys, time
+from pathlib import Path
+from sandbox.cluster.process import Process, ProcessSpec
+child = Process.spawn(ProcessSpec("c", [sys.executable, "-c", "import time; time.sleep(60)"],
+                                  Path({str(tmp_path / "log")!r}), lambda: True))
+print(child.identity.pid, flush=True)
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = ProcessIdentity.of("child", int(parent.stdout.readline()))
+        # The launcher sets the signal; before that, it notices the parent's end itself.
+        parent.kill()
+    gone_by = time.monotonic() + 5
+    while child.find() is not None and time.monotonic() < gone_by:
+        time.sleep(0.02)
+    assert child.find() is None
+
+
+def test_tail_gives_the_last_lines_and_nothing_for_a_missing_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("\n".join(str(n) for n in range(5000)))
+    assert tail(log, 2) == ["4998", "4999"]
+    assert tail(tmp_path / "none") == []
+
+
+def sleeps(process: psutil.Process) -> bool:
+    """Whether it is a running `sleep` of these tests; a zombie has no command line."""
+    try:
+        return "time.sleep(60)" in " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return False
+
+
+def test_no_child_of_these_tests_is_left() -> None:
+    assert [child for child in psutil.Process().children() if sleeps(child)] == []
+
+
+TAKEN = "address already in use"
+
+
+def test_free_ports_are_distinct_and_usable() -> None:
+    ports = free_ports(3)
+    assert len(set(ports)) == 3
+    for port in ports:
+        with socket.socket() as server:
+            server.bind(("127.0.0.1", port))
+
+
+def test_a_start_is_retried_if_its_port_was_taken() -> None:
+    tried: list[int] = []
+
+    def start(ports: tuple[int, ...]) -> int:
+        tried.append(ports[0])
+        if len(tried) < 3:
+            raise PortTakenError(TAKEN)
+        return ports[0]
+
+    assert with_free_ports(1, start) == tried[2]
+
+
+def test_retries_of_a_start_are_limited() -> None:
+    tried: list[int] = []
+
+    def start(ports: tuple[int, ...]) -> None:
+        tried.append(ports[0])
+        raise PortTakenError(TAKEN)
+
+    with pytest.raises(PortTakenError):
+        with_free_ports(1, start)
+    assert len(tried) == ATTEMPTS
+
+
+def sleeper(tmp_path: Path, name: str, *, ready: bool = True) -> ProcessSpec:
+    argv = [sys.executable, "-c", "import time; time.sleep(60)"]
+    return ProcessSpec(name, argv, tmp_path / f"{name}.log", lambda: ready, deadline_seconds=0.2)
+
+
+def test_children_are_stopped_newest_first(tmp_path: Path) -> None:
+    seen: list[tuple[str, ...]] = []
+    supervisor = Supervisor(lambda: seen.append(tuple(child.name for child in supervisor.identities())))
+    for name in ("etcd", "api"):
+        supervisor.start(sleeper(tmp_path, name))
+    supervisor.stop_all()
+    assert seen == [("etcd",), ("etcd", "api"), ("etcd",), ()]
+
+
+def test_a_child_that_does_not_become_ready_is_stopped(tmp_path: Path) -> None:
+    supervisor = Supervisor()
+    with pytest.raises(ProcessError):
+        supervisor.start(sleeper(tmp_path, "never", ready=False))
+    assert supervisor.identities() == ()
+
+
+def test_nothing_starts_after_stop_all(tmp_path: Path) -> None:
+    supervisor = Supervisor()
+    supervisor.stop_all()
+    with pytest.raises(ProcessError, match="the sandbox is stopping"):
+        supervisor.start(sleeper(tmp_path, "late"))
+
+
+def test_a_child_outlives_the_thread_that_requested_it(tmp_path: Path) -> None:
+    supervisor = Supervisor()
+    asking = threading.Thread(target=supervisor.start, args=(sleeper(tmp_path, "child"),))
+    asking.start()
+    asking.join()
+    try:
+        (child,) = supervisor.identities()
+        found = child.find()
+        assert found is not None
+        with pytest.raises(Exception, match="timeout"):
+            found.wait(0.3)
+    finally:
+        supervisor.stop_all()

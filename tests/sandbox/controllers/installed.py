@@ -1,0 +1,86 @@
+"""Controllers as their charts install them, in a cluster of their own; and what tests wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.controllers import table
+from sandbox.kubernetes.controllers.running import State, load
+from sandbox.kubernetes.helm import binary
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.running import install
+from sandbox.kubernetes.objects import Object, Ref, condition
+from sandbox.kubernetes.waiting import until
+from tests.sandbox.controllers.fake import ByHand
+from tests.sandbox.living import living_plane
+from tests.sandbox.plane import ControlPlane
+
+SECONDS = 240.0
+"""A busy machine takes minutes for what an idle one does in seconds."""
+T = TypeVar("T")
+
+
+@contextmanager
+def cluster(directory: Path, *wanted: table.Controller) -> Iterator[ControlPlane]:
+    """A cluster beside which these controllers run; skips the test if one is not built."""
+    missing = [each.name for each in wanted if each.binary is None]
+    if missing:
+        pytest.skip(f"not built: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
+    with living_plane(directory, ByHand()) as plane:
+        yield plane
+
+
+def release(plane: ControlPlane, charts: Path, row: table.Controller, namespace: str, **values: Any) -> None:
+    """Install the chart of a controller with Helm, and wait for its pods."""
+    chart, helm = Charts(charts).find(row.chart), binary.available()
+    if chart is None or helm is None:
+        pytest.skip(f"no helm, or no chart {row.chart} with templates")
+    plane.client.apply(Ref("v1", "Namespace", namespace).as_object(), "test")
+    inputs = {"name": row.chart, "namespace": namespace, "values": values, "timeout": 600}
+    install(plane.client, helm, chart, inputs, upgrade=False)
+
+
+def running(directory: Path) -> set[str]:
+    """Names of the controllers that run."""
+    return {each.name for each in load(directory) if each.state is State.RUNNING}
+
+
+def applied(client: KubeClient, *objects: Object) -> None:
+    """Create objects; a webhook that was just opened may not answer at once."""
+    for obj in objects:
+
+        def put(obj: Object = obj) -> Object | None:
+            try:
+                return client.apply(obj, "test", force=True)
+            except ApiError as error:
+                if "failed calling webhook" in error.message or "no endpoints" in error.message:
+                    return None
+                raise
+
+        until(put, SECONDS, f"{Ref.of(obj)} is not accepted")
+
+
+def wait(client: KubeClient, ref: Ref, ready: Callable[[Object], T | None], what: str) -> T:
+    """What `ready` finds in an object."""
+
+    def look() -> T | None:
+        found = client.get(ref)
+        return None if found is None else ready(found)
+
+    return until(look, SECONDS, lambda: f"{ref}: {what}: {(client.get(ref) or {}).get('status')}")
+
+
+def holds(kind: str) -> Callable[[Object], Mapping[str, Any] | None]:
+    """A condition that is true."""
+
+    def find(obj: Object) -> Mapping[str, Any] | None:
+        found = condition(obj, kind)
+        return found if found.get("status") == "True" else None
+
+    return find

@@ -1,0 +1,116 @@
+"""KubeRay of its chart: a typed RayCluster gets its pods, on the pools that it names, and loses them with itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.tenancy.priorities import priority_class
+from components.workloads import ray_cluster
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.controllers import table
+from sandbox.kubernetes.controllers.launch import arguments, of_deployment
+from sandbox.kubernetes.controllers.running import State, load
+from sandbox.kubernetes.controllers.table import KUBERAY
+from sandbox.kubernetes.helm import binary
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.running import install
+from sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.waiting import until
+from spec.settings.teams import PriorityName
+from tests.components.workloads.samples import RAY_CLUSTER, TARGET, body
+from tests.sandbox.controllers.fake import ByHand
+from tests.sandbox.living import living_plane
+from tests.sandbox.plane import ControlPlane
+from tests.slipway.charts.rendering import releases, rendered
+
+SECONDS = 240.0
+VALUES = {"health": 1001, "root": "/box/root"}
+CLUSTER = Ref("ray.io/v1", "RayCluster", "lab", TARGET.namespace)
+POOL = "platform.slipway/pool"
+LOOKS_AGAIN = {"name": "RAYCLUSTER_DEFAULT_REQUEUE_SECONDS_ENV", "value": "10"}
+"""KubeRay waits for the pods that it made to be in its cache. Those that were deleted before are given up after 30 s
+(kuberay v1.6.2, scale_expectations.go), but nothing makes it look again for 300 s."""
+
+
+def test_no_value_of_a_flag_is_left_over(shared: Path) -> None:
+    """The chart gives some values as arguments of their own, and Go reads no flag behind one that belongs to none."""
+    objects = rendered(shared / "charts-full", releases("dev")["kuberay-operator"])
+    assert objects is not None
+    (launch,) = [found for each in objects if each["kind"] == "Deployment" if (found := of_deployment(each))]
+    assert launch.controller is KUBERAY
+    given = arguments(launch, VALUES)
+    for before, each in zip(["", *given], given, strict=False):
+        assert each.startswith("--") or (before.startswith("--") and "=" not in before), given
+    assert given[-3:] == [
+        "--health-probe-bind-address=127.0.0.1:1001",
+        "--metrics-addr=0",
+        "--enable-leader-election=false",
+    ]
+    assert [each for each in given if each.startswith("--enable-leader-election")] == given[-1:]
+
+
+@pytest.fixture
+def client(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KubeClient]:
+    if KUBERAY.binary is None:
+        pytest.skip("not built: run `python -m sandbox.toolchain ensure kuberay`")
+    chart, helm = Charts(shared / "charts-full").find(KUBERAY.chart), binary.available()
+    if chart is None or helm is None:
+        pytest.skip("no helm, or no chart kuberay-operator with templates")
+    monkeypatch.setattr(table, "CONTROLLERS", (KUBERAY,))
+    with living_plane(tmp_path, ByHand()) as plane:
+        _prepare(plane)
+        inputs = {"name": KUBERAY.chart, "namespace": "kuberay", "values": {"env": [LOOKS_AGAIN]}, "timeout": 600}
+        install(plane.client, helm, chart, inputs, upgrade=False)
+        until(lambda: _runs(tmp_path), SECONDS, lambda: f"KubeRay does not run: {load(tmp_path)}")
+        yield plane.client
+
+
+def _prepare(plane: ControlPlane) -> None:
+    account = Ref("v1", "ServiceAccount", TARGET.service_account, TARGET.namespace).as_object()
+    spaces = [Ref("v1", "Namespace", name).as_object() for name in ("kuberay", TARGET.namespace)]
+    for each in (*spaces, account, priority_class(PriorityName.INTERACTIVE)):
+        plane.client.apply(each, "test")
+
+
+def _runs(directory: Path) -> bool | None:
+    return any(each.name == "kuberay" and each.state is State.RUNNING for each in load(directory)) or None
+
+
+def _pods(client: KubeClient) -> list[Object]:
+    found = client.get_path(f"/api/v1/namespaces/{TARGET.namespace}/pods?labelSelector=ray.io/cluster={CLUSTER.name}")
+    pods: list[Object] = found["items"]
+    return pods
+
+
+def _until_pods(client: KubeClient, count: int) -> list[Object]:
+    until(lambda: len(_pods(client)) == count or None, SECONDS, lambda: f"not {count} pods: {len(_pods(client))}")
+    return _pods(client)
+
+
+@pytest.mark.sandbox
+def test_a_cluster_gets_its_pods_and_loses_them(client: KubeClient) -> None:
+    args: dict[str, Any] = {"target": replace(TARGET, queue=None), "suspend": False}
+    client.apply(body(ray_cluster("lab", replace(RAY_CLUSTER, **args)), "cluster"), "test")
+    pods = _until_pods(client, 5)
+    places = sorted((each["metadata"]["labels"]["ray.io/group"], each["spec"]["nodeSelector"][POOL]) for each in pods)
+    assert places == [("headgroup", "cpu"), ("slices", "slices"), *[("spot", "spot")] * 3]
+
+    head = next(each for each in pods if each["metadata"]["labels"]["ray.io/node-type"] == "head")
+    service = client.get(Ref("v1", "Service", "lab-head-svc", TARGET.namespace))
+    assert service is not None
+    assert service["spec"]["selector"].items() <= head["metadata"]["labels"].items()
+    worker = next(each for each in pods if each["metadata"]["labels"]["ray.io/node-type"] == "worker")
+    (wait,) = worker["spec"]["initContainers"]
+    assert wait["securityContext"]["runAsNonRoot"] is True, "the level `restricted` evaluates it as well"
+
+    client.merge(CLUSTER, {"spec": {"suspend": True}})
+    _until_pods(client, 0)
+    client.merge(CLUSTER, {"spec": {"suspend": False}})
+    _until_pods(client, 5)
+    client.delete(CLUSTER)
+    _until_pods(client, 0)

@@ -1,0 +1,140 @@
+"""Kubeflow's operators and Trainer, as the platform's add-ons install them: a job of each kind runs to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.addons import mpi_operator, training_operator
+from components.addons.kubeflow_crds import KINDS, definition
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.controllers import table
+from sandbox.kubernetes.controllers.running import State, load
+from sandbox.kubernetes.controllers.table import JOBSET, MPI_OPERATOR, TRAINER, TRAINING_OPERATOR
+from sandbox.kubernetes.controllers.webhooks import as_applied
+from sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.waiting import until
+from spec.settings.addons.batch import MpiOperator, TrainingOperator
+from tests.sandbox.controllers.installed import SECONDS, applied, cluster, holds, release, running, wait
+from tests.sandbox.plane import ControlPlane
+
+pytestmark = pytest.mark.sandbox
+TEAM = "team"
+KIND = KINDS["PyTorchJob"]
+
+
+def replica(name: str, count: int, duration: str) -> dict[str, Any]:
+    template = {
+        "metadata": {"annotations": {"sandbox.slipway/duration": duration}},
+        "spec": {"containers": [{"name": name, "image": "busybox"}]},
+    }
+    return {"replicas": count, "restartPolicy": "Never", "template": template}
+
+
+def job(kind: str, api_version: str, name: str, **spec: Any) -> Object:
+    metadata = {"name": name, "namespace": TEAM}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def _served(client: KubeClient) -> bool | None:
+    """Whether MPIJob is served yet: the group is known before, for its other definition."""
+    client.discovery.forget("kubeflow.org")
+    try:
+        client.discovery.find("kubeflow.org/v2beta1", "MPIJob")
+    except NoSuchKindError:
+        return None
+    return True
+
+
+@pytest.fixture(scope="module")
+def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster with both operators, from the platform's manifests."""
+    directory = tmp_path_factory.mktemp("operators")
+    with cluster(directory, TRAINING_OPERATOR, MPI_OPERATOR) as plane:
+        client = plane.client
+        for namespace in (training_operator.NAMESPACE, mpi_operator.NAMESPACE, TEAM):
+            applied(client, Ref("v1", "Namespace", namespace).as_object())
+        applied(client, definition(KIND), mpi_operator.definition())
+        until(lambda: _served(client), SECONDS, "no MPIJob")
+        operator = training_operator.deployment(TrainingOperator(), [KIND], placement={}, gang_scheduler=None)
+        applied(
+            client,
+            *training_operator.access([KIND]).values(),
+            training_operator.certificate(),
+            training_operator.service(),
+            operator,
+            as_applied(training_operator.webhooks([KIND]), table.served()),
+            *mpi_operator.access().values(),
+            mpi_operator.deployment(MpiOperator(), placement={}, gang_scheduler=None),
+        )
+        names = {"training-operator", "mpi-operator"}
+        until(lambda: names == running(directory) or None, SECONDS, lambda: f"{load(directory)}")
+        yield plane
+        assert {each.state for each in load(directory)} == {State.RUNNING}
+
+
+def test_a_pytorchjob_runs_to_its_end(operators: ControlPlane) -> None:
+    replicas = {"Master": replica("pytorch", 1, "3s"), "Worker": replica("pytorch", 2, "3s")}
+    trained = job("PyTorchJob", "kubeflow.org/v1", "trained", pytorchReplicaSpecs=replicas)
+    applied(operators.client, trained)
+    wait(operators.client, Ref.of(trained), holds("Succeeded"), "not succeeded")
+
+
+def test_a_pytorchjob_that_the_webhook_refuses(operators: ControlPlane) -> None:
+    wrong = {"Master": replica("other", 1, "3s")}
+    with pytest.raises(ApiError, match=r"validator.pytorchjob.* denied the request"):
+        operators.client.apply(job("PyTorchJob", "kubeflow.org/v1", "wrong", pytorchReplicaSpecs=wrong), "test")
+
+
+def test_an_mpijob_runs_to_its_end(operators: ControlPlane) -> None:
+    replicas = {"Launcher": replica("mpi", 1, "3s"), "Worker": replica("mpi", 2, "600s")}
+    reduced = job("MPIJob", "kubeflow.org/v2beta1", "reduced", mpiReplicaSpecs=replicas, slotsPerWorker=1)
+    applied(operators.client, reduced)
+    wait(operators.client, Ref.of(reduced), holds("Succeeded"), "not succeeded")
+
+
+def test_an_mpijob_that_was_suspended_runs_again(operators: ControlPlane) -> None:
+    """As Kueue does when it preempts one. Upstream's role does not let the operator resume its launcher."""
+    replicas = {"Launcher": replica("mpi", 1, "600s"), "Worker": replica("mpi", 2, "600s")}
+    paused = job("MPIJob", "kubeflow.org/v2beta1", "paused", mpiReplicaSpecs=replicas, slotsPerWorker=1)
+    applied(operators.client, paused)
+
+    def launchers(count: int) -> None:
+        def look(found: Object) -> bool | None:
+            status = (found.get("status") or {}).get("replicaStatuses") or {}
+            return ((status.get("Launcher") or {}).get("active") or 0) == count or None
+
+        wait(operators.client, Ref.of(paused), look, f"not {count} launchers")
+
+    launchers(1)
+    for suspend, count in ((True, 0), (False, 1)):
+        operators.client.merge(Ref.of(paused), {"spec": {"runPolicy": {"suspend": suspend}}})
+        launchers(count)
+    operators.client.delete(Ref.of(paused))
+
+
+def test_a_trainjob_runs_to_its_end(tmp_path: Path, shared: Path) -> None:
+    with cluster(tmp_path, TRAINER, JOBSET) as plane:
+        charts = shared / "charts-full"
+        release(plane, charts, JOBSET, "jobset-system")
+        release(plane, charts, TRAINER, "kubeflow-system", jobset={"install": False})
+        assert running(tmp_path) == {"trainer", "jobset"}
+        inner = {
+            "metadata": {"annotations": {"sandbox.slipway/duration": "3s"}},
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "node", "image": "busybox"}]},
+        }
+        labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+        node = {"name": "node", "template": {"metadata": {"labels": labels}, "spec": {"template": inner}}}
+        runtime = {
+            "apiVersion": "trainer.kubeflow.org/v1alpha1",
+            "kind": "ClusterTrainingRuntime",
+            "metadata": {"name": "torch"},
+            "spec": {"mlPolicy": {"numNodes": 2, "torch": {}}, "template": {"spec": {"replicatedJobs": [node]}}},
+        }
+        reference = {"name": "torch", "kind": "ClusterTrainingRuntime", "apiGroup": "trainer.kubeflow.org"}
+        trained = job("TrainJob", "trainer.kubeflow.org/v1alpha1", "trained", runtimeRef=reference)
+        applied(plane.client, Ref("v1", "Namespace", TEAM).as_object(), runtime, trained)
+        wait(plane.client, Ref.of(trained), holds("Complete"), "not complete")

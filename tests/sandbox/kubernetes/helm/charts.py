@@ -1,0 +1,82 @@
+"""Small charts that the tests write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox.kubernetes.helm.binary import available
+from sandbox.kubernetes.helm.chart import Chart, Charts
+
+needs_helm = pytest.mark.skipif(
+    available() is None, reason="helm is missing: run `python -m sandbox.toolchain ensure helm`"
+)
+
+VALUES = """\
+# Number of controllers.
+replicas: 1
+controller:
+  image: {repository: example.com/widget, tag: ""}
+  podLabels: {app: widget}
+  nodeSelector:
+    kubernetes.io/os: linux
+  extra: {}
+  # priorityClassName: system-cluster-critical
+## @param controller.hidden.depth How deep
+tolerations: []
+enabled: true
+"""
+CONFIG_MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}-config}
+data:
+  replicas: {{ .Values.replicas | quote }}
+  image: {{ .Values.controller.image.repository }}
+"""
+GAUGE = """\
+apiVersion: helm.test/v1
+kind: Gauge
+metadata: {name: {{ .Release.Name }}-gauge}
+spec: {level: {{ .Values.replicas }}}
+"""
+
+
+def write_chart(
+    directory: Path,
+    name: str = "widget",
+    *,
+    values: str = VALUES,
+    templates: dict[str, str] | None = None,
+    definitions: list[dict[str, Any]] | None = None,
+    schema: dict[str, Any] | None = None,
+    **metadata: Any,
+) -> Path:
+    """Write a chart folder below the directory, with files from the arguments."""
+    path = directory / name
+    path.mkdir(parents=True)
+    chart = {"apiVersion": "v2", "name": name, "version": "1.2.3", "appVersion": "v1.2", **metadata}
+    (path / "Chart.yaml").write_text(yaml.safe_dump(chart))
+    (path / "values.yaml").write_text(values)
+    for folder, files in (("templates", templates or {}), ("crds", _files(definitions or []))):
+        for file, text in files.items():
+            (path / folder).mkdir(exist_ok=True)
+            (path / folder / file).write_text(text)
+    if schema is not None:
+        (path / "values.schema.json").write_text(json.dumps(schema))
+    return path
+
+
+def chart_at(path: Path) -> Chart:
+    """The chart in a folder."""
+    chart = Charts(None).find(str(path))
+    assert chart is not None
+    return chart
+
+
+def _files(definitions: list[dict[str, Any]]) -> dict[str, str]:
+    return {f"{definition['metadata']['name']}.yaml": yaml.safe_dump(definition) for definition in definitions}

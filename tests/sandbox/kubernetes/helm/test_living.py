@@ -1,0 +1,101 @@
+"""Releases whose pods are scheduled and run, or are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.helm import running
+from sandbox.kubernetes.objects import Ref
+from sandbox.rpc.errors import PartialFailureError, ProviderError
+from tests.sandbox.kubernetes.helm.charts import needs_helm, write_chart
+from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
+from tests.sandbox.living import living_plane
+from tests.sandbox.plane import ControlPlane
+
+pytestmark = [pytest.mark.sandbox, needs_helm]
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      nodeSelector: {{ .Values.nodeSelector | toJson }}
+      containers: [{name: web, image: web}]
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: migrate
+  annotations: {"helm.sh/hook": pre-upgrade, "helm.sh/hook-delete-policy": before-hook-creation}
+spec:
+  template:
+    spec: {restartPolicy: Never, containers: [{name: migrate, image: web}]}
+"""
+VALUES = "nodeSelector: {}\n"
+NOWHERE = {"nodeSelector": {"accelerator": "b300"}}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    with living_plane(tmp_path_factory.mktemp("living")) as plane:
+        yield plane
+
+
+@pytest.fixture
+def hooks(cluster: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hooks:
+    monkeypatch.setattr(running, "HOPELESS_SECONDS", 4.0)
+    write_chart(tmp_path / "charts", values=VALUES, templates={"web.yaml": DEPLOYMENT, "job.yaml": JOB})
+    return make_hooks(cluster, tmp_path, tmp_path / "charts")
+
+
+@pytest.fixture
+def client(cluster: ControlPlane) -> KubeClient:
+    return cluster.client
+
+
+def release(namespace: str, **values: Any) -> dict[str, Any]:
+    named = {"chart": "widget", "name": "one", "namespace": namespace, "createNamespace": True}
+    return {**named, "atomic": True, "cleanupOnFail": True, "timeout": 600, "values": values}
+
+
+def test_a_release_waits_until_its_pods_run_and_its_hooks_end(hooks: Hooks, client: KubeClient) -> None:
+    id, outputs, inputs = hooks.create(RELEASE, release("runs"))
+    web = Ref("apps/v1", "Deployment", "web", "runs")
+    assert (client.get(web) or {})["status"]["readyReplicas"] == 2
+    assert "simulated" not in hooks.noted()
+    outputs = hooks.update(RELEASE, id, outputs, inputs, inputs)
+    assert outputs["status"]["revision"] == 2
+    assert (client.get(Ref("batch/v1", "Job", "migrate", "runs")) or {})["status"]["succeeded"] == 1
+    assert hooks.noted()["simulated"] == "hook Job migrate ran without effect"
+    hooks.delete(RELEASE, id, outputs, inputs)
+    assert client.get(web) is None
+
+
+def test_a_pod_that_fits_nowhere_ends_the_release_with_the_schedulers_reason(hooks: Hooks, client: KubeClient) -> None:
+    with pytest.raises(ProviderError, match="Unschedulable: 0/2 nodes are available") as failed:
+        hooks.create(RELEASE, release("nowhere", **NOWHERE))
+    assert not isinstance(failed.value, PartialFailureError)
+    assert "pod nowhere/web-" in str(failed.value)
+    assert "uninstalled due to atomic being set" in str(failed.value)
+    assert "Helm was interrupted, because nothing had changed" in str(failed.value)
+    assert client.get(Ref("apps/v1", "Deployment", "web", "nowhere")) is None
+
+
+def test_an_upgrade_whose_pod_fits_nowhere_is_rolled_back_after_it_said_why(hooks: Hooks, client: KubeClient) -> None:
+    id, outputs, inputs = hooks.create(RELEASE, release("upgraded"))
+    with pytest.raises(PartialFailureError, match="Unschedulable: 0/2 nodes are available"):
+        hooks.update(RELEASE, id, outputs, inputs, release("upgraded", **NOWHERE))
+    live = client.get(Ref("apps/v1", "Deployment", "web", "upgraded"))
+    assert live is not None
+    assert not live["spec"]["template"]["spec"].get("nodeSelector")

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.values import problems
+from sandbox.kubernetes.validation import PLACEHOLDER
+from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, chart_at, write_chart
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"replicas": 3, "controller": {"image": {"tag": "v2"}}},
+        {"replicas": None},
+        # The default is empty: any key is accepted.
+        {"controller": {"extra": {"a": {"b": 1}}}},
+        # Maps that accept any key, by their name.
+        {"controller": {"podLabels": {"team": "ml"}, "nodeSelector": {"pool": "system"}}},
+        # Documented in a comment, without a default.
+        {"controller": {"priorityClassName": "x"}},
+        {"controller": {"depth": 1}},
+        {"global": {"imageRegistry": "example.com"}},
+        {"controller": PLACEHOLDER},
+    ],
+)
+def test_values_that_the_chart_has_are_accepted(tmp_path: Path, values: dict[str, Any]) -> None:
+    assert problems(chart_at(write_chart(tmp_path)), values) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"replica": 3}, 'values.replica: chart widget 1.2.3 has no such value; did you mean "replicas"?'),
+        (
+            {"controller": {"image": {"repo": "x"}}},
+            "values.controller.image.repo: chart widget 1.2.3 has no such value",
+        ),
+        (
+            {"controller": {"image": "x:v2"}},
+            "values.controller.image: chart widget 1.2.3 requires a map here, got 'x:v2'",
+        ),
+        ({"tags": {}}, "values.tags: chart widget 1.2.3 has no such value"),
+    ],
+)
+def test_unknown_values_are_reported_with_a_suggestion(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
+    found = problems(chart_at(write_chart(tmp_path)), values)
+    assert len(found) == 1
+    assert found[0].startswith(problem)
+
+
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
+    assert len(problems(chart_at(write_chart(tmp_path)), {"a": 1, "controller": {"b": 2, "image": {"c": 3}}})) == 3
+
+
+@pytest.mark.parametrize(
+    ("template", "values"),
+    [
+        ("{{ .Values.controller.logLevel }}", {"controller": {"logLevel": "debug"}}),
+        ("{{ toYaml .Values.controller }}", {"controller": {"anything": 1}}),
+        ('{{ index .Values "controller" "log-level" }}', {"controller": {"log-level": "debug"}}),
+        ("{{ .Values.feature.gate.open }}", {"feature": {"gate": {"open": True}}}),
+    ],
+)
+def test_a_value_that_a_template_reads_needs_no_default(tmp_path: Path, template: str, values: dict[str, Any]) -> None:
+    assert problems(chart_at(write_chart(tmp_path / "with", templates={"a.yaml": template})), values) == []
+    assert problems(chart_at(write_chart(tmp_path / "without", templates={"a.yaml": CONFIG_MAP})), values) != []
+
+
+def test_a_value_of_the_schema_needs_no_default(tmp_path: Path) -> None:
+    schema = {"properties": {"controller": {"properties": {"verbosity": {"type": "integer"}}}}}
+    chart = chart_at(write_chart(tmp_path, schema=schema))
+    assert problems(chart, {"controller": {"verbosity": 1}}) == []
+    assert problems(chart, {"controller": {"verbosities": 1}}) != []
+
+
+def test_values_of_a_packed_subchart_are_checked(tmp_path: Path) -> None:
+    dependencies = [
+        {"name": "store", "alias": "db", "version": "1", "condition": "db.enabled,features.store"},
+        {"name": "cache", "version": "1"},
+    ]
+    path = write_chart(tmp_path, dependencies=dependencies)
+    write_chart(path / "charts", "store", values="size: 1\n")
+    chart = chart_at(path)
+    assert problems(chart, {"db": {"size": 2, "enabled": True}, "cache": {"any": 1}, "features": {"store": True}}) == []
+    assert problems(chart, {"tags": {"backend": True}}) == []
+    found = problems(chart, {"db": {"sise": 2}})
+    assert found == ['values.db.sise: chart store 1.2.3 has no such value; did you mean "size"?']
+
+
+def test_every_shared_chart_accepts_its_own_defaults(shared: Path) -> None:
+    charts = Charts(shared / "charts")
+    found = {}
+    for path in sorted((shared / "charts").iterdir()):
+        chart = charts.find(str(path))
+        if chart is not None:
+            found[path.name] = problems(chart, yaml.load(chart.values_text, yaml.CSafeLoader) or {})
+    assert len(found) > 20
+    assert {name: lines for name, lines in found.items() if lines} == {}

@@ -1,0 +1,94 @@
+"""Calling the provider's hooks in a test, without gRPC and without an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.release import RELEASE, Releases
+from sandbox.kubernetes.manifests import Manifests
+from sandbox.kubernetes.provider import KubernetesProvider
+from sandbox.kubernetes.targets import Settings
+from sandbox.notes import Notes
+from sandbox.rpc.hooks import ReadResult, Resource
+from tests.sandbox.plane import ControlPlane
+
+
+@dataclass
+class Observer:
+    """Records its notifications."""
+
+    events: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        self.events.append(("changed", cluster, obj["metadata"]["name"]))
+
+    def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        self.events.append(("deleted", cluster, obj["metadata"]["name"]))
+
+
+@dataclass
+class Hooks:
+    """One provider instance; resources have different logical names."""
+
+    provider: KubernetesProvider
+    session: Settings
+    notes: Notes
+    observer: Observer
+
+    def resource(self, token: str, name: str) -> Resource:
+        return Resource(f"urn:pulumi:test::slipway::{token}::{name}", token, name)
+
+    def check(
+        self, token: str, inputs: dict[str, Any], olds: dict[str, Any] | None = None, name: str = "it"
+    ) -> tuple[dict[str, Any], list[str]]:
+        resource = self.resource(token, name)
+        checked, failures = self.provider.check(self.session, resource, inputs, olds or {}, name.encode())
+        return checked, [failure.reason for failure in failures]
+
+    def create(
+        self, token: str, inputs: dict[str, Any], name: str = "it"
+    ) -> tuple[str, dict[str, Any], dict[str, Any]]:
+        """Id, outputs and the checked inputs, which must be valid."""
+        checked, failures = self.check(token, inputs, name=name)
+        assert failures == []
+        id, outputs = self.provider.create(self.session, self.resource(token, name), checked)
+        return id, outputs, checked
+
+    def update(
+        self, token: str, id: str, outputs: dict[str, Any], olds: dict[str, Any], news: dict[str, Any], name: str = "it"
+    ) -> dict[str, Any]:
+        return self.provider.update(self.session, self.resource(token, name), id, outputs, news, olds)
+
+    def read(
+        self, token: str, id: str, outputs: dict[str, Any], inputs: dict[str, Any], name: str = "it"
+    ) -> ReadResult | None:
+        return self.provider.read(self.session, self.resource(token, name), id, outputs, inputs)
+
+    def delete(self, token: str, id: str, outputs: dict[str, Any], inputs: dict[str, Any], name: str = "it") -> None:
+        self.provider.delete(self.session, self.resource(token, name), id, outputs, inputs)
+
+    def replaced(self, token: str, olds: dict[str, Any], news: dict[str, Any]) -> tuple[set[str], bool]:
+        """Top-level properties that force a replacement, and whether the old object is deleted first."""
+        found = self.provider.diff(self.session, self.resource(token, "it"), "id", olds, {}, news)
+        replacing = {str(change.path[0]) for change in found.changes if change.replace}
+        return replacing, found.delete_before_replace and bool(replacing)
+
+    def noted(self, name: str = "it") -> dict[str, str]:
+        """The notes about a resource, by kind."""
+        return {str(note.kind): note.text for note in self.notes.all() if note.urn.endswith(f"::{name}")}
+
+
+def make_hooks(plane: ControlPlane, home: Path, charts: Path | None = None, **config: Any) -> Hooks:
+    """A provider instance for the cluster `test`, or with the given arguments."""
+    notes, observer = Notes(home), Observer()
+    provider = KubernetesProvider(
+        Manifests(plane.targets, notes, observer), Releases(plane.targets, notes, Charts(charts))
+    )
+    return Hooks(provider, provider.configure({**plane.config(), **config}, "test"), notes, observer)
+
+
+__all__ = ["RELEASE", "Hooks", "Observer", "make_hooks"]

@@ -1,0 +1,288 @@
+"""Inputs of a manifest: names, normal form, drift, and which changes replace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox.kubernetes.helm.chart import Charts
+from sandbox.kubernetes.helm.values import normalized as normalized_release
+from sandbox.kubernetes.inputs import (
+    AUTONAMED,
+    annotation,
+    api_version_and_kind,
+    drifted,
+    imported,
+    is_patch,
+    manifest,
+    named,
+    normalized,
+)
+from sandbox.kubernetes.manifests import forces_new
+from sandbox.kubernetes.targets import Settings
+from sandbox.rpc import diff
+from sandbox.rpc.hooks import Resource
+from sandbox.rpc.wire import UNKNOWN
+
+DEPLOYMENT = Resource("urn", "kubernetes:apps/v1:Deployment", "web")
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("kubernetes:core/v1:Namespace", ("v1", "Namespace")),
+        ("kubernetes:apps/v1:Deployment", ("apps/v1", "Deployment")),
+        ("kubernetes:rbac.authorization.k8s.io/v1:Role", ("rbac.authorization.k8s.io/v1", "Role")),
+        ("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue", ("kueue.x-k8s.io/v1beta2", "ClusterQueue")),
+    ],
+)
+def test_tokens_name_group_version_and_kind(token: str, expected: tuple[str, str]) -> None:
+    assert api_version_and_kind(token) == expected
+
+
+def test_a_name_is_generated_from_the_logical_name_and_kept() -> None:
+    first = named(DEPLOYMENT, {"spec": {}}, {}, b"seed")
+    assert first["metadata"]["name"].startswith("web-")
+    assert len(first["metadata"]["name"]) == len("web-") + 8
+    assert first["metadata"]["annotations"] == {AUTONAMED: "true"}
+    again = named(DEPLOYMENT, {"spec": {}}, first, b"another seed")
+    assert again["metadata"]["name"] == first["metadata"]["name"]
+
+
+def test_a_replacement_gets_another_name() -> None:
+    names = {named(DEPLOYMENT, {}, {}, seed)["metadata"]["name"] for seed in (b"a", b"b")}
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize("metadata", [{"name": "mine"}, {"generateName": "mine-"}])
+def test_the_programs_own_name_is_kept(metadata: dict[str, str]) -> None:
+    assert named(DEPLOYMENT, {"metadata": metadata}, {}, b"seed")["metadata"] == metadata
+
+
+def test_an_explicit_name_does_not_count_as_generated() -> None:
+    olds = {"metadata": {"name": "mine"}}
+    assert named(DEPLOYMENT, {}, olds, b"seed")["metadata"]["name"] != "mine"
+
+
+def test_the_inputs_of_the_program_are_not_changed() -> None:
+    news: dict[str, Any] = {"metadata": {"labels": {}}}
+    named(DEPLOYMENT, news, {}, b"seed")
+    assert news == {"metadata": {"labels": {}}}
+
+
+def test_patches_are_distinguished_from_kinds_that_end_in_patch() -> None:
+    assert is_patch("kubernetes:apps/v1:DeploymentPatch", {"kind": "Deployment"})
+    assert not is_patch("kubernetes:example.com/v1:EyePatch", {"kind": "EyePatch"})
+
+
+def test_pulumis_own_keys_are_not_sent() -> None:
+    assert manifest({"__defaults": [], "kind": "X", "spec": {}}) == {"kind": "X", "spec": {}}
+
+
+@pytest.mark.parametrize("inputs", [{}, {"metadata": "unknown"}, {"metadata": {}}, {"metadata": {"annotations": None}}])
+def test_a_missing_annotation_is_empty(inputs: dict[str, Any]) -> None:
+    assert annotation(inputs, "a") == ""
+
+
+# Inputs as the official provider keeps them.
+
+
+def obj(api_version: str, kind: str, **more: Any) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **more}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (obj("v1", "Secret", stringData={"a": "1"}), obj("v1", "Secret", data={"a": "MQ=="})),
+        (
+            obj("v1", "Secret", data={"a": "MA==", "b": "Mg=="}, stringData={"a": "1"}),
+            obj("v1", "Secret", data={"a": "MQ==", "b": "Mg=="}),
+        ),
+        (
+            obj("scheduling.k8s.io/v1", "PriorityClass", globalDefault=False, value=0),
+            obj("scheduling.k8s.io/v1", "PriorityClass", value=0),
+        ),
+        (
+            obj("v1", "PersistentVolume", spec={"storageClassName": "", "csi": {"driver": "d"}}),
+            obj("v1", "PersistentVolume", spec={"csi": {"driver": "d"}}),
+        ),
+        (
+            obj("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", spec={"variables": [], "a": {}}),
+            obj("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", spec={"a": {}}),
+        ),
+        (
+            obj("apps/v1", "Deployment", spec={"template": {"spec": {"containers": [{"name": "a", "env": []}]}}}),
+            obj("apps/v1", "Deployment", spec={"template": {"spec": {"containers": [{"name": "a"}]}}}),
+        ),
+    ],
+)
+def test_what_is_empty_and_optional_is_dropped(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert normalized(given) == expected
+    assert normalized(expected) == expected
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        obj("v1", "Secret", stringData={"a": UNKNOWN}),
+        obj("scheduling.k8s.io/v1", "PriorityClass", globalDefault=True),
+        obj("rbac.authorization.k8s.io/v1", "Role", rules=[]),
+        obj("v1", "PersistentVolumeClaim", spec={"storageClassName": ""}),
+        obj("v1", "PersistentVolume", spec=UNKNOWN),
+        obj("v1", "PersistentVolume", spec={"storageClassName": "gp3"}),
+        obj("kueue.x-k8s.io/v1beta2", "ClusterQueue", spec={"resourceGroups": []}),
+        obj("karpenter.sh/v1", "NodePool", spec={"taints": []}),
+        obj("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec={"versions": []}),
+        obj("networking.k8s.io/v1", "NetworkPolicy", spec={"podSelector": {}}),
+        obj("v1", "Pod", spec={"automountServiceAccountToken": False}),
+    ],
+)
+def test_everything_else_is_kept(kept: dict[str, Any]) -> None:
+    assert normalized(kept) == kept
+
+
+def test_a_release_has_every_argument_and_no_other() -> None:
+    release = {"chart": "kueue", "version": "1.0.0", "atomic": True, "compat": "true", "values": {}, "skipCrds": None}
+    found = normalized_release(release, Charts(None))
+    assert "compat" not in found
+    assert (found["atomic"], found["skipCrds"], found["keyring"], found["timeout"]) == (True, False, "", 300)
+    assert "takeOwnership" not in found
+    assert normalized_release({**release, "takeOwnership": True}, Charts(None))["takeOwnership"] is True
+    assert (found["version"], found["values"]) == ("1.0.0", {})
+    assert "timeout" not in normalized_release({**release, "skipAwait": True}, Charts(None))
+
+
+def test_the_version_of_a_local_chart_is_its_own(tmp_path: Any) -> None:
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: thing\nversion: 2.0.0\n", encoding="utf-8")
+    release = {"chart": str(tmp_path), "version": "1.0.0", "values": {}}
+    assert normalized_release(release, Charts(None))["version"] == "2.0.0"
+    assert normalized_release({**release, "chart": "thing"}, Charts(tmp_path.parent))["version"] == "1.0.0"
+
+
+INPUTS: dict[str, Any] = {
+    "metadata": {"name": "web", "labels": {"app": "web"}},
+    "spec": {
+        "replicas": 2,
+        "cpu": "1000m",
+        "args": ["a", "b"],
+        "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+    },
+}
+RECORDED: dict[str, Any] = {
+    "metadata": {"name": "web", "labels": {"app": "web", "added": "by-admission"}, "uid": "1"},
+    "spec": {
+        "replicas": 2,
+        "cpu": "1",
+        "args": ["a", "b"],
+        "env": [{"name": "A", "value": "1", "default": True}, {"name": "B", "value": "2", "default": True}],
+        "strategy": "defaulted",
+    },
+}
+
+
+def live(**spec: Any) -> dict[str, Any]:
+    return {**RECORDED, "spec": {**RECORDED["spec"], **spec}}
+
+
+def test_defaults_and_other_spellings_of_the_api_server_are_not_drift() -> None:
+    assert drifted(INPUTS, RECORDED, RECORDED) == INPUTS
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"replicas": 5}, {"replicas": 5}),
+        ({"cpu": "2"}, {"cpu": "2"}),
+        ({"args": ["a"]}, {"args": ["a"]}),
+        ({"args": ["a", "b", "c"]}, {"args": ["a", "b", "c"]}),
+        ({"env": [{"name": "A", "value": "1", "default": True}]}, {"env": [{"name": "A", "value": "1"}]}),
+        (
+            {"env": [{"name": "A", "value": "9", "default": True}, RECORDED["spec"]["env"][1]]},
+            {"env": [{"name": "A", "value": "9"}, {"name": "B", "value": "2"}]},
+        ),
+        (
+            {"env": [*RECORDED["spec"]["env"], {"name": "C", "value": "3"}]},
+            {"env": [*INPUTS["spec"]["env"], {"name": "C", "value": "3"}]},
+        ),
+        ({"strategy": "changed"}, {}),
+        ({"new": 1}, {}),
+    ],
+)
+def test_only_changes_of_fields_that_the_program_set_are_shown(
+    change: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    found = drifted(INPUTS, RECORDED, live(**change))
+    assert found == {**INPUTS, "spec": {**INPUTS["spec"], **expected}}
+
+
+def test_a_removed_field_is_missing_in_the_inputs() -> None:
+    spec = {key: value for key, value in RECORDED["spec"].items() if key != "replicas"}
+    assert "replicas" not in drifted(INPUTS, RECORDED, {**RECORDED, "spec": spec})["spec"]
+
+
+def test_a_field_that_the_api_server_never_returned_is_kept() -> None:
+    inputs = {**INPUTS, "emptyThing": {}}
+    assert drifted(inputs, RECORDED, RECORDED)["emptyThing"] == {}
+
+
+def test_only_changes_of_the_programs_own_labels_are_drift() -> None:
+    metadata = {"name": "web", "labels": {"app": "other", "added": "x"}}
+    assert drifted(INPUTS, RECORDED, {**RECORDED, "metadata": metadata})["metadata"]["labels"] == {"app": "other"}
+
+
+def test_an_imported_object_is_described_without_server_metadata() -> None:
+    metadata = {"name": "a", "uid": "1", "resourceVersion": "2"}
+    live = {"kind": "X", "metadata": metadata, "status": {}, "spec": {"a": 1}}
+    assert imported(live) == {"kind": "X", "metadata": {"name": "a"}, "spec": {"a": 1}}
+
+
+def inputs(api_version: str, kind: str, **more: Any) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **more}
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "path", "expected"),
+    [
+        ("apps/v1", "Deployment", "metadata.name", True),
+        ("apps/v1", "Deployment", "metadata.namespace", True),
+        ("apps/v1", "Deployment", 'metadata.labels["a.b/c"]', False),
+        ("apps/v1", "Deployment", "spec.selector.matchLabels.app", True),
+        ("apps/v1", "Deployment", "spec.replicas", False),
+        ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates[0].spec", True),
+        ("batch/v1", "Job", "spec.template.spec.containers[0].image", True),
+        ("batch/v1", "Job", "spec.suspend", False),
+        ("v1", "PersistentVolumeClaim", "spec.storageClassName", True),
+        ("v1", "PersistentVolumeClaim", "spec.resources.requests.storage", False),
+        ("v1", "PersistentVolumeClaim", "spec.volumeMode", False),
+        ("apps/v1", "StatefulSet", "spec.revisionHistoryLimit", True),
+        ("v1", "Pod", "spec.containers[0].image", False),
+        ("v1", "Pod", "spec.containers[0].args[1]", True),
+        ("v1", "Service", "spec.clusterIP", True),
+        ("v1", "Service", "spec.ports[0].port", False),
+        ("storage.k8s.io/v1", "StorageClass", "parameters.type", True),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef.name", True),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", "subjects[0].name", False),
+        ("v1", "Secret", "type", True),
+        ("example.com/v1", "Job", "spec.template", False),
+    ],
+)
+def test_immutable_fields_are_replaced(api_version: str, kind: str, path: str, expected: bool) -> None:
+    assert forces_new(diff.parse(path), inputs(api_version, kind), Settings()) is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "more", "expected"),
+    [
+        ("ConfigMap", Settings(), {}, True),
+        ("ConfigMap", Settings(config_map_mutable=True), {}, False),
+        ("ConfigMap", Settings(config_map_mutable=True), {"immutable": True}, True),
+        ("Secret", Settings(config_map_mutable=True), {}, True),
+        ("Secret", Settings(secret_mutable=True), {}, False),
+    ],
+)
+def test_contents_are_replaced_unless_the_provider_allows_updates(
+    kind: str, settings: Settings, more: dict[str, Any], expected: bool
+) -> None:
+    assert forces_new(("data", "key"), inputs("v1", kind, **more), settings) is expected

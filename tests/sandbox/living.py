@@ -1,0 +1,45 @@
+"""A cluster that lives, for tests: with real controllers and KWOK, one node for everything and one with a taint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sandbox.cluster.control_plane import PROGRAMS
+from sandbox.kubernetes.controllers.running import Builds
+from sandbox.nodes.spec import NodeSpec, NodeWriter, Taint
+from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
+
+SIZE = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+GPUS = {**SIZE, "nvidia.com/gpu": "8"}
+
+
+@contextmanager
+def living_plane(directory: Path, builds: Builds | None = None) -> Iterator[ControlPlane]:
+    """A control plane of its own: pods of other tests would be scheduled on its nodes."""
+    plane = start_plane(directory, PROGRAMS, builds)
+    try:
+        plane.pool.create(CLUSTER)
+        writer = NodeWriter(plane.targets.of_cluster)
+        writer.write(CLUSTER, _node("cpu-0", "m7i.2xlarge", SIZE))
+        writer.write(CLUSTER, _node("gpu-0", "p4d.24xlarge", GPUS, Taint("pool", "NoSchedule", "a100")))
+        yield plane
+        assert plane.life.dead == ()
+        plane.life.end_all()
+    finally:
+        plane.supervisor.stop_all()
+
+
+def _node(name: str, instance_type: str, resources: dict[str, str], *taints: Taint) -> NodeSpec:
+    return NodeSpec(
+        name=name,
+        owner="test",
+        instance_type=instance_type,
+        arch="amd64",
+        kubernetes="1.35",
+        capacity=resources,
+        allocatable=resources,
+        taints=taints,
+        zone="us-east-1a",
+    )

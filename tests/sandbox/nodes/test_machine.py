@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from components.addons.trainer import whole_node
+from sandbox.nodes.machine import Machine, karpenter_labels
+from spec.catalog import instances
+from spec.pools.resolution import resolve_all
+from spec.quantities import to_mebibytes
+from tests.support.stacks import platform_of
+
+
+def test_allocatable_is_capacity_minus_reservations() -> None:
+    machine, kind = Machine("m7i.xlarge", max_pods=110), instances.get("m7i.xlarge")
+    assert machine.capacity({}) == {
+        "cpu": "4",
+        "memory": "16384Mi",
+        "pods": "110",
+        "ephemeral-storage": str(20 * 2**30),
+    }
+    left = machine.allocatable({})
+    assert left["cpu"] == f"{kind.allocatable_cpu_millis}m"
+    assert left["memory"] == f"{kind.allocatable_memory_at(110)}Mi"
+
+
+@pytest.mark.parametrize(
+    ("labels", "extra", "expected"),
+    [
+        ({}, {}, {"nvidia.com/gpu": "8"}),
+        ({"nvidia.com/mig.config": "all-disabled"}, {}, {"nvidia.com/gpu": "8"}),
+        ({"nvidia.com/mig.config": "all-1g.5gb"}, {}, {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "56"}),
+        (
+            {"nvidia.com/mig.config": "all-balanced"},
+            {},
+            {
+                "nvidia.com/gpu": "0",
+                "nvidia.com/mig-1g.5gb": "16",
+                "nvidia.com/mig-2g.10gb": "8",
+                "nvidia.com/mig-3g.20gb": "8",
+            },
+        ),
+        # The name of a stack's own layout contains its profiles, so that a group without tags has them too.
+        (
+            {"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"},
+            {},
+            {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb.me": "8", "nvidia.com/mig-3g.20gb": "8"},
+        ),
+        # An unknown layout has no resources by its label; a tag or an overlay may add them.
+        ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
+        (
+            {"nvidia.com/mig.config": "custom"},
+            {"nvidia.com/mig-3g.20gb": "16"},
+            {"nvidia.com/gpu": "0", "nvidia.com/mig-3g.20gb": "16"},
+        ),
+        ({"nvidia.com/device-plugin.config": "mps-4"}, {}, {"nvidia.com/gpu": "32"}),
+        ({"nvidia.com/device-plugin.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
+        # The tag or the overlay has the same resources as the label, and they are not multiplied again.
+        ({"nvidia.com/device-plugin.config": "mps-4"}, {"nvidia.com/gpu": "32"}, {"nvidia.com/gpu": "32"}),
+        (
+            {"nvidia.com/mig.config": "all-2g.10gb", "nvidia.com/device-plugin.config": "time-slicing-2"},
+            {},
+            {"nvidia.com/gpu": "0", "nvidia.com/mig-2g.10gb": "48"},
+        ),
+    ],
+)
+def test_gpus_are_whole_or_partitioned_and_multiplied_by_sharing(
+    labels: dict[str, str], extra: dict[str, str], expected: dict[str, str]
+) -> None:
+    capacity = Machine("p4d.24xlarge", extra=extra).capacity(labels)
+    assert {name: value for name, value in capacity.items() if name.startswith("nvidia.com/")} == expected
+
+
+def test_a_pod_with_everything_of_an_efa_node_fits_on_it() -> None:
+    pool = resolve_all(platform_of("prod"))["h100"]
+    room = Machine("p5.48xlarge", max_pods=pool.settings.max_pods, efa=32).allocatable({})
+    wanted = whole_node(pool)
+    assert room["hugepages-2Mi"] == "5120Mi"
+    for name in ("memory", "hugepages-2Mi"):
+        assert to_mebibytes(wanted[name]) <= to_mebibytes(room[name])
+    assert "hugepages-2Mi" not in Machine("p5.48xlarge").capacity({})
+
+
+def test_efa_adapters_are_counted() -> None:
+    assert Machine("p5.48xlarge", efa=32).allocatable({})["vpc.amazonaws.com/efa"] == "32"
+    assert "vpc.amazonaws.com/efa" not in Machine("p5.48xlarge").capacity({})
+
+
+@pytest.mark.parametrize(
+    ("name", "raid", "expected"),
+    [("p4d.24xlarge", True, 8000 * 10**9), ("p4d.24xlarge", False, 200 * 2**30), ("m7i.large", True, 200 * 2**30)],
+)
+def test_ephemeral_storage_is_on_the_raid_of_local_disks(name: str, raid: bool, expected: int) -> None:
+    assert Machine(name, disk_gib=200, nvme_raid=raid).capacity({})["ephemeral-storage"] == str(expected)
+
+
+def test_a_type_outside_the_catalog_has_no_cpu_or_memory() -> None:
+    machine = Machine("t3.medium")
+    assert set(machine.capacity({})) == {"pods", "ephemeral-storage"}
+    assert machine.allocatable({}) == machine.capacity({})
+    assert machine.arch == "amd64"
+
+
+def test_karpenter_labels_describe_gpus() -> None:
+    labels = karpenter_labels(instances.get("p6-b200.48xlarge"))
+    assert labels["karpenter.k8s.aws/instance-category"] == "p"
+    assert labels["karpenter.k8s.aws/instance-generation"] == "6"
+    assert labels["karpenter.k8s.aws/instance-family"] == "p6-b200"
+    assert labels["karpenter.k8s.aws/instance-gpu-name"] == "b200"
+    assert not [key for key in karpenter_labels(instances.get("c7i.large")) if "gpu" in key]

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from sandbox import daemon
+from sandbox.assembly import Sandbox, Settings
+from sandbox.errors import SandboxError
+from sandbox.state import CHILDREN_FILE, STATE_FILE
+
+
+class FakeSandbox:
+    """Starts and stops nothing; records its calls."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.stopped = False
+        self.warmed = False
+
+    def warm(self) -> None:
+        self.warmed = True
+
+    def stop(self) -> None:
+        assert not (self.settings.home / STATE_FILE).exists()
+        self.stopped = True
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> object:
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def sandboxes(monkeypatch: pytest.MonkeyPatch) -> list[FakeSandbox]:
+    made: list[FakeSandbox] = []
+
+    def start(settings: Settings) -> FakeSandbox:
+        made.append(FakeSandbox(settings))
+        return made[0]
+
+    monkeypatch.setattr(Sandbox, "start", start)
+    return made
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_daemon_and_removes_its_files(
+    tmp_path: Path, sandboxes: list[FakeSandbox], number: signal.Signals
+) -> None:
+    for name in (STATE_FILE, CHILDREN_FILE):
+        (tmp_path / name).touch()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), number))
+    timer.start()
+    assert daemon.main(["--home", str(tmp_path)]) == 0
+    timer.join()
+    assert sandboxes[0].stopped
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_daemon_ends_when_its_home_is_deleted(
+    tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon, "LOOK_SECONDS", 0.02)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / STATE_FILE).touch()
+    timer = threading.Timer(0.2, shutil.rmtree, (home,))
+    timer.start()
+    assert daemon.main(["--home", str(home)]) == 0
+    timer.join()
+    assert sandboxes[0].stopped
+    assert not home.exists()
+
+
+def test_the_daemon_stays_when_its_home_can_not_be_looked_at(
+    tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file system that is out of reach has deleted nothing."""
+    monkeypatch.setattr(daemon, "LOOK_SECONDS", 0.02)
+    (tmp_path / STATE_FILE).touch()
+    real = Path.stat
+
+    def stat(path: Path, **options: bool) -> os.stat_result:
+        if path.name == STATE_FILE and not sandboxes[0].stopped and not released.is_set():
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return real(path, **options)
+
+    released = threading.Event()
+    monkeypatch.setattr(Path, "stat", stat)
+
+    def release() -> None:
+        released.set()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    timer = threading.Timer(0.3, release)
+    timer.start()
+    assert daemon.main(["--home", str(tmp_path)]) == 0
+    timer.join()
+    assert released.is_set()
+    assert "can't be looked at" in caplog.text
+
+
+def test_the_daemon_starts_with_the_requested_settings(
+    tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading.Event, "wait", lambda self, timeout: True)
+    daemon.main(["--home", str(tmp_path), "--aws-port", "5000", "--account", "111122223333"])
+    assert sandboxes[0].settings == Settings(tmp_path, 5000, "111122223333")
+    assert sandboxes[0].warmed
+
+
+def test_the_reason_of_a_failed_start_is_the_last_line_of_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(settings: Settings) -> FakeSandbox:
+        msg = "no room\n    at all"
+        raise SandboxError(msg)
+
+    monkeypatch.setattr(Sandbox, "start", refuse)
+    assert daemon.main(["--home", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "error: no room at all\n"

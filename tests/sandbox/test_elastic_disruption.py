@@ -1,0 +1,218 @@
+"""What happens to running jobs when their node goes: as the settings of stack dev promise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.kubernetes.objects import Object, Ref, condition
+from sandbox.kubernetes.waiting import until
+from sandbox.nodes.instances import INTERRUPTION
+from spec.pools.keys import GPU
+from spec.pools.pool_spec import PoolSpec
+from tests.sandbox.elastic import Elastic, elastic_plane
+from tests.sandbox.test_elastic import GATES, event, pod, pools
+
+pytestmark = pytest.mark.sandbox
+SECONDS = 90.0
+KEPT = {"karpenter.sh/do-not-disrupt": "true"}
+
+
+@dataclass(frozen=True)
+class Begun(Elastic):
+    """With the node of each job's first pod."""
+
+    on: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def elastic(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Begun]:
+    """With a pool and a job for each test: one after another they would take minutes."""
+    with elastic_plane(tmp_path_factory.mktemp("disruption"), shared, GATES) as started:
+        at_once: dict[str, Any] = {"consolidateAfter": "0s", "budgets": [{"nodes": "100%"}]}
+        _begin(started, "empty", "h100", 3, disruption=at_once)
+        _begin(started, "frozen", "h100", 1, disruption={**at_once, "budgets": [{"nodes": "0"}]})
+        _begin(started, "expiring", "h100", 30, KEPT, template={"spec": {"expireAfter": "15s"}})
+        ends = {"expireAfter": "15s", "terminationGracePeriod": "12s"}
+        _begin(started, "forced", "h100", 600, KEPT, template={"spec": ends})
+        _begin(started, "warned", "gpu-spot", 600)
+        _begin(started, "unwarned", "gpu-spot", 600, KEPT)
+        names = ("empty", "frozen", "expiring", "forced", "warned", "unwarned")
+        yield Begun(started.client, started.home, {name: _ran_on(started, name) for name in names})
+
+
+def _begin(
+    elastic: Elastic, name: str, like: str, seconds: int, annotations: dict[str, str] | None = None, **changes: Any
+) -> None:
+    """A pool like one of the stack, with other settings, and a job of the same name on it."""
+    spec = replace(pools()[like], name=name)
+    elastic.pool(spec, **changes)
+    elastic.client.create(job(spec, seconds, annotations), "test")
+
+
+def job(spec: PoolSpec, seconds: int, annotations: dict[str, str] | None) -> Object:
+    """A job of one pod on a GPU of a pool that runs for some seconds."""
+    template = pod(spec.name, spec, {GPU: "1"}, {**(annotations or {}), "sandbox.slipway/duration": f"{seconds}s"})
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": spec.name, "namespace": "default"},
+        "spec": {
+            "backoffLimit": 0,
+            "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
+            "template": {
+                "metadata": {"annotations": template["metadata"]["annotations"]},
+                "spec": {**template["spec"], "restartPolicy": "Never"},
+            },
+        },
+    }
+
+
+def pods(elastic: Elastic, name: str) -> list[Object]:
+    """Pods of a job, oldest first."""
+    kind = elastic.client.discovery.find("v1", "Pod")
+    found = list(elastic.client.list(kind, "default", selector=f"job-name={name}"))
+    return sorted(found, key=lambda one: one["metadata"]["creationTimestamp"])
+
+
+def runs(elastic: Elastic, name: str, *, without: str = "") -> Object:
+    """The running pod of a job, another than one on a node."""
+
+    def look() -> Object | None:
+        found = (one for one in pods(elastic, name) if one["status"].get("phase") == "Running")
+        return next((one for one in found if one["spec"]["nodeName"] != without), None)
+
+    return until(look, SECONDS, f"no pod of job {name} runs")
+
+
+def _ran_on(elastic: Elastic, name: str) -> str:
+    """The node of the first pod of a job."""
+
+    def look() -> str | None:
+        return next((one["spec"]["nodeName"] for one in pods(elastic, name) if one["spec"].get("nodeName")), None)
+
+    return until(look, SECONDS, f"no pod of job {name} has a node")
+
+
+def tainted(elastic: Elastic, name: str) -> bool:
+    """Whether a node drains."""
+    node = elastic.client.get(Ref("v1", "Node", name))
+    assert node is not None
+    return "karpenter.sh/disrupted" in [taint["key"] for taint in node["spec"].get("taints") or ()]
+
+
+def gone(elastic: Elastic, node: str, seconds: float = SECONDS, of: Ref | None = None) -> None:
+    """Wait until a node, or an object of it, does not exist."""
+    ref = of or Ref("v1", "Node", node)
+    until(lambda: elastic.client.get(ref) is None or None, seconds, f"{ref.kind} {node} is still there")
+
+
+def complete(elastic: Elastic, name: str) -> bool:
+    found = elastic.client.get(Ref("batch/v1", "Job", name, "default"))
+    return found is not None and condition(found, "Complete").get("status") == "True"
+
+
+def reclaim(elastic: Elastic, node: str, notice: float) -> None:
+    """EC2 gives notice of an interruption."""
+    deadline = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + notice))
+    elastic.client.merge(Ref("v1", "Node", node), {"metadata": {"annotations": {INTERRUPTION: deadline}}})
+
+
+def test_an_empty_node_goes_and_its_nodeclaim_with_it(elastic: Begun) -> None:
+    node = elastic.on["empty"]
+    gone(elastic, node)
+    assert complete(elastic, "empty")
+    gone(elastic, node, of=Ref("karpenter.sh/v1", "NodeClaim", node))
+
+
+def test_a_budget_of_zero_keeps_an_empty_node(elastic: Begun) -> None:
+    node = elastic.on["frozen"]
+    event(elastic, "frozen", "No allowed disruptions for disruption reason Empty due to blocking budget")
+    assert complete(elastic, "frozen")
+    assert elastic.client.get(Ref("v1", "Node", node)) is not None
+
+
+def test_a_node_that_expires_goes_when_its_job_has_ended(elastic: Begun) -> None:
+    """The drain waits for a job with do-not-disrupt, as long as `terminationGracePeriod`."""
+    node = elastic.on["expiring"]
+    gone(elastic, node)
+    assert complete(elastic, "expiring")
+    (only,) = pods(elastic, "expiring")
+    # It ended by itself, although the node had taken no new pods for half of its time.
+    assert only["status"]["phase"] == "Succeeded"
+
+
+def test_a_node_that_expires_ends_its_job_after_the_termination_grace_period(elastic: Begun) -> None:
+    gone(elastic, elastic.on["forced"])
+    assert not complete(elastic, "forced")
+
+
+def test_a_spot_interruption_moves_a_job_within_the_notice(elastic: Begun) -> None:
+    node = elastic.on["warned"]
+    reclaim(elastic, node, 120)
+    event(elastic, node, "Spot interruption warning was triggered")
+    gone(elastic, node)
+    assert runs(elastic, "warned", without=node)["spec"]["nodeName"] != node
+
+
+def test_a_spot_job_with_do_not_disrupt_gets_no_notice(elastic: Begun) -> None:
+    """Karpenter's drain waits for it, until EC2 ends the instance; so jobs on Spot don't have the annotation."""
+    node = elastic.on["unwarned"]
+    reclaim(elastic, node, 12)
+    event(elastic, node, "Spot interruption warning was triggered")
+    until(lambda: tainted(elastic, node) or None, SECONDS, "the node does not drain")
+    (first,) = pods(elastic, "unwarned")
+    assert first["status"]["phase"] == "Running"
+    assert "deletionTimestamp" not in first["metadata"]
+    gone(elastic, node)
+    ended = elastic.client.get(Ref("v1", "Pod", first["metadata"]["name"], "default"))
+    # Its job has removed it by now, or it has the kubelet's reason.
+    assert ended is None or ended["status"]["reason"] == "Terminated"
+    assert runs(elastic, "unwarned", without=node)["spec"]["nodeName"] != node
+
+
+def test_an_underutilized_node_gives_its_services_to_another_and_a_job_stays(elastic: Begun) -> None:
+    """As pool cpu promises, whose `consolidationPolicy` is WhenEmptyOrUnderutilized."""
+    spec = replace(pools()["cpu"], name="thrifty")
+    elastic.pool(spec, disruption={"consolidateAfter": "0s", "budgets": [{"nodes": "100%"}]})
+    kept = {**KEPT, "sandbox.slipway/duration": "600s"}
+    elastic.client.create(pod("job", spec, {"cpu": "1"}, kept), "test")
+    elastic.client.create(pod("filler", spec, {"cpu": "2500m"}), "test")
+    node = _placed(elastic, "metadata.name=job")
+    assert _placed(elastic, "metadata.name=filler") == node
+    template = pod("service", spec, {"cpu": "1"})["spec"]
+    labels = {"app": "service"}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "service", "namespace": "default"},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": template},
+        },
+    }
+    elastic.client.create(deployment, "test")
+    other = _placed(elastic, labels="app=service")
+    assert other != node
+    elastic.client.delete(Ref("v1", "Pod", "filler", "default"), grace_seconds=0)
+    gone(elastic, other)
+    assert _placed(elastic, labels="app=service") == node
+    job = elastic.client.get(Ref("v1", "Pod", "job", "default"))
+    assert job is not None
+    assert (job["spec"]["nodeName"], job["status"]["phase"]) == (node, "Running")
+
+
+def _placed(elastic: Elastic, fields: str = "", labels: str = "") -> str:
+    """The node of the running pod that selectors find."""
+
+    def look() -> str | None:
+        kind = elastic.client.discovery.find("v1", "Pod")
+        found = elastic.client.list(kind, "default", selector=labels, fields=fields)
+        return next((one["spec"]["nodeName"] for one in found if one["status"].get("phase") == "Running"), None)
+
+    return until(look, SECONDS, f"no pod of {fields}{labels} runs")

@@ -1,0 +1,221 @@
+"""A cluster that lives: pods are scheduled and run, jobs end, claims are bound, by real controllers and KWOK."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import pytest
+
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.waiting import until
+from tests.sandbox.living import living_plane
+
+pytestmark = pytest.mark.sandbox
+SECONDS = 30.0
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
+    """Its client."""
+    with living_plane(tmp_path_factory.mktemp("living")) as plane:
+        yield plane.client
+
+
+@pytest.fixture
+def namespace(living: KubeClient, request: pytest.FixtureRequest) -> str:
+    name = f"t-{abs(hash(request.node.name)) % 10**8}"
+    living.apply(Ref("v1", "Namespace", name).as_object(), "test")
+    # Admission wants the account, which the controller manager makes.
+    until(lambda: living.get(Ref("v1", "ServiceAccount", "default", name)), SECONDS, "no service account")
+    return name
+
+
+def pod(namespace: str, name: str = "pod", annotations: dict[str, str] | None = None, **spec: Any) -> Object:
+    containers = [{"name": "main", "image": "busybox", **spec.pop("container", {})}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "annotations": annotations or {}},
+        "spec": {"containers": containers, **spec},
+    }
+
+
+def job(namespace: str, name: str, annotations: dict[str, str] | None = None, **spec: Any) -> Object:
+    template = pod(namespace, annotations=annotations, restartPolicy="Never")
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "backoffLimit": 0,
+            **spec,
+            "template": {"metadata": {"annotations": annotations or {}}, "spec": template["spec"]},
+        },
+    }
+
+
+def wait(client: KubeClient, ref: Ref, ready: Callable[[Object], T | None], what: str) -> T:
+    def look() -> T | None:
+        found = client.get(ref)
+        return None if found is None else ready(found)
+
+    return until(look, SECONDS, f"{ref}: {what}")
+
+
+def condition(kind: str) -> Callable[[Object], Object | None]:
+    def find(obj: Object) -> Object | None:
+        conditions = (obj.get("status") or {}).get("conditions") or ()
+        return next((one for one in conditions if one["type"] == kind and one["status"] == "True"), None)
+
+    return find
+
+
+def phase(*wanted: str) -> Callable[[Object], Object | None]:
+    return lambda obj: obj if (obj.get("status") or {}).get("phase") in wanted else None
+
+
+def events(client: KubeClient, namespace: str, name: str) -> list[str]:
+    found = client.get_path(f"/api/v1/namespaces/{namespace}/events")["items"]
+    return [f"{one['reason']}: {one['message']}" for one in found if one["involvedObject"]["name"] == name]
+
+
+def test_a_pod_runs_on_the_node_that_takes_it(living: KubeClient, namespace: str) -> None:
+    tolerations = [{"key": "pool", "operator": "Exists"}]
+    gpus = {"resources": {"limits": {"nvidia.com/gpu": "4"}}}
+    living.apply(pod(namespace, tolerations=tolerations, container=gpus), "test")
+    live = wait(living, Ref("v1", "Pod", "pod", namespace), condition("Ready"), "not ready")
+    assert live["status"] == "True"
+    found = living.get(Ref("v1", "Pod", "pod", namespace))
+    assert found is not None
+    assert (found["spec"]["nodeName"], found["status"]["phase"]) == ("gpu-0", "Running")
+    assert found["status"]["podIP"].startswith("100.")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"container": {"resources": {"limits": {"nvidia.com/gpu": "1"}}}}, "untolerated taint"),
+        ({"container": {"resources": {"requests": {"cpu": "64"}}}}, "Insufficient cpu"),
+        ({"nodeSelector": {"pool": "h100"}}, "didn't match Pod's node affinity/selector"),
+    ],
+)
+def test_a_pod_that_no_node_takes_is_pending_with_the_schedulers_reason(
+    living: KubeClient, namespace: str, change: dict[str, Any], reason: str
+) -> None:
+    living.apply(pod(namespace, **change), "test")
+
+    def unschedulable(obj: Object) -> str | None:
+        conditions = obj["status"].get("conditions") or ()
+        return next((str(one["message"]) for one in conditions if one.get("reason") == "Unschedulable"), None)
+
+    assert reason in wait(living, Ref("v1", "Pod", "pod", namespace), unschedulable, "scheduled")
+
+
+def test_a_job_runs_as_long_as_it_says_and_succeeds(living: KubeClient, namespace: str) -> None:
+    start = time.monotonic()
+    living.apply(job(namespace, "train", {"sandbox.slipway/duration": "3s"}), "test")
+    wait(living, Ref("batch/v1", "Job", "train", namespace), condition("Complete"), "not complete")
+    assert time.monotonic() - start >= 3
+
+
+@pytest.mark.parametrize(
+    ("annotations", "reason", "code"),
+    [
+        ({"sandbox.slipway/exit-code": "3"}, "Error", 3),
+        ({"sandbox.slipway/ends-by": "oom"}, "OOMKilled", 137),
+    ],
+)
+def test_a_job_fails_as_its_containers_do(
+    living: KubeClient, namespace: str, annotations: dict[str, str], reason: str, code: int
+) -> None:
+    living.apply(job(namespace, "train", annotations), "test")
+    wait(living, Ref("batch/v1", "Job", "train", namespace), condition("Failed"), "not failed")
+    (found,) = living.get_path(f"/api/v1/namespaces/{namespace}/pods")["items"]
+    ended = found["status"]["containerStatuses"][0]["state"]["terminated"]
+    assert (ended["reason"], ended["exitCode"]) == (reason, code)
+
+
+def test_an_evicted_pod_is_retried_without_counting_as_a_failure(living: KubeClient, namespace: str) -> None:
+    ignore = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
+    living.apply(job(namespace, "train", {"sandbox.slipway/ends-by": "eviction"}, podFailurePolicy=ignore), "test")
+
+    def retried(obj: Object) -> bool | None:
+        pods = living.get_path(f"/api/v1/namespaces/{namespace}/pods")["items"]
+        return True if len(pods) >= 2 and not obj["status"].get("failed") else None
+
+    assert wait(living, Ref("batch/v1", "Job", "train", namespace), retried, "not retried")
+
+
+def test_a_deleted_pod_of_a_job_is_replaced(living: KubeClient, namespace: str) -> None:
+    ignore = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
+    living.apply(
+        job(namespace, "train", {"sandbox.slipway/duration": "60s"}, backoffLimit=3, podFailurePolicy=ignore), "test"
+    )
+
+    def running() -> str | None:
+        pods = living.get_path(f"/api/v1/namespaces/{namespace}/pods")["items"]
+        return next((one["metadata"]["name"] for one in pods if one["status"]["phase"] == "Running"), None)
+
+    first = until(running, SECONDS, "no pod runs")
+    living.delete(Ref("v1", "Pod", first, namespace))
+    until(lambda: ((name := running()) is not None and name != first) or None, 60.0, "no pod replaces it")
+
+
+def test_a_pod_waits_for_the_secret_that_it_mounts(living: KubeClient, namespace: str) -> None:
+    living.apply(pod(namespace, volumes=[{"name": "token", "secret": {"secretName": "hub"}}]), "test")
+    ref = Ref("v1", "Pod", "pod", namespace)
+    until(
+        lambda: (
+            (
+                events(living, namespace, "pod")[-1:]
+                and any("FailedMount" in one for one in events(living, namespace, "pod"))
+            )
+            or None
+        ),
+        SECONDS,
+        "no event",
+    )
+    assert (living.get(ref) or {})["status"]["phase"] == "Pending"
+    living.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hub", "namespace": namespace}}, "test")
+    wait(living, ref, phase("Running"), "does not run")
+
+
+def test_a_claim_is_bound_with_its_first_pod_and_its_volume_goes_with_it(living: KubeClient, namespace: str) -> None:
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "gp3"},
+        "provisioner": "ebs.csi.aws.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    living.apply(storage_class, "test")
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "disk", "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "gp3",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    living.apply(claim, "test")
+    living.apply(pod(namespace, volumes=[{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}]), "test")
+    wait(living, Ref("v1", "Pod", "pod", namespace), phase("Running"), "does not run")
+    bound = living.get(Ref("v1", "PersistentVolumeClaim", "disk", namespace))
+    assert bound is not None
+    name = bound["spec"]["volumeName"]
+    living.delete(Ref("v1", "Pod", "pod", namespace))
+    living.delete(Ref("v1", "PersistentVolumeClaim", "disk", namespace))
+    until(lambda: living.get(Ref("v1", "PersistentVolume", name)) is None or None, SECONDS, "the volume stays")
+
+
+def test_a_namespace_goes_with_all_that_is_in_it(living: KubeClient, namespace: str) -> None:
+    living.apply(pod(namespace), "test")
+    wait(living, Ref("v1", "Pod", "pod", namespace), phase("Running"), "does not run")
+    living.delete(Ref("v1", "Namespace", namespace))
+    until(lambda: living.get(Ref("v1", "Namespace", namespace)) is None or None, SECONDS, "the namespace stays")

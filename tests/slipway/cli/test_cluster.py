@@ -1,0 +1,113 @@
+"""Access to clusters, and what `slipway verify` asks before it uses one."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox.cluster.pki import create_pki
+from slipway.cli import cluster, verify
+from slipway.cli import cluster as kubeconfig
+from spec.errors import SlipwayError
+from tests.support.stacks import platform_of
+
+# The user's kubeconfig: contexts, and tokens of each kind.
+
+
+ARN = "arn:aws:eks:us-east-1:111122223333:cluster/slipway-dev"
+PRINTS = "import json, os; print(json.dumps({'status': {'token': os.environ['WHICH']}}))"
+
+
+def write(path: Path, users: dict[str, Any], *, authority: str = "", current: str = "second") -> Path:
+    data = {"certificate-authority-data": base64.b64encode(authority.encode()).decode()} if authority else {}
+    clusters = [{"name": ARN, "cluster": {"server": "https://127.0.0.1:1", **data}}]
+    contexts = [{"name": name, "context": {"cluster": ARN, "user": name, "namespace": "vision"}} for name in users]
+    named = [{"name": name, "user": user} for name, user in users.items()]
+    document = {"clusters": clusters, "contexts": contexts, "users": named, "current-context": current}
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return create_pki(tmp_path_factory.mktemp("pki")).authority_text
+
+
+def test_the_current_context_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "config", {"first": {"token": "a"}, "second": {"token": "b"}})
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'missing'}:{path}")
+    found = kubeconfig.contexts()
+    assert [one.name for one in found] == ["second", "first"]
+    assert (found[0].namespace, found[0].cluster_name) == ("vision", "slipway-dev")
+
+
+def test_tokens_are_written_in_a_file_or_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, authority: str
+) -> None:
+    (tmp_path / "token").write_text("from-file\n", encoding="utf-8")
+    program = {"command": sys.executable, "args": ["-c", PRINTS], "env": [{"name": "WHICH", "value": "printed"}]}
+    users = {"given": {"token": "given"}, "file": {"tokenFile": str(tmp_path / "token")}, "program": {"exec": program}}
+    monkeypatch.setenv("KUBECONFIG", str(write(tmp_path / "config", users, authority=authority)))
+    tokens = {one.name: one.client().token for one in kubeconfig.contexts()}
+    assert tokens == {"given": "given", "file": "from-file", "program": "printed"}
+
+
+@pytest.mark.parametrize(
+    ("user", "error"),
+    [
+        ({"client-certificate": "x"}, "neither a token nor a program"),
+        ({"exec": {"command": sys.executable, "args": ["-c", "print(1)"]}}, "gave no token"),
+        ({"exec": {"command": "/nowhere/aws"}}, "gave no token"),
+    ],
+)
+def test_other_credentials_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, authority: str, user: dict[str, Any], error: str
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(write(tmp_path / "config", {"one": user}, authority=authority)))
+    with pytest.raises(SlipwayError, match=error):
+        kubeconfig.contexts()[0].client()
+
+
+def test_a_cluster_without_an_authority_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(write(tmp_path / "config", {"one": {"token": "a"}})))
+    with pytest.raises(SlipwayError, match="no certificate authority"):
+        kubeconfig.contexts()[0].client()
+
+
+# `slipway verify` says what it costs, and starts nothing without consent.
+
+
+DEV = platform_of("dev")
+
+
+def options(*, yes: bool) -> argparse.Namespace:
+    return argparse.Namespace(yes=yes, minutes=30)
+
+
+def test_without_a_terminal_it_needs_yes_and_names_the_cost(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "1")
+    with pytest.raises(SlipwayError, match="--yes"):
+        verify._confirmed(DEV, options(yes=False))
+    assert "USD at list prices" in capsys.readouterr().err
+    assert verify._confirmed(DEV, options(yes=True))
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_on_a_terminal_it_asks(answer: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "can_ask", lambda: True)
+    monkeypatch.setattr(verify, "ask", lambda _: answer)
+    assert verify._confirmed(DEV, options(yes=False)) is answer
+
+
+def test_a_stack_without_a_cluster_in_the_sandbox_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slipway.cli.offline.find_running", lambda: None)
+    with pytest.raises(SlipwayError, match="the sandbox has no cluster slipway-dev"):
+        cluster.connect(DEV, simulated=True)

@@ -1,0 +1,123 @@
+"""A stack as Terraform JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+
+from slipway.render.recorder import record
+from slipway.render.terraform import PLURAL, SINGULAR, blocks, document, snake, terraform_type
+from tests.support.mocks import providers
+from tests.support.stacks import NAMES, recorded
+
+# Terraform's type and property names.
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("aws:ec2/vpc:Vpc", "aws_vpc"),
+        ("aws:ec2/securityGroup:SecurityGroup", "aws_security_group"),
+        ("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "aws_vpc_security_group_ingress_rule"),
+        ("aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation", "aws_vpc_ipv4_cidr_block_association"),
+        ("aws:eks/nodeGroup:NodeGroup", "aws_eks_node_group"),
+        ("aws:iam/openIdConnectProvider:OpenIdConnectProvider", "aws_iam_openid_connect_provider"),
+        ("aws:rds/instance:Instance", "aws_db_instance"),
+        ("aws:rds/subnetGroup:SubnetGroup", "aws_db_subnet_group"),
+        ("aws:autoscaling/tag:Tag", "aws_autoscaling_group_tag"),
+        ("aws:costexplorer/anomalyMonitor:AnomalyMonitor", "aws_ce_anomaly_monitor"),
+        ("aws:fsx/lustreFileSystem:LustreFileSystem", "aws_fsx_lustre_file_system"),
+    ],
+)
+def test_a_type_has_terraforms_name(token: str, expected: str) -> None:
+    assert terraform_type(token) == expected
+
+
+@pytest.mark.parametrize(
+    ("camel", "expected"),
+    [
+        ("publicAccessCidrs", "public_access_cidrs"),
+        ("ipv6CidrBlock", "ipv6_cidr_block"),
+        ("kmsMasterKeyId", "kms_master_key_id"),
+        ("sseAlgorithm", "sse_algorithm"),
+        ("vpcId", "vpc_id"),
+    ],
+)
+def test_a_property_name_is_converted_to_snake_case(camel: str, expected: str) -> None:
+    assert snake(camel) == expected
+
+
+# The AWS resources of a program as a Terraform document.
+
+
+def rendered(program: Any) -> dict[str, Any]:
+    return document(record(program, stack="test"))["resource"]  # type: ignore[no-any-return]
+
+
+def bucket_with_policy() -> None:
+    child = pulumi.ResourceOptions(provider=providers()[0])
+    bucket = aws.s3.Bucket("data", tags={"team.example/Name": "Vision"}, opts=child)
+    body = {"Resource": [bucket.arn, pulumi.Output.concat(bucket.arn, "/${aws:username}/*")]}
+    aws.s3.BucketPolicy("data-policy", bucket=bucket.id, policy=pulumi.Output.json_dumps(body), opts=child)
+
+
+def test_a_value_of_another_resource_is_a_reference_also_within_a_string() -> None:
+    policy = rendered(bucket_with_policy)["aws_s3_bucket_policy"]["data-policy"]
+    assert policy["bucket"] == "${aws_s3_bucket.data.id}"
+    assert json.loads(policy["policy"])["Resource"] == [
+        "${aws_s3_bucket.data.arn}",
+        "${aws_s3_bucket.data.arn}/$${aws:username}/*",
+    ]
+
+
+def test_keys_of_a_plain_map_are_not_renamed() -> None:
+    assert rendered(bucket_with_policy)["aws_s3_bucket"]["data"]["tags"] == {"team.example/Name": "Vision"}
+
+
+def test_options_become_lifecycle_and_depends_on() -> None:
+    def program() -> None:
+        provider = providers()[0]
+        first = aws.sqs.Queue("first", opts=pulumi.ResourceOptions(provider=provider, protect=True))
+        second = pulumi.ResourceOptions(provider=provider, depends_on=[first], ignore_changes=["visibilityTimeout"])
+        aws.sqs.Queue("second", visibility_timeout_seconds=60, opts=second)
+
+    queues = rendered(program)["aws_sqs_queue"]
+    assert queues["first"]["lifecycle"] == {"prevent_destroy": True}
+    assert queues["second"]["lifecycle"] == {"ignore_changes": ["visibility_timeout"]}
+    assert queues["second"]["depends_on"] == ["aws_sqs_queue.first"]
+
+
+def test_a_secret_is_omitted() -> None:
+    def program() -> None:
+        child = pulumi.ResourceOptions(provider=providers()[0])
+        aws.ssm.Parameter("token", type="SecureString", value=pulumi.Output.secret("hush"), opts=child)
+
+    assert "hush" not in json.dumps(rendered(program))
+
+
+@pytest.mark.parametrize("stack", NAMES)
+def test_every_block_of_a_stack_is_in_a_table(stack: str) -> None:
+    """Pulumi names all blocks in the plural, Terraform some; without an entry in a table the name would be a guess."""
+    used = {
+        name for one in recorded(stack) if one.type.startswith("aws:") for name in blocks(one.type, one.inputs.plain)
+    }
+    assert used - set(SINGULAR) - PLURAL == set()
+
+
+@pytest.mark.parametrize("stack", NAMES)
+def test_every_aws_resource_of_a_stack_is_written_and_every_dependency_exists(stack: str) -> None:
+    recording = recorded(stack)
+    written = document(recording)
+    resources = {
+        f"{kind}.{name}": block for kind, named in written["resource"].items() for name, block in named.items()
+    }
+    assert len(resources) == sum(one.custom and one.type.startswith("aws:") for one in recording)
+    waits = {wait for block in resources.values() for wait in block.get("depends_on", ())}
+    assert waits <= set(resources)
+    (provider,) = written["provider"]["aws"]
+    assert provider["default_tags"]["tags"]["environment"] == stack
+    assert "[unknown]" not in json.dumps(written)
