@@ -1,8 +1,8 @@
 """What failed is run once more, alone: a pytest plugin that leaves the list for `make test`.
 
 Tests of real controllers wait for what other processes do, on machines that others share: of 10,700 tests one lost a
-race in CI (2026-11-23). A second run of a few tells a race from a fault, and both outputs stay: see CONTRIBUTING.md, "A test
-that fails once". More than a few are no race.
+race in CI (2026-11-23). A second run of a few tells a race from a fault, and both outputs stay: see CONTRIBUTING.md, "A
+test that fails once". More than a few are no race.
 """
 
 from __future__ import annotations
