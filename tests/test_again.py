@@ -30,7 +30,7 @@ RACES: Final = """
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A run of pytest with the plugin alone."""
     outside = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_") and name != "CI"}
-    options = ["-p", "tests.again", "-c", folder / "pytest.ini", "--rootdir", folder]
+    options = ["-p", "tests.again", "-c", str(folder / "pytest.ini"), "--rootdir", str(folder)]
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *options, *arguments],
         cwd=folder, env={**outside, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
