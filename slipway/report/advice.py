@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from spec.catalog.prices import HOURS_PER_MONTH
 from spec.pricing import Amounts
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostShare:
-    """One of the largest items: its part of the expected cost in percent, and what one unit less saves.
+    """One of the largest items: its part of the expected cost in percent, and the cost of one unit.
 
     Attributes:
         unit: Unit of its counts: `node`.
@@ -28,6 +29,19 @@ class CostShare:
     unit: str
     units: Decimal
     each: Decimal
+
+    @property
+    def hourly(self) -> Decimal:
+        """Expected cost of one unit for an hour."""
+        return self.each / HOURS_PER_MONTH
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lever:
+    """Something that would make a large item cost less, and that no setting alone does: what, and why with numbers."""
+
+    what: str
+    why: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +86,11 @@ class Month:
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """Answers to "what should I do": largest costs, changes that save, risks by date, and their time axis."""
+    """Answers to "what should I do": largest costs, what to weigh for them, changes that save, risks by date, and their
+    time axis."""
 
     largest: tuple[CostShare, ...]
+    levers: tuple[Lever, ...]
     savings: tuple[Saving, ...]
     risks: tuple[Risk, ...]
     months: tuple[Month, ...]

@@ -14,6 +14,7 @@ from slipway.report.advice import Advice
 from slipway.report.model import NetworkView, PoolView, Quota, Report, StoreView, TeamView
 from slipway.report.plan import NOTHING, Plan
 from slipway.report.views import cost, inventory, layout, risks
+from slipway.report.views.levers import levers
 from spec.pools.resolution import resolve_all
 from spec.pricing import Estimate
 from spec.settings import Loaded
@@ -105,6 +106,7 @@ def _advice(inputs: Inputs, found: _Views) -> Advice:
     axis, later = risks.months(at_risk, today)
     return Advice(
         largest=cost.largest(priced),
+        levers=levers(platform, resolve_all(platform), priced),
         savings=cost.savings(platform, inputs.data, priced, inputs.stack, today) if inputs.data else (),
         risks=at_risk,
         months=axis,

@@ -15,7 +15,7 @@ from sandbox.aws.types import MAPPINGS
 from slipway.render.recording import Recording
 from slipway.report.advice import Month, Risk
 from slipway.report.model import Caveat, Evaluation, FindingView, Quota, SuppressedFinding, TeamView
-from slipway.report.page import counted, usd
+from slipway.report.page import cents, counted, usd
 from slipway.report.plan import Plan, Verb, kind
 from spec.catalog import kubernetes, prices
 from spec.pricing import Estimate
@@ -41,7 +41,7 @@ def risks(
 ) -> tuple[Risk, ...]:
     """All risks: those that are so today first, then by date."""
     found = [*_version(platform, today), *_suppressions(violations, today), *_capacity(platform, today)]
-    found += [*_quotas(quotas), *_budgets(platform, bill, teams)]
+    found += [*_quotas(quotas, bill), *_budgets(platform, bill, teams)]
     return tuple(sorted(found, key=lambda risk: (risk.day or date.min, risk.what)))
 
 
@@ -124,14 +124,17 @@ def _capacity(platform: Platform, today: date) -> Iterator[Risk]:
         )
 
 
-def _quotas(quotas: Sequence[Quota]) -> Iterator[Risk]:
+def _quotas(quotas: Sequence[Quota], bill: Estimate) -> Iterator[Risk]:
     full = [quota.pool for quota in quotas if quota.free <= 0]
     if full:
+        # What costs nothing first.
+        nodes = {line.pool: line.high for line in bill.lines if line.item == "nodes"}
+        node = f": a node costs {cents(nodes[full[0]])} an hour while it runs" if full[0] in nodes else ""
         yield Risk(
             day=None,
             what=f"teams have the whole quota of {counted(len(full), 'pool')}: {', '.join(full)}",
             then="another team gets no quota of its own, only what others lend",
-            fix=f"raise pools.{full[0]}.max, or lower a team's nominalQuota",
+            fix=f"lower a team's nominalQuota, which costs nothing, or raise pools.{full[0]}.max{node}",
             section="teams",
         )
 
@@ -147,7 +150,7 @@ def _budgets(platform: Platform, bill: Estimate, teams: Sequence[TeamView]) -> I
                 day=None,
                 what=f"{name} is expected to spend {expected / budget:.0%} of its budget",
                 then=f"{usd(expected)} of {usd(budget)} a month",
-                fix=f"see what saves most above, or raise {setting}",
+                fix=f"see the settings that save, above, or raise {setting}",
                 section="cost",
             )
     if whole is not None and amounts.ceiling > whole:

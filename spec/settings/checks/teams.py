@@ -11,7 +11,7 @@ from math import ceil
 from typing import Final
 
 from spec.catalog import names as limits
-from spec.catalog import regions
+from spec.catalog import prices, regions
 from spec.catalog.software import SOFTWARE
 from spec.naming import physical_length
 from spec.settings.addons import Addons
@@ -176,7 +176,7 @@ def something_shared(_context: Context, teams: Teams) -> Iterator[Problem]:
                 )
 
 
-def shares_fit(_context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
+def shares_fit(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
     """A pool can hold the teams' nominal quota; otherwise Kueue admits pods that wait for a machine forever."""
     for name, pool in pools.items():
         owners = {
@@ -189,7 +189,16 @@ def shares_fit(_context: Context, teams: Teams, pools: Pools) -> Iterator[Proble
             largest = sorted(owners, key=lambda team: (-owners[team], team))[:3]
             shown = ", ".join(f"{team} ({owners[team]})" for team in largest)
             nodes = ceil(nominal * pool.max / maximum)
-            yield Problem(f"pools.{name}.max", rule, pool.max, f"Use {nodes}, or lower `nominalQuota` of {shown}.")
+            fix = f"Lower `nominalQuota` of {shown}, which costs nothing; or use {nodes}{_price(context, pool)}."
+            yield Problem(f"pools.{name}.max", rule, pool.max, fix)
+
+
+def _price(context: Context, pool: Pool) -> str:
+    """What each further node costs; empty without a price."""
+    account = context.parts.get("account")
+    book = prices.book(account.region if account else prices.REGION)
+    known = [price.usd for kind in pool.instance_types if (price := book.instance(kind)) is not None]
+    return f", where each further node costs up to {max(known):,.2f} USD an hour while it runs" if known else ""
 
 
 def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:

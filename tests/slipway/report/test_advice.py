@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -20,6 +21,10 @@ from slipway.report.gather import report
 from slipway.report.page import page
 from slipway.report.views import risks
 from slipway.report.views.cost import savings
+from slipway.report.views.levers import levers
+from spec.catalog.instances import ALL
+from spec.catalog.prices import book
+from spec.pools.resolution import resolve_all
 from spec.pricing import Estimate, estimate
 from spec.settings import load, read_stack
 from tests.slipway.report.conftest import STACK, SampleReport, settings
@@ -65,6 +70,66 @@ def test_savings_are_sorted_and_the_largest_pools_are_among_the_largest_costs(sa
 def test_a_change_that_the_checks_refuse_is_no_saving(sample: SampleReport) -> None:
     """Spot for a pool in a Capacity Block, and a schedule for a pool with a reservation, are refused."""
     assert not any("h100" in one.setting for one in sample.report.advice.savings)
+
+
+def levers_of(stack: str, **changes: Any) -> dict[str, str]:
+    """What is to be weighed for a stack, with other settings by their path."""
+    data = read_stack(stack, STACKS)
+    assert isinstance(data, dict)
+    for path, value in changes.items():
+        inner = data
+        *parents, last = path.split("__")
+        for key in parents:
+            inner = inner[key]
+        inner[last] = value
+    platform = load(data, stack=stack, today=TODAY).platform
+    found = levers(platform, resolve_all(platform), estimate(platform, TODAY))
+    return {one.what: one.why for one in found}
+
+
+def test_of_a_pool_at_zero_a_commitment_is_compared_with_its_hours() -> None:
+    found = levers_of("dev")
+    kind = book("us-east-1").instance("p4d.24xlarge")
+    assert kind is not None
+    # 8 hours of five days, of a week of 168.
+    assert next(iter(found)) == "no commitment for a100"
+    assert f"pays only below ${kind.usd * 40 / 168:.2f} an hour" in found["no commitment for a100"]
+    assert f"${kind.usd:.2f} an hour, {kind.source.day}" in found["no commitment for a100"]
+
+
+def test_nodes_that_always_run_are_a_commitment_at_their_monthly_price() -> None:
+    found = levers_of("prod")
+    (what,) = (one for one in found if one.startswith("commit to") and one.endswith("a100"))
+    pool = load(settings(), stack=STACK, today=TODAY).platform.pools["a100"]
+    kind = book("us-east-1").instance(pool.instance_types[0])
+    assert kind is not None
+    assert what == f"commit to {pool.min} node{'s' if pool.min > 1 else ''} of a100"
+    assert f"${round(kind.usd * 730 * pool.min):,} a month" in found[what]
+    assert f"saves ${round(kind.usd * pool.min * Decimal('7.3')):,} for each percent" in found[what]
+
+
+def test_a_pool_at_a_contracts_price_and_one_on_spot_are_left_alone() -> None:
+    assert not [what for what in levers_of("prod") if what.endswith("h100")]
+    assert not [what for what in levers_of("dev") if "gpu-spot" in what]
+
+
+def test_a_smaller_node_is_named_where_a_unit_fits_it_and_not_for_training() -> None:
+    found = levers_of("dev")
+    (what,) = (one for one in found if one.endswith("beside a100"))
+    named = what.removeprefix("a pool of ").removesuffix(" beside a100")
+    kind, price = ALL[named], book("us-east-1").instance(named)
+    assert kind.gpus == 1
+    assert kind.gpu_memory_mib >= 5 * 1024
+    assert price is not None
+    assert "what needs no more than a 1g.5gb of it" in found[what]
+    assert f"at ${price.usd:.2f} an hour" in found[what]
+    assert not [one for one in levers_of("dev", pools__a100__role="training", pools__a100__mig=None) if "beside" in one]
+
+
+def test_full_quotas_are_fixed_for_nothing_before_a_node_is_bought(sample: SampleReport) -> None:
+    fix = risk_of(sample, "teams have the whole quota").fix
+    assert fix.startswith("lower a team's nominalQuota, which costs nothing, or raise pools.")
+    assert re.search(r": a node costs \$[\d,]+\.\d\d an hour while it runs$", fix)
 
 
 def test_without_the_file_there_are_no_savings(sample: SampleReport) -> None:
@@ -203,5 +268,6 @@ def test_a_pool_of_which_less_than_a_node_is_expected_saves_no_more_than_it_cost
     rare = replace(sample.report.advice.largest[0], units=Decimal("0.2"), each=Decimal(16029))
     advice = replace(sample.report.advice, largest=(rare,))
     text = page(replace(sample.report, advice=advice))
-    assert "all: less than one" in text
+    assert "$21.96" in text
+    assert "per node-hour, 146 a month expected" in text
     assert "16,029" not in text
