@@ -27,7 +27,7 @@ PROBE_SECONDS: Final = 3.0
 """For name and connection together, all hosts at once. A registry on another continent answers within 0.5 s."""
 AT_ONCE: Final = 8
 """Hosts from which charts are downloaded at the same time. There are 17 (2026-11)."""
-FAILURES_SHOWN: Final = 3
+HOSTS_SHOWN: Final = 3
 _PORTS: Final = {"http": 80}
 _HTTPS: Final = 443
 Address = tuple[str, int]
@@ -174,13 +174,20 @@ def _download(
 
 
 def _described(pulled: Collection[Pulled], directory: Path) -> str:
-    failed = [each for each in pulled if each.problem]
-    done = f"charts: {len(pulled) - len(failed)} downloaded to {directory}"
+    """How many were downloaded; by host, which were not, with the reason of the first."""
+    failed: defaultdict[str, list[Pulled]] = defaultdict(list)
+    for each in pulled:
+        if each.problem:
+            failed[urlsplit(each.chart.repository).netloc].append(each)
+    done = f"charts: {sum(not each.problem for each in pulled)} downloaded to {directory}"
     if not failed:
         return done
-    shown = [f"{each.chart.name} ({urlsplit(each.chart.repository).netloc}: {each.problem})" for each in failed]
-    rest = f" and {len(failed) - FAILURES_SHOWN} more" if len(failed) > FAILURES_SHOWN else ""
-    return f"{done}; not {', '.join(shown[:FAILURES_SHOWN])}{rest}; the next `up` tries again"
+    shown = [
+        f"{', '.join(each.chart.name for each in group)} ({host}: {group[0].problem.removeprefix('Error: ')})"
+        for host, group in failed.items()
+    ]
+    rest = f" and those of {len(shown) - HOSTS_SHOWN} more hosts" if len(shown) > HOSTS_SHOWN else ""
+    return f"{done}; not {'; '.join(shown[:HOSTS_SHOWN])}{rest}. The next `up` tries again"
 
 
 def _without(source: Source) -> str:

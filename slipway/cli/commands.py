@@ -75,7 +75,7 @@ _OPERATIONS: Final = (
 
 _RECOVER: Final = Command(
     name="recover",
-    summary="settle what a killed run or a full disk left: a cut state, operations without an end",
+    summary="repair the state after a killed run or a full disk: a truncated file, operations without an end",
     run="slipway.cli.recover:run",
     arguments=(
         STACK,
@@ -184,7 +184,7 @@ _RENDER: Final = Command(
 )  # fmt: skip
 _REPORT: Final = Command(
     name="report",
-    summary="write a report on a stack: HTML page and pull request comment",
+    summary="write a page on a stack (GPUs, costs, advice, risks, policies) and a pull request comment",
     run="slipway.cli.render:report_stack",
     arguments=(
         STACK,

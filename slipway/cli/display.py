@@ -73,8 +73,8 @@ def without_rows(output: str, *, failed: bool) -> str:
 def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
     """While the engine's rows go to a file, its latest one is shown on standard error.
 
-    A terminal has one line, which is redrawn and disappears at the end. Elsewhere a line is printed every minute: a CI
-    job without output is taken for a dead one.
+    A terminal has one line, which is redrawn and disappears at the end. Elsewhere a line is printed at once and every
+    minute: a CI job without output is taken for a dead one.
     """
     live = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     ended, started = threading.Event(), time.monotonic()
@@ -86,6 +86,8 @@ def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
             shown = _LINE + line[: shutil.get_terminal_size().columns - 1] if live else f"{line}\n"
             print(shown, end="", file=sys.stderr, flush=True)
 
+    if not live:
+        print(f"[    0 s] the engine runs; its latest row follows every {seconds:.0f} s", file=sys.stderr, flush=True)
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
     try:

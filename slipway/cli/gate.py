@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -44,13 +44,13 @@ class Review:
         """The summary of a run, from its event log."""
         found, platform, done = _plan(request, log), self.loaded.platform, not request.only_shows
         # What a refresh finds and a destroy removes is not what the settings declare.
-        priced = bool(found.changes) and request.operation in (Operation.PREVIEW, Operation.UP)
-        reviewed = priced and request.operation is Operation.PREVIEW
+        priced = request.operation in (Operation.PREVIEW, Operation.UP)
+        reviewed = bool(found.changes) and request.operation is Operation.PREVIEW
         context = terminal.Context(
             stack=request.stack,
             teams=platform.teams,
             pools=platform.pools,
-            bill=self._bill(request.stack, done=done) if priced else None,
+            bill=self._bill(request.stack, compared=bool(found.changes), done=done) if priced else None,
             evaluation=self._evaluation(request.stack, found) if reviewed else None,
             operation=request.operation,
             done=done,
@@ -61,8 +61,10 @@ class Review:
         """Whether a run changes anything, from its event log."""
         return bool(_plan(request, log).changes)
 
-    def _bill(self, stack: str, *, done: bool) -> Bill:
+    def _bill(self, stack: str, *, compared: bool, done: bool) -> Bill:
         now = estimate(self.loaded.platform)
+        if not compared:
+            return cost.bill(self.loaded.platform, now, None)
         try:
             before = self._deployed(stack, done=done)
         except SlipwayError as error:
@@ -111,8 +113,11 @@ class Gate:
         allowed: URNs that may be replaced or deleted.
         ask: Asks the user whether to continue after a preview.
         review: Summarizes the changes of a preview or an update.
+        left: Reads the state after a run that failed.
+        flags: What a command that goes on needs besides operation and stack: `--sandbox`.
         quiet: Show the summary instead of the engine's rows; its errors and warnings are always shown.
         engine: Runs the engine.
+        interrupts: Grows when the user interrupts a run.
     """
 
     call: Callable[[Request], Invocation]
@@ -120,11 +125,39 @@ class Gate:
     allowed: Sequence[str]
     ask: Callable[[str], bool]
     review: Review
+    left: Callable[[], StackState]
+    flags: str = ""
     quiet: bool = False
     engine: process.Run = process.run
+    interrupts: list[None] = field(default_factory=list)
 
     def run(self, request: Request) -> int:
-        """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed."""
+        """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed.
+
+        A run that fails ends with what exists and the command that goes on.
+        """
+        code = self._run_gated(request)
+        if code not in (0, EXIT_REFUSED, EXIT_STATEFUL):
+            if request.operation.changes and not request.only_shows:
+                say(self._ending(request))
+            elif self.interrupts:
+                say("interrupted: nothing was changed")
+        return code
+
+    def _ending(self, request: Request) -> str:
+        command = f"`slipway {request.operation} {request.stack}{self.flags}`"
+        try:
+            count = len(self.left().existing)
+            there = (
+                f"{count} resource{'s' if count != 1 else ''} of stack {request.stack} exist{'s' if count == 1 else ''}"
+            )
+        except SlipwayError as error:
+            there = f"what exists could not be read ({str(error).partition(chr(10))[0]})"
+        if self.interrupts:
+            return f"interrupted: {there}, and the state has all of it; {command} goes on from there"
+        return f"{request.operation} failed: {there}. Fix what is named above, then {command} goes on from there"
+
+    def _run_gated(self, request: Request) -> int:
         if request.operation is Operation.PREVIEW:
             return self._preview(request)
         if request.operation is not Operation.UP:
@@ -193,18 +226,15 @@ class Gate:
         """Run the engine; a quiet one writes to a file, of which errors and warnings are shown."""
         if not self.quiet:
             return self.engine(call)
-        stops: list[None] = []
 
         def interrupted() -> None:
             # The engine says this in its own display, which a quiet run hides.
-            stops.append(None)
+            self.interrupts.append(None)
             say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
 
         with display.heartbeat(output):
             code = self.engine(call, output=output, interrupted=interrupted)
         _show(display.without_rows(display.read(output), failed=bool(code)))
-        if code and stops:
-            say("interrupted: what was completed is in the state; run the command again to continue")
         return code
 
     def _watched(self, request: Request) -> tuple[int, tuple[gate.Removal, ...]]:

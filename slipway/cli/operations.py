@@ -88,10 +88,11 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     if pulumi is None:
         raise SlipwayError(_GET_PULUMI)
 
-    @cache  # read before the run alone
-    def state() -> StackState:
+    def read() -> StackState:
         argv = (pulumi, "stack", "export", "--stack", request.stack, "--non-interactive")
         return parse(process.capture(Invocation(argv, os.environ, project.root)))
+
+    state = cache(read)  # before the run
 
     def call(request: Request) -> Invocation:
         return operation(Path(pulumi), request, directory=project.root, environment=os.environ)
@@ -107,6 +108,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
         allowed=options.allow_replace,
         ask=ask,
         review=Review(loaded=loaded, history=lambda: cost.history_on_aws(project, request.stack)),
+        left=read,
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
     )
@@ -158,6 +160,8 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
         allowed=allowed,
         ask=ask,
         review=Review(loaded=loaded, history=lambda: engine.history(request.stack)),
+        left=state,
+        flags=" --sandbox",
         quiet=display.quiet(request.extra, verbose=verbose),
         engine=guard.run,
     )

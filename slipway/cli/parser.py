@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from slipway import __version__
 from slipway.cli.commands import COMMANDS
@@ -44,9 +46,37 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose refusal of a word that is nearly right names the right one."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the refusal and end with code 2."""
+        given, words = "", [""]
+        if match := _CHOICE.search(message):
+            given, words = match["given"], [word.strip(" '") for word in match["known"].split(",")]
+        elif match := _UNKNOWN.search(message):
+            given, words = match["given"], sorted(_options(self))
+        near = difflib.get_close_matches(given, words, n=1)
+        super().error(f"{message.partition(' (choose from')[0]}; did you mean {near[0]}?" if near else message)
+
+
+_CHOICE: Final = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)$")
+_UNKNOWN: Final = re.compile(r"unrecognized arguments: (?P<given>-[^ =]*)")
+"""Texts of argparse, with and without quotes around choices (Python 3.11 to 3.13)."""
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The options of a parser and of the commands below it."""
+    for action in parser._actions:  # there is no other way to them
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _options(below)
+
+
 def make() -> argparse.ArgumentParser:
     """The parser with every command."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="slipway", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"slipway {__version__}")

@@ -1,4 +1,4 @@
-"""`slipway recover STACK`: settle what a killed run left open, without an orphan and without a duplicate."""
+"""`slipway recover STACK`: repair the state after a killed run, without an orphan and without a duplicate."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from slipway.cli.check import checked
+from slipway.cli.output import say
 from slipway.engine.project import find
 from slipway.render import render
 from slipway.report.make import COMMENT, PAGE, Request, make, prepare, write
@@ -28,6 +29,8 @@ def report_stack(options: argparse.Namespace) -> int:
     loaded = checked(project, options.stack, strict=options.strict)
 
     prepare(options.out)
+    against = f", and comparing with {options.against}" if options.against else ""
+    say(f"stack {options.stack}: evaluating the program, its cost and the policies{against}: about 10 s")
     made = make(project, loaded, Request(stack=options.stack, against=options.against, plan=options.plan))
     write(made, options.out)
     print(f"stack {options.stack}: wrote {options.out / PAGE} (the page) and {options.out / COMMENT} (the comment)")

@@ -1,10 +1,9 @@
-"""The summary after a run in the sandbox: existing resources, estimated cost, and how far they were checked."""
+"""The summary after a run in the sandbox: what exists and runs, and how far it was checked."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Final
 
 from sandbox.cluster.apiserver import emulation
@@ -16,7 +15,6 @@ from slipway.cli.output import table
 from slipway.cli.pods import Pods, PoolNodes, read_nodes, read_pods
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState, counts
-from spec.pricing import Estimate, estimate
 from spec.settings import Platform
 
 KINDS_SHOWN: Final = 6
@@ -46,12 +44,12 @@ def _in_detail(
 ) -> list[str]:
     cluster, notes = platform.cluster_name, load_notes(sandbox.home)
     running, pools = read_pods(sandbox.kubeconfig, cluster), read_nodes(sandbox.kubeconfig, cluster)
+    nothing = coverage.nothing_installed(state, notes, sandbox.charts)
     short = [
         served(platform.cluster.version, sandbox.kubernetes) if pools else "",
-        "" if running is None else pods(running, coverage.nothing_installed(state, notes, sandbox.charts)),
-        controllers(load(sandbox.home)),
+        "" if running is None else pods(running, nothing),
+        controllers(load(sandbox.home), nothing),
         coverage.in_short(state, sandbox.in_moto, notes, sandbox.charts),
-        cost(estimate(platform)),
     ]
     inventory = [
         existing(state),
@@ -96,13 +94,15 @@ def pods(found: Pods, nothing_installed: str = "") -> str:
     return "\n".join(lines)
 
 
-def controllers(entries: Sequence[Entry]) -> str:
-    """Controllers of add-ons that run, and what keeps the others from running."""
+def controllers(entries: Sequence[Entry], nothing_installed: str = "") -> str:
+    """Controllers of add-ons that run, and what keeps the others from running; those of charts need their chart."""
     if not entries:
         return ""
     names = ", ".join(f"{each.name} {each.version}" for each in entries if each.state is State.RUNNING)
     others = [f"  {each.text}" for each in entries if each.state is not State.RUNNING]
     lines = [f"Controllers: {names or 'none'} running" + (", others:" if others else "."), *others]
+    if nothing_installed:
+        lines.append(f"  Those of charts are not there: {nothing_installed}.")
     if any(each.state is State.BUILDING for each in entries):
         lines.append("  Builds go on in the background, and what is built starts: `slipway sandbox status`.")
     return "\n".join(lines)
@@ -133,17 +133,6 @@ def nodes(pools: Sequence[PoolNodes]) -> str:
     total = sum(pool.count for pool in pools if not pool.placeholder)
     names = {pool.pool for pool in pools}
     return f"{total} nodes in {len(names)} pools:\n{table(rows, right=frozenset({0}), indent='  ')}"
-
-
-def cost(priced: Estimate) -> str:
-    """Floor and ceiling an hour, the expected cost a month, and the number of unpriced items."""
-    cent, whole = Decimal("0.01"), priced.amounts
-    floor, ceiling = (amount.quantize(cent) for amount in (whole.floor, whole.ceiling))
-    unpriced = f" {len(priced.unpriced)} items are unpriced." if priced.unpriced else ""
-    return (
-        f"On AWS this would cost {floor:,} USD an hour at the floor, {ceiling:,} at the ceiling; "
-        f"{whole.month.expected.quantize(cent):,} a month is expected.{unpriced} `slipway cost` lists every item."
-    )
 
 
 def where(sandbox: Sandbox, cluster: str, stack: str, *, verbose: bool) -> str:

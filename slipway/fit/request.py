@@ -112,7 +112,7 @@ def _shape_problems(shape: Shape) -> Iterator[Problem]:
         yield Problem("--params", "or --model or --config is required", None, fix)
     else:
         near = nearest(params)
-        if max(near.params / params, params / near.params) > NEAR:
+        if max(near.params / params, params / near.params) > NEAR and not _smallest(params):
             rule = f"must be near a published model; the nearest is {near.name} with {near.params:.3g} parameters"
             fix = "Give the shape: --layers, --hidden, --heads, --vocab (and --kv-heads, --ffn, --gated, --tied)"
             yield Problem("--params", rule, shape.params, fix)
@@ -154,6 +154,8 @@ def _architecture(shape: Shape) -> Architecture:
         return known if params is None else replace(known, params=params)
     if not shape.sizes:
         near = nearest(params or 0)
+        if params and _smallest(params) and near.params > NEAR * params:
+            return replace(near, name=f"at most a model like {near.name}")
         return replace(near, name=f"a model like {near.name}", params=params or near.params)
     sizes = shape.sizes
     return dense(
@@ -168,6 +170,11 @@ def _architecture(shape: Shape) -> Architecture:
         vocab=sizes["vocab"],
         tied=shape.tied,
     )
+
+
+def _smallest(params: float) -> bool:
+    """Whether a number of parameters is below that of every published model: any GPU holds the smallest of those."""
+    return params <= min(one.params for one in architectures().values())
 
 
 def _flag(option: str) -> str:

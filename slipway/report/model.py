@@ -192,6 +192,7 @@ class Bill:
         movers: Lines with the largest cost difference, with that difference.
         delta_problem: Why there is no cost difference, if one was requested.
         sources: Where prices come from.
+        unpriced: Number of items without a price, which the total lacks.
     """
 
     total: Amounts
@@ -201,6 +202,7 @@ class Bill:
     movers: tuple[Bar, ...]
     delta_problem: str
     sources: tuple[PriceSource, ...]
+    unpriced: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,7 +58,7 @@ def text(plan: Plan, context: Context) -> str:
     if removals:
         blocks.append(removals)
     if context.bill is not None:
-        blocks.append("\n".join(_cost(context.bill)))
+        blocks.append("\n".join(_cost(context.bill, context.stack)))
     if context.evaluation is not None:
         blocks.append("\n".join(_findings(context.evaluation)))
     return "\n\n".join(blocks)
@@ -133,8 +133,8 @@ def _property(one: PropertyChange) -> str:
     """The last key of its path, with its values unless they are long."""
     names = [str(part) for part in diff.parse(one.path) if isinstance(part, str)]
     key = names[-1] if names else one.path
-    if max(len(one.before), len(one.after)) > VALUE:
-        return key
+    if max(len(one.before), len(one.after)) > VALUE or one.before == one.after:
+        return key  # equal: the chart of a release that was only recorded, and can be installed now
     return f"{key}: {one.before or 'not set'} -> {one.after or 'not set'}"
 
 
@@ -195,7 +195,13 @@ def _why(change: ResourceChange) -> str:
     return "".join(f"; {one.path}: {one.before or 'not set'} -> {one.after or 'not set'}" for one in reasons[:2])
 
 
-def _cost(bill: Bill) -> Iterator[str]:
+def _cost(bill: Bill, stack: str) -> Iterator[str]:
+    yield from _amounts(bill)
+    if bill.unpriced:
+        yield f"  without {counted(bill.unpriced, 'item')} that no price is known of: `slipway cost {stack}` lists all"
+
+
+def _amounts(bill: Bill) -> Iterator[str]:
     if bill.delta is None:
         yield _cut(f"Cost a month: {_three(bill.total)}")
         if bill.delta_problem:

@@ -48,6 +48,7 @@ def bill(platform: Platform, estimate: Estimate, change: Difference | None, prob
         movers=() if change is None else _movers(change),
         delta_problem=problem,
         sources=price_sources(estimate),
+        unpriced=len(estimate.unpriced),
     )
 
 

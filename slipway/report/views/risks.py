@@ -96,7 +96,7 @@ def _suppressions(violations: Sequence[Finding], today: date) -> Iterator[Risk]:
             days=(day - today).days,
             what=f"{counted(len(rules), 'suppression')} {'end' if len(rules) > 1 else 'ends'}",
             then=f"the findings are reported again: {names}",
-            fix="fix the findings, or decide again with a later date in policies/suppressions.yaml",
+            fix="fix the findings, or approve them until a later date in policies/suppressions.yaml",
             section="policies",
         )
 
@@ -118,8 +118,8 @@ def _capacity(platform: Platform, today: date) -> Iterator[Risk]:
             day=approval.until,
             days=(approval.until - today).days,
             what=f"the approval of premium GPUs in pool {name} ends",
-            then="the pool fails the policies",
-            fix=f"decide again: cost.limits.premium.{name}.until",
+            then="the policy pack refuses the pool",
+            fix=f"have it approved for longer in cost.limits.premium.{name}.until, or lower pools.{name}.max to 0",
             section="cost",
         )
 

@@ -110,7 +110,7 @@ def test_a_chart_that_the_repository_lacks_is_named_and_the_others_are_used(repo
     (tmp_path / "repository" / "two-1.2.3.tgz").unlink()
     environment, said = make(repository)
     assert f"1 downloaded to {asked.cached()}; not two (127.0.0.1:" in said[-1]
-    assert said[-1].endswith("the next `up` tries again")
+    assert said[-1].endswith(". The next `up` tries again")
     assert environment[CHARTS] == str(asked.cached())
 
 

@@ -117,6 +117,45 @@ def test_an_update_in_the_sandbox_with_a_preview_is_gated_as_on_aws(fake: FakePu
     assert main(["up", "dev", "--sandbox", "--preview"]) == EXIT_STATEFUL
 
 
+@pytest.mark.parametrize("operation", ["up", "destroy"])
+def test_a_run_that_fails_ends_with_what_exists_and_the_command_that_goes_on(
+    operation: str, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.tell("export", exported(resource(BUCKET, "it"), resource(BUCKET, "other")))
+    fake.tell("exit", "255")
+    assert main([operation, "dev", "--sandbox", "--yes"]) == 255
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"{operation} failed: 2 resources of stack dev exist. Fix what is named above, then "
+        f"`slipway {operation} dev --sandbox` goes on from there"
+    )
+
+
+def test_a_failed_update_on_aws_says_so_too_and_a_failed_preview_has_changed_nothing(
+    fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.tell("exit", "255")
+    assert main(["preview", "dev"]) == 255
+    assert "failed:" not in capsys.readouterr().err
+    monkeypatch.setattr(display, "quiet", lambda *_, **__: False)
+    fake.tell("stack-fails", "no such stack")
+    fake.tell("exit", "1")
+    monkeypatch.setattr("slipway.cli.gate.Gate._may_lose", lambda _: False)
+    assert main(["up", "dev", "--yes"]) == 1
+    error = capsys.readouterr().err
+    assert "up failed: what exists could not be read (" in error
+    assert error.rstrip().endswith("then `slipway up dev` goes on from there")
+
+
+def test_an_unchanged_stack_has_its_cost_without_a_comparison(
+    fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.tell("events", event("same"))
+    assert main(["up", "dev", "--sandbox"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Cost a month: floor $") == 1
+    assert not any(call["arguments"][:2] == ["stack", "history"] for call in fake.calls)
+
+
 def test_refresh_and_destroy_are_not_gated(fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operations, "tear_down", lambda request, platform, run, ask, **_: run(request))
     fake.tell("events", REPLACED)

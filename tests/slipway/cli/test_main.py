@@ -198,6 +198,26 @@ def test_an_interrupt_while_arguments_are_parsed_is_no_traceback(
     assert capsys.readouterr().err == "slipway: interrupted\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("upp dev", "did you mean up?"),
+        ("previw dev", "did you mean preview?"),
+        ("sandbox strat", "did you mean start?"),
+        ("up dev --sandbx", "did you mean --sandbox?"),
+        ("completion bsh", "did you mean bash?"),
+        ("xyz", "choose from"),
+    ],
+)
+def test_a_word_that_is_nearly_right_is_refused_with_the_right_one(
+    line: str, near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == EXIT_REFUSED
+    assert near in capsys.readouterr().err
+
+
 def test_help_and_completion_load_no_settings_and_no_sdk() -> None:
     heavy = "('pydantic', 'pulumi', 'boto3', 'urllib3')"
     code = f"import sys, slipway.cli; print([name for name in {heavy} if name in sys.modules])"

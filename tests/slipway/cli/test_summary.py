@@ -128,15 +128,6 @@ def test_only_notes_on_this_stack_are_shown() -> None:
     assert coverage.of_kubernetes(stack_of(own), notes[1:]) == ""
 
 
-def test_floor_ceiling_and_expected_cost_are_those_of_the_estimate() -> None:
-    platform = load(read_stack("dev", find(Path(__file__)).stacks), stack="dev").platform
-    priced = estimate(platform)
-    text = summary.cost(priced)
-    assert f"{priced.floor:.2f} USD an hour at the floor" in text
-    assert f"{priced.ceiling:.2f} at the ceiling" in text
-    assert f"{priced.amounts.month.expected:,.2f} a month is expected" in text
-
-
 def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     notes = [
         Note(urn("kueue-release"), NoteKind.INSTALLED, "installed"),
@@ -149,8 +140,8 @@ def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     assert lines == [
         "Resources: 6, 3 of them in AWS.",
         "Helm releases: 1 installed by Helm, 1 only recorded.",
-        "Only recorded, AWS would check more: 2 of AWS (2 eks Addon).",
-        "Accepted without their CRD: 1 custom resources or releases.",
+        "AWS: 2 resources are recorded without being emulated, so AWS would check more of it (2 eks Addon).",
+        "Kubernetes: 1 objects or releases were accepted unchecked, because no CRD of theirs is here.",
     ]
 
 
@@ -210,6 +201,17 @@ def test_controllers_that_run_and_what_keeps_the_others_are_said() -> None:
     ]
 
 
+def test_without_charts_the_controllers_say_why_and_so_do_the_releases() -> None:
+    runs = Entry("api-1", "training-operator", "1.9.0", State.RUNNING)
+    cause = coverage.nothing_installed(stack_of(CHECKED.urn), [CHECKED], CHARTS)
+    assert summary.controllers([runs], cause).splitlines() == [
+        "Controllers: training-operator 1.9.0 running.",
+        "  Those of charts are not there: helm is not installed.",
+    ]
+    lines = coverage.in_short(stack_of(CHECKED.urn), (), [CHECKED], CHARTS).splitlines()
+    assert lines[1] == "Helm releases: 1 with their values checked and their CRDs applied: helm is not installed."
+
+
 def test_the_emulated_version_is_said() -> None:
     assert summary.served("1.35", "1.36.3") == "Kubernetes 1.35 is emulated by kube-apiserver 1.36.3."
 
@@ -223,7 +225,8 @@ def test_the_inventory_is_listed_with_verbose_alone(tmp_path: Path) -> None:
     whole = summary.after(request, platform, lambda: state, sandbox, verbose=True)
     for text in (short, whole):
         assert "Resources: 2, 2 of them in AWS." in text
-        assert "On AWS this would cost" in text
+        # The cost is with the changes (slipway.report.terminal), and once.
+        assert "USD" not in text
     assert "2 resources exist:" not in short
     assert "--verbose" in short
     assert "2 resources exist:" in whole

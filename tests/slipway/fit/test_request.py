@@ -124,6 +124,13 @@ def test_a_number_of_parameters_uses_the_shape_of_the_nearest_model() -> None:
     assert (model.name, model.depth, model.params) == ("a model like llama-3.1-8b", 32, 8e9)
 
 
+@pytest.mark.parametrize("params", ["110e6", "66M", "1e6"])
+def test_a_number_below_every_published_model_has_the_shape_of_the_smallest(params: str) -> None:
+    model = workload(Shape(params=params), **{**WORK, "seq": 128}).model
+    assert model.name in ("a model like bert-base", "at most a model like bert-base")
+    assert model.params == 110e6
+
+
 def test_a_shape_needs_no_number_of_parameters_and_defaults_to_a_gpt() -> None:
     model = workload(Shape(**SHAPE), **WORK).model
     attention, feed = model.layers[0].mixer, model.layers[0].feed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -160,6 +161,9 @@ def test_the_cost_is_a_difference_with_its_largest_lines() -> None:
     ]
     unchanged = text(Plan(changes=one), Context(stack="dev", bill=bill(Amounts())))
     assert unchanged.endswith("Cost a month, unchanged: floor $1.00, expected $2.00, ceiling $3.00")
+    priceless = replace(bill(Amounts()), unpriced=19)
+    whole = text(Plan(), Context(stack="dev", bill=priceless))
+    assert whole.endswith("\n  without 19 items that no price is known of: `slipway cost dev` lists all")
     unknown = text(Plan(changes=one), Context(stack="dev", bill=bill(None, problem="no history")))
     assert unknown.endswith("ceiling $3.00\n  no difference: no history")
 
