@@ -100,11 +100,31 @@ def python() -> Finding:
 
 
 def tools() -> list[Finding]:
-    """Each tool: its version and source, or how it will be installed; and Go, which builds the missing ones."""
+    """Each tool: its version and source, or how it will be installed; controllers of add-ons; and Go, which builds what
+    is missing."""
     wanted = [tool for tool in TOOLS.values() if not (tool.for_tests or tool.in_background)]
     findings = [_tool(tool) for tool in wanted]
-    missing = [tool for tool in wanted if _search(tool) is None]
-    return [*findings, _go(missing)]
+    built = [tool for tool in TOOLS.values() if tool.in_background]
+    missing = [tool for tool in (*wanted, *built) if _search(tool) is None]
+    return [*findings, _controllers(built), _go(missing)]
+
+
+def _controllers(built: Sequence[Tool]) -> Finding:
+    """Controllers of add-ons: which are there, and what becomes of the others."""
+    missing = [tool for tool in built if _search(tool) is None]
+    there = ", ".join(f"{tool.name} {tool.version}" for tool in built if tool not in missing)
+    if not missing:
+        return Finding(Level.OK, "controllers", there)
+    names = ", ".join(tool.name for tool in missing)
+    state = f"{there or 'none'}; missing: {names}"
+    why = next((why for tool in missing if (why := _obstacle(tool))), None)
+    if why is not None:
+        return Finding(Level.NOTE, "controllers", f"{state}: without Go they can't be built, and do not run", why)
+    minutes = sum(tool.go.minutes for tool in missing if tool.go)
+    fix = f"to build them now, run `python -m sandbox.toolchain ensure {' '.join(tool.name for tool in missing)}`"
+    return Finding(
+        Level.NOTE, "controllers", f"{state}, built with Go when a stack installs them, {minutes:g} min in all", fix
+    )
 
 
 def engine_and_sdk() -> Finding:
@@ -169,7 +189,12 @@ def _go(missing: list[Tool]) -> Finding:
     installed = "not installed" if go is None else f"{'.'.join(map(str, go.version))} ({go.path})"
     required = [tool for tool in missing if tool.go is not None and tool.name in NEEDED]
     if not required:
-        return Finding(Level.OK, "Go", f"{installed}; not needed")
+        # Controllers, whose projects publish no binaries.
+        rest = [tool for tool in missing if tool.go is not None and not _downloadable(tool)]
+        names, why = ", ".join(tool.name for tool in rest), next(filter(None, map(_obstacle, rest)), None)
+        if why is not None:
+            return Finding(Level.NOTE, "Go", f"{installed}; needed for {names}", why)
+        return Finding(Level.OK, "Go", f"{installed}; {f'builds {names}' if rest else 'not needed'}")
     names = ", ".join(tool.name for tool in required)
     why = next((why for tool in required if (why := _obstacle(tool))), None)
     if why is None:

@@ -49,6 +49,26 @@ def test_installed_tools_are_shown_with_version_and_source(monkeypatch: pytest.M
     assert of(findings, "Go").state == "not installed; not needed"
 
 
+def test_controllers_of_addons_are_listed_and_go_is_needed_for_those_that_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = of(missing_tools(monkeypatch, go=None), "controllers")
+    assert whole.level is Level.OK
+    for name in ("kueue", "karpenter", "jobset"):
+        assert f"{name} {TOOLS[name].version}" in whole.state
+    findings = missing_tools(monkeypatch, "kueue", "jobset", go=GO)
+    assert "missing: jobset, kueue" in of(findings, "controllers").state.replace("kueue, jobset", "jobset, kueue")
+    assert "python -m sandbox.toolchain ensure " in of(findings, "controllers").fix
+    assert of(findings, "Go").level is Level.OK
+    assert "builds" in of(findings, "Go").state
+    without = missing_tools(monkeypatch, "kueue", go=None)
+    for what in ("controllers", "Go"):
+        # The sandbox itself starts without them.
+        assert of(without, what).level is Level.NOTE
+        assert "Go is not installed" in of(without, what).fix
+    assert of(without, "Go").state == "not installed; needed for kueue"
+
+
 @pytest.mark.parametrize(
     ("missing", "go", "system", "tool_level", "go_level"),
     [
