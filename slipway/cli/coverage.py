@@ -55,7 +55,7 @@ def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note],
     if releases := {kind: len(by_kind[kind]) for kind in _RELEASES if by_kind[kind]}:
         counts = ", ".join(f"{count} {_RELEASED[kind]}" for kind, count in releases.items())
         reasons = "; ".join(dict.fromkeys(note.text.rpartition(BECAUSE)[2] for note in by_kind["checked"]))
-        lines.append(f"Helm releases: {counts}{f': {reasons}' if reasons else ''}.")
+        lines.append(f"Helm releases: {counts}{f' ({reasons})' if reasons else ''}.")
         if charts is not None and by_kind["recorded"] and len(releases) > 1:
             names = sorted(_name(note) for note in by_kind["recorded"])
             rest = f" and {len(names) - KINDS_SHOWN} more" if len(names) > KINDS_SHOWN else ""
@@ -66,7 +66,7 @@ def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note],
         kinds = ", ".join(f"{count} {kind}" for kind, count in recorded.most_common(KINDS_SHOWN))
         more = f" and {len(recorded) - KINDS_SHOWN} more types" if len(recorded) > KINDS_SHOWN else ""
         what = "1 resource is" if recorded.total() == 1 else f"{recorded.total()} resources are"
-        lines.append(f"AWS: {what} recorded without being emulated, so AWS would check more of it ({kinds}{more}).")
+        lines.append(f"AWS: {what} recorded without being emulated; AWS itself checks more ({kinds}{more}).")
     if stand_ins := len(by_kind["stand-in"]):
         lines.append(
             f"Kubernetes: {stand_ins} objects or releases were accepted unchecked, because no CRD of theirs is here."

@@ -140,7 +140,7 @@ def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     assert lines == [
         "Resources: 6, 3 of them in AWS.",
         "Helm releases: 1 installed by Helm, 1 only recorded.",
-        "AWS: 2 resources are recorded without being emulated, so AWS would check more of it (2 eks Addon).",
+        "AWS: 2 resources are recorded without being emulated; AWS itself checks more (2 eks Addon).",
         "Kubernetes: 1 objects or releases were accepted unchecked, because no CRD of theirs is here.",
     ]
 
@@ -209,7 +209,7 @@ def test_without_charts_the_controllers_say_why_and_so_do_the_releases() -> None
         "  Those of charts are not there: helm is not installed.",
     ]
     lines = coverage.in_short(stack_of(CHECKED.urn), (), [CHECKED], CHARTS).splitlines()
-    assert lines[1] == "Helm releases: 1 with their values checked and their CRDs applied: helm is not installed."
+    assert lines[1] == "Helm releases: 1 with their values checked and their CRDs applied (helm is not installed)."
 
 
 def test_the_emulated_version_is_said() -> None:
