@@ -1,6 +1,8 @@
 """Kueue of its chart, with the configuration, queues and flavors of a stack: how teams share what they have.
 
-Nothing here ends by itself: a test waits until Kueue has decided, and frees what it holds.
+Nothing here ends by itself: a test waits for the set of jobs that hold quota, which is stable once Kueue has decided.
+Reasons are not: it makes Workloads of preempted jobs anew, without their conditions, and under load conditions and
+events of jobs that wait came late or never (0.19.2, 2 of 5 runs).
 """
 
 from __future__ import annotations
@@ -125,55 +127,27 @@ def hold(client: KubeClient, *names: str) -> None:
     until(lambda: holding(client) == wanted, SECONDS, lambda: f"{sorted(holding(client))} instead of {sorted(wanted)}")
 
 
-def waits(client: KubeClient, name: str) -> str:
-    """Kueue's reason why a job waits, once it has one."""
-
-    def look() -> str | None:
-        found = condition(workloads(client).get(name, {}), "QuotaReserved")
-        return found.get("message") if found.get("status") == "False" else None
-
-    return until(look, SECONDS, f"no reason why {name} waits")
-
-
-def preempted(client: KubeClient, name: str) -> str:
-    """Kueue's reason why it took the quota of a job, once it has.
-
-    From its event: the condition is gone where Kueue makes the Workload anew, which it may do at once (0.19.2).
-    """
-    events = client.discovery.find("v1", "Event")
-
-    def look() -> str | None:
-        found = (
-            each["message"]
-            for each in client.list(events)
-            if each["reason"] == "Preempted" and each["involvedObject"]["name"].startswith(f"job-{name}-")
-        )
-        return next(found, None)
-
-    return until(look, SECONDS, f"{name} is not preempted")
-
-
 def test_a_team_borrows_what_others_lend_and_no_more(client: KubeClient) -> None:
     # 4 of its own, 6 of the owner's 8 that may be lent.
     applied(client, job("much", "red", 8), job("more", "red", 2))
     hold(client, "much", "more")
     applied(client, job("last", "red", 1))
-    assert "insufficient unused quota" in waits(client, "last")
-    # What the owner does not lend is its own at once.
+    # What the owner does not lend is its own at once, and nobody else's: the older job still waits.
     applied(client, job("kept", "owner", 2))
     hold(client, "much", "more", "kept")
 
 
 def test_a_team_never_borrows_more_than_its_limit(client: KubeClient) -> None:
-    applied(client, job("parts", "blue", 3, pods=3))
-    assert "insufficient quota" in waits(client, "parts")
+    applied(client, job("parts", "blue", 7))
+    # Behind it in the same queue.
+    applied(client, job("fits", "blue", 6))
+    hold(client, "fits")
 
 
 def test_an_owner_takes_back_what_it_lent(client: KubeClient) -> None:
     applied(client, job("borrows", "red", 8))
     hold(client, "borrows")
     applied(client, job("own", "owner", 8))
-    assert "reclamation within the cohort" in preempted(client, "borrows")
     hold(client, "own")
 
 
@@ -191,8 +165,6 @@ def test_borrowers_of_one_weight_get_equal_parts(client: KubeClient) -> None:
 
     # Six can be borrowed: three each.
     until(lambda: parts() == (7, 3), SECONDS, lambda: f"(red, blue) hold {parts()}")
-    lost = next(name for name in first if name not in holding(client))
-    assert "Fair Sharing within the cohort" in preempted(client, lost)
 
 
 def test_a_job_of_higher_priority_takes_the_quota_of_its_team(client: KubeClient) -> None:
@@ -202,7 +174,6 @@ def test_a_job_of_higher_priority_takes_the_quota_of_its_team(client: KubeClient
     hold(client, "kept", "tries")
     applied(client, job("counts", "owner", 6, labels={label: PriorityName.PRODUCTION_TRAINING.value}))
     hold(client, "kept", "counts")
-    assert "prioritization in the ClusterQueue" in preempted(client, "tries")
 
 
 def places(client: KubeClient, name: str) -> set[str]:
@@ -242,7 +213,7 @@ def test_pods_wait_to_be_together_where_they_must_and_run_apart_where_they_prefe
         applied(client, one)
     hold(client, "half-east", "half-west")
     applied(client, job("together", "owner", 8, pool="h100", pods=2, annotations=near("required")))
-    assert "topology" in waits(client, "together")
-    client.delete(Ref("batch/v1", "Job", "together", "owner"))
+    # Behind it in the same queue, for the same nodes.
     applied(client, job("apart", "owner", 8, pool="h100", pods=2, annotations=near("preferred")))
+    hold(client, "half-east", "half-west", "apart")
     assert places(client, "apart") == {"east", "west"}
