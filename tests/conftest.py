@@ -22,8 +22,9 @@ from spec import clock
 from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 from tests.support import ageing, day
 
-# In CI a skip is a failure, unless it is on the list; no test hangs, and no import renders a stack.
-pytest_plugins = ("tests.required", "tests.tiers", "tests.guards")
+# In CI a skip is a failure, unless it is on the list; no test hangs, no import renders a stack, and what failed is run
+# once more.
+pytest_plugins = ("tests.required", "tests.tiers", "tests.guards", "tests.again")
 
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
