@@ -128,7 +128,7 @@ def test_a_crd_is_awaited_as_long_as_the_api_server_takes_in_others(clock: Clock
 
 
 def test_a_crd_that_nothing_is_done_about_ends_the_wait_with_what_was_last_seen(clock: Clock) -> None:
-    with pytest.raises(TimeoutError, match=r"is not served \(last seen: NamesAccepted True \(NoConflicts\), Established False"):
+    with pytest.raises(TimeoutError, match=r"is not served \(last seen: NamesAccepted True .*Established False"):
         crds.wait_until_served(Busy(clock, served_after=1e9, every=1e9), WIDGET)
     assert clock.now < 1000.0 + 2 * crds.ESTABLISH_SECONDS
     with pytest.raises(TimeoutError, match="of them without progress"):
