@@ -19,6 +19,7 @@ import psutil
 from sandbox import IN_SANDBOX_SHELL, asked, environment, official
 from sandbox.asked import REGION
 from sandbox.cluster import apiserver
+from sandbox.cluster.patience import Patience, Work
 from sandbox.cluster.pki import read_admin_token
 from sandbox.cluster.process import tail
 from sandbox.errors import SandboxError
@@ -41,7 +42,8 @@ from sandbox.state import (
 # Starting the daemon as a process that outlives the command that starts it.
 
 START_SECONDS = 60.0
-"""The daemon is ready in 3 to 5 s (2 cores, 2026-11); the first start on a machine compiles and reads much more."""
+"""How long the daemon and its children may do nothing before it is ready, which takes 3 to 5 s (2 cores, 2026-11); the
+first start on a machine compiles and reads much more."""
 STOP_SECONDS = 20.0
 DAEMON_LOG = "daemon.log"
 DAEMON = "daemon"
@@ -118,7 +120,7 @@ def _spawn(argv: list[str], log: Path) -> int:
 
 
 def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:
-    deadline = time.monotonic() + START_SECONDS
+    patience, work = Patience(START_SECONDS), Work(pid)
     while True:
         state = load(home)
         if state is not None and state.daemon.pid == pid:
@@ -126,8 +128,8 @@ def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:
         if os.waitpid(pid, os.WNOHANG) != (0, 0):
             msg = f"the sandbox did not start: {_reason(log)} (log: {log})"
             raise SandboxError(msg)
-        if time.monotonic() > deadline:
-            msg = f"the sandbox is not ready after {START_SECONDS:g} s: {_reason(log)} (log: {log})"
+        if not patience.look(work()):
+            msg = f"the sandbox is not ready {patience}: {_reason(log)} (log: {log})"
             raise SandboxError(msg)
         time.sleep(0.05)
 
