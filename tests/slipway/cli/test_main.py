@@ -203,7 +203,7 @@ def test_an_interrupt_while_arguments_are_parsed_is_no_traceback(
     [
         ("upp dev", "did you mean up?"),
         ("previw dev", "did you mean preview?"),
-        ("sandbox strat", "did you mean start?"),
+        ("sandbox stat", "did you mean start?"),
         ("up dev --sandbx", "did you mean --sandbox?"),
         ("completion bsh", "did you mean bash?"),
         ("xyz", "choose from"),
