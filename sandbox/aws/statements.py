@@ -14,7 +14,7 @@ from typing import Any, Final
 import regex
 
 from sandbox.aws import forms
-from sandbox.rpc.wire import UNKNOWN, has_unknown
+from sandbox.rpc.wire import has_unknown
 
 
 class Word(StrEnum):
@@ -94,7 +94,8 @@ def problem(statement: Statement, name: str, inputs: Mapping[str, Any], whole: M
     def given(path: str) -> Any:
         return whole.get(path[1:]) if path.startswith("/") else inputs.get(path)
 
-    if any(has_unknown(given(path)) for path in (name, *statement.names, *statement.when[:1])):
+    needed = statement.when[:1] if statement.word in _OF_PRESENCE else (name, *statement.names, *statement.when[:1])
+    if any(has_unknown(given(path)) for path in needed):
         return None
     if statement.when and _text(given(statement.when[0])) not in statement.when[1:]:
         return None
@@ -102,8 +103,12 @@ def problem(statement: Statement, name: str, inputs: Mapping[str, Any], whole: M
     return f"{found} ({statement.text})" if found else None
 
 
+_OF_PRESENCE: Final = frozenset({Word.CONFLICTS, Word.ONE})
+"""A value that is not known yet is one, for these."""
+
+
 def _is_set(value: Any) -> bool:
-    return value is not None and value not in ("", [], {}) and value != UNKNOWN
+    return value is not None and value not in ("", [], {})
 
 
 def _is_on(value: Any) -> bool:

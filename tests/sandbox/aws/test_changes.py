@@ -141,7 +141,8 @@ def first_inputs(world: World, type_token: str, recorded: Mapping[str, Any]) -> 
         return SAMPLES[type_token].inputs(world)
     if type_token == ASSOCIATION:
         return {**recorded, "fileSystemId": world.make(LUSTRE, **SAMPLES[LUSTRE].inputs(world))[0]}
-    return dict(recorded)
+    objects = {"bucket": world.bucket, "targetBucket": world.bucket, "fileSystemId": world.file_system}
+    return {name: objects[name]() if name in objects else value for name, value in recorded.items()}
 
 
 def changes(others: Alternatives, one: Object, base: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
