@@ -156,7 +156,7 @@ class ClusterPool:
             except BaseException:
                 self._forget_spare(future)
                 raise
-            if server.process.exit_code is None:
+            if server.process.returns():
                 return server
             self._forget_spare(future)
 
@@ -188,7 +188,7 @@ class ClusterPool:
 
     def _adopt(self, spare: Future[ApiServer], slot: str, served: str) -> ApiServer:
         server = spare.result()
-        if server.process.exit_code is not None:
+        if not server.process.returns():
             return self._servers.start(slot, served)
         return self._servers.adopt(server, slot)
 
@@ -207,12 +207,14 @@ def _ready(future: Future[ApiServer]) -> bool:
 
 
 def _require_alive(name: str, server: ApiServer) -> None:
-    code = server.process.exit_code
-    if code is None:
+    process = server.process
+    if process.returns():
         return
-    log = server.process.spec.log
+    log = process.spec.log
+    again = ", and did not start again" if process.kept else ""
     msg = (
-        f"the API server of cluster {name} has ended (exit code {code}, log {log}: {' | '.join(tail(log, 2))}); "
-        "run `slipway sandbox stop`, which deletes all that is in the sandbox, then start it again"
+        f"the API server of cluster {name} has ended (exit code {process.exit_code}{again}; log {log}: "
+        f"{' | '.join(tail(log, 2))}); run `slipway sandbox stop`, which deletes all that is in the sandbox, then "
+        "start it again"
     )
     raise SandboxError(msg)

@@ -36,7 +36,8 @@ class FakeServers:
             msg = "no room"
             raise SandboxError(msg)
         self.started.append(slot)
-        process: Any = SimpleNamespace(exit_code=None, spec=SimpleNamespace(log=Path("/nowhere")))
+        process: Any = SimpleNamespace(exit_code=None, kept=False, spec=SimpleNamespace(log=Path("/nowhere")))
+        process.returns = lambda: process.exit_code is None
         return ApiServer(slot, ClusterEndpoint(f"https://{slot}", "Q0E="), process, version)
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
