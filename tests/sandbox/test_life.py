@@ -239,12 +239,11 @@ def test_a_cluster_whose_processes_die_goes_on_with_its_objects(
     assert all(name in names for name in ("etcd", "kube-apiserver", "controller-manager", "scheduler", "kwok"))
     for each in died:
         os.kill(each.pid, signal.SIGKILL)
-    until(lambda: not any(each.find() for each in died) or None, SECONDS, "they live")
+    pids = {each.pid for each in died}
+    until(lambda: not pids & {each.pid for each in cluster.supervisor.identities()} or None, SECONDS, "not all anew")
     server = cluster.pool.at(living.server)
     assert server is not None, "the API server runs again, at its address"
     assert living.get(Ref.of(before)) == before
     living.apply(job(namespace, "after"), "test")
     wait(living, Ref("batch/v1", "Job", "after", namespace), condition("Complete"), "not complete")
-    again = cluster.supervisor.identities()
-    assert [each.name for each in again] == [each.name for each in died]
-    assert not {each.pid for each in again} & {each.pid for each in died}
+    assert [each.name for each in cluster.supervisor.identities()] == [each.name for each in died]
