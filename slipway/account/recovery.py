@@ -108,6 +108,26 @@ def _object(operation: PendingOperation) -> str:
     return f"{namespace}/{name}" if namespace else str(name)
 
 
+def existing(steps: Iterable[Step], chosen: Mapping[str, str], *, everything: bool) -> list[Step]:
+    """Of the steps for a run that failed, those whose objects were found, or named by a person.
+
+    An object with the right name alone may be somebody else's: it counts if `everything` does, or if it is named. What
+    could be several objects was perhaps never made, and decides itself with the next `up`.
+    """
+    kept = []
+    for step in steps:
+        found = step.action is Action.ADOPT and step.operation.custom
+        if step.operation.urn in chosen or (found and (everything or step.why != IF_IT_EXISTS)):
+            kept.append(step)
+    needed = {str(step.operation.parent) for step in kept}
+    components = [step for step in steps if not step.operation.custom]
+    for step in reversed(components):
+        if step.operation.urn in needed:
+            kept.append(step)
+            needed.add(step.operation.parent)
+    return kept
+
+
 def adopted(steps: Iterable[Step]) -> dict[str, str]:
     """Ids by URN of what goes into the state."""
     return {step.operation.urn: step.id for step in steps if step.action is Action.ADOPT}

@@ -1,4 +1,4 @@
-"""`slipway recover STACK`: settle what a killed run left open, without an orphan and without a duplicate."""
+"""`slipway recover STACK`: settle what a killed or failed run left, without an orphan and without a duplicate."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.aws.client import credentials
@@ -63,6 +64,9 @@ class Recovery:
         client: boto3 clients of its account.
         backups: Folder to which the state is written before it is changed.
         guard: Runs the engine; it knows the copies of the state.
+        preview: Shows as JSON what the next `up` would create.
+        rehearsed: Whether it is a stack of the sandbox, in which an object that has the name of a resource is that
+            resource. On AWS it may be somebody else's.
     """
 
     stack: str
@@ -72,6 +76,8 @@ class Recovery:
     client: Client
     backups: Path
     guard: Guard
+    preview: Callable[[], str]
+    rehearsed: bool = False
 
     def run(self, chosen: Mapping[str, str], *, confirmed: bool) -> int:
         """Settle the stack's open operations; the exit code.
@@ -85,13 +91,26 @@ class Recovery:
             return EXIT_REFUSED
         document = self.export()
         operations = pending.operations(document)
-        if not operations and not restored:
-            say(f"stack {self.stack}: no operation is open, there is nothing to recover")
-            return 0
+        left_by = "the cut state" if restored else "a killed run"
+        failed = not operations and not restored
+        if failed:
+            left_by = "a run that failed, or never begun"
+            document = self._reopened(document)
+            operations = pending.operations(document)
         with reachable():
             steps = recovery.plan(operations, pending.identifiers(document), self.client, chosen)
+        unknown = sorted(chosen.keys() - {step.operation.urn for step in steps})
+        if unknown:
+            fix = "it is in the state already, the program does not declare it, or it needs what does not exist yet"
+            msg = f"--adopt {unknown[0]}: nothing that could be adopted has this URN: {fix}"
+            raise SlipwayError(msg, EXIT_REFUSED)
+        if failed:
+            steps = recovery.existing(steps, chosen, everything=self.rehearsed)
+            if not steps:
+                say(f"stack {self.stack}: no operation is open, and nothing that it lacks was found: there is nothing "
+                    "to recover. If `up` says that something exists, name it: `--adopt URN=ID`")  # fmt: skip
+                return 0
         if steps:
-            left_by = "the cut state" if restored else "a killed run"
             say(f"stack {self.stack}: {len(steps)} operations open, left by {left_by}\n{_table(steps)}")
         self._require_decisions(list(recovery.undecided(steps)))
         if steps and not confirmed and not _confirmed(self.stack):
@@ -106,6 +125,13 @@ class Recovery:
             return code
         self._report(adopted, backup)
         return 0
+
+    def _reopened(self, document: str) -> str:
+        """The state with what the next `up` would create as open operations; itself if it is empty."""
+        if not parse(document).resources:
+            return document
+        say(f"stack {self.stack}: no operation is open; looking for what the next `up` would create")
+        return pending.reopened(document, self.preview())
 
     def _restore(self, *, confirmed: bool) -> bool | None:
         """Put the newest whole copy in the place of a state that can't be read; None if it can, False if refused.
@@ -183,6 +209,11 @@ def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbo
         client=_late(clients),
         backups=sandbox.home / STATES,
         guard=sandbox.guard(engine, stack),
+        preview=lambda: process.capture(
+            operation(engine.pulumi, _shown(stack, settings), directory=project.root, environment=engine.environment),
+            timeout_seconds=PREVIEW_SECONDS,
+        ),
+        rehearsed=True,
     )
 
 
@@ -205,7 +236,19 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
         client=_late(lambda: session(platform.account.region)),
         backups=states,
         guard=Guard(copies=backend.copies(project, stack, os.environ, states), say=say),
+        preview=lambda: process.capture(
+            operation(Path(pulumi), _shown(stack), directory=project.root, environment=os.environ),
+            timeout_seconds=PREVIEW_SECONDS,
+        ),
     )
+
+
+PREVIEW_SECONDS: Final = 1800.0
+
+
+def _shown(stack: str, settings: Path | None = None) -> Request:
+    extra = ("--json", "--refresh=false", "--non-interactive")
+    return Request(operation=Operation.PREVIEW, stack=stack, config_file=settings, extra=extra)
 
 
 def _late(make: Callable[[], Client]) -> Client:

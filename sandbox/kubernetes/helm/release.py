@@ -100,15 +100,16 @@ class Releases:
         target = self.targets.existing(settings)
         if target is None:
             return None
-        if outputs and _mode(outputs) != NoteKind.INSTALLED:
+        if RECORD in outputs and _mode(outputs) != NoteKind.INSTALLED:
             return ReadResult(id, outputs, inputs)
         namespace, _, name = id.rpartition("/")
         revision = records.newest(target.client, ReleaseName(name, namespace or DEFAULT_NAMESPACE))
         if revision is None:
             return None
-        if not outputs:
-            inputs = _imported(id, revision)
-            outputs = {RECORD: {"mode": str(NoteKind.INSTALLED), "description": IMPORTED}}
+        if RECORD not in outputs:
+            # Imported, or adopted after a failed run, of which the state has the inputs.
+            inputs = inputs or _imported(id, revision)
+            outputs = {**outputs, RECORD: {"mode": str(NoteKind.INSTALLED), "description": IMPORTED}}
         return ReadResult(id, {**outputs, **_of_revision(inputs, revision)}, inputs)
 
     def delete(self, settings: Settings, resource: Resource, outputs: Object) -> None:
