@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -108,16 +108,16 @@ def _object(operation: PendingOperation) -> str:
     return f"{namespace}/{name}" if namespace else str(name)
 
 
-def existing(steps: Iterable[Step], chosen: Mapping[str, str], *, everything: bool) -> list[Step]:
+def existing(steps: Sequence[Step], chosen: Mapping[str, str]) -> list[Step]:
     """Of the steps for a run that failed, those whose objects were found, or named by a person.
 
-    An object with the right name alone may be somebody else's: it counts if `everything` does, or if it is named. What
-    could be several objects was perhaps never made, and decides itself with the next `up`.
+    An object that has the right name alone may be somebody else's, or not be there. What could be several objects was
+    perhaps never made.
     """
     kept = []
     for step in steps:
         found = step.action is Action.ADOPT and step.operation.custom
-        if step.operation.urn in chosen or (found and (everything or step.why != IF_IT_EXISTS)):
+        if step.operation.urn in chosen or (found and step.why != IF_IT_EXISTS):
             kept.append(step)
     needed = {str(step.operation.parent) for step in kept}
     components = [step for step in steps if not step.operation.custom]

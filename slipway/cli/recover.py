@@ -65,8 +65,6 @@ class Recovery:
         backups: Folder to which the state is written before it is changed.
         guard: Runs the engine; it knows the copies of the state.
         preview: Shows as JSON what the next `up` would create.
-        rehearsed: Whether it is a stack of the sandbox, in which an object that has the name of a resource is that
-            resource. On AWS it may be somebody else's.
     """
 
     stack: str
@@ -77,7 +75,6 @@ class Recovery:
     backups: Path
     guard: Guard
     preview: Callable[[], str]
-    rehearsed: bool = False
 
     def run(self, chosen: Mapping[str, str], *, confirmed: bool) -> int:
         """Settle the stack's open operations; the exit code.
@@ -105,10 +102,12 @@ class Recovery:
             msg = f"--adopt {unknown[0]}: nothing that could be adopted has this URN: {fix}"
             raise SlipwayError(msg, EXIT_REFUSED)
         if failed:
-            steps = recovery.existing(steps, chosen, everything=self.rehearsed)
+            steps = recovery.existing(steps, chosen)
             if not steps:
-                say(f"stack {self.stack}: no operation is open, and nothing that it lacks was found: there is nothing "
-                    "to recover. If `up` says that something exists, name it: `--adopt URN=ID`")  # fmt: skip
+                say(
+                    f"stack {self.stack}: no operation is open, and nothing that it lacks was found. If `up` says that "
+                    "something exists, name it by `--adopt URN=ID`; else there is nothing to recover"
+                )
                 return 0
         if steps:
             say(f"stack {self.stack}: {len(steps)} operations open, left by {left_by}\n{_table(steps)}")
@@ -213,7 +212,6 @@ def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbo
             operation(engine.pulumi, _shown(stack, settings), directory=project.root, environment=engine.environment),
             timeout_seconds=PREVIEW_SECONDS,
         ),
-        rehearsed=True,
     )
 
 

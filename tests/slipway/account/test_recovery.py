@@ -186,10 +186,10 @@ def test_after_a_failed_run_only_what_was_found_or_named_is_adopted(client: Clie
     made = vpc(client)
     operations = (network, unused, found, named, absent, unknown)
 
-    def existing(chosen: Mapping[str, str], *, everything: bool) -> dict[str, str]:
+    def existing(chosen: Mapping[str, str]) -> dict[str, str]:
         steps = recovery.plan(operations, {}, client, chosen)
-        return recovery.adopted(recovery.existing(steps, chosen, everything=everything))
+        return recovery.adopted(recovery.existing(steps, chosen))
 
-    assert existing({}, everything=False) == {"urn:network": "", "urn:vpc": made}
-    assert existing({}, everything=True) == {"urn:network": "", "urn:vpc": made, "urn:role": "nodes"}
-    assert existing({"urn:thing": "t-1"}, everything=False) == {"urn:network": "", "urn:vpc": made, "urn:thing": "t-1"}
+    assert existing({}) == {"urn:network": "", "urn:vpc": made}
+    assert existing({"urn:thing": "t-1"}) == {"urn:network": "", "urn:vpc": made, "urn:thing": "t-1"}
+    assert existing({"urn:role": "nodes"}) == {"urn:network": "", "urn:vpc": made, "urn:role": "nodes"}
