@@ -17,6 +17,7 @@ from sandbox.identity import ProcessIdentity
 from sandbox.kubernetes.controllers.running import Entry, load
 from sandbox.language import shims
 from sandbox.state import KUBERNETES, SandboxState, default_home
+from slipway.account.context import Client, late, session
 from slipway.cli import output
 from slipway.cli.output import table
 from slipway.engine.backend import folder
@@ -24,6 +25,7 @@ from slipway.engine.guard import Guard
 from slipway.engine.invocation import sandbox_environment
 from slipway.engine.stacks import Overlay, SandboxEngine
 from spec.errors import SlipwayError
+from spec.settings import Platform
 
 _MIB: Final = 2**20
 DELETES: Final = "that deletes its AWS resources, cluster objects and stack states"
@@ -183,6 +185,14 @@ class Sandbox:
             raise SlipwayError(msg)
         backend = folder(environment["PULUMI_BACKEND_URL"])
         return SandboxEngine(Path(pulumi), environment, backend, Overlay(self.home / "project"))
+
+    def client(self, platform: Platform) -> Client:
+        """boto3 clients of a stack's account in its region."""
+        # Here, because it imports botocore, which few commands need.
+        from sandbox.aws.client import credentials  # noqa: PLC0415
+
+        endpoint, account = self.variables["AWS_ENDPOINT_URL"], platform.account
+        return late(lambda: session(account.region, credentials(endpoint, account.id, account.region), endpoint))
 
     def guard(self, engine: SandboxEngine, stack: str) -> Guard:
         """What runs that CLI on a stack of this sandbox."""

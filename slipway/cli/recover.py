@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from sandbox import IN_SANDBOX_SHELL
-from sandbox.aws.client import credentials
 from sandbox.files import write_atomically
 from sandbox.state import default_home
 from slipway.account import recovery
-from slipway.account.context import Client, reachable, session
+from slipway.account.context import Client, late, reachable, session
 from slipway.account.recovery import Step
 from slipway.cli import offline
 from slipway.cli.check import checked
@@ -196,16 +195,12 @@ def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbo
     )
     refresh = operation(engine.pulumi, request, directory=project.root, environment=engine.environment)
 
-    def clients() -> Client:
-        endpoint, account = sandbox.variables["AWS_ENDPOINT_URL"], platform.account
-        return session(account.region, credentials(endpoint, account.id, account.region), endpoint)
-
     return Recovery(
         stack=stack,
         export=lambda: engine.export(stack),
         command=engine.command,
         refresh=refresh,
-        client=_late(clients),
+        client=sandbox.client(platform),
         backups=sandbox.home / STATES,
         guard=sandbox.guard(engine, stack),
         preview=lambda: process.capture(
@@ -231,7 +226,7 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
         export=lambda: process.capture(command(("stack", "export", "--stack", stack))),
         command=command,
         refresh=operation(Path(pulumi), request, directory=project.root, environment=os.environ),
-        client=_late(lambda: session(platform.account.region)),
+        client=late(lambda: session(platform.account.region)),
         backups=states,
         guard=Guard(copies=backend.copies(project, stack, os.environ, states), say=say),
         preview=lambda: process.capture(
@@ -247,18 +242,6 @@ PREVIEW_SECONDS: Final = 1800.0
 def _shown(stack: str, settings: Path | None = None) -> Request:
     extra = ("--json", "--refresh=false", "--non-interactive")
     return Request(operation=Operation.PREVIEW, stack=stack, config_file=settings, extra=extra)
-
-
-def _late(make: Callable[[], Client]) -> Client:
-    """Clients that are made when the first is needed."""
-    made: list[Client] = []
-
-    def client(service: str) -> object:
-        if not made:
-            made.append(make())
-        return made[0](service)
-
-    return client
 
 
 def _chosen(pairs: Sequence[str]) -> dict[str, str]:
