@@ -167,7 +167,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
     )
-    run = gated.run
+    run: Callable[[Request], int] = gated.run
     if _removes_cluster(request) and any(one.type.startswith("aws:") for one in state().resources):
         run = _sweeping(sandbox, loaded.platform, gated.run, delete_volumes=options.delete_volumes)
     code = run(request)
