@@ -70,6 +70,7 @@ class ClusterPool:
         self._lock = threading.Lock()
         self._clusters: dict[str, Future[ApiServer]] = {}
         self._upgrades: dict[str, Future[ApiServer]] = {}
+        self._made: dict[str, str] = {}
         self._spares: dict[str, Future[ApiServer]] = {}
         self._expected: dict[str, str] = {}
         self._slots = 0
@@ -82,9 +83,14 @@ class ClusterPool:
         with self._lock:
             self._expected[program] = version
 
-    def create(self, name: str, version: str = "") -> ClusterEndpoint:
+    def create(self, name: str, version: str = "", made: str = "") -> ClusterEndpoint:
         """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
         served = self._servers.served(version)
+        with self._lock:
+            former = made and self._made.get(name, made) != made
+            self._made[name] = made or self._made.get(name, "")
+        if former:
+            self.delete(name)
         with self._lock:
             future = self._upgrades.get(name) or self._clusters.get(name)
             if future is None:
