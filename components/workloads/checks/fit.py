@@ -74,7 +74,7 @@ def choice(spec: Spec, target: Target) -> Choice:
 
 def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
     nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or []
     if len(terms) != 1:
         # Terms are alternatives, so none of them is certain to apply.
         return {}
