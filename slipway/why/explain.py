@@ -12,6 +12,7 @@ from sandbox.nodes.spec import OWNER
 from slipway.why import capacity, file, pods, podsets, queue
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
+from slipway.why.judge import GPU_POOL
 from slipway.why.refusals import refusal
 from slipway.why.table import said
 from spec.jobs import PRIORITY, QUEUE
@@ -25,8 +26,6 @@ _PHASES: Final = {
 }  # fmt: skip
 """Phases of pods and of Argo's Workflows, `jobDeploymentStatus` and `jobStatus` of RayJobs, in lower case."""
 _CREATE: Final = ("FailedCreate", "FailedCreatePod", "JobCreationFailed", "FailedToCreate", "ReplicaSetCreateError")
-GPU_POOL: Final = "gpu-pool."
-"""Begins the name of the policy that refuses pods that fit no pool (`components.admission.gpus`)."""
 _ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
 
 
@@ -130,14 +129,14 @@ def _not_created(bundle: Bundle) -> Part | None:
             about = event["involvedObject"]
             which = f"all but {len(bundle.pods)} of its pods" if bundle.pods else "its pods"
             source = f"event {event['reason']} of {about['kind'].lower()}/{about['name']} at {moment(event)}"
-            found = _nearer(found, message, bundle)
+            found = _nearer(found, bundle)
             return replace(found, cause=f"{which} are not created: {found.cause}").seen(Evidence(source, message))
     return None
 
 
-def _nearer(part: Part, message: str, bundle: Bundle) -> Part:
+def _nearer(part: Part, bundle: Bundle) -> Part:
     """For pods that fit no pool: what the nearest pool lacks, instead of the general advice of the rule."""
-    if GPU_POOL not in message:
+    if GPU_POOL not in part.cause:
         return part
     for one in podsets.podsets(bundle.subject):
         if (wrong := capacity.unfit(one.spec, bundle)) is not None:
