@@ -28,7 +28,7 @@ TARGET = Target(pools=CONTEXT.pools, namespace="it", labels={"platform.slipway/t
 def test_every_expression_of_every_rule_is_compiled(rule: str) -> None:
     one = RULES[rule]
     for text in (*one.variables.values(), one.expression, one.message.expression):
-        assert compiled(text)
+        assert callable(compiled(text))
 
 
 @pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule, cases in DENIED.items() for case in cases])
