@@ -67,6 +67,7 @@ SAYS: Final[Mapping[Layer, str]] = MappingProxyType(
 BEFORE: Final[Mapping[Layer, str]] = MappingProxyType(
     {
         Layer.ADMISSION: "would be refused by admission",
+        Layer.CONTROLLER: "would never be done by its controller",
         Layer.QUOTA: "would exceed its quota",
         Layer.QUEUE: "would wait in its queue",
         Layer.SCHEDULER: "would get no node from the scheduler",

@@ -19,7 +19,7 @@ from components.workloads.checks.fit import (
 )
 from components.workloads.checks.jobs import lifetime_problems, served_problems
 from components.workloads.target import PRIORITIES, Target
-from slipway.why import capacity
+from slipway.why import capacity, served
 from slipway.why.answer import Layer
 from slipway.why.bundle import Object
 from slipway.why.judge import is_queued, label
@@ -58,6 +58,8 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
     kind = str(manifest.get("kind"))
     found = [Finding(Layer.ADMISSION, one) for one in _served(kind, target)]
     found += _queue(kind, manifest, target)
+    found += [Finding(Layer.CONTROLLER, one) for one in served.metrics(manifest, target)]
+    found += [Finding(Layer.VOLUME, one) for one in served.classes(manifest, target)]
     for group in podsets(manifest):
         found += _pods(kind, manifest, group, target)
         found += [Finding(Layer.VOLUME, one) for one in _claims(group, target, others)]

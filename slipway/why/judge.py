@@ -24,7 +24,8 @@ USER: Final = "slipway-why"
 GPU_POOL: Final = "rule gpuPool: "
 """Begins the refusal of pods with GPUs that fit no pool (`components.admission.gpus`)."""
 _RETRIES: Final = 6
-"""`backoffLimit` of a Job without one (kubernetes 1.36, pkg/apis/batch/v1/defaults.go)."""
+"""`backoffLimit` of a Job without one (kubernetes 1.36, pkg/apis/batch/v1/defaults.go); those of a CronJob get it when
+they are made."""
 
 
 def refusals(manifest: Object, target: Target, settings: Admission) -> Iterator[Part]:
@@ -122,9 +123,8 @@ def as_served(manifest: Object, target: Target) -> dict[str, Any]:
         metadata["labels"] = {QUEUE: target.queue, **(metadata.get("labels") or {})}
     if not isinstance(spec, dict):
         return served
-    jobs = {"Job": spec, "CronJob": (spec.get("jobTemplate") or {}).get("spec") or {}}
-    if (job := jobs.get(kind)) is not None and job.get("backoffLimit") is None:
-        job["backoffLimit"] = _RETRIES if job.get("backoffLimitPerIndex") is None else 2**31 - 1
+    if kind == "Job" and "backoffLimit" not in spec:
+        spec["backoffLimit"] = 2**31 - 1 if "backoffLimitPerIndex" in spec else _RETRIES
     if not any(kind == one.kind for one in kinds.UNCHECKED):
         for group in podsets(served):
             _default(group)

@@ -50,6 +50,20 @@ def job(devices: dict[str, str] | None = None, **more: Any) -> Object:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {**spec, "template": template}}
 
 
+def autoscaler(*metrics: Object) -> Object:
+    spec = {"scaleTargetRef": {"kind": "Deployment", "name": "a"}, "maxReplicas": 2, "metrics": list(metrics)}
+    return {
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}, "spec": spec
+    }  # fmt: skip
+
+
+def claim(**more: Any) -> Object:
+    spec = {"storageClassName": "gp3", "accessModes": ["ReadWriteOnce"], **more}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"}, "spec": spec}
+
+
+_TERM: Final = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {"app": "a"}}}
+APART: Final = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_TERM]}}
 BARE: Final = {"name": "main", "image": "registry.example.com/a:1"}
 _MOUNT: Final = {"volumeMounts": [{"name": "d", "mountPath": "/d"}]}
 _WRITER: Final = {"name": "main", "image": "registry.example.com/a:1", **_MOUNT}
@@ -146,6 +160,56 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         Layer.ADMISSION,
         "rule imageTag: image a has no fixed version",
     ),
+    "an autoscaler on a metric that nothing serves": (
+        autoscaler({"type": "External", "external": {"metric": {"name": "queue_depth"}}}),
+        Layer.CONTROLLER,
+        "(external.metrics.k8s.io): the autoscaler would never scale (given: queue_depth)",
+    ),
+    "an autoscaler on a metric of pods that nothing serves": (
+        autoscaler({"type": "Pods", "pods": {"metric": {"name": "requests"}}}),
+        Layer.CONTROLLER,
+        "custom.metrics.k8s.io",
+    ),
+    "an autoscaler of KEDA without KEDA": (
+        {
+            "apiVersion": "keda.sh/v1alpha1",
+            "kind": "ScaledObject",
+            "metadata": {"name": "a"},
+            "spec": {"scaleTargetRef": {"name": "a"}, "maxReplicaCount": 2, "triggers": []},
+        },
+        Layer.CONTROLLER,
+        "ScaledObject needs the add-on keda",
+    ),
+    "a claim of a class that is not there": (
+        claim(storageClassName="gp4"),
+        Layer.VOLUME,
+        "no StorageClass of that name (given: gp4)",
+    ),
+    "a disk for many pods": (
+        claim(accessModes=["ReadWriteMany"]),
+        Layer.VOLUME,
+        "volumes of class gp3 (ebs.csi.aws.com) don't have the access mode ReadWriteMany",
+    ),
+    "a zone that its pool does not have": (
+        job(pod__nodeSelector={POOL: "a100", "topology.kubernetes.io/zone": "us-east-1f"}),
+        Layer.SCHEDULER,
+        "nodes of pool a100 have topology.kubernetes.io/zone us-east-1a, us-east-1b (given: us-east-1f)",
+    ),
+    "more zones than there are": (
+        job(pod__affinity=APART, pod_labels={"app": "a"}, spec__parallelism=3, spec__completions=3),
+        Layer.SCHEDULER,
+        "its pods have to be in different zones, and pool a100 has 2 (given: 3)",
+    ),
+    "a GPU without a pool": (
+        job({"nvidia.com/mig-9g.90gb": "1"}, pod__nodeSelector=None),
+        Layer.ADMISSION,
+        "pool a100 has no such MIG instance",
+    ),
+    "a privileged container": (
+        job(pod__containers=[{**BARE, "securityContext": {"privileged": True}}], pod__tolerations=None),
+        Layer.ADMISSION,
+        "rule hostAccess: pods of a team have no access to their node: remove privileged of container main",
+    ),
     "an add-on that is not installed": (
         {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "a"}, "spec": {}},
         Layer.ADMISSION,
@@ -162,6 +226,27 @@ def test_a_wrong_variant_names_its_layer(case: str) -> None:
     assert found.held
     assert found.part.fix
     assert "would" in found.sentence
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        autoscaler({"type": "Resource", "resource": {"name": "cpu"}}),
+        claim(),
+        claim(storageClassName=None),
+        job(pod__affinity=APART, pod_labels={"app": "a"}, spec__parallelism=2, spec__completions=2),
+        job(pod__affinity=APART, pod_labels={"app": "b"}, spec__parallelism=3, spec__completions=3),
+        job(pod__nodeSelector={POOL: "a100", "topology.kubernetes.io/zone": "us-east-1b"}),
+    ],
+)
+def test_what_the_cluster_serves_is_accepted(manifest: Object) -> None:
+    found = asked(manifest)
+    assert not found.held, found.text()
+
+
+def test_a_gpu_pod_without_a_selector_names_the_pools() -> None:
+    found = asked(CASES["a GPU without a pool"][0])
+    assert "a100 (nvidia.com/mig-1g.5gb 56), gpu-spot (nvidia.com/gpu 4), h100 (nvidia.com/gpu 1)" in found.part.fix
 
 
 def test_the_right_job_is_accepted_with_where_it_runs() -> None:

@@ -16,10 +16,13 @@ from slipway.why.answer import Layer
 from slipway.why.cel import CelError, compiled
 from slipway.why.judge import as_served, denied, refusals
 from spec.settings.admission import Action, Admission
+from tests.components.admission.actors import EDIT, TEAM, Act
+from tests.components.admission.acts import ACTS, NAMESPACE
 from tests.components.admission.cases import ACCEPTED, DENIED
-from tests.components.admission.samples import CONTEXT, Object, deployment, job, spec
+from tests.components.admission.samples import CONTEXT, Object, cron_job, deployment, job, spec
 from tests.slipway.why.objects import DEV
 
+ACTING = Target(pools=CONTEXT.pools, namespace=NAMESPACE, queue=None, labels={"platform.slipway/team": TEAM})
 RULES = {rule.name: rule for rule in rules(CONTEXT)}
 TARGET = Target(pools=CONTEXT.pools, namespace="it", labels={"platform.slipway/team": "vision"})
 
@@ -45,6 +48,20 @@ def test_what_the_api_server_accepts_is_accepted(rule: str, case: str) -> None:
     assert found is None
 
 
+CREATED = [act for act in ACTS if (act.actor, act.method) == (EDIT, "POST") and not (act.before or act.subresource)]
+
+
+@pytest.mark.parametrize("act", CREATED, ids=lambda act: act.what)
+def test_what_a_member_creates_is_judged_as_on_a_server(act: Act) -> None:
+    found = {
+        name
+        for name, rule in RULES.items()
+        if any(kind.kind == act.manifest["kind"] for kind in rule.kinds)
+        and denied(rule, as_served(act.manifest, ACTING), ACTING) is not None
+    }
+    assert act.rule in found if act.rule in RULES else act.rule or not found
+
+
 def test_a_rule_that_does_not_deny_refuses_nothing() -> None:
     wrong = job(spec(hostNetwork=True))
     assert [part.layer for part in refusals(wrong, DEV, Admission())] == [Layer.ADMISSION]
@@ -56,6 +73,7 @@ def test_a_rule_that_does_not_deny_refuses_nothing() -> None:
     [
         (job(backoffLimit=None), False),  # Kubernetes sets 6
         (job(backoffLimit=None, backoffLimitPerIndex=1), True),  # and no limit for those that have one by index
+        (cron_job(backoffLimit=None), True),  # but not in the template of a CronJob
         (deployment(spec(volumes=[{"name": "tmp"}])), False),  # an emptyDir
         (job(spec(nodeSelector=None)), False),
         ({**job(), "metadata": {"name": "it", "labels": None}}, False),  # Kueue adds its queue
