@@ -69,10 +69,10 @@ BEFORE: Final[Mapping[Layer, str]] = MappingProxyType(
         Layer.ADMISSION: "would be refused by admission",
         Layer.CONTROLLER: "would never be done by its controller",
         Layer.QUOTA: "would exceed its quota",
-        Layer.QUEUE: "would wait in its queue",
+        Layer.QUEUE: "would not be admitted by its queue",
         Layer.SCHEDULER: "would get no node from the scheduler",
         Layer.POOL_LIMIT: "would reach the limit of its pool",
-        Layer.VOLUME: "would wait for a volume",
+        Layer.VOLUME: "would get no volume",
     }
 )
 """The same about an object that does not exist yet."""

@@ -114,7 +114,7 @@ def _beyond_share(part: Part, bundle: Bundle) -> Part | None:
         cause = f"{problem.path}: {problem.rule} (given: {problem.value})"
         fix = problem.fix[:1].lower() + problem.fix[1:].rstrip(".")
         numbers = {"requested": str(problem.value)}
-        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers, evidence=part.evidence)
+        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers, evidence=part.evidence)
     return None
 
 
@@ -159,7 +159,8 @@ def _pods(bundle: Bundle) -> Part | None:
         nodes = Counter(str(pod["spec"].get("nodeName")) for pod in alive)
         where = ", ".join(sorted(nodes))
         return Part(layer=Layer.RUNS, cause=f"{len(alive)} of {len(alive)} pods, on {where}")
-    pod, part = min(parts, key=lambda one: _ORDER[one[1].layer])
+    # What can never run comes before what only has to wait.
+    pod, part = min(parts, key=lambda one: (not one[1].never, _ORDER[one[1].layer]))
     if len(alive) > 1:
         same = sum(one.layer is part.layer for _, one in parts)
         cause = f"{same} of {len(alive)} pods, {name_of(pod)} first: {part.cause}"
@@ -218,7 +219,7 @@ def _suspended(bundle: Bundle) -> Part | None:
     label = (bundle.subject["metadata"].get("labels") or {}).get(QUEUE)
     if not label:
         cause = f"it is suspended, and no queue would start it: it has no label {QUEUE}"
-        return Part(layer=Layer.QUEUE, cause=cause, fix="add the label, or set `suspend: false`")
+        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix="add the label, or set `suspend: false`")
     priority = str((bundle.subject["metadata"].get("labels") or {}).get(PRIORITY) or "")
     if bundle.target is not None and priority and priority not in bundle.target.priorities:
         cause = f"Kueue makes no Workload for it: there is no WorkloadPriorityClass {priority} for the team"

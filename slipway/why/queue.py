@@ -85,7 +85,7 @@ _COUNTS: Final = {"pendingWorkloads": "pending", "reservingWorkloads": "with quo
 def _inactive(evicted: Object) -> Part:
     why = str(evicted.get("message") or "The workload is deactivated").rstrip(".")
     fix = "fix that, then delete the object and apply it again"
-    return Part(layer=Layer.QUEUE, cause=f"Kueue has deactivated it: {why}", fix=fix)
+    return Part(layer=Layer.QUEUE, never=True, cause=f"Kueue has deactivated it: {why}", fix=fix)
 
 
 def _like_another(workload: Object, bundle: Bundle) -> Part | None:
@@ -157,7 +157,7 @@ def _pending(message: str, workload: Object, bundle: Bundle) -> Part:
             "kueue.x-k8s.io/podset-preferred-topology and a level of the network, which keeps the pods together"
         )
         cause = f"pool {match[1]} takes only jobs that say how near each other their pods are placed"
-        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"pool": match[1]})
+        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix=fix, numbers={"pool": match[1]})
     if (found := said("kueue", message)) is not None and found.never and not messages.unused_or_exceeded(message):
         return _other(message, queue)
     groups = [reasons for part in messages.by_pod_set(message) if (reasons := messages.flavor_reasons(part))]
@@ -186,7 +186,7 @@ def _missing(kind: str, name: str, bundle: Bundle) -> Part:
         fix = f"set its label {QUEUE} to a queue of the namespace: {there}"
     else:
         fix = "ask the administrators: the queue of the namespace refers to a ClusterQueue that is missing"
-    return Part(layer=Layer.QUEUE, cause=f"{kind} {name} does not exist", fix=fix)
+    return Part(layer=Layer.QUEUE, never=True, cause=f"{kind} {name} does not exist", fix=fix)
 
 
 def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
@@ -213,19 +213,19 @@ def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
         )
         numbers = {"resource": first.resource, "requested": first.requested, "limit": first.limit, "pool": first.flavor}
         fix = f"request at most {first.limit}, run fewer pods at once, or ask for a larger share of the team"
-        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers)
+        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers)
     if tainted:
         first = tainted[0]
         pools = ", ".join(sorted({one.flavor for one in tainted}))
         cause = f"it does not tolerate taint {first.taint} of pool {pools}"
         fix = f"add the toleration {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}} if it needs GPUs"
-        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"taint": first.taint, "pool": pools})
+        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix=fix, numbers={"taint": first.taint, "pool": pools})
     if offered:
         first = offered[0]
         cause = f"it requests {first.requested} {first.resource}, and no pool of the team that it selects has any"
         numbers = {"resource": first.resource, "requested": first.requested, "limit": "0"}
         fix = "select another pool, or ask for a share of one"
-        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers)
+        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers)
     pools = ", ".join(sorted({one.flavor for one in reasons}))
     cause = f"its node selector matches no pool of queue {queue}: not {pools}"
-    return Part(layer=Layer.QUEUE, cause=cause, fix="select a pool in which the team has a share")
+    return Part(layer=Layer.QUEUE, never=True, cause=cause, fix="select a pool in which the team has a share")
