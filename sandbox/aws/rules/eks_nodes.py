@@ -9,7 +9,7 @@ import botocore.session
 
 from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.eks_cluster import missing_role
-from sandbox.aws.rules.rule import Case, Moment, Rule, listed, rule
+from sandbox.aws.rules.rule import Case, Moment, Rule, listed, rule, value
 from sandbox.aws.types import capacity
 from spec.catalog import instances, kubernetes
 
@@ -20,6 +20,24 @@ MAX_TAINTS = 50
 _LABELS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/, syntax and character set"
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 _PREFIX = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+@rule(NODE_GROUP, BAD, "scalingConfig", f"{API}NodegroupScalingConfig")
+def sizes(case: Case) -> str | None:
+    """The desired size is between the minimum and the maximum; at updates too."""
+    given = [value(case.new, f"scalingConfig.{name}") for name in ("minSize", "desiredSize", "maxSize")]
+    if None in given:
+        return None
+    low, wanted, high = (int(size) for size in given)
+    if low > high:
+        return f"Minimum capacity {low} can't be greater than maximum capacity {high}"
+    if not low <= wanted <= high:
+        return (
+            f"desired capacity {wanted} must be between the minimum {low} and the maximum {high}; if somebody or an "
+            "autoscaler set it, `aws eks update-nodegroup-config --cluster-name CLUSTER --nodegroup-name GROUP "
+            f"--scaling-config desiredSize={min(max(wanted, low), high)}` repairs that before `up`"
+        )
+    return None
 
 
 @rule(
@@ -101,7 +119,7 @@ def _architectures(case: Case, name: str) -> Sequence[str]:
     return supported
 
 
-RULES: tuple[Rule, ...] = (taint_count, labels, taints, types_exist, architecture)
+RULES: tuple[Rule, ...] = (sizes, taint_count, labels, taints, types_exist, architecture)
 
 
 # EKS node groups: what the cluster, the launch template, the subnets and the role say, right before a change.

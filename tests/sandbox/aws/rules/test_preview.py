@@ -79,6 +79,8 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
     (KEY, {"policy": document("kms:Decrypt", Principal={"AWS": "*"})}, "policy", "MalformedPolicyDocumentException"),
     (KEY, {"policy": document("kms:*", Principal={"Service": "logs.amazonaws.com"})}, "policy", "MalformedPolicyDoc"),
     # -- node groups
+    (NODES, {"scalingConfig": {"minSize": 5, "desiredSize": 2, "maxSize": 2}}, "scalingConfig", "InvalidParameterExc"),
+    (NODES, {"scalingConfig": {"minSize": 2, "desiredSize": 1, "maxSize": 4}}, "scalingConfig", "InvalidParameterExc"),
     (NODES, {"instanceTypes": ["m7i.2xlarge", "q1.huge"]}, "instanceTypes", "InvalidRequestException"),
     (NODES, {"amiType": "AL2023_ARM_64_STANDARD"}, "amiType", "InvalidParameterException: [m7i.2xlarge] is not"),
     (NODES, {"instanceTypes": ["m7g.2xlarge"]}, "amiType", "InvalidParameterException: [m7g.2xlarge] is not a valid"),
@@ -188,7 +190,7 @@ def test_what_is_known_beside_an_unknown_is_evaluated(provider: AwsProvider, aws
 def test_an_update_to_a_minimum_above_the_maximum_is_refused_like_a_creation(provider: AwsProvider, aws: Aws) -> None:
     resource, sizes = Resource("urn", NODES, "gpu"), {"minSize": 5, "desiredSize": 2, "maxSize": 2}
     _, failures = provider.check(aws, resource, {**GOOD[NODES], "scalingConfig": sizes}, GOOD[NODES], b"seed")
-    assert failures[0].reason.startswith("'minSize' must not be greater than 'desiredSize', got 5 and 2")
+    assert failures[0].reason.startswith("InvalidParameterException: Minimum capacity 5")
 
 
 def test_every_rule_of_the_inputs_finds_one_of_the_cases(aws: Aws) -> None:
