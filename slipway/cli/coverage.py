@@ -67,6 +67,9 @@ def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note],
         more = f" and {len(recorded) - KINDS_SHOWN} more types" if len(recorded) > KINDS_SHOWN else ""
         what = "1 resource is" if recorded.total() == 1 else f"{recorded.total()} resources are"
         lines.append(f"AWS: {what} recorded without being emulated; AWS itself checks more ({kinds}{more}).")
+    if drifted := by_kind["drifted"]:
+        lines.append("Changed by hand in the cluster, and not repaired by `up`:")
+        lines += [f"  {_name(note)}: {note.text}" for note in drifted]
     if stand_ins := len(by_kind["stand-in"]):
         lines.append(
             f"Kubernetes: {stand_ins} objects or releases were accepted unchecked, because no CRD of theirs is here."
