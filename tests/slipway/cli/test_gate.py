@@ -117,7 +117,7 @@ def test_an_update_in_the_sandbox_with_a_preview_is_gated_as_on_aws(fake: FakePu
     assert main(["up", "dev", "--sandbox", "--preview"]) == EXIT_STATEFUL
 
 
-@pytest.mark.parametrize("operation", ["up", "destroy"])
+@pytest.mark.parametrize("operation", ["up", "refresh"])
 def test_a_run_that_fails_ends_with_what_exists_and_the_command_that_goes_on(
     operation: str, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
