@@ -39,7 +39,7 @@ def place(act: Act) -> str:
 
 def named(act: Act, manifest: Object) -> Object:
     """The object in its namespace; one that exists before the act has a name of its own."""
-    name = f"it-{ACTS.index(act)}" if act.before is not None else "it"
+    name = f"it-{ACTS.index(act)}" if act.before is not None else manifest["metadata"]["name"]
     return {**manifest, "metadata": {**manifest["metadata"], "namespace": place(act), "name": name}}
 
 
