@@ -28,7 +28,7 @@ _Resources = Mapping[str, Sequence[str]]
 
 
 def of_addons() -> dict[str, tuple[str, ...]]:
-    """Resources of add-ons, installed or not: a role may name resources that the cluster doesn't have."""
+    """By API group: resources of add-ons, installed or not: a role may name resources that the cluster doesn't have."""
     found: dict[str, tuple[str, ...]] = {}
     for row in SOFTWARE.values():
         for api, names in row.team_kinds.items():
