@@ -53,10 +53,11 @@ FINISHED: Final = 10
 
 
 def object_counts(team: Team) -> dict[str, int]:
-    """Maximum number of objects by the name in a ResourceQuota: of all kinds of Kubernetes that a role lets members create.
+    """Maximum number of objects by the name in a ResourceQuota: of all kinds of Kubernetes that a role lets members
+    create.
 
-    Those of add-ons aren't counted: for up to 5.5 minutes after a CRD is installed the quota has no status for it, and the
-    API server would refuse every object ("status unknown for quota"; kubernetes v1.36, pkg/controller/resourcequota:
+    Those of add-ons aren't counted: for up to 5.5 minutes after a CRD is installed the quota has no status for it, and
+    the API server would refuse every object ("status unknown for quota"; kubernetes v1.36, pkg/controller/resourcequota:
     discovery every 30 s, `--resource-quota-sync-period` 5 min). `object-size` limits them.
     """
     names = [
