@@ -57,7 +57,7 @@ def object_counts(team: Team) -> dict[str, int]:
     create.
 
     Those of add-ons aren't counted: for up to 5.5 minutes after a CRD is installed the quota has no status for it, and
-    the API server would refuse every object ("status unknown for quota"; kubernetes v1.36, pkg/controller/resourcequota:
+    the API server would refuse every object ("status unknown for quota"; kubernetes v1.36, controller/resourcequota:
     discovery every 30 s, `--resource-quota-sync-period` 5 min). `object-size` limits them.
     """
     names = [
