@@ -273,7 +273,7 @@ SIZES: Final = (
 )  # fmt: skip
 
 
-def with_artifact(kind: str = "Workflow", **artifact: Any) -> Object:
+def with_artifact(kind: str = "Workflow", /, **artifact: Any) -> Object:
     place = {"name": "a", "path": "/a", **artifact}
     return make.workflow(kind, templates=[{"name": "x", "inputs": {"artifacts": [place]}}])
 
