@@ -44,7 +44,7 @@ PRIORITY_CLASS: Final = Rule(
         wrong="the priority class ",
         found=joined("variables.others"),
         shown="classes",
-        fix=f" is not for this team: use one of {', '.join(PriorityName)} that its namespace lists in the annotation "
+        fix=f" is not for teams: use one of {', '.join(PriorityName)} that its namespace lists in the annotation "
         f"{PRIORITIES}",
     ),
     metadata=("labels",),

@@ -11,8 +11,8 @@ pkg/cel/library (lists, quantity); cel-go, ext/strings.go.
 from __future__ import annotations
 
 import ast
-import operator
 import json
+import operator
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
