@@ -136,7 +136,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         autoscaler = Autoscaler(plane.client, lambda: CLUSTER, registry, directory)
         autoscaler.start()
         account = Ref("v1", "ServiceAccount", "default", "default")
-        until(lambda: plane.client.get(account), 30, "no service account")
+        until(lambda: plane.client.get(account), SECONDS, "no service account")
         yield World(plane.client, registry, directory, pool)
         autoscaler.stop()
         plane.life.end_all()

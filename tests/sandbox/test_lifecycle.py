@@ -190,10 +190,7 @@ def test_stop_finds_a_sandbox_without_its_files(own: tuple[Path, list[ProcessIde
     else:
         (home / STATE_FILE).unlink()
     said: list[str] = []
-    stopping = threading.Timer(0.5, os.kill, (pid, signal.SIGCONT))
-    stopping.start()
     assert lifecycle.stop(said.append, home)
-    stopping.join()
     assert f"the files of the sandbox (pid {pid}) were deleted: ending it" in said
     assert ended(processes, 0)
     assert lifecycle.stop(home=home) is False
