@@ -18,7 +18,7 @@ from slipway.why.manifests import DryRun
 from spec.errors import SlipwayError
 from tests.components.admission.actors import TEAM, permissions
 from tests.sandbox.living import living_plane
-from tests.support.patience import SECONDS
+from tests.support.patience import SECONDS, too_long_once
 
 pytestmark = pytest.mark.sandbox
 
@@ -86,15 +86,16 @@ def test_objects_are_compared_with_what_is_expected_and_removed(client: KubeClie
 
 
 def test_an_expectation_that_is_not_met_in_time_fails_with_the_reason(client: KubeClient) -> None:
-    pods = client.discovery.find("v1", "Pod")
+    pods, job_of_it = client.discovery.find("v1", "Pod"), Ref("batch/v1", "Job", "claim", PLACE)
 
-    def clock() -> float:
-        """Its time is over once the scheduler has refused the pod."""
-        found = client.list(pods, PLACE, selector="job-name=claim")
-        refused = any(condition(pod, "PodScheduled").get("status") == "False" for pod in found)
-        return time.monotonic() + 3600 * refused
+    def refused() -> bool:
+        """Whether the scheduler has refused the pod, and the trial has not begun to remove its job."""
+        found, of_job = client.get(job_of_it) or {}, client.list(pods, PLACE, selector="job-name=claim")
+        there = "deletionTimestamp" not in found.get("metadata", {"deletionTimestamp": ""})
+        return there and any(condition(pod, "PodScheduled").get("status") == "False" for pod in of_job)
 
-    found = run(client, trial((job("claim", **CLAIMED), {"completesWithin": "4m"})), clock)
+    given = trial((job("claim", **CLAIMED), {"completesWithin": "4m"}))
+    found = run(client, given, too_long_once(refused).monotonic)
     status, detail = found["job/claim completes within 4m"]
     assert status is Status.FAILED
     assert "claim missing does not exist" in detail
