@@ -18,10 +18,13 @@ from sandbox import CHARTS, IN_SANDBOX_SHELL, official
 from sandbox.errors import SandboxError
 from sandbox.files import write_atomically
 from sandbox.kubernetes.controllers import table
+from sandbox.toolchain import cache
 from sandbox.toolchain.tools import TOOLS
 from spec.errors import EXIT_REFUSED
 
 FILE: Final = "asked.json"
+NONE: Final = "none"
+"""Value of `SLIPWAY_CHARTS` without charts: none is downloaded."""
 REGION: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """The default of an aws provider that names no region. A shell of the sandbox sets it, which asks for nothing."""
 OF_COMMAND: Final = ("pulumi",)
@@ -46,6 +49,16 @@ class Asked:
     started: Mapping[str, str] = field(default_factory=dict)
 
 
+def is_repository(named: str) -> bool:
+    """Whether a value of the variable is a repository or registry, from which `slipway up` downloads charts."""
+    return "://" in named
+
+
+def cached() -> Path:
+    """The folder of the charts that were downloaded because no folder was named."""
+    return cache.root() / "charts"
+
+
 def charts(home: Path) -> Path | None:
     """The folder of charts that the sandbox uses; None without one."""
     folder = _load(home).charts
@@ -53,19 +66,20 @@ def charts(home: Path) -> Path | None:
 
 
 def folder(environment: Mapping[str, str]) -> Path | None:
-    """The folder that an environment names, absolute, because the daemon has another working directory.
+    """The folder that an environment names, absolute, because the daemon has another working directory; None for `none`
+    and for a repository.
 
     Raises:
         SandboxError: There is no such folder.
     """
     named = environment.get(CHARTS)
-    if not named:
+    if not named or named == NONE or is_repository(named):
         return None
     path = Path(os.path.normpath(Path(named).absolute()))
     if not path.is_dir():
         msg = (
             f"{CHARTS}: it must be a folder of charts (given: {named!r}; {path} is not a folder). "
-            f"`slipway charts pull --dir {named}` makes one; without the variable nothing is installed"
+            f"`slipway charts pull --dir {named}` makes one; without the variable `slipway up` downloads the charts"
         )
         raise SandboxError(msg, EXIT_REFUSED)
     return path
@@ -90,7 +104,7 @@ def ask(home: Path, environment: Mapping[str, str]) -> list[str]:
     wanted, present = folder(environment), _load(home)
     lines = _differences(present.started, environment)
     if wanted is None:
-        return [*_kept(present.charts), *lines]
+        return [*_kept(present.charts, environment.get(CHARTS) or ""), *lines]
     if str(wanted) == present.charts:
         return lines
     _save(home, Asked(str(wanted), present.started))
@@ -101,13 +115,14 @@ def ask(home: Path, environment: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _kept(present: str | None) -> list[str]:
-    if present is None:
+def _kept(present: str | None, named: str) -> list[str]:
+    if present is None or (not named and Path(present) == cached()):
         return []
+    now = f"{CHARTS} is {named or 'unset'}"
     if not Path(present).is_dir():
-        return [f"{CHARTS} is unset, and the sandbox's folder of charts {present} is gone: name the folder again"]
+        return [f"{now}, and the sandbox's folder of charts {present} is gone: name the folder again"]
     kept = f"the charts are still those of {present}, and what is installed stays"
-    return [f"{CHARTS} is unset: {kept}. To run without them, start anew: `slipway sandbox stop`"]
+    return [f"{now}: {kept}. To run without them, start anew: `slipway sandbox stop`"]
 
 
 def _differences(started: Mapping[str, str], environment: Mapping[str, str]) -> list[str]:

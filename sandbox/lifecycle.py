@@ -9,7 +9,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import psutil
 from sandbox import IN_SANDBOX_SHELL, asked, environment, official
 from sandbox.asked import REGION
 from sandbox.cluster import apiserver
+from sandbox.cluster.patience import Patience, Work
 from sandbox.cluster.pki import read_admin_token
 from sandbox.cluster.process import tail
 from sandbox.errors import SandboxError
@@ -41,7 +42,8 @@ from sandbox.state import (
 # Starting the daemon as a process that outlives the command that starts it.
 
 START_SECONDS = 60.0
-"""The daemon is ready in 3 to 5 s (2 cores, 2026-11); the first start on a machine compiles and reads much more."""
+"""How long the daemon and its children may do nothing before it is ready, which takes 3 to 5 s (2 cores, 2026-11); the
+first start on a machine compiles and reads much more."""
 STOP_SECONDS = 20.0
 DAEMON_LOG = "daemon.log"
 DAEMON = "daemon"
@@ -118,7 +120,7 @@ def _spawn(argv: list[str], log: Path) -> int:
 
 
 def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:
-    deadline = time.monotonic() + START_SECONDS
+    patience, work = Patience(START_SECONDS), Work(pid)
     while True:
         state = load(home)
         if state is not None and state.daemon.pid == pid:
@@ -126,8 +128,8 @@ def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:
         if os.waitpid(pid, os.WNOHANG) != (0, 0):
             msg = f"the sandbox did not start: {_reason(log)} (log: {log})"
             raise SandboxError(msg)
-        if time.monotonic() > deadline:
-            msg = f"the sandbox is not ready after {START_SECONDS:g} s: {_reason(log)} (log: {log})"
+        if not patience.look(work()):
+            msg = f"the sandbox is not ready {patience}: {_reason(log)} (log: {log})"
             raise SandboxError(msg)
         time.sleep(0.05)
 
@@ -179,26 +181,28 @@ def start(
     account: str | None = None,
     home: Path | None = None,
     kubernetes_provider: Path | None = None,
+    variables: Mapping[str, str] = os.environ,
 ) -> SandboxState:
     """Start the sandbox unless it is running; returns its state. Raises SandboxError with the problem and its fix.
 
-    `kubernetes_provider` is the official one (`official.find`), if it is to take the place of the sandbox's own.
+    `kubernetes_provider` is the official one (`official.find`), if it is to take the place of the sandbox's own;
+    `variables` say which charts it installs.
     """
     home = home or default_home()
     _require_disk_space(home)
     with _lock(home, progress):
         state = load(home)
         if state is not None and is_alive(state):
-            _ask(state, progress, aws_port, account, kubernetes_provider)
+            _ask(state, progress, aws_port, account, kubernetes_provider, variables)
             return state
         for tool in REQUIRED:
             apiserver.require(tool)
         if aws_port:
             _require_free(aws_port)
-        asked.folder(os.environ)
+        asked.folder(variables)
         _require_readable(home, state)
         _make_room(home, state, progress)
-        asked.begin(home, os.environ)
+        asked.begin(home, variables)
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
         state = spawn_daemon(home, aws_port, account, kubernetes_provider)
         install_shims(home / "bin")
@@ -208,11 +212,16 @@ def start(
         return state
 
 
-def ask(progress: Progress, home: Path, kubernetes_provider: Path | None = None) -> None:
-    """Ask a running sandbox for what this environment wants, and say what can't be. Raises SandboxError."""
+def ask(
+    progress: Progress,
+    home: Path,
+    kubernetes_provider: Path | None = None,
+    variables: Mapping[str, str] = os.environ,
+) -> None:
+    """Ask a running sandbox for what an environment wants, and say what can't be. Raises SandboxError."""
     state = load(home)
     if state is not None:
-        _ask(state, progress, None, None, kubernetes_provider)
+        _ask(state, progress, None, None, kubernetes_provider, variables)
 
 
 def status(home: Path | None = None) -> SandboxStatus:
@@ -251,10 +260,15 @@ def stop(progress: Progress = lambda _: None, home: Path | None = None) -> bool:
 
 
 def _ask(
-    state: SandboxState, progress: Progress, aws_port: int | None, account: str | None, provider: Path | None
+    state: SandboxState,
+    progress: Progress,
+    aws_port: int | None,
+    account: str | None,
+    provider: Path | None,
+    variables: Mapping[str, str],
 ) -> None:
     _require_same(state, aws_port, account, provider)
-    for line in asked.ask(state.home, os.environ):
+    for line in asked.ask(state.home, variables):
         progress(line)
 
 

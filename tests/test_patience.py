@@ -13,7 +13,7 @@ ENOUGH: Final = 60.0
 PAUSE: Final = 2.0
 """Shorter ones are pauses of a loop, or what has to be exceeded."""
 LIMIT: Final = re.compile(
-    r"\buntil\(.*, (\d+(?:\.\d+)?)[,)]"
+    r"\buntil\(.*, (\d+(?:\.\d+)?), [\w\"]"
     r"|\.(?:wait|join|result|settimeout)\((\d+(?:\.\d+)?)\)"
     r"|\b(?:timeout|deadline|patience)=(\d+(?:\.\d+)?)\b"
     r"|monotonic\(\) \+ (\d+(?:\.\d+)?)\b"
@@ -31,7 +31,9 @@ def short(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ('until(lambda: f(1, 2) or None, 20.0, "no")', 1),
+        ("until(lambda: f() or None, 20.0, why)", 1),
+        ('until(lambda: f() == (7, 3) or None, 20.0, "no")', 1),
+        ('until(lambda: f() == (7, 3) or None, SECONDS, "no")', 0),
         ("event.wait(5)", 1),
         ("run(command, timeout=30, check=False)", 1),
         ("end = time.monotonic() + 10\n", 1),

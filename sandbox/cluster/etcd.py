@@ -54,7 +54,7 @@ def start_etcd(binary: Path, directory: Path, log: Path, supervisor: Supervisor,
     def start(ports: tuple[int, ...]) -> Etcd:
         client, peer = (f"https://127.0.0.1:{port}" for port in ports)
         argv = [*_argv(binary, directory, client, peer), *_certificates(pki), *flags]
-        spec = ProcessSpec("etcd", argv, log, ready=lambda: _healthy(http, client), deadline_seconds=30)
+        spec = ProcessSpec("etcd", argv, log, ready=lambda: _healthy(http, client), deadline_seconds=60)
         return Etcd(client, supervisor.start(spec), http)
 
     return with_free_ports(2, start)

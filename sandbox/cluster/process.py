@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from sandbox.cluster.patience import Patience, Work
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity
 
@@ -35,7 +36,8 @@ class PortTakenError(ProcessError):
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """A program to run. `ready` is polled until it returns true or `deadline_seconds` have passed."""
+    """A program to run. `ready` is polled until it returns true, or until the program has not worked for so many
+    seconds (`patience.Patience`)."""
 
     name: str
     argv: Sequence[str]
@@ -87,13 +89,13 @@ class Process:
         return self._popen.poll()
 
     def wait_until_ready(self) -> None:
-        """Raises ProcessError, with the end of the log, if the program ends or the deadline passes."""
-        deadline = time.monotonic() + self.spec.deadline_seconds
+        """Raises ProcessError, with the end of the log, if the program ends, or does nothing for too long."""
+        patience, work = Patience(self.spec.deadline_seconds), Work(self.identity.pid)
         while not self.spec.ready():
             if self.exit_code is not None:
                 raise self._ended()
-            if time.monotonic() > deadline:
-                msg = f"{self.spec.name} is not ready after {self.spec.deadline_seconds:g} s"
+            if not patience.look(work()):
+                msg = f"{self.spec.name} is not ready {patience}"
                 raise ProcessError(self._with_log(msg))
             time.sleep(POLL_SECONDS)
 

@@ -66,7 +66,11 @@ class NoSuchKindError(Exception):
 
 
 class UnreachableError(SandboxError):
-    """The API server does not answer."""
+    """The API server does not answer; `refused` if nothing listens at its address."""
+
+    def __init__(self, text: str, *, refused: bool = False) -> None:
+        super().__init__(text)
+        self.refused = refused
 
 
 # The kinds that an API server serves, with their plurals and scopes.
@@ -154,7 +158,9 @@ def _in_group(group: dict[str, Any]) -> Iterable[ResourceType]:
 
 CONNECTIONS = 32
 """The number of the provider's threads."""
-TIMEOUT = urllib3.Timeout(connect=5.0, read=60.0)
+TIMEOUT = urllib3.Timeout(connect=30.0, read=90.0)
+"""An API server answers after 60 s at the latest, if only that the request timed out (kube-apiserver 1.36,
+`--request-timeout`)."""
 PAGE = 500
 ATTEMPTS = 4
 APPLY = "application/apply-patch+yaml"
@@ -267,6 +273,12 @@ class KubeClient:
                 return
             parameters["continue"] = token
 
+    def versions(self, resource: ResourceType) -> Iterator[tuple[str, str]]:
+        """UID and resource version of the objects of a kind, at most `PAGE`, read without their contents."""
+        path, accepted = resource.path(""), {"Accept": METADATA_LIST}
+        for item in self.call("GET", path, None, {"limit": str(PAGE)}, JSON, accepted).get("items") or ():
+            yield item["metadata"]["uid"], item["metadata"]["resourceVersion"]
+
     # -- requests ------------------------------------------------------------------------------------------------------
 
     def get_path(self, path: str, headers: Mapping[str, str] | None = None) -> Any:
@@ -283,8 +295,7 @@ class KubeClient:
         try:
             answer = self._http.request("GET", url, preload_content=False, timeout=timeout)
         except urllib3.exceptions.HTTPError as error:
-            msg = f"the API server at {self.server} does not answer: {error}"
-            raise UnreachableError(msg) from error
+            raise _unreachable(self.server, error) from error
         try:
             if answer.status >= HTTPStatus.BAD_REQUEST:
                 raise ApiError(answer.status, _body(answer))
@@ -307,8 +318,7 @@ class KubeClient:
         try:
             answer = self._http.request(method, url, json=body, headers=sent)
         except urllib3.exceptions.HTTPError as error:
-            msg = f"the API server at {self.server} does not answer: {error}"
-            raise UnreachableError(msg) from error
+            raise _unreachable(self.server, error) from error
         if answer.status >= HTTPStatus.BAD_REQUEST:
             raise ApiError(answer.status, _body(answer))
         return answer.json()
@@ -330,6 +340,11 @@ class KubeClient:
     def _path(self, ref: Ref, *, named: bool = True) -> str:
         resource = self.discovery.find(ref.api_version, ref.kind)
         return resource.path(ref.namespace or DEFAULT_NAMESPACE, ref.name if named else "")
+
+
+def _unreachable(server: str, error: urllib3.exceptions.HTTPError) -> UnreachableError:
+    refused = isinstance(error, urllib3.exceptions.NewConnectionError)
+    return UnreachableError(f"the API server at {server} does not answer: {error}", refused=refused)
 
 
 def _dry(parameters: dict[str, str], dry_run: bool) -> dict[str, str]:

@@ -22,11 +22,12 @@ APPROVAL = "api-approved.kubernetes.io"
 """Annotation without which the API server accepts no CRD in the groups of the Kubernetes community (KEP-1111)."""
 MANAGER = "slipway-sandbox"
 ESTABLISH_SECONDS = 120.0
-"""A CRD alone takes 0.1 s; the last of 60 that ten releases install at once, including KServe's large ones, takes 20 s
-(2 busy cores, 2026-11)."""
+"""How long nothing may happen while a CRD is awaited: neither to itself nor to what else the API server serves. A CRD
+alone takes 0.1 s; the last of 60 that ten releases install at once, including KServe's large ones, takes 20 s (2 busy
+cores, 2026-11), and more than 120 on a machine with ten times as much work as processors."""
 LOOK_SECONDS = 2.0
-"""Interval at which a CRD that is not served yet is read, to see whether its names are taken. Reading it at every poll
-took a quarter of the API server's time (pprof, KServe's CRDs, 2026-11)."""
+"""Interval at which a CRD that is not served yet is read, to see how far it is. Reading it at every poll took a quarter
+of the API server's time (pprof, KServe's CRDs, 2026-11)."""
 
 _STAND_INS = threading.Lock()
 """Held while a stand-in is created or replaced: replacing one deletes it and recreates its objects."""
@@ -192,29 +193,60 @@ def wait_until_served(client: KubeClient, crd: Object) -> None:
     ref, spec = Ref.of(crd), crd["spec"]
     versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]
     client.discovery.forget(spec["group"])
-    looked = time.monotonic()
+    progress = _Progress(client, ref)
 
     def served() -> bool | None:
-        nonlocal looked
-        if _served(client, versions, spec["names"]["kind"]):
-            return True
-        if time.monotonic() - looked > LOOK_SECONDS:
-            _established(client, ref)
-            looked = time.monotonic()
-        return None
+        return _served(client, versions, spec["names"]["kind"])
 
-    until(served, ESTABLISH_SECONDS, f"{ref} is not served")
+    until(served, ESTABLISH_SECONDS, lambda: f"{ref} is not served{progress}", sight=progress)
+
+
+class _Progress:
+    """What shows that the API server works on a CRD: its conditions, and the kinds that are served so far."""
+
+    def __init__(self, client: KubeClient, ref: Ref) -> None:
+        self._client = client
+        self._ref = ref
+        self._looked = time.monotonic()
+        self._sight: object = None
+        self._last = ""
+
+    def __call__(self) -> object:
+        """The sight of the last look. Raises SandboxError if the CRD will never be served."""
+        if time.monotonic() - self._looked > LOOK_SECONDS:
+            self._looked = time.monotonic()
+            live = self._client.get(self._ref)
+            if live is not None:
+                _refuse_taken_names(self._ref, live)
+            conditions = ((live or {}).get("status") or {}).get("conditions") or ()
+            self._last = ", ".join(f"{each['type']} {each['status']} ({each.get('reason')})" for each in conditions)
+            self._last = self._last or ("no condition" if live is not None else "it does not exist")
+            self._sight = (self._last, served_groups(self._client))
+        return self._sight
+
+    def __str__(self) -> str:
+        return f" (last seen: {self._last})" if self._last else ""
+
+
+def served_groups(client: KubeClient) -> frozenset[str]:
+    """The groups and versions that an API server serves; they change as long as it takes in new CRDs."""
+    groups = client.get_path("/apis").get("groups") or ()
+    return frozenset(str(each["groupVersion"]) for group in groups for each in group["versions"])
 
 
 def _established(client: KubeClient, ref: Ref) -> Object | None:
     live = client.get(ref)
     if live is None:
         return None
+    _refuse_taken_names(ref, live)
+    return live if condition(live, "Established").get("status") == "True" else None
+
+
+def _refuse_taken_names(ref: Ref, live: Object) -> None:
     names = condition(live, "NamesAccepted")
     if names.get("status") == "False":
         msg = f"{ref}: {names.get('message')}"
         raise SandboxError(msg)
-    return live if condition(live, "Established").get("status") == "True" else None
 
 
 def _served(client: KubeClient, versions: list[str], kind: str) -> bool | None:

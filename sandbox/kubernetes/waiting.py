@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 import urllib3
 
+from sandbox.cluster.patience import Patience
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
 from sandbox.kubernetes.objects import Object, Ref
 
@@ -21,23 +22,40 @@ POLL_SECONDS: Final = 0.05
 SLOW_POLL_SECONDS: Final = 0.5
 """Longest pause of a wait for a controller: twenty namespaces that are deleted together take 5 s each (2026-11)."""
 _GROWTH: Final = 1.5
+LOOK_SECONDS: Final = 2.0
+"""Between two looks at whether what is awaited makes progress."""
 
 
 def until(
-    poll: Callable[[], T | None], seconds: float, what: str | Callable[[], str], *, longest: float = POLL_SECONDS
+    poll: Callable[[], T | None],
+    seconds: float,
+    what: str | Callable[[], str],
+    *,
+    longest: float = POLL_SECONDS,
+    sight: Callable[[], object] = lambda: None,
 ) -> T:
     """The first result of `poll` that is not None.
 
-    Pauses grow up to `longest` seconds. Raises TimeoutError with `what`, the unmet condition, or what it returns then.
+    Pauses grow up to `longest` seconds. It waits as long as what `sight` returns changes, and then for so many seconds
+    more (`patience.Patience`), also while a busy API server does not answer. Raises TimeoutError with `what`, the unmet
+    condition, or what it returns then.
     """
-    deadline = time.monotonic() + seconds
+    patience = Patience(seconds)
     pause = POLL_SECONDS
     while True:
-        answer = poll()
-        if answer is not None:
-            return answer
-        if time.monotonic() > deadline:
-            msg = f"{what if isinstance(what, str) else what()} after {seconds:g} s"
+        unanswered = ""
+        try:
+            answer = poll()
+            if answer is not None:
+                return answer
+            goes_on = patience.look(sight())
+        except UnreachableError as error:
+            if error.refused:
+                raise
+            unanswered = f" ({error})"
+            goes_on = patience.look(answered=False)
+        if not goes_on:
+            msg = f"{what if isinstance(what, str) else what()} {patience}{unanswered}"
             raise TimeoutError(msg)
         time.sleep(pause)
         pause = min(longest, pause * _GROWTH)
@@ -46,8 +64,9 @@ def until(
 # What is awaited of an object that was applied or deleted.
 #
 # pulumi-kubernetes waits in the same cases (v4.34.2, provider/pkg/await/awaiters.go), for up to ten minutes. Here a
-# controller answers within seconds or never, so the waits are short, and their errors name what did not happen. Pods
-# and whatever creates them are not awaited: without an autoscaler a pod may wait for a node that it would get on EKS.
+# controller answers within seconds or never, so the waits are short while nothing changes: while their controller still
+# writes objects of the kind, they go on. Their errors name what did not happen. Pods and whatever creates them are not
+# awaited: without an autoscaler a pod may wait for a node that it would get on EKS.
 
 READY_SECONDS: Final = 30.0
 """On a busy machine a quota got its status in 0.1 s, in a new cluster in 1.9; a claim was bound in 0.2 s (2026-11)."""
@@ -81,7 +100,10 @@ def until_ready(client: KubeClient, live: Object) -> Object:
         missing = lacking(client, found) or ""
         return None if missing else found
 
-    return until(ready, READY_SECONDS, lambda: f"{ref}: {missing}{_said(client, live)}", longest=SLOW_POLL_SECONDS)
+    def what() -> str:
+        return f"{ref}: {missing}{_said(client, live)}"
+
+    return until(ready, READY_SECONDS, what, longest=SLOW_POLL_SECONDS, sight=_of_kind(client, ref))
 
 
 def delete(client: KubeClient, ref: Ref, *, wait: bool = True) -> None:
@@ -110,7 +132,27 @@ def _until_gone(client: KubeClient, ref: Ref, last: Object) -> None:
         last = found
         return None
 
-    until(gone, GONE_SECONDS, lambda: f"{ref} is still there{held_by(last)}", longest=SLOW_POLL_SECONDS)
+    def what() -> str:
+        return f"{ref} is still there{held_by(last)}"
+
+    until(gone, GONE_SECONDS, what, longest=SLOW_POLL_SECONDS, sight=_of_kind(client, ref))
+
+
+def _of_kind(client: KubeClient, ref: Ref) -> Callable[[], object]:
+    """What shows whether the controllers of a kind still work: the versions of its objects, read every few seconds."""
+    seen: frozenset[object] = frozenset()
+    looked = time.monotonic()
+
+    def sight() -> object:
+        nonlocal seen, looked
+        if time.monotonic() - looked > LOOK_SECONDS:
+            looked = time.monotonic()
+            with suppress(ApiError, NoSuchKindError):
+                found = client.versions(client.discovery.find(ref.api_version, ref.kind))
+                seen = frozenset(found)
+        return seen
+
+    return sight
 
 
 def skipped(obj: Object) -> bool:

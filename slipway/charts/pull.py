@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
+import tarfile
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from spec.catalog.software import CHARTS, ChartRef
 
 SECONDS: Final = 120
 """Timeout of a download. The largest chart, kube-prometheus-stack, has 1 MB packed; a mirror may be slow."""
+TIMED_OUT: Final = "no response within"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,30 +37,44 @@ def pinned() -> tuple[ChartRef, ...]:
 def pull(helm: Path, charts: Iterable[ChartRef], directory: Path) -> list[Pulled]:
     """Download charts, each into a folder of its name, which is replaced; a failed download keeps the old folder."""
     directory.mkdir(parents=True, exist_ok=True)
-    return [_pull(helm, chart, directory) for chart in charts]
+    return [download(helm, chart, directory / chart.name) for chart in charts]
 
 
 def arguments(chart: ChartRef, into: Path) -> list[str]:
     """The arguments of `helm pull`."""
     place = [] if chart.in_registry else ["--repo", chart.repository]
-    return ["pull", chart.chart, *place, "--version", chart.version, "--untar", "--untardir", str(into)]
+    return ["pull", chart.chart, *place, "--version", chart.version, "--destination", str(into)]
 
 
-def _pull(helm: Path, chart: ChartRef, directory: Path) -> Pulled:
-    folder = directory / chart.name
-    with tempfile.TemporaryDirectory(dir=directory, prefix=".pull-") as place:
+def download(helm: Path, chart: ChartRef, folder: Path) -> Pulled:
+    """Download one chart into a folder, which is replaced if that succeeds, and its digest is the pinned one."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".pull-") as place:
         problem = _run([str(helm), *arguments(chart, Path(place))])
-        fresh = Path(place) / chart.name
-        if not problem and not (fresh / "Chart.yaml").is_file():
-            problem = f"helm wrote no {chart.name}/Chart.yaml"
         if not problem:
-            location = chart.chart if chart.in_registry else chart.repository
-            (fresh / SOURCE_FILE).write_text(
-                f"chart_location: {location}\nchart_version: {chart.version}\n", encoding="utf-8"
-            )
-            shutil.rmtree(folder, ignore_errors=True)
-            fresh.rename(folder)
+            try:
+                _unpack(chart, Path(place), folder)
+            except (OSError, tarfile.TarError, ValueError) as error:
+                problem = str(error)
     return Pulled(chart=chart, folder=folder, problem=problem)
+
+
+def _unpack(chart: ChartRef, place: Path, folder: Path) -> None:
+    (archive,) = place.glob("*.tgz")
+    digest = f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"
+    if chart.digest and digest != chart.digest:
+        msg = f"its digest is {digest}, and {chart.digest} is pinned (spec/catalog/data/software.yaml)"
+        raise ValueError(msg)
+    with tarfile.open(archive) as files:
+        files.extractall(place, filter="data")  # nothing outside the folder, no links that leave it
+    fresh = place / chart.name
+    if not (fresh / "Chart.yaml").is_file():
+        msg = f"the archive has no {chart.name}/Chart.yaml"
+        raise ValueError(msg)
+    location = chart.chart if chart.in_registry else chart.repository
+    source = f"chart_location: {location}\nchart_version: {chart.version}\nchart_digest: {digest}\n"
+    (fresh / SOURCE_FILE).write_text(source, encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
 
 
 def _run(argv: list[str]) -> str:
@@ -65,7 +82,7 @@ def _run(argv: list[str]) -> str:
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return f"no response within {SECONDS} s"
+        return f"{TIMED_OUT} {SECONDS} s"
     if done.returncode == 0:
         return ""
     lines = [line for line in done.stderr.strip().splitlines() if line]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from sandbox import CHARTS, toolchain
+from sandbox import CHARTS, asked, toolchain
 from slipway.charts import check, uses, variants
 from slipway.charts.check import Finding
 from slipway.charts.pull import Pulled, pinned, pull
@@ -107,7 +107,7 @@ def _directory(option: Path | None) -> Path:
     if option is not None:
         return option.absolute()
     default = os.environ.get(CHARTS)
-    if not default:
+    if not default or default == asked.NONE or asked.is_repository(default):
         msg = f"no folder of charts: give --dir DIR, or set {CHARTS}"
         raise SlipwayError(msg, EXIT_REFUSED)
     return Path(default).absolute()

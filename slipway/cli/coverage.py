@@ -40,7 +40,7 @@ def nothing_installed(state: StackState, notes: Iterable[Note], charts: Path | N
     if by_kind["checked"]:
         return by_kind["checked"][0].text.rpartition(BECAUSE)[2]
     if charts is None:
-        return f"{CHARTS} is unset (`slipway charts pull --dir DIR`)"
+        return f"none is on this machine (`slipway charts pull --dir DIR`, then {CHARTS}=DIR)"
     return f"{charts} has none of its charts (`slipway charts pull --dir {charts}`)"
 
 

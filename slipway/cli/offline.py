@@ -222,7 +222,12 @@ def require_running() -> Sandbox:
 
 
 def start(
-    say: Say, *, aws_port: int | None = None, account: str | None = None, kubernetes_provider: str | None = None
+    say: Say,
+    *,
+    aws_port: int | None = None,
+    account: str | None = None,
+    kubernetes_provider: str | None = None,
+    variables: Mapping[str, str] = os.environ,
 ) -> Sandbox:
     """A running sandbox; missing binaries are installed first, with progress messages.
 
@@ -232,6 +237,7 @@ def start(
         account: The only account to act as; by default the account of each stack.
         kubernetes_provider: `official`, or its path, in place of the sandbox's own; by default what the environment
             variable `SLIPWAY_KUBERNETES_PROVIDER` names.
+        variables: Say which charts it installs.
 
     Raises:
         ToolError: A binary is missing and can't be installed.
@@ -242,23 +248,25 @@ def start(
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
-    state = lifecycle.start(say, aws_port=aws_port, account=account, kubernetes_provider=provider)
+    state = lifecycle.start(say, aws_port=aws_port, account=account, kubernetes_provider=provider, variables=variables)
     if not running:
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
     return _sandbox(state)
 
 
-def for_run(say: Say) -> Sandbox:
-    """The sandbox for a run: the running one, which is asked for what this environment wants, or else a new one.
+def for_run(say: Say, wanted: Callable[[Path | None], Mapping[str, str]] = lambda _: os.environ) -> Sandbox:
+    """The sandbox for a run: the running one, which is asked for what an environment wants, or else a new one.
+
+    `wanted` makes that environment, from the folder of charts that the running sandbox uses.
 
     Raises:
         SlipwayError: As `find_running` and `start`.
     """
     running = find_running()
     if running is None:
-        return start(say)
-    lifecycle.ask(say, running.home, _provider())
+        return start(say, variables=wanted(None))
+    lifecycle.ask(say, running.home, _provider(), wanted(running.charts))
     return running
 
 

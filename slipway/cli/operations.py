@@ -6,7 +6,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.state import default_home
 from slipway.account.context import session
+from slipway.charts import fetch
 from slipway.cli import cost, display, offline, summary
 from slipway.cli.check import checked, require_charts, require_workers
 from slipway.cli.gate import Gate, Review
@@ -116,7 +117,14 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
 
 def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str], *, verbose: bool) -> int:
     progress = Progress()
-    sandbox = offline.for_run(progress)
+
+    def wanted(charts: Path | None) -> Mapping[str, str]:
+        if request.operation not in (Operation.UP, Operation.PREVIEW):
+            return os.environ
+        command = f"slipway {request.operation} {request.stack} --sandbox"
+        return fetch.variables(os.environ, charts, loaded.platform.charts, command, progress)
+
+    sandbox = offline.for_run(progress, wanted)
     engine = sandbox.engine(os.environ)
     guard = sandbox.guard(engine, request.stack)
     guard.require_readable()

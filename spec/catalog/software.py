@@ -71,9 +71,15 @@ class Software:
 
 @dataclass(frozen=True, kw_only=True)
 class ChartRef(Software):
-    """One version of one Helm chart; `repository` is an `https://` repository or an `oci://` registry with its path."""
+    """One version of one Helm chart.
+
+    Attributes:
+        repository: An `https://` repository, or an `oci://` registry with its path.
+        digest: `sha256:` and the SHA-256 of the packed chart, which a download must have; empty if none is known.
+    """
 
     repository: str
+    digest: str = ""
 
     @property
     def chart(self) -> str:

@@ -92,7 +92,7 @@ class World:
             if key == clock.VARIABLE or not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))
         }
         ours = {"SLIPWAY_SANDBOX_HOME": str(self.home), "PULUMI_SKIP_CHECKPOINTS": "true"}
-        return kept | ours | ({"SLIPWAY_CHARTS": str(self.charts)} if self.charts else {}) | dict(self.more)
+        return kept | ours | {"SLIPWAY_CHARTS": str(self.charts or "none")} | dict(self.more)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `slipway` with these arguments; `stdout` has the output of both streams.

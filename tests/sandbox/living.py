@@ -9,6 +9,7 @@ from pathlib import Path
 from sandbox.cluster.control_plane import PROGRAMS
 from sandbox.kubernetes.controllers.running import Builds
 from sandbox.nodes.spec import NodeSpec, NodeWriter, Taint
+from spec.pools.pool_spec import PoolSpec
 from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
 SIZE = {"cpu": "8", "memory": "32Gi", "pods": "110"}
@@ -29,6 +30,26 @@ def living_plane(directory: Path, builds: Builds | None = None) -> Iterator[Cont
         plane.life.end_all()
     finally:
         plane.supervisor.stop_all()
+
+
+def pool_node(name: str, pool: PoolSpec, **labels: str) -> NodeSpec:
+    """A node of a pool: 8 GPUs where it has GPUs, in a place of the network that `labels` may say.
+
+    Its type is none of AWS, whose place would follow from its zone.
+    """
+    resources = GPUS if pool.gpu is not None else SIZE
+    return NodeSpec(
+        name=name,
+        owner="test",
+        instance_type="test.48xlarge",
+        arch="amd64",
+        kubernetes="1.35",
+        capacity=resources,
+        allocatable=resources,
+        labels={**pool.node_selector, **labels},
+        taints=tuple(Taint(each.key, each.manifest["effect"], each.value or "") for each in pool.taints),
+        zone="us-east-1b",
+    )
 
 
 def _node(name: str, instance_type: str, resources: dict[str, str], *taints: Taint) -> NodeSpec:

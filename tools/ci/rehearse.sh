@@ -15,6 +15,8 @@ base=$(git rev-parse --verify "${3:-HEAD^1}^{commit}")
 # Not the user's sandbox: this one is stopped at the end.
 export SLIPWAY_SANDBOX_HOME=$root/build/ci/sandbox
 trap 'slipway sandbox stop >/dev/null' EXIT
+# Charts are installed only where a folder of them is named.
+export SLIPWAY_CHARTS=${SLIPWAY_CHARTS:-none}
 # Its state is discarded, so the engine need not write it at every step, which takes half of its time.
 export PULUMI_SKIP_CHECKPOINTS=true
 

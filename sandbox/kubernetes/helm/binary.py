@@ -17,6 +17,7 @@ from typing import Any, Final
 import yaml
 
 from sandbox import environment, toolchain
+from sandbox.cluster.patience import Patience, Work
 from sandbox.cluster.pki import kubeconfig
 from sandbox.errors import SandboxError
 from sandbox.kubernetes.client import KubeClient
@@ -28,6 +29,9 @@ from sandbox.rpc.errors import cancelled
 LOOK_SECONDS: Final = 2.0
 """Between two looks at what a running command waits for, as often as Helm itself looks (helm v3, pkg/kube/wait.go)."""
 TEMPLATE_SECONDS: Final = 120
+"""How long `helm template` may do nothing."""
+ROLLBACK_SECONDS: Final = 300
+"""How long Helm may do nothing once it is interrupted, while it rolls a release back."""
 _LIMITS: Final = {"HELM_QPS": "500", "HELM_BURST_LIMIT": "1000"}
 """Requests a second; client-go's own limit of 5 makes each release a second longer (2026-11)."""
 _FOREIGN: Final = ("HELM_", "KUBE", "AWS_")
@@ -72,12 +76,15 @@ def template(helm: Path, arguments: Sequence[str], values: Mapping[str, Any]) ->
     with tempfile.TemporaryDirectory(prefix="slipway-helm-") as name:
         home = Path(name)
         argv = [str(helm), "template", *arguments, "--values", str(_values(home, values))]
-        done = subprocess.run(
-            argv, capture_output=True, text=True, check=False, timeout=TEMPLATE_SECONDS, env=_environment(home)
-        )
-    if done.returncode:
-        raise HelmError(_reason(done.stderr))
-    return done.stdout
+        with (home / "output").open("w+") as output, (home / "errors").open("w+") as errors:
+            process = subprocess.Popen(argv, stdout=output, stderr=errors, env=_environment(home))
+            patience, work = Patience(TEMPLATE_SECONDS), Work(process.pid)
+            _wait(process, lambda: not patience.look(work()))
+            output.seek(0)
+            errors.seek(0)
+            if process.returncode:
+                raise HelmError(_reason(errors.read()))
+            return output.read()
 
 
 def run(
@@ -130,6 +137,9 @@ def _wait(process: subprocess.Popen[bytes], hopeless: Callable[[], bool]) -> Sto
                 if stopped is not None:
                     # As Ctrl-C: Helm marks the release as failed, and rolls it back if it is atomic.
                     process.send_signal(signal.SIGINT)
+                    patience, work = Patience(ROLLBACK_SECONDS), Work(process.pid)
+            elif not patience.look(work()):
+                process.kill()
         else:
             return stopped
 

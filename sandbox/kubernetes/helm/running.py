@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from sandbox.cluster.patience import Patience
 from sandbox.errors import SandboxError
 from sandbox.kubernetes import crds
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.controllers import table
-from sandbox.kubernetes.controllers.table import STARTING
+from sandbox.kubernetes.controllers.table import STARTING, UNHEALTHY
 from sandbox.kubernetes.helm import binary, preview, records
 from sandbox.kubernetes.helm.binary import HelmError, Stop
 from sandbox.kubernetes.helm.chart import Chart, packaged
 from sandbox.kubernetes.helm.preview import MANAGER, Rendered, rendered
 from sandbox.kubernetes.helm.records import ReleaseName, Revision
-from sandbox.kubernetes.helm.values import install_arguments, uninstall_arguments, upgrade_arguments
+from sandbox.kubernetes.helm.values import install_arguments, limit, uninstall_arguments, upgrade_arguments
 from sandbox.kubernetes.objects import Object, Ref, condition, is_custom_resource_definition
 
 # What a release waits for: its pods that are not ready, and why.
@@ -27,7 +27,13 @@ from sandbox.kubernetes.objects import Object, Ref, condition, is_custom_resourc
 
 WORKLOADS: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job"})
 HOPELESS_SECONDS: Final = 60.0
-"""Simulated pods are ready at once, and nodes come within seconds: what has not changed for this long, never will."""
+"""Simulated pods are ready at once, and nodes come within seconds: a pod whose reason has not changed for this long
+never will be."""
+QUIET_SECONDS: Final = 300.0
+"""The same where nothing shows what Helm waits for, or a controller fails: Helm's own limit, and more if the release
+names more. Helm counts all seconds, also those of a busy machine; here they count while nothing changes."""
+STARTING_SECONDS: Final = 900.0
+"""The same while a controller starts, which may say nothing for minutes, or a pod takes its time."""
 SHOWN: Final = 8
 """Lines of a report; the others are counted."""
 _DELAY: Final = "sandbox.slipway/start-delay"
@@ -35,24 +41,47 @@ _DELAY: Final = "sandbox.slipway/start-delay"
 
 @dataclass
 class Readiness:
-    """What keeps the workloads of one release from being ready, as of the last look."""
+    """What keeps the workloads of one release from being ready, as of the last look.
+
+    `seconds` is the release's own limit.
+    """
 
     client: KubeClient
     workloads: Collection[Ref]
     lines: list[str] = field(default_factory=list)
-    _since: float = field(default_factory=time.monotonic)
-    _patient: bool = True
+    seconds: float = QUIET_SECONDS
+    limit: float = 0.0
+    """How long nothing may change, by what was seen last."""
+    _reasons: set[str] = field(default_factory=set)
+    _seen: set[object] = field(default_factory=set)
+    _patience: Patience = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._patience = Patience(STARTING_SECONDS)
 
     def look(self) -> bool:
-        """Look again; returns whether nothing has changed for so long that waiting is pointless."""
+        """Look again; returns whether nothing new was seen for so long that waiting is pointless."""
+        self._reasons.clear()
         try:
             lines = [line for namespace in sorted(self._namespaces()) for line in self._of(namespace)]
-        except (ApiError, UnreachableError):
-            return False
-        if lines != self.lines or not lines or not self._patient:
+            # A controller that fails again and again goes back to what it was: only what is new is progress.
+            self._seen.add(tuple(line.partition(UNHEALTHY)[0] for line in lines) or self._progress())
+            goes_on = self._patience.look(len(self._seen))
             self.lines = lines or self.lines
-            self._since = time.monotonic()
-        return time.monotonic() - self._since >= HOPELESS_SECONDS
+        except (ApiError, UnreachableError):
+            lines, goes_on = [], self._patience.look(answered=False)
+        if STARTING in self._reasons:
+            self.limit = STARTING_SECONDS
+        elif lines and UNHEALTHY not in self._reasons:
+            self.limit = HOPELESS_SECONDS
+        else:
+            self.limit = max(self.seconds, QUIET_SECONDS)
+        return not goes_on or self._patience.quiet >= self.limit
+
+    def _progress(self) -> object:
+        """What changes while Helm waits for something else than a pod."""
+        states = [str((self.client.get(ref) or {}).get("status")) for ref in self.workloads]
+        return tuple(states), crds.served_groups(self.client)
 
     @property
     def text(self) -> str:
@@ -71,10 +100,9 @@ class Readiness:
             if _owner(pod) in names and not _ready(pod)
         ]
         events = list(_latest(self._warnings(namespace)))
-        self._patient = not (
-            any(_DELAY in (pod["metadata"].get("annotations") or {}) for pod in pods)
-            or any(event["reason"] == STARTING for event in events)
-        )
+        self._reasons |= {event["reason"] for event in events}
+        if any(_DELAY in (pod["metadata"].get("annotations") or {}) for pod in pods):
+            self._reasons.add(STARTING)
         for pod in pods:
             yield f"pod {namespace}/{pod['metadata']['name']}: {_why(pod, events)}"
         for event in events:
@@ -177,7 +205,8 @@ def install(client: KubeClient, helm: Path, chart: Chart, inputs: Mapping[str, A
     found = rendered(helm, chart, release, values, client)
     stand_ins = tuple(_stand_in(client, release, found))
     done = preview.perform(client, chart, found, upgrade=upgrade)
-    readiness = Readiness(client, workloads((*found.objects, *found.hooks), release.namespace))
+    waited = workloads((*found.objects, *found.hooks), release.namespace)
+    readiness = Readiness(client, waited, seconds=limit(inputs))
     write = upgrade_arguments if upgrade else install_arguments
     try:
         with packaged(chart) as folder:
@@ -204,7 +233,7 @@ def uninstall(client: KubeClient, inputs: Mapping[str, Any], *, missing_ok: bool
     if revision is None and missing_ok:
         return
     hooks = list(revision.hooks()) if revision is not None else []
-    readiness = Readiness(client, workloads(hooks, release.namespace))
+    readiness = Readiness(client, workloads(hooks, release.namespace), seconds=limit(inputs))
     try:
         binary.run(helm, client, uninstall_arguments(inputs), hopeless=readiness.look)
     except HelmError as error:
@@ -243,7 +272,7 @@ def _explained(error: HelmError, release: ReleaseName, before: Revision | None, 
     if readiness.text:
         parts.append(f"not ready: {readiness.text}")
     if error.stopped is Stop.HOPELESS:
-        parts.append(f"Helm was interrupted, because nothing had changed for {HOPELESS_SECONDS:.0f} s")
+        parts.append(f"Helm was interrupted, because nothing had changed for {readiness.limit:.0f} s")
     elif error.stopped is Stop.CANCELLED:
         parts.append("Helm was interrupted, because the operation was cancelled: run it again")
     if before is not None:

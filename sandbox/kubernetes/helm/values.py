@@ -188,6 +188,8 @@ def normalized(inputs: Object, charts: Charts) -> Object:
 # Source: pulumi/pulumi-kubernetes, provider/pkg/provider/helm_release.go, helmCreate, helmUpdate and Delete (2026-07).
 
 DEFAULT_SECONDS: Final = 300
+_UNBOUNDED: Final = ("--timeout", "24h")
+"""Helm counts the seconds of a busy machine. The sandbox interrupts it instead, once nothing changes any more."""
 REFUSED: Final = {
     "postrender": "the sandbox runs a post-renderer of its own",
     "valueYamlFiles": "the sandbox takes no assets: pass the values themselves",
@@ -226,7 +228,7 @@ def upgrade_arguments(inputs: Mapping[str, Any], chart: str) -> list[str]:
 def uninstall_arguments(inputs: Mapping[str, Any]) -> list[str]:
     """`helm uninstall`; it waits unless `skipAwait` is set on a release that is not atomic."""
     waits = inputs.get("atomic") is True or inputs.get("skipAwait") is not True
-    return ["uninstall", *_named(inputs), *(["--wait", *_timeout(inputs)] if waits else [])]
+    return ["uninstall", *_named(inputs), *(["--wait", *_UNBOUNDED] if waits else [])]
 
 
 _BOTH: Final = {
@@ -238,7 +240,7 @@ _BOTH: Final = {
 
 def _common(inputs: Mapping[str, Any], chart: str) -> list[str]:
     name, *namespace = _named(inputs)
-    arguments = [name, chart, *namespace, *_timeout(inputs)]
+    arguments = [name, chart, *namespace, *_UNBOUNDED]
     if inputs.get("skipAwait") is not True:
         arguments += ["--wait", *(["--wait-for-jobs"] if inputs.get("waitForJobs") is True else [])]
     if inputs.get("description"):
@@ -250,8 +252,9 @@ def _named(inputs: Mapping[str, Any]) -> list[str]:
     return [str(inputs["name"]), "--namespace", str(inputs["namespace"])]
 
 
-def _timeout(inputs: Mapping[str, Any]) -> list[str]:
-    return ["--timeout", f"{int(inputs.get('timeout') or DEFAULT_SECONDS)}s"]
+def limit(inputs: Mapping[str, Any]) -> float:
+    """The release's own limit in seconds: how long nothing may change (`running.Readiness`)."""
+    return float(inputs.get("timeout") or DEFAULT_SECONDS)
 
 
 def _set(inputs: Mapping[str, Any], flags: Mapping[str, str]) -> list[str]:

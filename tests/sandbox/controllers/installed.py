@@ -35,14 +35,14 @@ def cluster(directory: Path, *wanted: table.Controller) -> Iterator[ControlPlane
         yield plane
 
 
-def release(plane: ControlPlane, charts: Path, row: table.Controller, namespace: str, **values: Any) -> None:
+def release(client: KubeClient, charts: Path, row: table.Controller, namespace: str, **values: Any) -> None:
     """Install the chart of a controller with Helm, and wait for its pods."""
     chart, helm = Charts(charts).find(row.chart), binary.available()
     if chart is None or helm is None:
         pytest.skip(f"no helm, or no chart {row.chart} with templates")
-    plane.client.apply(Ref("v1", "Namespace", namespace).as_object(), "test")
+    client.apply(Ref("v1", "Namespace", namespace).as_object(), "test")
     inputs = {"name": row.chart, "namespace": namespace, "values": values, "timeout": 600}
-    install(plane.client, helm, chart, inputs, upgrade=False)
+    install(client, helm, chart, inputs, upgrade=False)
 
 
 def running(directory: Path) -> set[str]:

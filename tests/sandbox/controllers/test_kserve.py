@@ -49,7 +49,7 @@ def test_a_model_is_ready(tmp_path: Path, shared: Path) -> None:
         platform = stacks.platform_of("dev")
         settings = platform.addons.kserve
         assert settings is not None
-        release(plane, charts, KSERVE, "kserve", **values(settings, region="us-east-1", placement={}))
+        release(plane.client, charts, KSERVE, "kserve", **values(settings, region="us-east-1", placement={}))
         assert running(tmp_path) == {"kserve"}
         # Those of the platform pass KServe's webhook.
         applied(client, *runtimes(resolve_all(platform), settings.runtimes).values())

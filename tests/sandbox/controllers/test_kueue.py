@@ -59,8 +59,8 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
     """A cluster with both, one queue of four CPUs, and two priorities."""
     directory = tmp_path_factory.mktemp("kueue")
     with cluster(directory, KUEUE, JOBSET) as plane:
-        release(plane, shared / "charts-full", JOBSET, "jobset-system")
-        release(plane, shared / "charts-full", KUEUE, "kueue-system")
+        release(plane.client, shared / "charts-full", JOBSET, "jobset-system")
+        release(plane.client, shared / "charts-full", KUEUE, "kueue-system")
         assert running(directory) == {"kueue", "jobset"}
         resources = [{"name": "cpu", "nominalQuota": QUOTA}, {"name": "memory", "nominalQuota": "64Gi"}]
         group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "any", "resources": resources}]}

@@ -120,8 +120,8 @@ def test_an_mpijob_that_was_suspended_runs_again(operators: ControlPlane) -> Non
 def test_a_trainjob_runs_to_its_end(tmp_path: Path, shared: Path) -> None:
     with cluster(tmp_path, TRAINER, JOBSET) as plane:
         charts = shared / "charts-full"
-        release(plane, charts, JOBSET, "jobset-system")
-        release(plane, charts, TRAINER, "kubeflow-system", jobset={"install": False})
+        release(plane.client, charts, JOBSET, "jobset-system")
+        release(plane.client, charts, TRAINER, "kubeflow-system", jobset={"install": False})
         assert running(tmp_path) == {"trainer", "jobset"}
         inner = {
             "metadata": {"annotations": {"sandbox.slipway/duration": "3s"}},

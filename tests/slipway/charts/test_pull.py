@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import re
 import stat
+import tarfile
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -18,10 +22,11 @@ OCI = ChartRef(name="thing", repository="oci://registry.example/charts", version
 DOWNLOADS = """\
 #!/bin/sh
 echo "$@" >> {log}
-while [ $# -gt 0 ]; do [ "$1" = --untardir ] && into=$2; shift; done
-mkdir -p $into/widget $into/thing
-echo '{{name: widget, version: 0.0.0}}' > $into/widget/Chart.yaml
-echo '{{name: thing, version: 2.0.0}}' > $into/thing/Chart.yaml
+name=$(basename $2)
+while [ $# -gt 0 ]; do [ "$1" = --destination ] && into=$2; shift; done
+mkdir -p {log}.$name/$name
+echo "{{name: $name, version: 0.0.0}}" > {log}.$name/$name/Chart.yaml
+tar -czf $into/$name-0.0.0.tgz -C {log}.$name $name
 """
 FAILS = """\
 #!/bin/sh
@@ -41,7 +46,8 @@ def helm(folder: Path, text: str) -> Path:
 def test_a_chart_is_requested_by_repository_or_by_oci_address() -> None:
     into = Path("/x")
     assert pull.arguments(WIDGET, into) == [
-        "pull", "widget", "--repo", "https://charts.example", "--version", "v1.2.3", "--untar", "--untardir", "/x"
+        "pull", "widget", "--repo", "https://charts.example", "--version", "v1.2.3",
+        "--destination", "/x",
     ]  # fmt: skip
     assert pull.arguments(OCI, into)[:4] == ["pull", "oci://registry.example/charts/thing", "--version", "2.0.0"]
 
@@ -78,6 +84,28 @@ def test_a_timeout_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(pull, "SECONDS", 0.1)
     (done,) = pull.pull(helm(tmp_path, "#!/bin/sh\nexec sleep 5\n"), [WIDGET], tmp_path / "charts")
     assert done.problem == "no response within 0.1 s"
+
+
+def test_a_chart_with_another_digest_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
+    program, to = helm(tmp_path, DOWNLOADS), tmp_path / "charts"
+    (done,) = pull.pull(program, [WIDGET], to)
+    stated = re.search("^chart_digest: (sha256:[0-9a-f]{64})$", (to / "widget/SOURCE.txt").read_text(), re.MULTILINE)
+    assert stated
+    assert done.problem == ""
+    (to / "widget" / "kept").touch()
+    (done,) = pull.pull(program, [replace(WIDGET, digest=f"sha256:{64 * '0'}")], to)
+    assert done.problem.startswith("its digest is sha256:")
+    assert (to / "widget" / "kept").exists()
+
+
+def test_an_archive_that_writes_outside_its_folder_is_refused(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "archive.tgz", "w:gz") as archive:
+        for name in ("widget/Chart.yaml", "../../evil"):
+            archive.addfile(tarfile.TarInfo(name), io.BytesIO())
+    copies = f'#!/bin/sh\nwhile [ "$1" != --destination ]; do shift; done\ncp {tmp_path}/archive.tgz $2/widget-1.tgz\n'
+    (done,) = pull.pull(helm(tmp_path, copies), [WIDGET], tmp_path / "charts")
+    assert "outside" in done.problem
+    assert not list(tmp_path.rglob("evil"))
 
 
 def test_every_pinned_chart_has_a_unique_name() -> None:

@@ -79,7 +79,7 @@ def test_a_stopped_sandbox_is_started(
     started: list[object] = []
     monkeypatch.setattr(offline, "find_running", lambda: None)
 
-    def start(say: offline.Say) -> offline.Sandbox:
+    def start(say: offline.Say, **_: object) -> offline.Sandbox:
         started.append(say)
         return sandbox
 
@@ -95,6 +95,7 @@ def test_a_running_sandbox_is_asked_for_the_charts_of_this_run(
     daemon = ProcessIdentity.of("daemon", os.getpid())
     sandbox.home.mkdir(exist_ok=True)
     save(SandboxState(sandbox.home, daemon, "http://127.0.0.1:5000", 1, 2))
+    monkeypatch.setattr("sandbox.toolchain.ensure", lambda _: sandbox.home)
     monkeypatch.setenv(CHARTS, "stacks")
     assert main(["preview", "dev", "--sandbox"]) == 0
     assert f"charts: those of {checkout / 'stacks'} from now on, none before" in capsys.readouterr().err
@@ -104,7 +105,7 @@ def test_a_running_sandbox_is_asked_for_the_charts_of_this_run(
     assert main(["preview", "dev", "--sandbox"]) == EXIT_REFUSED
     assert len(fake.calls) == runs
     provider = executable(sandbox.home / "plugins" / EXECUTABLE)
-    monkeypatch.delenv(CHARTS)
+    monkeypatch.setenv(CHARTS, "none")
     monkeypatch.setenv(VARIABLE, str(provider))
     assert main(["preview", "dev", "--sandbox"]) == 1
     assert "already runs with a Kubernetes provider of its own" in capsys.readouterr().err

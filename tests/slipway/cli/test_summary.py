@@ -163,7 +163,7 @@ INSTALLED = Note(urn("lws-release"), NoteKind.INSTALLED, "installed")
 @pytest.mark.parametrize(
     ("notes", "charts", "expected"),
     [
-        ((RECORDED,), None, "SLIPWAY_CHARTS is unset (`slipway charts pull --dir DIR`)"),
+        ((RECORDED,), None, "none is on this machine (`slipway charts pull --dir DIR`, then SLIPWAY_CHARTS=DIR)"),
         ((RECORDED,), CHARTS, "/charts has none of its charts (`slipway charts pull --dir /charts`)"),
         ((RECORDED, CHECKED), CHARTS, "helm is not installed"),
         ((CHECKED,), None, "helm is not installed"),

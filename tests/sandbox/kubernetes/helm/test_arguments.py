@@ -9,8 +9,8 @@ from sandbox.kubernetes.helm import values
 NAMED: dict[str, Any] = {"name": "one", "namespace": "team"}
 
 
-def test_a_release_waits_for_five_minutes_by_default() -> None:
-    expected = ["install", "one", "/chart", "--namespace", "team", "--timeout", "300s", "--wait", "--skip-crds"]
+def test_helm_waits_until_the_sandbox_interrupts_it() -> None:
+    expected = ["install", "one", "/chart", "--namespace", "team", "--timeout", "24h", "--wait", "--skip-crds"]
     assert values.install_arguments(NAMED, "/chart") == expected
     assert values.uninstall_arguments(NAMED) == [
         "uninstall",
@@ -19,14 +19,15 @@ def test_a_release_waits_for_five_minutes_by_default() -> None:
         "team",
         "--wait",
         "--timeout",
-        "300s",
+        "24h",
     ]
+    assert values.limit(NAMED) == 300.0
 
 
 def test_the_platforms_releases_are_atomic_and_clean_up() -> None:
     inputs = {**NAMED, "atomic": True, "cleanupOnFail": True, "timeout": 600}
     assert values.install_arguments(inputs, "/chart")[-1] == "--atomic"
-    assert "600s" in values.install_arguments(inputs, "/chart")
+    assert values.limit(inputs) == 600.0
     assert "--cleanup-on-fail" not in values.install_arguments(inputs, "/chart")
     assert values.upgrade_arguments(inputs, "/chart")[-4:] == ["--history-max", "0", "--atomic", "--cleanup-on-fail"]
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.cluster import patience
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.helm import running
 from sandbox.kubernetes.helm.running import Readiness, workloads
@@ -62,22 +63,57 @@ def test_it_says_why_pods_of_the_release_are_not_ready(client: KubeClient, names
     ]
 
 
-def test_waiting_is_hopeless_once_nothing_changes(
-    client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Clock:
+    """Stands for the module `time`."""
+
     now = 100.0
-    monkeypatch.setattr("sandbox.kubernetes.helm.running.time.monotonic", lambda: now)
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(patience, "time", made)
+    return made
+
+
+def hopeless_after(state: Readiness, clock: Clock, seconds: float) -> bool:
+    """Whether waiting is pointless after so many seconds, and not before."""
+    for _ in range(int(seconds) // 2):
+        assert not state.look()
+        clock.now += 2.0
+    return state.look()
+
+
+def test_waiting_is_hopeless_once_nothing_changes(client: KubeClient, namespace: str, clock: Clock) -> None:
     pod(client, namespace, "web-5d9-a", ("ReplicaSet", "web-5d9"), scheduled(MESSAGE))
     state = Readiness(client, [Ref("apps/v1", "Deployment", "web", namespace)])
-    assert not state.look()
-    now += running.HOPELESS_SECONDS
-    assert state.look()
+    assert hopeless_after(state, clock, running.HOPELESS_SECONDS)
     pod(client, namespace, "web-5d9-a", ("ReplicaSet", "web-5d9"), scheduled("another reason"))
-    assert not state.look()
-    now += running.HOPELESS_SECONDS
+    assert hopeless_after(state, clock, running.HOPELESS_SECONDS)
     patient = {"metadata": {"annotations": {"sandbox.slipway/start-delay": "5m"}}}
     client.merge(Ref("v1", "Pod", "web-5d9-a", namespace), patient)
     assert not state.look(), "a pod that takes its time will come"
+    assert state.limit == running.STARTING_SECONDS
+
+
+def test_a_release_is_awaited_as_long_as_its_pods_come(client: KubeClient, namespace: str, clock: Clock) -> None:
+    state = Readiness(client, [Ref("apps/v1", "Deployment", "web", namespace)], seconds=10)
+    for number in range(8):
+        pod(client, namespace, "web-5d9-a", ("ReplicaSet", "web-5d9"), scheduled(f"{number} nodes"))
+        for _ in range(25):
+            assert not state.look()
+            clock.now += 2.0
+    pod(client, namespace, "web-5d9-a", ("ReplicaSet", "web-5d9"), scheduled("0 nodes"))
+    assert hopeless_after(state, clock, 10), "what was seen before is no progress"
+
+
+def test_what_nothing_shows_is_awaited_as_long_as_helm_would(client: KubeClient, namespace: str, clock: Clock) -> None:
+    state = Readiness(client, [Ref("apps/v1", "Deployment", "web", namespace)], seconds=400)
+    assert hopeless_after(state, clock, 400)
+    assert state.limit == 400
 
 
 def test_a_release_without_pods_that_wait_has_hope(client: KubeClient, namespace: str) -> None:
