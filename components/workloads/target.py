@@ -12,6 +12,8 @@ import pulumi
 from components.addons.kserve.runtimes import NamedRuntime, named
 from components.addons.kueue import frameworks
 from components.queues import by_topology
+from components.storage import drivers
+from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import Platform, load, read_stack
@@ -40,6 +42,7 @@ class Target:
         priorities: Names of the priority classes that the team may use.
         claims: Existing volume claims by content.
         storage_class: StorageClass of ReadWriteOnce disks.
+        classes: The platform's StorageClasses, with the CSI driver of each; None if unknown: then it isn't checked.
         service_account: Service account with the team's AWS permissions.
         open: Whether load balancers may reach pods of the namespace.
         labels: Labels of every object and pod: team, project, cost center.
@@ -63,6 +66,7 @@ class Target:
         default_factory=lambda: {name: name for name in ("raw", "datasets", "checkpoints", "models")}
     )
     storage_class: str = "gp3"
+    classes: Mapping[str, str] | None = None
     service_account: str = "workload"
     open: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +91,7 @@ class Target:
             namespace=namespace,
             queue="default" if platform.addons.kueue else None,
             queued=frozenset(frameworks(platform.addons)) if platform.addons.kueue else frozenset(),
+            classes=_classes(platform),
             labels={labels.TEAM: namespace},
             cluster=platform.cluster_name,
             region=platform.account.region,
@@ -120,6 +125,12 @@ class Target:
             ConfigurationError: For a missing or invalid file, or a namespace of no team.
         """
         return cls.of(load(read_stack(stack, directory), stack=stack).platform, namespace=namespace)
+
+
+def _classes(platform: Platform) -> Mapping[str, str]:
+    shared = {drivers.SHARED: EFS_DRIVER} if platform.storage.efs else {}
+    parallel = {drivers.LUSTRE: LUSTRE_DRIVER} if platform.storage.lustre else {}
+    return {drivers.BLOCK: drivers.EBS_DRIVER, **shared, **parallel}
 
 
 def _runtimes(platform: Platform) -> Mapping[str, NamedRuntime]:

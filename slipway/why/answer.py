@@ -67,14 +67,27 @@ SAYS: Final[Mapping[Layer, str]] = MappingProxyType(
 BEFORE: Final[Mapping[Layer, str]] = MappingProxyType(
     {
         Layer.ADMISSION: "would be refused by admission",
+        Layer.CONTROLLER: "would never be done by its controller",
         Layer.QUOTA: "would exceed its quota",
-        Layer.QUEUE: "would wait in its queue",
+        Layer.QUEUE: "would not be admitted by its queue",
         Layer.SCHEDULER: "would get no node from the scheduler",
         Layer.POOL_LIMIT: "would reach the limit of its pool",
-        Layer.VOLUME: "would wait for a volume",
+        Layer.VOLUME: "would get no volume",
     }
 )
 """The same about an object that does not exist yet."""
+NEVER: Final[Mapping[Layer, str]] = MappingProxyType(
+    {
+        Layer.QUEUE: "can't be admitted by its queue",
+        Layer.SCHEDULER: "fits no node that its pools can have",
+        Layer.VOLUME: "has a volume that can't be provided",
+        Layer.IMAGE: "has an image that can't be pulled",
+        Layer.CONTAINER: "has a container that can't start",
+        Layer.CONTROLLER: "can't be made by its controller",
+        Layer.EC2_CAPACITY: "can't get a node from EC2",
+    }
+)
+"""The same about what waiting does not help."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,7 @@ class Part:
         layer: The layer.
         cause: What is wrong, with the number; a clause.
         fix: What to do next; a clause. Empty if nothing is to be done.
+        never: Whether it would wait for ever: it has to be changed.
         numbers: The numbers in the cause, by name: `requested`, `limit`, `missing`, ...
         evidence: What it was read from.
     """
@@ -100,6 +114,7 @@ class Part:
     layer: Layer
     cause: str
     fix: str = ""
+    never: bool = False
     numbers: Mapping[str, str] = field(default_factory=dict)
     evidence: Sequence[Evidence] = ()
 
@@ -133,7 +148,8 @@ class Answer:
     def sentence(self) -> str:
         """The answer in one sentence."""
         part = self.part
-        says = (BEFORE if self.planned else {}).get(part.layer, SAYS[part.layer])
+        words = BEFORE if self.planned else NEVER if part.never else SAYS
+        says = words.get(part.layer, SAYS[part.layer])
         cause = f": {part.cause.rstrip('.')}" if part.cause else ""
         return f"{self.subject} {says}{cause}" + (f"; next: {part.fix.rstrip('.')}." if part.fix else ".")
 
@@ -150,6 +166,7 @@ class Answer:
             "subject": self.subject,
             "layer": str(self.part.layer),
             "held": self.held,
+            "never": self.part.never,
             "sentence": self.sentence,
             "cause": self.part.cause,
             "next": self.part.fix,

@@ -3,76 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from components.admission import kinds
-from components.workloads.checks.fit import choice, need, node_problems
-from components.workloads.checks.pods import spot_problems
-from components.workloads.notebook import LABEL
+from components.workloads.checks.fit import choice, need, node_problems, node_values
 from components.workloads.target import Target
 from slipway.why import messages
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, moment, name_of, reporter
-from slipway.why.podsets import PodSet
-from spec.jobs import DO_NOT_DISRUPT
+from slipway.why.table import place, said
 from spec.pools import PoolSpec, keys
-from spec.settings.admission import Action, Admission
+from spec.settings.pools import Role
 from spec.settings.problems import Problem
-
-# What the rules for Spot refuse of a manifest: jobs without a claim, and pods that would not hear the notice.
-
-
-_SAVED: Final = frozenset(one.kind for one in kinds.JOBS if one != kinds.RAY_JOB)
-_EVICTED: Final = frozenset(one.kind for one in (*kinds.JOBS, *kinds.SERVERS))
-"""Kinds of the rules `spotCheckpoint` and `spotEviction` (`components.admission.gpus`)."""
-_KEPT: Final = re.compile(r"true|[0-9].*")
-"""Values of the annotation with which Karpenter keeps a pod (karpenter v1.14.1, IsDoNotDisruptActive)."""
-
-
-def problems(
-    kind: str,
-    group: PodSet,
-    target: Target,
-    rules: Admission,
-    pools: Mapping[str, Sequence[Problem]],
-    *,
-    queued: bool,
-) -> Iterator[Problem]:
-    """What they refuse of the pods of a template.
-
-    Args:
-        kind: Kind of the manifest.
-        group: The pods.
-        target: What the stack offers.
-        rules: Which rules are on.
-        pools: Pools that the pods select, with what keeps them from each.
-        queued: Whether Kueue queues the object: it may then assign any of the pools.
-    """
-    reached = target.pools
-    if not choice(group.spec, target).named:
-        left = queued and any(name.startswith(keys.NVIDIA) for name in need(group.spec))
-        reached = {name: target.pools[name] for name, wrong in pools.items() if left and not wrong}
-    there = replace(target, pools=reached)
-    if rules.spot_checkpoint is Action.DENY and kind in _SAVED:
-        yield from (one for one in spot_problems(group.name, group.spec, there) if one.path.endswith(".volumes"))
-    if rules.spot_eviction is Action.DENY and kind in _EVICTED:
-        yield from _kept(group, there)
-
-
-def _kept(group: PodSet, target: Target) -> Iterator[Problem]:
-    value = str((group.metadata.get("annotations") or {}).get(DO_NOT_DISRUPT) or "")
-    spot = [name for name, pool in choice(group.spec, target).pools.items() if pool.may_be_spot]
-    if spot and _KEPT.fullmatch(value) and LABEL not in (group.metadata.get("labels") or {}):
-        rule = (
-            f"the nodes of pool {', '.join(spot)} are Spot, and Karpenter does not evict pods with this annotation at "
-            "the notice of an interruption (rule spotEviction)"
-        )
-        fix = "Remove the annotation, or select a pool that is not Spot."
-        yield Problem(f"{group.name}.metadata.annotations[{DO_NOT_DISRUPT}]", rule, value, fix)
-
 
 REMEMBERED: Final = timedelta(minutes=3)
 """How long Karpenter does not ask EC2 again for what it refused (karpenter-provider-aws v1.14.1, pkg/cache/cache.go,
@@ -82,8 +25,6 @@ _CAPACITY: Final = (
     "wait, or add instance types or zones to the pool, or reserve capacity; administrators see EC2's error in "
     "`kubectl -n default get events`"
 )
-_AT_MAXIMUM: Final = re.compile(r"(\d+) max node group size reached")
-"""cluster-autoscaler 1.36, core/scaleup/orchestrator/skippedreasons.go."""
 _CODE: Final = re.compile(r"with fleet error\(s\), (.*)", re.DOTALL)
 
 
@@ -96,28 +37,29 @@ def reported(pod: Object, bundle: Bundle) -> Part | None:
     message = str(event.get("message") or "")
     seen = [Evidence(f"event {event['reason']} of {name_of(pod)} from {reporter(event)} at {moment(event)}", message)]
     if reporter(event) == AUTOSCALER:
-        part = _autoscaler(str(event["reason"]), message)
+        part = _autoscaler(pod, str(event["reason"]), message, bundle)
     elif event["reason"] == "Nominated":
         part = _nominated(messages.nominated(message), bundle)
-    else:
+    elif event["reason"] == "FailedScheduling":
         part = _karpenter(pod, message, bundle)
+    else:
+        part = None
     return part.seen(*seen) if part else None
 
 
-def _autoscaler(reason: str, message: str) -> Part | None:
+def _autoscaler(pod: Object, reason: str, message: str, bundle: Bundle) -> Part | None:
     if reason == "TriggeredScaleUp":
         fix = "wait: a GPU node takes up to ten minutes to boot and to advertise its GPUs"
         return Part(layer=Layer.NODE, cause=f"the Cluster Autoscaler adds a node ({message})", fix=fix)
-    if _AT_MAXIMUM.search(message):
-        fix = "wait until other pods end, or raise `pools.POOL.max` if the budget allows"
-        return Part(layer=Layer.POOL_LIMIT, cause=f"the Cluster Autoscaler adds no node: {message}", fix=fix)
-    return None
+    return unfit(pod["spec"], bundle) or said("autoscaler", message)
 
 
 def _karpenter(pod: Object, message: str, bundle: Bundle) -> Part | None:
     # Karpenter compares limits before selectors and taints: it names full pools that the pod could not use anyway.
-    may = set(_candidates(pod, bundle))
-    if pools := [name for name in messages.limits_reached(message) if not may or name in may]:
+    if (wrong := unfit(pod["spec"], bundle)) is not None:
+        return wrong
+    fitting = _candidates(pod, bundle)
+    if pools := [name for each in messages.limits_reached(message) if (name := _pool(each, fitting))]:
         names = ", ".join(pools)
         return Part(
             layer=Layer.POOL_LIMIT,
@@ -125,25 +67,47 @@ def _karpenter(pod: Object, message: str, bundle: Bundle) -> Part | None:
             fix=f"wait until other pods end, or raise `pools.{pools[0]}.max` if the budget allows",
             numbers={"pool": names, **_maximum(pools, bundle)},
         )
-    if messages.lacks_offering(message):
-        return refused_launches(pod, bundle) or Part(
-            layer=Layer.EC2_CAPACITY,
-            cause="EC2 has just refused the types of the pool in its zones, and Karpenter tries again after minutes",
-            fix=_CAPACITY,
-        )
-    if messages.lacks_resources(message):
-        # Types that EC2 has just refused are unknown to Karpenter for three minutes; of those left it says this.
-        if (refused := refused_launches(pod, bundle)) is not None:
-            return refused
-        fitting = (
-            [name for name, one in misfits(pod["spec"], bundle.target).items() if not one] if bundle.target else []
-        )
-        if fitting:
-            cause = f"EC2 has just refused the types of pool {', '.join(fitting)} that are large enough"
-            return Part(layer=Layer.EC2_CAPACITY, cause=cause, fix=_CAPACITY)
+    own = [each for each in messages.clauses(message) if not _of_another(each, fitting, bundle)]
+    short = any(messages.lacks_offering(each) for each in own)
+    # Types that EC2 has just refused are unknown to Karpenter for three minutes; of those left it says they are small.
+    small = any(messages.lacks_resources(each) for each in own)
+    if short or (small and bundle.target is not None) or not own:
+        which = f" pool {', '.join(fitting)}" if fitting else " the pool"
+        large = " that are large enough" if small and not short else ""
+        left = "" if own else ", and Karpenter leaves it out until it tries again after minutes"
+        if not own and bundle.target is None:
+            left += "; or there is no NodePool of that name"
+        cause = f"EC2 has just refused the types of{which}{large}{left}"
+        return refused_launches(pod, bundle) or Part(layer=Layer.EC2_CAPACITY, cause=cause, fix=_CAPACITY)
+    if small:
         cause = "no instance type of a pool that it may use is large enough"
-        return Part(layer=Layer.SCHEDULER, cause=cause, fix="request less, or select a pool of larger nodes")
-    return None
+        part = Part(layer=Layer.SCHEDULER, cause=cause, fix="request less, or select a pool of larger nodes")
+        return refused_launches(pod, bundle) or part
+    # The pool to which Karpenter came closest says why.
+    closest = min(own, key=lambda each: place("karpenter", each))
+    found = said("karpenter", closest)
+    return found if found is None or found.never else refused_launches(pod, bundle) or found
+
+
+def _of_another(clause: str, fitting: Sequence[str], bundle: Bundle) -> bool:
+    """Whether a clause concerns pools that the pod does not ask for."""
+    wanted = messages.keys_of(clause)
+    if bundle.target is None or not fitting:
+        # Of a pod that selects a pool by name, every other pool says that it is not that one.
+        return keys.POOL in wanted
+    if clause.startswith("did not tolerate taint"):
+        return True
+    pools = bundle.target.pools.values()
+    known = {key for pool in pools for key in (*pool.labels, *node_values(pool))} | {keys.NODE_POOL}
+    return bool(wanted) and known.issuperset(wanted)
+
+
+def _pool(name: str, fitting: Sequence[str]) -> str:
+    """The pool of a NodePool among those that a pod may use: its name, or of a fallback (`POOL-FALLBACK`) the first
+    part of it. Empty for another pool; itself if nothing is known."""
+    if not fitting:
+        return name
+    return next((each for each in fitting if name == each or name.startswith(f"{each}-")), "")
 
 
 def _maximum(pools: list[str], bundle: Bundle) -> dict[str, str]:
@@ -165,10 +129,16 @@ def _nominated(names: Mapping[str, str], bundle: Bundle) -> Part | None:
     if found is not None:
         return of_claim(found)
     failed = bundle.events_about("NodeClaim", claim)
-    if failed and failed[-1]["reason"] == "InsufficientCapacityError":
+    if failed and failed[-1]["reason"] in _REFUSED:
         return _launch_error(str(failed[-1]["message"]), failed[-1])
     fix = f"wait a few minutes; administrators see its state with `kubectl describe nodeclaim {claim}`"
     return Part(layer=Layer.NODE, cause=f"Karpenter launches node claim {claim} for it", fix=fix)
+
+
+_REFUSED: Final = frozenset({"InsufficientCapacityError", "NodeClassNotReady"})
+"""Events of a NodeClaim that Karpenter gives up (karpenter v1.14.1, nodeclaim/lifecycle/events.go)."""
+_LEFT_OUT: Final = "NoCompatibleInstanceTypes"
+"""Event of a NodePool without a type that EC2 has not just refused (provisioning/scheduling/events.go)."""
 
 
 def of_claim(claim: Object) -> Part | None:
@@ -203,47 +173,47 @@ _WAIT: Final = {
 
 
 def refused_launches(pod: Object, bundle: Bundle) -> Part | None:
-    """The newest error with which EC2 refused a node of a pool that a pod may use, if Karpenter still acts on it."""
+    """Why a pool that a pod may use gets no node, if Karpenter still acts on it: its NodePool is not ready, the newest
+    error with which EC2 refused a node, or no type of the NodePool is left."""
     created = str(pod["metadata"].get("creationTimestamp") or "")
     since = f"{datetime.fromisoformat(created) - REMEMBERED:%Y-%m-%dT%H:%M:%SZ}" if created else ""
-    names = list(_candidates(pod, bundle))
+    names = _candidates(pod, bundle)
+    for pool in bundle.of_kind("NodePool"):
+        ready = conditions(pool).get("Ready") or {}
+        if _pool(str(pool["metadata"]["name"]), names) and names and ready.get("status") == "False":
+            text = str(ready.get("message") or ready.get("reason") or "")
+            cause, fix = f"{name_of(pool)} is not ready: {text}", "administrators correct what it names"
+            seen = [Evidence(f"condition Ready of {name_of(pool)}", f"False {text}")]
+            return Part(layer=Layer.NODE, cause=cause, fix=fix, evidence=seen)
     for event in reversed(bundle.events_about("NodeClaim", "")):
-        pool = str(event["involvedObject"].get("name", "")).rpartition("-")[0]
-        if event["reason"] == "InsufficientCapacityError" and moment(event) >= since and (not names or pool in names):
+        pool_of = _pool(str(event["involvedObject"].get("name", "")).rpartition("-")[0], names)
+        if event["reason"] in _REFUSED and moment(event) >= since and pool_of:
             return _launch_error(str(event["message"]), event)
+    for event in reversed(bundle.events_about("NodePool", "")):
+        name = _pool(str(event["involvedObject"].get("name", "")), names)
+        if event["reason"] == _LEFT_OUT and moment(event) >= since and name:
+            seen = [Evidence(f"event {event['reason']} of nodepool/{name} at {moment(event)}", str(event["message"]))]
+            cause = f"EC2 has just refused every instance type of pool {name}: {event['message']}"
+            return Part(layer=Layer.EC2_CAPACITY, cause=cause, fix=_CAPACITY, evidence=seen)
     return None
 
 
-def _candidates(pod: Object, bundle: Bundle) -> Iterator[str]:
+def _candidates(pod: Object, bundle: Bundle) -> list[str]:
     """Pools that a pod may use; none if that is unknown."""
     if bundle.target:
         found = misfits(pod["spec"], bundle.target)
-        yield from ([name for name, problems in found.items() if not problems] or found)
-    elif keys.POOL in (pod["spec"].get("nodeSelector") or {}):
-        yield pod["spec"]["nodeSelector"][keys.POOL]
+        return [name for name, problems in found.items() if not problems] or list(found)
+    selected = (pod["spec"].get("nodeSelector") or {}).get(keys.POOL)
+    return [selected] if selected else []
 
 
 def _launch_error(message: str, event: Object | None) -> Part:
     match = _CODE.search(message)
     text = " ".join((match[1] if match else message).split())
     seen = [Evidence(f"event {event['reason']} at {moment(event)}", message)] if event else []
-    if code := messages.quota_code(message):
-        return Part(
-            layer=Layer.AWS_QUOTA,
-            cause=f"EC2 refuses the launch with {code}: {text}",
-            fix="`slipway doctor --aws STACK` names the quota of the account; request an increase in Service Quotas",
-            numbers={"error": code},
-            evidence=seen,
-        )
-    if "InsufficientFreeAddressesInSubnet" in message:
-        fix = "add zones to the pool: a subnet has no free addresses"
-        return Part(layer=Layer.EC2_CAPACITY, cause=text, fix=fix, evidence=seen)
-    return Part(
-        layer=Layer.EC2_CAPACITY,
-        cause=f"EC2 refuses the launch: {text}",
-        fix="wait, or add instance types or zones to the pool, or reserve capacity",
-        evidence=seen,
-    )
+    part = said("ec2", text)
+    assert part is not None  # noqa: S101 - its last row matches everything
+    return part.seen(*seen)
 
 
 def misfits(spec: Mapping[str, Any], target: Target) -> dict[str, list[Problem]]:
@@ -251,6 +221,55 @@ def misfits(spec: Mapping[str, Any], target: Target) -> dict[str, list[Problem]]
     wanted = need(spec)
     found = choice(spec, target).pools
     return {name: list(node_problems("pod", spec, pool, wanted)) for name, pool in found.items()}
+
+
+def unfit(spec: Mapping[str, Any], bundle: Bundle) -> Part | None:
+    """That no pool of the stack can ever run a pod, with what the nearest one lacks; None if one can."""
+    if bundle.target is None:
+        return None
+    found = misfits(spec, bundle.target)
+    if not found:
+        selected = ", ".join(f"{key}={value}" for key, value in (spec.get("nodeSelector") or {}).items())
+        cause = f"no pool of the stack has the labels that it selects: {selected or 'by affinity'}"
+        fix = f"select one of {', '.join(for_work(bundle.target))}"
+        return Part(layer=Layer.SCHEDULER, never=True, cause=cause, fix=fix)
+    if not all(found.values()):
+        return None
+    pool, first = nearest(spec, found, bundle.target)
+    numbers = {"pool": pool, "given": str(first.value)}
+    fix = first.fix[:1].lower() + first.fix[1:] + offers(spec, bundle.target)
+    cause = f"{first.rule} (given: {first.value})"
+    return Part(layer=Layer.SCHEDULER, never=True, cause=cause, fix=fix, numbers=numbers)
+
+
+def for_work(target: Target) -> list[str]:
+    """Pools for workloads."""
+    return [name for name, pool in target.pools.items() if pool.role is not Role.SYSTEM]
+
+
+def nearest(spec: Mapping[str, Any], found: Mapping[str, Sequence[Problem]], target: Target) -> tuple[str, Problem]:
+    """The pool that lacks least, and what it lacks first: one with the devices of the pod, if one has them."""
+    devices = {name for name in need(spec) if name.startswith(keys.NVIDIA)}
+
+    def lacks(name: str) -> tuple[bool, bool, int]:
+        pool = target.pools[name]
+        return not devices.issubset(pool.resources), pool.role is Role.SYSTEM, len(found[name])
+
+    best = min(found, key=lacks)
+    return best, found[best][0]
+
+
+def offers(spec: Mapping[str, Any], target: Target) -> str:
+    """The pools with GPUs, as the end of a sentence, for a pod that requests some and selects no pool."""
+    devices = {name for name in need(spec) if name.startswith(keys.NVIDIA)}
+    if not devices or choice(spec, target).named:
+        return ""
+    listed = [
+        f"{name} ({', '.join(f'{each} {count}' for each, count in pool.resources.items())})"
+        for name, pool in target.pools.items()
+        if pool.gpu is not None
+    ]
+    return f" The pools with GPUs are {', '.join(listed)}."
 
 
 def nodes_of(pool: PoolSpec, bundle: Bundle) -> int | None:

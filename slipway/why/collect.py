@@ -126,7 +126,12 @@ NAMESPACED: Final = (
 )
 """Kinds between what a user applies and its pods, what a user applies included: a pod or a Workload of Kueue is asked
 about as well. A kind that the cluster does not serve is left out."""
-OF_CLUSTER: Final = (("v1", "Node"), ("karpenter.sh/v1", "NodeClaim"))
+OF_CLUSTER: Final = (
+    ("v1", "Node"),
+    ("karpenter.sh/v1", "NodeClaim"),
+    ("karpenter.sh/v1", "NodePool"),
+    ("storage.k8s.io/v1", "StorageClass"),
+)
 CLUSTER_EVENTS: Final = "default"
 """Namespace of events about objects of the cluster (client-go, tools/record, makeEvent)."""
 

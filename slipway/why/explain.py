@@ -7,17 +7,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from slipway.why import file, pods, podsets, queue
+from components.admission import kinds
+from sandbox.nodes.spec import OWNER
+from slipway.why import capacity, file, pods, podsets, queue
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
+from slipway.why.judge import GPU_POOL
 from slipway.why.refusals import refusal
+from slipway.why.table import said
 from spec.jobs import PRIORITY, QUEUE
 
 _FINISHED: Final = ("Complete", "Completed", "Succeeded", "Finished")
 _FAILED: Final = ("Failed", "FailureTarget")
 """Conditions of Jobs, JobSets, TrainJobs and Kubeflow's jobs."""
-_PHASES: Final = {"succeeded": Layer.FINISHED, "failed": Layer.FAILED, "error": Layer.FAILED, "stopped": Layer.FAILED}
-"""Phases of pods and of Argo's Workflows, and the `jobStatus` of RayJobs, in lower case."""
+_PHASES: Final = {
+    "succeeded": Layer.FINISHED, "complete": Layer.FINISHED, "failed": Layer.FAILED, "error": Layer.FAILED,
+    "stopped": Layer.FAILED,
+}  # fmt: skip
+"""Phases of pods and of Argo's Workflows, `jobDeploymentStatus` and `jobStatus` of RayJobs, in lower case."""
 _CREATE: Final = ("FailedCreate", "FailedCreatePod", "JobCreationFailed", "FailedToCreate", "ReplicaSetCreateError")
 _ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
 
@@ -49,11 +56,14 @@ def _ended(bundle: Bundle) -> Part | None:
             if is_true(subject, each):
                 text = f"{found[each].get('reason', '')} {found[each].get('message', '')}".strip()
                 return _end(layer, bundle, text, f"condition {each} of {name_of(subject)}")
-    named = str(status.get("phase") or status.get("jobStatus") or "")
-    phase = _PHASES.get(named.lower())
-    if phase:
-        text = str(status.get("message") or status.get("reason") or named)
-        return _end(phase, bundle, text, f"phase of {name_of(subject)}")
+    for field in ("phase", "jobDeploymentStatus", "jobStatus"):
+        named = str(status.get(field) or "")
+        if phase := _PHASES.get(named.lower()):
+            text = f"{status.get('reason') or ''} {status.get('message') or ''}".strip() or named
+            return _end(phase, bundle, text, f"{field} of {name_of(subject)}")
+        if field == "jobDeploymentStatus" and named:
+            # A Ray job that failed may be tried again: only this says that it has ended.
+            return None
     return None
 
 
@@ -64,10 +74,19 @@ def _end(layer: Layer, bundle: Bundle, text: str, source: str) -> Part:
     ends = [end for pod in (*bundle.pods, bundle.subject) if (end := _exit(pod))]
     code, reason = ends[-1] if ends else ("", "")
     cause = text + (f"; its last container ended with exit code {code} ({reason})" if ends else "")
-    fix = "raise its memory limit" if reason == "OOMKilled" else "read the logs of its pods"
-    if "DeadlineExceeded" in text:
-        fix = "raise `activeDeadlineSeconds`, or find out what took so long"
+    ended = said("failed", f"{reason} {text}")
+    fix = ended.fix if ended else ""
+    subject = bundle.subject
+    if subject["kind"] == kinds.RAY_JOB.kind and any(map(_simulated, bundle.of_kind("Node"))) and not code:
+        fix = (
+            "try it on a cluster: in the sandbox nothing runs in pods, so no head of a Ray cluster answers KubeRay, "
+            "and every RayJob fails"
+        )
     return Part(layer=layer, cause=cause, fix=fix, numbers={"exitCode": code} if code else {}, evidence=seen)
+
+
+def _simulated(node: Object) -> bool:
+    return OWNER in (node["metadata"].get("annotations") or {})
 
 
 def _exit(pod: Object) -> tuple[str, str] | None:
@@ -95,7 +114,7 @@ def _beyond_share(part: Part, bundle: Bundle) -> Part | None:
         cause = f"{problem.path}: {problem.rule} (given: {problem.value})"
         fix = problem.fix[:1].lower() + problem.fix[1:].rstrip(".")
         numbers = {"requested": str(problem.value)}
-        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers, evidence=part.evidence)
+        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers, evidence=part.evidence)
     return None
 
 
@@ -110,8 +129,19 @@ def _not_created(bundle: Bundle) -> Part | None:
             about = event["involvedObject"]
             which = f"all but {len(bundle.pods)} of its pods" if bundle.pods else "its pods"
             source = f"event {event['reason']} of {about['kind'].lower()}/{about['name']} at {moment(event)}"
+            found = _nearer(found, bundle)
             return replace(found, cause=f"{which} are not created: {found.cause}").seen(Evidence(source, message))
     return None
+
+
+def _nearer(part: Part, bundle: Bundle) -> Part:
+    """For pods that fit no pool: what the nearest pool lacks, instead of the general advice of the rule."""
+    if GPU_POOL not in part.cause:
+        return part
+    for one in podsets.podsets(bundle.subject):
+        if (wrong := capacity.unfit(one.spec, bundle)) is not None:
+            return replace(part, cause=f"{part.cause}; {wrong.cause}", fix=wrong.fix)
+    return part
 
 
 def _pods(bundle: Bundle) -> Part | None:
@@ -124,16 +154,44 @@ def _pods(bundle: Bundle) -> Part | None:
         lacking = podsets.lacking(bundle)
         if lacking is not None:
             return lacking
+        if (unready := _unready(bundle)) is not None:
+            return unready
         nodes = Counter(str(pod["spec"].get("nodeName")) for pod in alive)
         where = ", ".join(sorted(nodes))
         return Part(layer=Layer.RUNS, cause=f"{len(alive)} of {len(alive)} pods, on {where}")
-    pod, part = min(parts, key=lambda one: _ORDER[one[1].layer])
+    # What can never run comes before what only has to wait.
+    pod, part = min(parts, key=lambda one: (not one[1].never, _ORDER[one[1].layer]))
     if len(alive) > 1:
         same = sum(one.layer is part.layer for _, one in parts)
         cause = f"{same} of {len(alive)} pods, {name_of(pod)} first: {part.cause}"
         numbers = {**part.numbers, "pods": str(len(alive)), "waiting": str(len(parts))}
         return replace(part, cause=cause, numbers=numbers)
     return part
+
+
+_SERVES: Final = frozenset({kinds.RAY_SERVICE.kind, kinds.INFERENCE_SERVICE.kind})
+"""Kinds that run only once their condition Ready is true, whatever their pods do (kuberay v1.6.1, RayServiceReady;
+kserve, InferenceService)."""
+
+
+def _unready(bundle: Bundle) -> Part | None:
+    """What a subject says of itself although its pods run: that it is not ready."""
+    subject = bundle.subject
+    found = conditions(subject)
+    for kind in ("Ready", "Available"):
+        one = found.get(kind)
+        if one is None and (kind != "Ready" or subject["kind"] not in _SERVES):
+            continue
+        if one is not None and one["status"] == "True":
+            continue
+        text = str((one or {}).get("message") or (one or {}).get("reason") or "it has not reported")
+        cause = f"its {len(bundle.pods)} pods run, and it is not {kind.lower()}: {text}"
+        fix = f"read the logs of its pods, and `kubectl describe {name_of(subject)}`"
+        if subject["kind"] == kinds.RAY_SERVICE.kind and any(map(_simulated, bundle.of_kind("Node"))):
+            fix = "try it on a cluster: in the sandbox nothing runs in pods, so no Ray application becomes ready"
+        seen = [Evidence(f"condition {kind} of {name_of(subject)}", text)]
+        return Part(layer=Layer.CONTAINER, cause=cause, fix=fix, evidence=seen)
+    return None
 
 
 def _latest_run(bundle: Bundle) -> Part | None:
@@ -161,7 +219,7 @@ def _suspended(bundle: Bundle) -> Part | None:
     label = (bundle.subject["metadata"].get("labels") or {}).get(QUEUE)
     if not label:
         cause = f"it is suspended, and no queue would start it: it has no label {QUEUE}"
-        return Part(layer=Layer.QUEUE, cause=cause, fix="add the label, or set `suspend: false`")
+        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix="add the label, or set `suspend: false`")
     priority = str((bundle.subject["metadata"].get("labels") or {}).get(PRIORITY) or "")
     if bundle.target is not None and priority and priority not in bundle.target.priorities:
         cause = f"Kueue makes no Workload for it: there is no WorkloadPriorityClass {priority} for the team"

@@ -11,7 +11,7 @@ from components.tenancy.roles import group
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Ref
-from slipway.why import file
+from slipway.why import file, judge
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Object
 from slipway.why.file import Finding
@@ -26,7 +26,7 @@ from spec.teams.labels import TEAM
 # Whether the API server would accept a manifest and its pods: requests of a dry run, with a team member's rights.
 
 
-USER: Final = "slipway-why"
+USER: Final = judge.USER
 """Name under which an administrator's dry run acts as a member of a team."""
 _OPTIONS: Final = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": USER}
 
@@ -195,12 +195,15 @@ def answer(
         if outcome.exists:
             seen.append(Evidence("dry run", f"it exists already: `slipway why {subject}` answers for that"))
         parts += _absent(manifest, dry_run, others)
-    found = file.findings(manifest, target, rules, others) if target else []
+    found = file.findings(manifest, target, others) if target else []
     if dry_run is not None:
         # The API server has answered for admission, and knows the claims and queues that exist.
         found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.VOLUME)]
+    elif target is not None and not any(one.problem.path == "kind" for one in found):
+        parts += judge.refusals(manifest, target, rules)
     parts += [_part(one) for one in found]
     parts.sort(key=lambda one: _ORDER[one.layer])
+    parts = list(_nearer(parts))
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target) if target else ())]
     if not parts:
         cause, numbers = _room(manifest, target)
@@ -209,6 +212,16 @@ def answer(
     first, *rest = parts
     more = [Evidence(f"also {one.layer}", f"{one.cause}; next: {one.fix}") for one in rest]
     return Answer(subject=subject, part=first.seen(*seen, *more), unread=tuple(unread), planned=True)
+
+
+def _nearer(parts: Sequence[Part]) -> Iterator[Part]:
+    """For pods that no pool fits: what the nearest pool lacks, beside the general advice of the rule."""
+    lacks = next((one for one in parts if one.layer is Layer.SCHEDULER), None)
+    for one in parts:
+        if lacks is not None and judge.GPU_POOL in one.cause:
+            yield replace(one, cause=f"{one.cause}; {lacks.cause}", fix=lacks.fix)
+        elif one is not lacks or not any(judge.GPU_POOL in each.cause for each in parts):
+            yield one
 
 
 def _refused(outcome: Outcome, who: str) -> Part:

@@ -71,9 +71,6 @@ _UNTOLERATED: Final = re.compile(r"untolerated taint (.+?) in flavor ([^\s,;]+)"
 _GO_TAINT: Final = re.compile(r"\{(\S+) (\S*) (NoSchedule|NoExecute|PreferNoSchedule) \S+\}")
 """How Go prints a taint: key, value, effect, time."""
 _AFFINITY: Final = re.compile(r"flavor (\S+) doesn't match node affinity")
-_UNAVAILABLE: Final = re.compile(r"resource (\S+) unavailable in ClusterQueue")
-
-
 _POD_SET: Final = re.compile(r"couldn't assign flavors to pod set \S+: ")
 
 
@@ -106,6 +103,9 @@ def _taint(text: str) -> str:
     return f"{match[1]}={match[2]}:{match[3]}" if match else text
 
 
+_UNAVAILABLE: Final = re.compile(r"resource (\S+) unavailable in ClusterQueue")
+
+
 def unavailable(message: str) -> str:
     """The resource for which the queue has no flavor; empty if that is not the reason."""
     match = _UNAVAILABLE.search(message)
@@ -116,12 +116,19 @@ _LIMIT: Final = re.compile(
     r"(?:all available instance types exceed limits|node limits have been exhausted) for nodepool "
     r"\(NodePool=([^)\s]+)\)"
 )
-_OFFERING: Final = re.compile(r"no instance type [^;]*(?:required offering)[^;]*")
-_RESOURCES: Final = re.compile(r"no instance type (?:has enough resources|[^;]*had the required resources)[^;]*")
-_QUOTA_CODES: Final = ("VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "MaxFleetCountExceeded")
-"""Errors of EC2 for which Karpenter looks for other capacity, although only a higher quota helps
-(karpenter-provider-aws v1.14.1, pkg/errors/errors.go, unfulfillableCapacityErrorCodes)."""
+_OFFERING: Final = re.compile(
+    r"^no instance type (?!.*(?:met the scheduling requirements or|offering (?:met|had))).*offering"
+)
+_RESOURCES: Final = re.compile(r"^no instance type (?:has enough resources|.*had the required resources)")
+_CLAUSE: Final = re.compile(r"; (?!key \S+, )")
+_KEY: Final = re.compile(r"\bkey (\S+), ")
 _NOMINATED: Final = re.compile(r"Pod should schedule on: (.+)")
+
+
+def clauses(message: str) -> list[str]:
+    """What Karpenter says of each NodePool (karpenter v1.14.1, provisioning/scheduling/scheduler.go,
+    addToNewNodeClaim): several keys of one NodePool stay together."""
+    return _CLAUSE.split(message.removeprefix("Failed to schedule pod, "))
 
 
 def limits_reached(message: str) -> list[str]:
@@ -131,17 +138,17 @@ def limits_reached(message: str) -> list[str]:
 
 def lacks_offering(message: str) -> bool:
     """Whether Karpenter knows of no zone and purchase option with capacity: EC2 refused them a short time ago."""
-    return bool(_OFFERING.search(message))
+    return any(_OFFERING.search(each) for each in clauses(message))
 
 
 def lacks_resources(message: str) -> bool:
     """Whether no instance type of a NodePool is large enough."""
-    return bool(_RESOURCES.search(message))
+    return any(_RESOURCES.search(each) for each in clauses(message))
 
 
-def quota_code(message: str) -> str:
-    """The error of EC2 that means a quota of the account; empty if there is none."""
-    return next((code for code in _QUOTA_CODES if code in message), "")
+def keys_of(clause: str) -> list[str]:
+    """Labels about which a clause says that a NodePool does not have what the pod requires."""
+    return _KEY.findall(clause) if clause.startswith("incompatible requirements") else []
 
 
 def nominated(message: str) -> dict[str, str]:

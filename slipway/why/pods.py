@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from sandbox.nodes.volumes import DRIVERS
 from slipway.why import capacity, messages
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
+from slipway.why.table import said
 from spec.jobs import KUEUE
 
 # Why a volume claim keeps a pod from running.
@@ -15,8 +19,14 @@ from spec.jobs import KUEUE
 
 _MISSING: Final = re.compile(r'persistentvolumeclaim "([^"]+)" not found')
 _DELETED: Final = re.compile(r'persistentvolumeclaim "([^"]+)" is being deleted')
-_ZONE: Final = ("volume node affinity conflict", "no available volume zone", "available persistent volumes to bind")
+_ZONE: Final = (
+    "volume node affinity conflict",
+    "PersistentVolume's node affinity",
+    "no available volume zone",
+    "available persistent volumes to bind",
+)
 _LIMIT: Final = "exceed max volume count"
+_IMMEDIATE: Final = "unbound immediate PersistentVolumeClaims"
 
 
 def claims_of(spec: Object) -> list[str]:
@@ -27,16 +37,23 @@ def claims_of(spec: Object) -> list[str]:
 
 def of_message(pod: Object, message: str, bundle: Bundle) -> Part | None:
     """The reason in a scheduler's message that concerns a volume (kubernetes 1.36, plugins volumebinding,
-    volumezone, nodevolumelimits)."""
+    volumezone, nodevolumelimits), or a claim of the pod that can never be bound."""
     if match := _MISSING.search(message):
         return missing(match[1], bundle)
     if match := _DELETED.search(message):
         cause = f"claim {match[1]} is being deleted"
         return Part(layer=Layer.VOLUME, cause=cause, fix="create it again once it is gone, or use another")
-    if "unbound immediate PersistentVolumeClaims" in message:
-        return of_claims(pod, bundle) or Part(
-            layer=Layer.VOLUME, cause="a claim that it mounts is not bound", fix="read `kubectl describe pvc`"
-        )
+    unbound = of_claims(pod, bundle)
+    if unbound is not None and (unbound.never or _IMMEDIATE in message):
+        return unbound
+    if _IMMEDIATE in message:
+        cause = "a claim that it mounts is not bound"
+        return Part(layer=Layer.VOLUME, cause=cause, fix="read `kubectl describe pvc`")
+    return None
+
+
+def _of_zone(message: str) -> Part | None:
+    """A volume that the nodes that exist can't reach, if no autoscaler says more."""
     found = messages.unschedulable(message)
     zones = {reason: count for reason, count in found.reasons.items() if any(text in reason for text in _ZONE)}
     if zones:
@@ -75,33 +92,60 @@ def of_claims(pod: Object, bundle: Bundle) -> Part | None:
 
 
 def _unbound(claim: Object, bundle: Bundle) -> Part:
+    """Why a claim has no volume: the newest of its events that says so, else what its class can't give."""
     name, spec = claim["metadata"]["name"], claim["spec"]
     size = ((spec.get("resources") or {}).get("requests") or {}).get("storage", "")
-    events = [one for one in bundle.events_of(claim) if one.get("type") == "Warning"]
-    seen = [
-        Evidence(f"event {one['reason']} of {name_of(claim)} at {moment(one)}", str(one["message"]))
-        for one in events[-1:]
-    ]
+    events = [one for one in bundle.events_of(claim) if one.get("type") == "Warning" or one["reason"] in _UNBOUND]
+    known = sorted(str(one["metadata"]["name"]) for one in bundle.of_kind("StorageClass"))
+    fields = {"classes": f": {', '.join(known)}" if known else "", "shared": _shared(bundle)}
+    seen = []
+    text = _class_problem(claim, bundle)
+    if events and not text:
+        text = " ".join(str(events[-1].get("message") or "").split())
+        seen = [Evidence(f"event {events[-1]['reason']} of {name_of(claim)} at {moment(events[-1])}", text)]
+    part = said("claim", text, fields)
+    assert part is not None  # noqa: S101 - its last row matches everything
     storage = spec.get("storageClassName") or "the default class"
-    why = f": {' '.join(str(events[-1]['message']).split())}" if events else f" by class {storage}"
-    return Part(
-        layer=Layer.VOLUME,
-        cause=f"claim {name} of {size} is not bound{why}",
-        fix="correct class, access mode or size of the claim, or look at the pods of its CSI driver",
-        numbers={"claim": str(name), "requested": str(size)},
-        evidence=seen,
-    )
+    cause = f"claim {name} of {size} is not bound" + (f": {text}" if text else f" by class {storage}")
+    return replace(part, cause=cause, numbers={"claim": str(name), "requested": str(size)}, evidence=tuple(seen))
+
+
+_UNBOUND: Final = frozenset({"FailedBinding", "WaitForFirstConsumer", "WaitForPodScheduled"})
+"""Events of a claim that are no warnings (kubernetes 1.36, controller/volume/events)."""
+
+
+def _class_problem(claim: Object, bundle: Bundle) -> str:
+    """What no class of the cluster gives the claim, if classes can be read."""
+    classes = {str(one["metadata"]["name"]): one for one in bundle.of_kind("StorageClass")}
+    wanted = claim["spec"].get("storageClassName")
+    if not classes or not wanted:
+        return ""
+    if wanted not in classes:
+        return f'storageclass.storage.k8s.io "{wanted}" not found'
+    return unsupported(str(classes[wanted].get("provisioner")), wanted, claim["spec"].get("accessModes") or ())
+
+
+def unsupported(driver: str, name: str, modes: Sequence[str]) -> str:
+    """The access modes that a CSI driver does not have, as a sentence; empty if it has all, or is not known."""
+    known = DRIVERS.get(driver)
+    missing = [] if known is None else [mode for mode in modes if mode not in known.modes]
+    return f"volumes of class {name} ({driver}) don't have the access mode {', '.join(missing)}" if missing else ""
+
+
+def _shared(bundle: Bundle) -> str:
+    """Classes whose volumes many pods can write to, as the end of a clause."""
+    found = [
+        str(one["metadata"]["name"])
+        for one in bundle.of_kind("StorageClass")
+        if not unsupported(str(one.get("provisioner")), "", ["ReadWriteMany"])
+    ]
+    return f" ({', '.join(sorted(found))})" if found else ""
 
 
 # Why one pod does not run: from its scheduling to its containers.
 
 
 ENDED: Final = frozenset({"Succeeded", "Failed"})
-_IMAGE: Final = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
-                           "RegistryUnavailable", "ImageInspectError", "SignatureValidationFailed"})  # fmt: skip
-"""Reasons of a waiting container (kubernetes 1.36, pkg/kubelet/images/types.go)."""
-_MOUNT: Final = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
-_CONFIG: Final = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
 _PAST_VOLUMES: Final = frozenset({"Pulled", "Created", "Started"})
 """Events of a pod whose volumes are mounted and whose image is there: what failed before them is over."""
 
@@ -131,7 +175,9 @@ def _unscheduled(pod: Object, message: str, bundle: Bundle) -> Part:
     part = (
         of_message(pod, message, bundle)
         or capacity.reported(pod, bundle)
+        or _of_zone(message)
         or _by_pools(pod, message, bundle)
+        or (None if message else of_claims(pod, bundle))
         or _by_message(message)
     )
     return part.seen(*seen)
@@ -141,18 +187,12 @@ def _by_pools(pod: Object, message: str, bundle: Bundle) -> Part | None:
     """The scheduler's message, joined with the pools of the stack."""
     if bundle.target is None or not message:
         return None
+    if (wrong := _of_itself(message) or capacity.unfit(pod["spec"], bundle)) is not None:
+        return wrong
+    if (refused := capacity.refused_launches(pod, bundle)) is not None:
+        return refused
     found = capacity.misfits(pod["spec"], bundle.target)
-    if not found:
-        selected = ", ".join(f"{key}={value}" for key, value in (pod["spec"].get("nodeSelector") or {}).items())
-        cause = f"no pool of the stack has the labels that it selects: {selected or 'by affinity'}"
-        return Part(layer=Layer.SCHEDULER, cause=cause, fix=f"select one of {', '.join(bundle.target.pools)}")
     usable = [bundle.target.pools[name] for name, problems in found.items() if not problems]
-    if not usable:
-        pool, problems = min(found.items(), key=lambda one: len(one[1]))
-        first = problems[0]
-        numbers = {"pool": pool, "given": str(first.value)}
-        fix = first.fix[:1].lower() + first.fix[1:]
-        return Part(layer=Layer.SCHEDULER, cause=f"{first.rule} (given: {first.value})", fix=fix, numbers=numbers)
     counts = {pool.name: (capacity.nodes_of(pool, bundle), pool.settings.max) for pool in usable}
     listed = ", ".join(f"{name} ({_of(count)}{limit} nodes)" for name, (count, limit) in counts.items())
     short = _short(message)
@@ -182,16 +222,10 @@ def _short(message: str) -> str:
     return f" (short of {', '.join(sorted(short))})" if short else ""
 
 
-_SAYS: Final = {
-    "untolerated taint": "add tolerations of the taints of its pool",
-    "didn't match Pod's node affinity/selector": "select labels that nodes have: `kubectl get nodes --show-labels`",
-    "Insufficient": "request less, or wait until other pods end",
-    "anti-affinity": "relax the anti-affinity, or wait for another node",
-    "topology spread": "relax the spread, or wait for another node",
-    "unschedulable": "wait: nodes are being drained",
-    "free ports": "remove `hostPort`",
-}
-"""Next step by a part of a reason (kubernetes 1.36, pkg/scheduler/framework/plugins)."""
+def _of_itself(message: str) -> Part | None:
+    """A reason that concerns the pod itself, and no node."""
+    whole = messages.unschedulable(message).whole
+    return said("scheduler", whole) if whole else None
 
 
 def _by_message(message: str) -> Part:
@@ -199,12 +233,14 @@ def _by_message(message: str) -> Part:
         return Part(layer=Layer.SCHEDULER, cause="the scheduler has not looked at it yet", fix="wait a moment")
     found = messages.unschedulable(message)
     if not found.reasons:
-        return Part(layer=Layer.SCHEDULER, cause=found.whole or message, fix="see what it names")
+        whole = found.whole or message
+        return said("scheduler", whole) or Part(layer=Layer.SCHEDULER, cause=whole, fix="see what it names")
     ordered = sorted(found.reasons.items(), key=lambda one: -one[1])
     listed = ", ".join(f"{count} {reason}" for reason, count in ordered)
-    fix = next((fix for text, fix in _SAYS.items() if text in ordered[0][0]), "see the reasons")
+    first = said("scheduler", ordered[0][0])
     numbers = {"nodes": str(found.nodes), **{reason: str(count) for reason, count in ordered}}
-    return Part(layer=Layer.SCHEDULER, cause=f"of {found.nodes} nodes {listed}", fix=fix, numbers=numbers)
+    cause, fix = f"of {found.nodes} nodes {listed}", first.fix if first else "see the reasons"
+    return Part(layer=Layer.SCHEDULER, cause=cause, fix=fix, numbers=numbers)
 
 
 def _starting(pod: Object, bundle: Bundle) -> Part:
@@ -240,44 +276,32 @@ def _container(pod: Object, status: Object) -> Part | None:
     reason, message = str(waiting.get("reason") or ""), str(waiting.get("message") or "")
     name = status["name"]
     seen = [Evidence(f"container {name} of {name_of(pod)}", f"{reason} {message}")]
-    if reason in _IMAGE:
-        cause = f"image {status.get('image', '')} of container {name}: {message or reason}"
-        fix = "check name, tag and registry; nodes may pull from the stack's own registry"
-        return Part(layer=Layer.IMAGE, cause=cause, fix=fix, evidence=seen)
-    if reason in _CONFIG:
-        fix = "create what it names in the namespace, or correct the name"
-        return Part(layer=Layer.CONTAINER, cause=f"container {name}: {message or reason}", fix=fix, evidence=seen)
-    if reason == "CrashLoopBackOff":
-        last = ((status.get("lastState") or {}).get("terminated")) or {}
-        count, code = status.get("restartCount", 0), last.get("exitCode", "?")
-        cause = f"container {name} ended {count} times, last with exit code {code} ({last.get('reason', 'Error')})"
-        fix = f"read `kubectl logs {pod['metadata']['name']} -c {name} --previous`"
-        if last.get("reason") == "OOMKilled":
-            fix = "raise its memory limit"
-        numbers = {"restarts": str(count), "exitCode": str(code)}
-        return Part(layer=Layer.CONTAINER, cause=cause, fix=fix, numbers=numbers, evidence=seen)
-    return None
+    if reason in _NO_CAUSE:
+        return None
+    if reason != "CrashLoopBackOff":
+        part = said("kubelet", f"{reason} {message}", {"pod": pod["metadata"]["name"]})
+        what = f"image {status.get('image', '')} of " if part and part.layer is Layer.IMAGE else ""
+        cause = f"{what}container {name}: {message or reason}"
+        return replace(part, cause=cause).seen(*seen) if part else None
+    last = ((status.get("lastState") or {}).get("terminated")) or {}
+    count, code = status.get("restartCount", 0), last.get("exitCode", "?")
+    cause = f"container {name} ended {count} times, last with exit code {code} ({last.get('reason', 'Error')})"
+    fix = f"read `kubectl logs {pod['metadata']['name']} -c {name} --previous`"
+    if last.get("reason") == "OOMKilled":
+        fix = "raise its memory limit"
+    numbers = {"restarts": str(count), "exitCode": str(code)}
+    return Part(layer=Layer.CONTAINER, cause=cause, fix=fix, numbers=numbers, evidence=seen)
 
 
-_SANDBOX: Final = re.compile(r"failed to assign an IP address|failed to setup network", re.IGNORECASE)
+_NO_CAUSE: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
+"""Reasons of a container that has not been tried (kubernetes 1.36, kubelet_pods.go)."""
 
 
 def _event(pod: Object, event: Object) -> Part | None:
+    """What an event of the kubelet means for a pod whose containers don't run."""
     reason, message = str(event["reason"]), " ".join(str(event.get("message") or "").split())
-    seen = [Evidence(f"event {reason} of {name_of(pod)} at {moment(event)}", message)]
-    if reason in _MOUNT:
-        fix = "create what it names, or correct the name in `volumes`"
-        if reason == "FailedAttachVolume":
-            fix = "wait until the pod that has the volume has stopped, or use a claim with ReadWriteMany"
-        return Part(layer=Layer.VOLUME, cause=message, fix=fix, evidence=seen)
-    if reason == "FailedCreatePodSandBox":
-        fix = "wait; if it stays, the node has no free addresses: look at the pods of the VPC CNI"
-        cause = "the node can't give it a network" if _SANDBOX.search(message) else "the node can't create its sandbox"
-        return Part(layer=Layer.NODE, cause=f"{cause}: {message}", fix=fix, evidence=seen)
-    if reason == "Pulling":
-        fix = "wait: an image of 10 GB takes minutes on a new node"
-        return Part(layer=Layer.IMAGE, cause=message, fix=fix, evidence=seen)
-    if reason == "Unhealthy":
-        fix = f"read `kubectl logs {pod['metadata']['name']}`, or give it more time to start (`startupProbe`)"
-        return Part(layer=Layer.CONTAINER, cause=message, fix=fix, evidence=seen)
-    return None
+    if event.get("type") != "Warning" and reason not in ("Pulling", "BackOff"):
+        return None
+    part = said("kubelet", f"{reason} {message}", {"pod": pod["metadata"]["name"]})
+    seen = Evidence(f"event {reason} of {name_of(pod)} at {moment(event)}", message)
+    return replace(part, cause=part.cause.replace(f"{reason} ", "", 1)).seen(seen) if part else None

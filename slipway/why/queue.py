@@ -16,12 +16,12 @@ from slipway.why import messages
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.messages import FlavorReason
+from slipway.why.table import said
 from spec.jobs import QUEUE
 from spec.pools import keys
 
 _STOPPED: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) is (stopped|inactive)")
 _MISSING: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) (?:doesn't exist|not found|is terminating or missing)")
-_TOPOLOGY: Final = re.compile(r'topology "([^"]+)" (?:allows to fit only|doesn\'t allow to fit)[^,;]*')
 _BY_TOPOLOGY: Final = re.compile(r'Flavor "([^"]+)" supports only TopologyAwareScheduling')
 """pkg/scheduler/flavorassigner/tas_flavorassigner.go: the queue has other flavors as well, so it is not implied."""
 _PREEMPTING: Final = re.compile(r"Pending the preemption of (\d+) workload\(s\)")
@@ -85,7 +85,7 @@ _COUNTS: Final = {"pendingWorkloads": "pending", "reservingWorkloads": "with quo
 def _inactive(evicted: Object) -> Part:
     why = str(evicted.get("message") or "The workload is deactivated").rstrip(".")
     fix = "fix that, then delete the object and apply it again"
-    return Part(layer=Layer.QUEUE, cause=f"Kueue has deactivated it: {why}", fix=fix)
+    return Part(layer=Layer.QUEUE, never=True, cause=f"Kueue has deactivated it: {why}", fix=fix)
 
 
 def _like_another(workload: Object, bundle: Bundle) -> Part | None:
@@ -157,7 +157,9 @@ def _pending(message: str, workload: Object, bundle: Bundle) -> Part:
             "kueue.x-k8s.io/podset-preferred-topology and a level of the network, which keeps the pods together"
         )
         cause = f"pool {match[1]} takes only jobs that say how near each other their pods are placed"
-        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"pool": match[1]})
+        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix=fix, numbers={"pool": match[1]})
+    if (found := said("kueue", message)) is not None and found.never and not messages.unused_or_exceeded(message):
+        return _other(message, queue)
     groups = [reasons for part in messages.by_pod_set(message) if (reasons := messages.flavor_reasons(part))]
     if groups:
         # Every pod set needs a flavor: what can't be admitted at all comes before what only has to wait.
@@ -167,21 +169,14 @@ def _pending(message: str, workload: Object, bundle: Bundle) -> Part:
 
 
 def _other(message: str, queue: str) -> Part:
-    """Messages that concern neither a queue nor a flavor."""
-    layer, cause, fix, numbers = Layer.QUEUE, message, "wait for its turn", {}
-    if resource := messages.unavailable(message):
-        layer, cause = Layer.QUOTA, f"the team has no share of a pool with {resource}"
-        fix = "request what a pool of the team offers, or ask for a share of a pool that has it"
-        numbers = {"resource": resource, "limit": "0"}
-    elif match := _TOPOLOGY.search(message):
-        cause = f"its pods can't be placed together: {match[0]}"
-        fix = "request fewer pods, or a wider level of the topology"
-    elif "LimitRange" in message:
-        layer, fix = Layer.QUOTA, "request what `kubectl describe limitrange` allows"
-    elif not message:
+    """Messages that concern neither a queue nor a flavor's quota."""
+    if not message:
         cause = f"Kueue has not looked at it yet in queue {queue}"
-        fix = "wait; if nothing changes in a minute, Kueue does not run"
-    return Part(layer=layer, cause=cause, fix=fix, numbers=numbers)
+        return Part(layer=Layer.QUEUE, cause=cause, fix="wait; if nothing changes in a minute, Kueue does not run")
+    part = said("kueue", message)
+    assert part is not None  # noqa: S101 - its last row matches everything
+    resource = messages.unavailable(message)
+    return replace(part, numbers={"resource": resource, "limit": "0"}) if resource else part
 
 
 def _missing(kind: str, name: str, bundle: Bundle) -> Part:
@@ -191,7 +186,7 @@ def _missing(kind: str, name: str, bundle: Bundle) -> Part:
         fix = f"set its label {QUEUE} to a queue of the namespace: {there}"
     else:
         fix = "ask the administrators: the queue of the namespace refers to a ClusterQueue that is missing"
-    return Part(layer=Layer.QUEUE, cause=f"{kind} {name} does not exist", fix=fix)
+    return Part(layer=Layer.QUEUE, never=True, cause=f"{kind} {name} does not exist", fix=fix)
 
 
 def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
@@ -218,19 +213,19 @@ def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
         )
         numbers = {"resource": first.resource, "requested": first.requested, "limit": first.limit, "pool": first.flavor}
         fix = f"request at most {first.limit}, run fewer pods at once, or ask for a larger share of the team"
-        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers)
+        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers)
     if tainted:
         first = tainted[0]
         pools = ", ".join(sorted({one.flavor for one in tainted}))
         cause = f"it does not tolerate taint {first.taint} of pool {pools}"
         fix = f"add the toleration {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}} if it needs GPUs"
-        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"taint": first.taint, "pool": pools})
+        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix=fix, numbers={"taint": first.taint, "pool": pools})
     if offered:
         first = offered[0]
         cause = f"it requests {first.requested} {first.resource}, and no pool of the team that it selects has any"
         numbers = {"resource": first.resource, "requested": first.requested, "limit": "0"}
         fix = "select another pool, or ask for a share of one"
-        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers)
+        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers)
     pools = ", ".join(sorted({one.flavor for one in reasons}))
     cause = f"its node selector matches no pool of queue {queue}: not {pools}"
-    return Part(layer=Layer.QUEUE, cause=cause, fix="select a pool in which the team has a share")
+    return Part(layer=Layer.QUEUE, never=True, cause=cause, fix="select a pool in which the team has a share")

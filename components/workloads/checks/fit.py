@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
+from components.pools.karpenter import requirements
 from components.workloads.target import Target
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import HUGEPAGES, Allocatable, allocatable
@@ -60,7 +62,7 @@ def choice(spec: Spec, target: Target) -> Choice:
     """Read node selector and required affinity. Labels that aren't labels of pools (zone, instance type) are
     ignored."""
     known = {key for pool in target.pools.values() for key in pool.labels}
-    wanted = {key: (value,) for key, value in spec.get("nodeSelector", {}).items()} | _affinity(spec)
+    wanted = {key: (value,) for key, value in (spec.get("nodeSelector") or {}).items()} | _affinity(spec)
     selected = {key: values for key, values in wanted.items() if key in known}
     pools = {
         name: pool
@@ -71,12 +73,12 @@ def choice(spec: Spec, target: Target) -> Choice:
 
 
 def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
-    nodes = spec.get("affinity", {}).get("nodeAffinity", {})
-    terms = nodes.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())
+    nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or []
     if len(terms) != 1:
         # Terms are alternatives, so none of them is certain to apply.
         return {}
-    expressions = terms[0].get("matchExpressions", ())
+    expressions = terms[0].get("matchExpressions") or ()
     return {each["key"]: tuple(each["values"]) for each in expressions if each["operator"] == "In"}
 
 
@@ -123,7 +125,7 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
     if pool.role is Role.SYSTEM:
         rule = "system pools are only for controllers and DNS"
         yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
-    tolerations = spec.get("tolerations", ())
+    tolerations = spec.get("tolerations") or ()
     for taint in pool.taints:
         if taint.effect != "PreferNoSchedule" and not any(tolerates(each, taint.manifest) for each in tolerations):
             rule = f"a pod on pool {pool.name} must tolerate its taint {taint}"
@@ -136,8 +138,67 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
     if HUGEPAGES in wanted and keys.EFA not in pool.resources:
         rule = f"only nodes with EFA have huge pages, and pool {pool.name} has no EFA"
         yield Problem(f"{path}.resources[{HUGEPAGES}]", rule, int(wanted[HUGEPAGES]), "Remove them.")
+    yield from _place(path, spec, pool)
     yield from _size(path, pool, wanted)
-    yield from _space(path, spec, pool)
+    yield from _space(path, spec, pool, wanted)
+
+
+REGION: Final = "topology.kubernetes.io/region"
+_REGION_OF: Final = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]+")
+
+
+def node_values(pool: PoolSpec) -> dict[str, frozenset[str]]:
+    """Values that nodes of a pool can have of the labels that Karpenter and the kubelet write: zone, instance type,
+    architecture, ... (kubernetes.io, "Well-Known Labels, Annotations and Taints")."""
+    found: dict[str, frozenset[str]] = {}
+    for one in (pool, *pool.fallbacks):
+        for each in requirements(one):
+            found[each["key"]] = found.get(each["key"], frozenset()) | set(each["values"])
+    if pool.managed:
+        # A node of a node group has EKS's own label for the purchase option.
+        found.pop(keys.CAPACITY_TYPE, None)
+    regions = frozenset(_REGION_OF.findall(" ".join(found["topology.kubernetes.io/zone"])))
+    return {**found, REGION: regions}
+
+
+def _place(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
+    """Zone, instance type, architecture, ... that the pod selects, and no node of the pool has."""
+    values = node_values(pool)
+    for key, value in (spec.get("nodeSelector") or {}).items():
+        if value not in values.get(key, (value,)):
+            yield _elsewhere(f"{path}.nodeSelector[{key}]", pool, key, value, values[key])
+    nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+    wrong = [
+        next((each for each in term.get("matchExpressions") or () if not _met(each, values)), None) for term in terms
+    ]
+    # Terms are alternatives.
+    if wrong and (first := wrong[0]) is not None and all(each is not None for each in wrong):
+        key, text = first["key"], f"{first['operator']} {', '.join(map(str, first.get('values') or ()))}".strip()
+        yield _elsewhere(f"{path}.affinity.nodeAffinity[{key}]", pool, key, text, values[key])
+
+
+def _met(expression: Mapping[str, Any], values: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a node of the pool can meet an expression; one about another label counts as met."""
+    has = values.get(expression.get("key", ""))
+    wanted = set(map(str, expression.get("values") or ()))
+    if has is None:
+        return True
+    match expression.get("operator"):
+        case "In":
+            return bool(has & wanted)
+        case "NotIn":
+            return bool(has - wanted)
+        case "DoesNotExist":
+            return False
+        case _:
+            return True
+
+
+def _elsewhere(path: str, pool: PoolSpec, key: str, value: str, has: frozenset[str]) -> Problem:
+    listed = ", ".join(sorted(has))
+    rule = f"nodes of pool {pool.name} have {key} {listed}"
+    return Problem(path, rule, value, f"Remove it, write {listed}, or select a pool that has it.")
 
 
 def tolerates(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
@@ -163,9 +224,14 @@ def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[P
         yield Problem(where, rule, int(amount), f"Request a MIG instance; a node has {others}.")
     elif name.startswith(keys.MIG) and pool.gpu is not None:
         rule = f"pool {pool.name} has no such MIG instance"
-        yield Problem(where, rule, int(amount), f"A node has {others}; or change the pool's MIG layout (`mig`).")
+        yield Problem(
+            where,
+            rule,
+            int(amount),
+            f"Request what a node has ({others}), or change the MIG layout (`mig`) of the pool.",
+        )
     else:
-        fix = f"A node has {others}; use another pool."
+        fix = f"Use another pool; a node of this one has {others}."
         yield Problem(where, f"pool {pool.name} doesn't offer it", int(amount), fix)
 
 
@@ -186,7 +252,7 @@ def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[
             yield Problem(f"{path}.resources[{name}]", rule, requested, "Request less, or use a pool of larger nodes.")
 
 
-def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
+def _space(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
     """Ephemeral storage on the node's disk, without images. A node whose disk is full evicts its pods."""
     sizes = [
         volume["emptyDir"]["sizeLimit"]
@@ -194,6 +260,12 @@ def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
         if "sizeLimit" in volume.get("emptyDir", {}) and "medium" not in volume["emptyDir"]
     ]
     requested = sum((parse(size) for size in sizes if is_amount(size)), Decimal(0)) / 2**30
+    # What the kubelet keeps (karpenter-provider-aws v1.14.1, instancetype/types.go: 1 Gi and a tenth).
+    largest, asked = pool.scratch_gib * 9 // 10 - 1, wanted.get(keys.EPHEMERAL_STORAGE, Decimal(0)) / 2**30
+    if asked > largest:
+        rule = f"a node of pool {pool.name} has {largest} GiB of {keys.EPHEMERAL_STORAGE} for pods"
+        fix = f"Request at most {largest}Gi, use a volume claim instead, or raise `disk.sizeGib` of the pool."
+        yield Problem(f"{path}.resources[{keys.EPHEMERAL_STORAGE}]", rule, f"{asked:.0f} GiB", fix)
     left = pool.scratch_gib * (100 - DISK_KEPT_PERCENT) // 100
     if requested > left:
         rule = f"a node of pool {pool.name} has {left} GiB of disk for ephemeral storage and images"

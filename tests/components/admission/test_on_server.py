@@ -17,11 +17,13 @@ from components.workloads.pods import Claim, Pod, Resources
 from components.workloads.target import Target
 from components.workloads.training_job import TrainingJobArgs, training_job
 from sandbox.kubernetes.client import ApiError, KubeClient
+from slipway.why.judge import as_served, denied
 from spec.pools import resolve_all
 from spec.settings import load, read_stack
 from spec.settings.admission import Action
 from tests.components.admission.acts import ACTS
 from tests.components.admission.cases import ACCEPTED, DENIED
+from tests.components.admission.changes import changed
 from tests.components.admission.samples import (
     CONTEXT,
     CUSTOM,
@@ -99,6 +101,34 @@ def test_an_invalid_workload_is_denied_with_a_fix(client: KubeClient, rule: str,
     message = refusal(client, workload, rule) or ""
     assert f"ValidatingAdmissionPolicy '{rule}.platform.slipway'" in message
     assert text in message
+
+
+COUNT = 120
+"""Objects with one to four changes each, each against every rule of its kind: about 10 s of dry runs."""
+
+
+def test_the_judge_of_files_agrees_with_the_api_server(client: KubeClient) -> None:
+    """`slipway why FILE` evaluates the same rules without a server (ADR 0126). What the server refuses for another
+    reason than a rule is not compared."""
+    target = Target(pools=CONTEXT.pools, namespace="it", queue=None, labels={TEAM: "vision"})
+    found, compared = [], 0
+    for manifest in changed(COUNT, seed=2026):
+        served = as_served(manifest, target)
+        # The namespaces of the others are not known to be in effect yet.
+        for rule in (RULES[name] for name in DENIED):
+            if not any(kind.kind == manifest["kind"] for kind in rule.kinds):
+                continue
+            message = refusal(client, manifest, rule.name)
+            if message is not None and "ValidatingAdmissionPolicy" not in message:
+                continue
+            compared += 1
+            judged = denied(rule, served, replace(target, namespace=rule.name))
+            if (judged is None) != (message is None) or (
+                judged is not None and sorted(judged) != sorted((message or "").partition("denied request: ")[2])
+            ):
+                found.append((rule.name, manifest, message, judged))
+    assert compared > COUNT
+    assert not found, [(rule, message, judged) for rule, _, message, judged in found] + found[:1]
 
 
 def test_every_rule_has_accepted_and_denied_cases() -> None:

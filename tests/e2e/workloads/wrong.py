@@ -214,12 +214,12 @@ USUAL: Final[Mapping[str, tuple[Held | None, Held, bool]]] = {
         False,
     ),
     "wrong priority": (
-        Held(layer=Layer.ADMISSION, words="(given: urgent); next: use one of production-inference"),
+        Held(layer=Layer.ADMISSION, words="urgent is not for teams; next: use one of production-inference"),
         Held(layer=Layer.ADMISSION, words="urgent is not for teams; next: use one of production-inference"),
         True,
     ),
     "wrong queue priority": (
-        Held(layer=Layer.ADMISSION, words="(given: urgent); next: use one of production-inference"),
+        Held(layer=Layer.ADMISSION, words="rule priorityClass: the priority class urgent is not for teams"),
         Held(layer=Layer.ADMISSION, words="rule priorityClass: the priority class urgent is not for teams"),
         True,
     ),

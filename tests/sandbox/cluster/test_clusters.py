@@ -37,7 +37,8 @@ class FakeServers:
             msg = "no room"
             raise SandboxError(msg)
         self.started.append(slot)
-        process: Any = SimpleNamespace(exit_code=None, spec=SimpleNamespace(log=Path("/nowhere")))
+        process: Any = SimpleNamespace(exit_code=None, kept=False, spec=SimpleNamespace(log=Path("/nowhere")))
+        process.returns = lambda: process.exit_code is None
         return ApiServer(slot, ClusterEndpoint(f"https://{slot}", "Q0E="), process, version)
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
@@ -242,3 +243,15 @@ def test_a_cluster_whose_upgrade_fails_is_gone(servers: FakeServers) -> None:
     with pytest.raises(SandboxError, match="no room"):
         pool.create("dev", "1.35")
     assert pool.get("dev") is None
+
+
+def test_a_cluster_that_is_made_anew_gets_another_api_server(servers: FakeServers) -> None:
+    """Nothing of the former one is in it: the names of its objects are free."""
+    pool = ClusterPool(servers)
+    first = pool.create("dev", "1.35", "10:00")
+    assert pool.create("dev", "1.35", "10:00") == pool.create("dev", "1.35") == first
+    assert servers.stopped == []
+    second = pool.create("dev", "1.35", "11:00")
+    assert second != first
+    assert servers.stopped == ["api-1"]
+    assert pool.create("dev", "1.35", "11:00") == pool.get("dev") == second

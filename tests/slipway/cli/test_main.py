@@ -58,7 +58,7 @@ def test_a_folder_for_the_report_that_cannot_be_written_is_refused_before_the_pr
 def test_an_unknown_command_is_refused_with_the_list_of_commands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["launch"])
-    assert "'up', 'preview', 'refresh', 'destroy', 'recover', 'init', 'check'" in capsys.readouterr().err
+    assert "'up', 'preview', 'refresh', 'destroy', 'recover', 'state', 'init', 'check'" in capsys.readouterr().err
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

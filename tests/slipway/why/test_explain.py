@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from sandbox.nodes.spec import OWNER
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from tests.slipway.why.objects import (
+    POOL,
     Object,
     bound,
     bundle,
@@ -56,6 +58,25 @@ def ended(code: int, reason: str) -> Object:
     return pod(owner=JOB, phase="Failed", containerStatuses=[{"name": "main", "image": "a", "state": state}])
 
 
+def serving(kind: str, **status: Any) -> Bundle:
+    """An object whose only pod is ready."""
+    subject = obj(kind, "llm", status=status)
+    ready = bound(owner=subject) | {"status": {"phase": "Running", "conditions": [condition("Ready", "True")]}}
+    return bundle(subject, ready)
+
+
+def on_pool(name: str, device: str = "nvidia.com/mig-1g.5gb") -> Object:
+    """A pod that waits for a node of a pool."""
+    container = {"name": "main", "image": "a:1", "resources": {"limits": {device: "1"}}}
+    spec = {"nodeSelector": {POOL: name}, "tolerations": [{"operator": "Exists"}], "containers": [container]}
+    return unscheduled("0/3 nodes are available: 3 Insufficient a.", spec=spec)
+
+
+MIG_REFUSED = (
+    "Error creating: pods \"a\" is forbidden: ValidatingAdmissionPolicy 'gpu-pool.platform.slipway' with binding "
+    "'gpu-pool.platform.slipway' denied request: no pool fits this pod, it would stay pending forever: it requests "
+    "nvidia.com/mig-3g.20gb 1. Nodes offer: a100 (nvidia.com/mig-1g.5gb 56). Select the pool and tolerate its taints"
+)
 DEADLINE = "Job was active longer than specified deadline"
 CASES: dict[str, tuple[Bundle, Layer, str]] = {
     "finished": (of_job(subject=job(condition("Complete", "True", "CompletionsReached"))), Layer.FINISHED, ""),
@@ -73,6 +94,49 @@ CASES: dict[str, tuple[Bundle, Layer, str]] = {
         bundle(obj("RayJob", "tune", status={"jobStatus": "FAILED", "message": "Job entrypoint exited with 1"})),
         Layer.FAILED,
         "Job entrypoint exited with 1",
+    ),
+    "a RayJob whose deployment failed": (
+        bundle(obj("RayJob", "tune", status={"jobDeploymentStatus": "Failed", "reason": "SubmissionFailed"})),
+        Layer.FAILED,
+        "SubmissionFailed",
+    ),
+    "a RayJob that is tried again": (
+        bundle(obj("RayJob", "tune", status={"jobDeploymentStatus": "Retrying", "jobStatus": "FAILED"})),
+        Layer.CONTROLLER,
+        "it has no pods",
+    ),
+    "a RayService whose application is not ready": (
+        serving("RayService", conditions=[condition("Ready", "False", "ZeroServeEndpoints", "no Serve endpoints yet")]),
+        Layer.CONTAINER,
+        "its 1 pods run, and it is not ready: no Serve endpoints yet",
+    ),
+    "a RayService that has not reported": (serving("RayService"), Layer.CONTAINER, "it has not reported"),
+    "a RayService that serves": (serving("RayService", conditions=[condition("Ready", "True")]), Layer.RUNS, "1 of 1"),
+    "an InferenceService that is not ready": (
+        serving("InferenceService", conditions=[condition("Ready", "False", "", "Ingress not ready")]),
+        Layer.CONTAINER,
+        "Ingress not ready",
+    ),
+    "a Deployment that is not available": (
+        serving("Deployment", conditions=[condition("Available", "False", "MinimumReplicasUnavailable", "no minimum")]),
+        Layer.CONTAINER,
+        "it is not available: no minimum",
+    ),
+    "a NodePool that is not ready": (
+        bundle(
+            on_pool("a100"),
+            obj("NodePool", "a100", status={"conditions": [condition("Ready", "False", "", "NodeClassReady=False")]}),
+        ),
+        Layer.NODE,
+        "nodepool/a100 is not ready: NodeClassReady=False",
+    ),
+    "a MIG profile that no pool has": (
+        bundle(
+            (rejected := job(template={"spec": on_pool("a100", "nvidia.com/mig-3g.20gb")["spec"]})),
+            events=(event(rejected, "FailedCreate", MIG_REFUSED),),
+        ),
+        Layer.ADMISSION,
+        "it requests nvidia.com/mig-3g.20gb 1; pool a100 has no such MIG instance (given: 1)",
     ),
     "a Workflow that succeeded": (bundle(obj("Workflow", "w", status={"phase": "Succeeded"})), Layer.FINISHED, ""),
     "in the queue": (
@@ -199,6 +263,22 @@ def test_the_answer_names_the_layer_and_the_cause(case: str) -> None:
     assert bool(answer.part.fix) is answer.held
 
 
+def test_a_rayjob_of_the_sandbox_is_not_sent_to_logs_that_nothing_writes() -> None:
+    simulated = obj("Node", "cpu-0", metadata={"annotations": {OWNER: "dev"}})
+    failed = obj("RayJob", "tune", status={"jobDeploymentStatus": "Failed", "reason": "SubmissionFailed"})
+    assert "in the sandbox nothing runs in pods" in explain(bundle(failed, simulated)).part.fix
+    assert "submitter" in explain(bundle(failed, obj("Node", "cpu-0"))).part.fix
+
+
+def test_what_can_never_run_comes_before_what_waits() -> None:
+    waits = unscheduled(NO_CLAIM, name="a", owner=JOB)
+    state = {"name": "main", "image": "a:9", "state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}
+    never = bound(owner=JOB, containerStatuses=[state]) | {"metadata": {**pod("b", owner=JOB)["metadata"]}}
+    answer = explain(of_job(waits, never))
+    assert (answer.part.layer, answer.part.never) == (Layer.IMAGE, True)
+    assert "has an image that can't be pulled" in answer.sentence
+
+
 def test_of_several_pods_the_one_that_came_least_far_answers() -> None:
     first = unscheduled(NO_CLAIM, name="a", owner=JOB)
     second = waiting("ImagePullBackOff") | {"metadata": {**pod("b", owner=JOB)["metadata"]}}
@@ -283,6 +363,6 @@ def test_text_and_document_have_what_was_not_read() -> None:
 
 
 def test_of_what_does_not_exist_yet_the_sentence_says_would() -> None:
-    assert Answer(subject="job/a", part=PART, planned=True).sentence.startswith("job/a would wait for a volume: claim")
+    assert Answer(subject="job/a", part=PART, planned=True).sentence.startswith("job/a would get no volume: claim")
     runs = Answer(subject="job/a", part=Part(layer=Layer.RUNS, cause=""))
     assert (runs.sentence, runs.held) == ("job/a runs.", False)

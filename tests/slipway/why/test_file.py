@@ -50,6 +50,20 @@ def job(devices: dict[str, str] | None = None, **more: Any) -> Object:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {**spec, "template": template}}
 
 
+def autoscaler(*metrics: Object) -> Object:
+    spec = {"scaleTargetRef": {"kind": "Deployment", "name": "a"}, "maxReplicas": 2, "metrics": list(metrics)}
+    return {
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "a"}, "spec": spec
+    }  # fmt: skip
+
+
+def claim(**more: Any) -> Object:
+    spec = {"storageClassName": "gp3", "accessModes": ["ReadWriteOnce"], **more}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"}, "spec": spec}
+
+
+_TERM: Final = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {"app": "a"}}}
+APART: Final = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_TERM]}}
 BARE: Final = {"name": "main", "image": "registry.example.com/a:1"}
 _MOUNT: Final = {"volumeMounts": [{"name": "d", "mountPath": "/d"}]}
 _WRITER: Final = {"name": "main", "image": "registry.example.com/a:1", **_MOUNT}
@@ -83,13 +97,19 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         "a node of pool a100 has 56 (given: 57)",
     ),
     "more CPUs than any node": (
-        job({"cpu": "500"}, pod__nodeSelector={POOL: "cpu"}),
+        job({"cpu": "500"}, pod__nodeSelector={POOL: "cpu"}, pod__tolerations=None),
         Layer.SCHEDULER,
         "15.39 of cpu for pods",
     ),
-    "an unknown label": (job(pod__nodeSelector={POOL: "b200"}), Layer.SCHEDULER, "must have the labels that the pod"),
+    "an unknown label": (job(pod__nodeSelector={POOL: "b200"}), Layer.ADMISSION, "must have the labels that the pod"),
     "more pods than nodes hold": (
-        job({"cpu": "9"}, pod__nodeSelector={POOL: "cpu"}, spec__parallelism=7, spec__completions=7),
+        job(
+            {"cpu": "9"},
+            pod__nodeSelector={POOL: "cpu"},
+            pod__tolerations=None,
+            spec__parallelism=7,
+            spec__completions=7,
+        ),
         Layer.QUOTA,
         "64 of cpu fits 6 (given: 7)",
     ),
@@ -98,24 +118,32 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         Layer.VOLUME,
         "the platform makes no claim of that name",
     ),
-    "a wrong priority": (job(pod__priorityClassName="urgent"), Layer.ADMISSION, "(given: urgent)"),
+    "a wrong priority": (
+        job(pod__priorityClassName="urgent"),
+        Layer.ADMISSION,
+        "priority class urgent is not for teams",
+    ),
     "a wrong priority of the workload": (
         job(labels={QUEUE: "default", "kueue.x-k8s.io/priority-class": "urgent"}),
         Layer.ADMISSION,
-        "(given: urgent)",
+        "rule priorityClass: the priority class urgent is not for teams",
     ),
-    "no deadline": (job(spec__activeDeadlineSeconds=None), Layer.ADMISSION, "spec.activeDeadlineSeconds: a job must"),
-    "a deadline of a month": (job(spec__activeDeadlineSeconds=30 * 86400), Layer.ADMISSION, "(given: 2592000)"),
-    "too many retries": (job(spec__backoffLimit=99), Layer.ADMISSION, "spec.backoffLimit: a job must be bounded"),
+    "no deadline": (job(spec__activeDeadlineSeconds=None), Layer.ADMISSION, "fix activeDeadlineSeconds"),
+    "a deadline of a month": (
+        job(spec__activeDeadlineSeconds=30 * 86400),
+        Layer.ADMISSION,
+        "fix activeDeadlineSeconds",
+    ),
+    "too many retries": (job(spec__backoffLimit=99), Layer.ADMISSION, "a job must be bounded: fix backoffLimit"),
     "spot without a claim": (
         job({"nvidia.com/gpu": "1"}, pod__nodeSelector={POOL: "gpu-spot"}),
         Layer.ADMISSION,
-        "can interrupt nodes of Spot",
+        "rule spotCheckpoint: the nodes of pool gpu-spot are Spot",
     ),
     "spot without evictions": (
         job(SHARE, pod__nodeSelector={POOL: "gpu-spot"}, **WRITES, annotations=KEPT),
         Layer.ADMISSION,
-        "the nodes of pool gpu-spot are Spot, and Karpenter does not evict pods",
+        "rule spotEviction: the nodes of pool gpu-spot are Spot",
     ),
     "a pool of the queue's choice without evictions": (
         job(SHARE, pod__nodeSelector=None, **WRITES, annotations=KEPT),
@@ -125,12 +153,62 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
     "an image without a tag": (
         job(pod__containers=[{"name": "main", "image": "a", "resources": {"limits": {MIG: "1"}}}]),
         Layer.ADMISSION,
-        "an image must be pinned",
+        "rule imageTag: image a has no fixed version",
     ),
     "an init container's image without a tag": (
         job(pod__initContainers=[{"name": "first", "image": "a"}]),
         Layer.ADMISSION,
-        "initContainers.first.image",
+        "rule imageTag: image a has no fixed version",
+    ),
+    "an autoscaler on a metric that nothing serves": (
+        autoscaler({"type": "External", "external": {"metric": {"name": "queue_depth"}}}),
+        Layer.CONTROLLER,
+        "(external.metrics.k8s.io): the autoscaler would never scale (given: queue_depth)",
+    ),
+    "an autoscaler on a metric of pods that nothing serves": (
+        autoscaler({"type": "Pods", "pods": {"metric": {"name": "requests"}}}),
+        Layer.CONTROLLER,
+        "custom.metrics.k8s.io",
+    ),
+    "an autoscaler of KEDA without KEDA": (
+        {
+            "apiVersion": "keda.sh/v1alpha1",
+            "kind": "ScaledObject",
+            "metadata": {"name": "a"},
+            "spec": {"scaleTargetRef": {"name": "a"}, "maxReplicaCount": 2, "triggers": []},
+        },
+        Layer.CONTROLLER,
+        "ScaledObject needs the add-on keda",
+    ),
+    "a claim of a class that is not there": (
+        claim(storageClassName="gp4"),
+        Layer.VOLUME,
+        "no StorageClass of that name (given: gp4)",
+    ),
+    "a disk for many pods": (
+        claim(accessModes=["ReadWriteMany"]),
+        Layer.VOLUME,
+        "volumes of class gp3 (ebs.csi.aws.com) don't have the access mode ReadWriteMany",
+    ),
+    "a zone that its pool does not have": (
+        job(pod__nodeSelector={POOL: "a100", "topology.kubernetes.io/zone": "us-east-1f"}),
+        Layer.SCHEDULER,
+        "nodes of pool a100 have topology.kubernetes.io/zone us-east-1a, us-east-1b (given: us-east-1f)",
+    ),
+    "more zones than there are": (
+        job(pod__affinity=APART, pod_labels={"app": "a"}, spec__parallelism=3, spec__completions=3),
+        Layer.SCHEDULER,
+        "its pods have to be in different zones, and pool a100 has 2 (given: 3)",
+    ),
+    "a GPU without a pool": (
+        job({"nvidia.com/mig-9g.90gb": "1"}, pod__nodeSelector=None),
+        Layer.ADMISSION,
+        "pool a100 has no such MIG instance",
+    ),
+    "a privileged container": (
+        job(pod__containers=[{**BARE, "securityContext": {"privileged": True}}], pod__tolerations=None),
+        Layer.ADMISSION,
+        "rule hostAccess: pods of a team have no access to their node: remove privileged of container main",
     ),
     "an add-on that is not installed": (
         {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "a"}, "spec": {}},
@@ -150,6 +228,27 @@ def test_a_wrong_variant_names_its_layer(case: str) -> None:
     assert "would" in found.sentence
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        autoscaler({"type": "Resource", "resource": {"name": "cpu"}}),
+        claim(),
+        claim(storageClassName=None),
+        job(pod__affinity=APART, pod_labels={"app": "a"}, spec__parallelism=2, spec__completions=2),
+        job(pod__affinity=APART, pod_labels={"app": "b"}, spec__parallelism=3, spec__completions=3),
+        job(pod__nodeSelector={POOL: "a100", "topology.kubernetes.io/zone": "us-east-1b"}),
+    ],
+)
+def test_what_the_cluster_serves_is_accepted(manifest: Object) -> None:
+    found = asked(manifest)
+    assert not found.held, found.text()
+
+
+def test_a_gpu_pod_without_a_selector_names_the_pools() -> None:
+    found = asked(CASES["a GPU without a pool"][0])
+    assert "a100 (nvidia.com/mig-1g.5gb 56), gpu-spot (nvidia.com/gpu 4), h100 (nvidia.com/gpu 1)" in found.part.fix
+
+
 def test_the_right_job_is_accepted_with_where_it_runs() -> None:
     found = asked(job(spec__parallelism=2, spec__completions=2))
     assert found.sentence == "job/train would be accepted: 2 pods on a100."
@@ -163,7 +262,7 @@ def test_an_object_without_a_name_is_called_by_the_beginning_of_one() -> None:
 
 
 def test_pods_without_requests_are_not_said_to_exceed_a_share() -> None:
-    assert not asked(job({}, pod__nodeSelector={POOL: "cpu"}, pod__containers=[BARE])).held
+    assert not asked(job({}, pod__nodeSelector={POOL: "cpu"}, pod__tolerations=None, pod__containers=[BARE])).held
 
 
 def test_without_a_queue_label_kueue_queues_kinds_that_it_manages() -> None:
@@ -207,11 +306,13 @@ def test_a_claim_of_the_same_file_is_there() -> None:
 def test_every_other_problem_is_listed_too() -> None:
     manifest = copy.deepcopy(CASES["no toleration"][0])
     manifest["spec"]["activeDeadlineSeconds"] = None
-    assert [one.source for one in asked(manifest).part.evidence] == ["also admission"]
+    assert [one.source for one in asked(manifest).part.evidence] == ["rule gpu-pool of the stack", "also admission"]
 
 
 def test_a_deadline_that_nodes_do_not_outlast_is_a_note() -> None:
-    found = asked(job({"cpu": "1"}, pod__nodeSelector={POOL: "cpu"}, spec__activeDeadlineSeconds=10 * 86400))
+    found = asked(
+        job({"cpu": "1"}, pod__nodeSelector={POOL: "cpu"}, pod__tolerations=None, spec__activeDeadlineSeconds=864000)
+    )
     assert not found.held
     assert [one.source for one in found.part.evidence] == ["note"]
 

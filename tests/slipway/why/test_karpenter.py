@@ -29,7 +29,7 @@ MIG: Final = "nvidia.com/mig-1g.5gb"
 @pytest.fixture(scope="module")
 def elastic(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Elastic]:
     with elastic_plane(tmp_path_factory.mktemp("why"), shared, GATES) as started:
-        for name in ("a100", "cpu"):
+        for name in ("a100", "cpu", "gpu-spot"):
             started.pool(pools()[name])
         yield started
 
@@ -85,3 +85,37 @@ def test_capacity_that_ec2_refuses_is_named_with_its_error(elastic: Elastic, sta
     answer = until(elastic, name, Layer.EC2_CAPACITY, stack=stack)
     ec2.write(elastic.home, Ec2())
     assert answer.part.layer is Layer.EC2_CAPACITY, answer
+
+
+@pytest.mark.parametrize("stack", [True, False])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("topology.kubernetes.io/zone", "us-east-1f"), ("kubernetes.io/arch", "arm64"), ("example.com/rack", "7")],
+)
+def test_what_no_pool_has_is_said_to_be_so(elastic: Elastic, key: str, value: str, stack: bool) -> None:
+    name = f"{value}-{stack}".lower()
+    manifest = pod(name, "cpu", {"cpu": "1"})
+    manifest["spec"]["nodeSelector"][key] = value
+    elastic.client.create(manifest, "test")
+    # Without the stack only Karpenter's event says so, after the scheduler's.
+    end = time.monotonic() + SECONDS
+    answer = until(elastic, name, Layer.SCHEDULER, stack=stack)
+    while not answer.part.never and time.monotonic() < end:
+        time.sleep(0.2)
+        answer = until(elastic, name, Layer.SCHEDULER, stack=stack)
+    assert answer.part.never, answer.text()
+    assert key in answer.part.cause
+    assert "wait" not in answer.part.fix
+
+
+def test_spot_that_is_refused_everywhere_is_not_waited_for(elastic: Elastic) -> None:
+    """The second pod's event does not name the pool: Karpenter leaves out one whose types EC2 has all refused."""
+    ec2.write(elastic.home, Ec2((Refusal(),)))
+    answers = []
+    for name in ("spot-first", "spot-second"):
+        elastic.client.create(pod(name, "gpu-spot", {"nvidia.com/gpu": "1"}), "test")
+        answers.append(until(elastic, name, Layer.EC2_CAPACITY))
+    ec2.write(elastic.home, Ec2())
+    for answer in answers:
+        assert answer.part.layer is Layer.EC2_CAPACITY, answer.text()
+        assert "autoscaler" not in answer.part.fix

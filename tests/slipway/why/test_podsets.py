@@ -223,7 +223,7 @@ def test_a_right_job_is_held_by_nothing_and_spot_needs_no_claim() -> None:
         (job(ttlSecondsAfterFinished=86400), Layer.ADMISSION, "ttlSecondsAfterFinished"),
         (job(backoffLimit=21, activeDeadlineSeconds=60), Layer.ADMISSION, "backoffLimit"),
         (job(replicas=100), Layer.QUOTA, "(given: 100)"),
-        (job(replicas=0, minReplicas=100), Layer.QUOTA, "(given: 100)"),
+        (job(replicas=0, minReplicas=100), Layer.ADMISSION, "minReplicas of group"),
         (job(replicas=25, numOfHosts=4), Layer.QUOTA, "(given: 100)"),
     ],
 )

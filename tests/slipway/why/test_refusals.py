@@ -216,8 +216,3 @@ def test_where_karpenter_wants_a_pod() -> None:
         "node": "ip-10",
     }
     assert messages.nominated("something else") == {}
-
-
-def test_quotas_of_an_account_are_not_capacity() -> None:
-    assert messages.quota_code("with fleet error(s), VcpuLimitExceeded: You have requested more") == "VcpuLimitExceeded"
-    assert messages.quota_code("InsufficientInstanceCapacity: We currently do not have") == ""

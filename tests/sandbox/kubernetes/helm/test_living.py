@@ -11,11 +11,13 @@ import pytest
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.helm.running import Readiness
 from sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.waiting import until
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from tests.sandbox.kubernetes.helm.charts import needs_helm, write_chart
 from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = [pytest.mark.sandbox, needs_helm]
 
@@ -115,3 +117,23 @@ def test_an_upgrade_whose_pod_fits_nowhere_is_rolled_back_after_it_said_why(
     live = client.get(Ref("apps/v1", "Deployment", "web", "upgraded"))
     assert live is not None
     assert not live["spec"]["template"]["spec"].get("nodeSelector")
+
+
+def test_a_workload_that_was_scaled_or_deleted_by_hand_is_reported_by_a_refresh(
+    hooks: Hooks, client: KubeClient
+) -> None:
+    """No `up` repairs that: the inputs of the release are the same."""
+    id, outputs, inputs = hooks.create(RELEASE, release("drifted"))
+    web = Ref("apps/v1", "Deployment", "web", "drifted")
+    hooks.read(RELEASE, id, outputs, inputs)
+    assert "drifted" not in hooks.noted()
+    client.merge(web, {"spec": {"replicas": 0}})
+    hooks.read(RELEASE, id, outputs, inputs)
+    fix = "`kubectl scale deployment/web -n drifted --replicas=2`"
+    assert hooks.noted()["drifted"] == f"Deployment drifted/web has 0 replicas, and its release 2: {fix}"
+    client.delete(web, "Foreground")
+    until(lambda: client.get(web) is None or None, SECONDS, "it stays")
+    hooks.read(RELEASE, id, outputs, inputs)
+    assert "Deployment drifted/web is gone" in hooks.noted()["drifted"]
+    hooks.delete(RELEASE, id, outputs, inputs)
+    assert "drifted" not in hooks.noted()

@@ -1,0 +1,173 @@
+"""What the stack's admission rules refuse of a manifest, by their own expressions: the rules of `components.admission`,
+evaluated without an API server (ADR 0126)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from components.addons.kueue import FRAMEWORKS
+from components.admission import Rule, StackContext, kinds
+from components.admission import rules as every_rule
+from components.workloads.target import Target
+from slipway.why import cel
+from slipway.why.answer import Evidence, Part
+from slipway.why.bundle import Object
+from slipway.why.podsets import PodSet, podsets
+from slipway.why.refusals import refusal
+from spec.jobs import GATE, QUEUE
+from spec.settings.admission import Action, Admission
+from spec.teams.labels import PRIORITIES
+
+USER: Final = "slipway-why"
+"""Name of the member of a team who would create the object."""
+GPU_POOL: Final = "rule gpuPool: "
+"""Begins the refusal of pods with GPUs that fit no pool (`components.admission.gpus`)."""
+_RETRIES: Final = 6
+"""`backoffLimit` of a Job without one (kubernetes 1.36, pkg/apis/batch/v1/defaults.go); those of a CronJob get it when
+they are made."""
+
+
+def refusals(manifest: Object, target: Target, settings: Admission) -> Iterator[Part]:
+    """What the rules that deny refuse, each with the message that the API server would give.
+
+    Args:
+        manifest: The object.
+        target: What the stack offers in its namespace.
+        settings: Which rules are on.
+    """
+    context = StackContext(pools=target.pools, queues=target.queue is not None, max_replicas=settings.max_replicas)
+    served = as_served(manifest, target)
+    for rule in every_rule(context):
+        if settings.of(rule.name) is not Action.DENY:
+            continue
+        for one in _checked(rule, served):
+            message = denied(rule, one, target)
+            if message is not None:
+                yield _part(rule, message)
+
+
+def _checked(rule: Rule, served: Object) -> Iterator[Object]:
+    """The object, or its pods: those of a rule for pods alone are refused to their controller."""
+    group = str(served.get("apiVersion") or "").rpartition("/")[0]
+    if any((one.group, one.kind) == (group, served.get("kind")) for one in rule.kinds):
+        yield served
+    elif {one.kind for one in rule.kinds} == {kinds.POD.kind}:
+        for one in podsets(served):
+            yield {"apiVersion": "v1", "kind": kinds.POD.kind, "metadata": dict(one.metadata), "spec": one.spec}
+
+
+def _part(rule: Rule, message: str) -> Part:
+    text = f"ValidatingAdmissionPolicy '{rule.name}.' with binding '{rule.name}' denied request: {message}"
+    part = refusal(text)
+    assert part is not None  # noqa: S101 - it is written as the API server writes it
+    return part.seen(Evidence(f"rule {rule.name} of the stack", message))
+
+
+def denied(rule: Rule, served: Object, target: Target) -> str | None:
+    """The message of a rule that denies an object; None if it accepts it. An expression without a value denies, as
+    with the policies' `failurePolicy`."""
+    env = _Variables(rule, served, target)
+    try:
+        if cel.compiled(rule.expression)(env) is True:
+            return None
+        return str(cel.compiled(rule.message.expression)(env))
+    except cel.CelError as error:
+        return f"{rule.what} (it can't be evaluated: {error})"
+
+
+class _Variables(dict[str, Any]):
+    """The variables of an expression; those of the rule are evaluated when they are first used."""
+
+    def __init__(self, rule: Rule, served: Object, target: Target) -> None:
+        kind = str(served.get("kind"))
+        labels = {**target.labels, "kubernetes.io/metadata.name": target.namespace}
+        space = {"labels": labels, "annotations": {PRIORITIES: ",".join(target.priorities)}}
+        request = {
+            "operation": "CREATE",
+            "subResource": "",
+            "kind": {"kind": kind},
+            "namespace": target.namespace,
+            "userInfo": {"username": USER, "groups": []},
+        }
+        super().__init__(object=served, oldObject=None, request=request, namespaceObject={"metadata": space})
+        self["variables"] = _Lazy(rule, self)
+
+
+class _Lazy(Mapping[str, Any]):
+    def __init__(self, rule: Rule, env: _Variables) -> None:
+        self._rule, self._env, self._known = rule, env, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = cel.compiled(self._rule.variables[name])(self._env)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rule.variables)
+
+    def __len__(self) -> int:
+        return len(self._rule.variables)
+
+
+# What the rules see is not what the user wrote: defaults of Kubernetes' own kinds, and what webhooks add, come first.
+
+
+def as_served(manifest: Object, target: Target) -> dict[str, Any]:
+    """The object as the rules see it: with the defaults that they read, the queue that Kueue gives it, and what the API
+    server adds to pods."""
+    served: dict[str, Any] = _without_nulls(manifest)
+    kind, spec = str(served.get("kind")), served.get("spec")
+    if is_queued(kind, served, target) and kind != "CronJob":
+        metadata = served.setdefault("metadata", {})
+        metadata["labels"] = {QUEUE: target.queue, **(metadata.get("labels") or {})}
+    if not isinstance(spec, dict):
+        return served
+    if kind == "Job" and "backoffLimit" not in spec:
+        spec["backoffLimit"] = 2**31 - 1 if "backoffLimitPerIndex" in spec else _RETRIES
+    if not any(kind == one.kind for one in kinds.UNCHECKED):
+        for group in podsets(served):
+            _default(group)
+    if kind == kinds.POD.kind:
+        _pod(spec, queued=is_queued(kind, served, target))
+    return served
+
+
+def _without_nulls(value: Any) -> Any:
+    """A copy without the keys whose value is null, which count as absent."""
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
+def _default(group: PodSet) -> None:
+    """A volume without a source is an `emptyDir` (kubernetes 1.36, pkg/apis/core/v1/defaults.go)."""
+    for volume in group.spec.get("volumes") or ():
+        if set(volume) == {"name"}:
+            volume["emptyDir"] = {}
+
+
+def _pod(spec: dict[str, Any], *, queued: bool) -> None:
+    """Tolerations of the extended resources (kubernetes, plugin/pkg/admission/extendedresourcetoleration), and Kueue's
+    gate."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    names = {name for one in containers for name in ((one.get("resources") or {}).get("limits") or {}) if "/" in name}
+    added = [{"key": name, "operator": "Exists"} for name in sorted(names)]
+    spec["tolerations"] = [*(spec.get("tolerations") or ()), *added]
+    if queued:
+        spec["schedulingGates"] = [*(spec.get("schedulingGates") or ()), {"name": GATE}]
+
+
+def is_queued(kind: str, manifest: Object, target: Target) -> bool:
+    """Whether Kueue queues it: by its label, or because it queues every object of the kind in namespaces of teams."""
+    return target.queue is not None and (
+        bool(label(kind, manifest, QUEUE)) or FRAMEWORKS.get(kind) in (target.queued or ())
+    )
+
+
+def label(kind: str, manifest: Object, key: str) -> str:
+    """A label, of a CronJob that of its Jobs; empty if there is none."""
+    metadata = manifest.get("metadata") or {}
+    if kind == "CronJob":
+        metadata = ((manifest.get("spec") or {}).get("jobTemplate") or {}).get("metadata") or {}
+    return str((metadata.get("labels") or {}).get(key) or "")

@@ -1,0 +1,85 @@
+"""What an object asks of the cluster that nothing there serves: metrics of autoscalers, classes of volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from components.admission import kinds
+from components.workloads.target import Target
+from slipway.why.bundle import Object
+from slipway.why.pods import unsupported
+from slipway.why.podsets import podsets
+from spec.settings.addons import AddonSettings
+from spec.settings.addons.observability import KubePrometheusStack
+from spec.settings.addons.serving import Keda
+from spec.settings.problems import Problem
+
+_SCALED_BY_KEDA: Final = "scaledobject.keda.sh/name"
+"""Label by which KEDA's metrics server finds a metric: it serves those of its ScaledObjects alone (keda v2.20.2,
+pkg/provider, GetExternalMetric)."""
+
+
+def metrics(manifest: Object, target: Target) -> Iterator[Problem]:
+    """Metrics that an autoscaler reads and nothing serves: it would never scale."""
+    kind, spec = str(manifest.get("kind")), manifest.get("spec") or {}
+    if target.addons is None:
+        return
+    if kind == kinds.AUTOSCALER.kind:
+        for at, metric in enumerate(spec.get("metrics") or ()):
+            yield from _metric(f"spec.metrics[{at}]", metric, target.addons)
+    elif kind in (kinds.SCALED_OBJECT.kind, kinds.SCALED_JOB.kind):
+        if Keda not in target.addons:
+            yield Problem("kind", f"{kind} needs the add-on keda", None, "Add `keda: {}` to the stack's addons.")
+        for at, trigger in enumerate(spec.get("triggers") or ()):
+            if trigger.get("type") == "prometheus" and KubePrometheusStack not in target.addons:
+                rule = "the trigger prometheus asks Prometheus, and the stack has none"
+                fix = "Add `kubePrometheusStack` to the stack's addons, or scale by another trigger."
+                yield Problem(f"spec.triggers[{at}]", rule, trigger.get("type"), fix)
+
+
+def _metric(path: str, metric: Mapping[str, Any], addons: frozenset[type[AddonSettings]]) -> Iterator[Problem]:
+    kind = str(metric.get("type") or "")
+    if kind not in ("External", "Pods", "Object"):
+        return
+    asked = metric.get(kind.lower()) or {}
+    name = (asked.get("metric") or {}).get("name")
+    labels = ((asked.get("metric") or {}).get("selector") or {}).get("matchLabels") or {}
+    if kind == "External" and Keda in addons and _SCALED_BY_KEDA in labels:
+        return
+    api = "external.metrics.k8s.io" if kind == "External" else "custom.metrics.k8s.io"
+    rule = f"no API server of the platform serves metrics of type {kind} ({api}): the autoscaler would never scale"
+    also = ", which serves the external metrics of ScaledObjects alone" if Keda in addons else ""
+    fix = f"Scale by a ScaledObject of KEDA{also}, or by the type Resource (cpu, memory)."
+    yield Problem(path, rule, name, fix)
+
+
+def classes(manifest: Object, target: Target) -> Iterator[Problem]:
+    """Claims whose class the platform does not have, or whose access mode the class does not."""
+    if target.classes is None:
+        return
+    for path, spec in claims(manifest):
+        name = spec.get("storageClassName")
+        if not name:
+            continue
+        if name not in target.classes:
+            rule, known = "the platform has no StorageClass of that name", ", ".join(sorted(target.classes))
+            yield Problem(f"{path}.storageClassName", rule, name, f"Use one of {known}.")
+        elif wrong := unsupported(target.classes[name], name, spec.get("accessModes") or ()):
+            shared = [one for one, driver in target.classes.items() if not unsupported(driver, "", ["ReadWriteMany"])]
+            other = f", or the class {' or '.join(sorted(shared))}" if shared else ""
+            yield Problem(f"{path}.accessModes", wrong, spec.get("accessModes"), f"Use ReadWriteOnce{other}.")
+
+
+def claims(manifest: Object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Specs of the claims that an object is or makes, each with its path."""
+    spec = manifest.get("spec") or {}
+    if manifest.get("kind") == "PersistentVolumeClaim":
+        yield "spec", spec
+    for at, one in enumerate(spec.get("volumeClaimTemplates") or ()):
+        yield f"spec.volumeClaimTemplates[{at}].spec", one.get("spec") or {}
+    for group in podsets(manifest):
+        for volume in group.spec.get("volumes") or ():
+            template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
+            if template:
+                yield f"{group.name}.volumes.{volume.get('name')}", template.get("spec") or {}

@@ -1,0 +1,119 @@
+"""The rules of the API server, evaluated without one: the cases of `tests/components/admission`, and CEL's own rules.
+
+`tests/components/admission/test_on_server.py` compares verdicts and messages with those of an API server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.admission import rules
+from components.workloads.target import Target
+from slipway.why import cel
+from slipway.why.answer import Layer
+from slipway.why.cel import CelError, compiled
+from slipway.why.judge import as_served, denied, refusals
+from spec.settings.admission import Action, Admission
+from tests.components.admission.actors import EDIT, TEAM, Act
+from tests.components.admission.acts import ACTS, NAMESPACE
+from tests.components.admission.cases import ACCEPTED, DENIED
+from tests.components.admission.samples import CONTEXT, Object, cron_job, deployment, job, spec
+from tests.slipway.why.objects import DEV
+
+ACTING = Target(pools=CONTEXT.pools, namespace=NAMESPACE, queue=None, labels={"platform.slipway/team": TEAM})
+RULES = {rule.name: rule for rule in rules(CONTEXT)}
+TARGET = Target(pools=CONTEXT.pools, namespace="it", labels={"platform.slipway/team": "vision"})
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_expression_of_every_rule_is_compiled(rule: str) -> None:
+    one = RULES[rule]
+    for text in (*one.variables.values(), one.expression, one.message.expression):
+        assert callable(compiled(text))
+
+
+@pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule, cases in DENIED.items() for case in cases])
+def test_what_the_api_server_denies_is_denied_in_its_words(rule: str, case: str) -> None:
+    manifest, text = DENIED[rule][case]
+    assert text in (denied(RULES[rule], as_served(manifest, TARGET), TARGET) or "")
+
+
+@pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule, cases in ACCEPTED.items() for case in cases])
+def test_what_the_api_server_accepts_is_accepted(rule: str, case: str) -> None:
+    manifest = ACCEPTED[rule][case]
+    kinds = {one.kind for one in RULES[rule].kinds}
+    found = denied(RULES[rule], as_served(manifest, TARGET), TARGET) if manifest["kind"] in kinds else None
+    assert found is None
+
+
+CREATED = [act for act in ACTS if (act.actor, act.method) == (EDIT, "POST") and not (act.before or act.subresource)]
+
+
+@pytest.mark.parametrize("act", CREATED, ids=lambda act: act.what)
+def test_what_a_member_creates_is_judged_as_on_a_server(act: Act) -> None:
+    found = {
+        name
+        for name, rule in RULES.items()
+        if any(kind.kind == act.manifest["kind"] for kind in rule.kinds)
+        and denied(rule, as_served(act.manifest, ACTING), ACTING) is not None
+    }
+    assert act.rule in found if act.rule in RULES else act.rule or not found
+
+
+def test_a_rule_that_does_not_deny_refuses_nothing() -> None:
+    wrong = job(spec(hostNetwork=True))
+    assert [part.layer for part in refusals(wrong, DEV, Admission())] == [Layer.ADMISSION]
+    assert list(refusals(wrong, DEV, Admission.model_validate({"hostAccess": Action.WARN}))) == []
+
+
+@pytest.mark.parametrize(
+    ("manifest", "refused"),
+    [
+        (job(backoffLimit=None), False),  # Kubernetes sets 6
+        (job(backoffLimit=None, backoffLimitPerIndex=1), True),  # and no limit for those that have one by index
+        (cron_job(backoffLimit=None), True),  # but not in the template of a CronJob
+        (deployment(spec(volumes=[{"name": "tmp"}])), False),  # an emptyDir
+        (job(spec(nodeSelector=None)), False),
+        ({**job(), "metadata": {"name": "it", "labels": None}}, False),  # Kueue adds its queue
+    ],
+)
+def test_defaults_come_before_rules(manifest: Object, refused: bool) -> None:
+    assert bool(list(refusals(manifest, DEV, Admission()))) is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 + 2 * 3 == 7 ? 'yes' : 'no'", "yes"),
+        ("[1, 2, 3].filter(n, n > 1).map(n, n * 2).sum()", 10),
+        ("[1, 2].map(n, n > 1, string(n)).join(',')", "2"),
+        ("has(a.b) && a.b == 'x'", True),
+        ("has(a.c)", False),
+        ("'b' in a && 2 in [1, 2] && !(true == 1)", True),
+        ("a.c == 1 || true", True),
+        ("false && a.c", False),
+        ("[1, 0].exists(n, n == 1 || a.c)", True),
+        ('r"\\d" + "\\n"', "\\d\n"),
+        ("'a,b'.split(',').size() + 'abc'.substring(1).size()", 4),
+        ("{'k': dyn([1])}.k[0]", 1),
+        ("quantity('2').asInteger() - -1", 3),
+        ("type(1) == int && type('1') == string", True),
+        ("'3'.matches('^[0-9]$') && int('3') == 3", True),
+    ],
+)
+def test_expressions(text: str, value: Any) -> None:
+    assert compiled(text)({"a": {"b": "x"}}) == value
+
+
+@pytest.mark.parametrize("text", ["a.c", "1 + 'a'", "'a' < 1", "[1][1]", "!1", "a.b.c", "quantity('x')", "int('x')"])
+def test_an_expression_without_a_value_is_an_error(text: str) -> None:
+    with pytest.raises(CelError):
+        compiled(text)({"a": {"b": "x"}})
+
+
+@pytest.mark.parametrize("text", ["a ? b", "unknown(1)", "1 +", "(1", "a b", "@"])
+def test_what_is_not_of_the_language_is_an_error(text: str) -> None:
+    with pytest.raises(CelError):
+        cel.compiled(text)
