@@ -233,6 +233,7 @@ class Sandbox:
             moto = starting.result()
         self._stops.append(("moto", moto.stop))
         notes, charts = Notes(home), Charts(lambda: asked.charts(home))
+        self._supervisor.keep()
         self._publish(moto, self._serve_aws(moto, notes, charts), self._serve_kubernetes(notes, charts))
 
     def _start_clusters(self, etcd: Etcd) -> None:

@@ -33,6 +33,8 @@ class NoteKind(StrEnum):
     """A custom resource whose CRD is missing: a permissive CRD takes its place."""
     LEFT_OUT = "left out"
     """Webhooks and aggregated APIs whose server does not run, which are therefore not applied."""
+    DRIFTED = "drifted"
+    """A release whose workloads were scaled or deleted by hand, which no `up` repairs: its inputs are the same."""
     NOT_VALIDATED = "not validated"
     """A manifest, or a part of one, that no API server can validate in the preview."""
 

@@ -30,8 +30,11 @@ class Clusters(Protocol):
         an API server of that version. `program` is the stack and project (`rpc.hooks.Resource.program`)."""
         ...
 
-    def create(self, name: str, version: str) -> ClusterEndpoint:
-        """Start the API server of a cluster, restart it if it runs with another version, and wait until it answers."""
+    def create(self, name: str, version: str, made: str = "") -> ClusterEndpoint:
+        """Start the API server of a cluster, restart it if it runs with another version, and wait until it answers.
+
+        `made` is when EKS made the cluster: the API server of an earlier one of this name is deleted first.
+        """
         ...
 
     def delete(self, name: str) -> None:

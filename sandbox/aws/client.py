@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import boto3
 import botocore.config
 import botocore.exceptions
 from botocore.model import StructureShape
+from botocore.retries import standard
 
 from sandbox.ports import Clusters, NodeObserver
-from sandbox.rpc.errors import ProviderError
+from sandbox.rpc.errors import ProviderError, cancelled
 
 if TYPE_CHECKING:
     from sandbox.aws.moto.server import Send
@@ -29,6 +32,17 @@ from sandbox.rpc import wire
 DEFAULT_ACCOUNT = "123456789012"
 ACCOUNT_HEADER = "x-moto-account-id"
 
+ATTEMPTS = 25
+"""Of a call that AWS throttles, or could not answer for a moment (terraform-provider-aws, `max_retries`)."""
+LONGEST_PAUSE = 20.0
+"""Seconds between two of them; the first is half a second, each further one twice as long (botocore 1.44.5,
+retries/standard)."""
+_AGAIN = frozenset({
+    *standard.ThrottledRetryableChecker._THROTTLED_ERROR_CODES,
+    *standard.TransientRetryableChecker._TRANSIENT_ERROR_CODES,
+})  # fmt: skip
+_UNAVAILABLE = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+"""A status of 500 is a fault of moto's, which does not pass."""
 FAULT = "InternalFailure"
 """The code of an answer that AWS, here moto, could not give because of a fault of its own."""
 
@@ -96,6 +110,20 @@ def _name_account(request: Any, **_: Any) -> None:
     request.headers[ACCOUNT_HEADER] = _ACCOUNT.get()
 
 
+def _called(method: Callable[..., Any], parameters: Mapping[str, Any]) -> Any:
+    """The answer, after as many attempts as the real provider makes."""
+    for attempt in range(ATTEMPTS - 1):
+        try:
+            return method(**parameters)
+        except botocore.exceptions.ClientError as error:
+            code = error.response.get("Error", {}).get("Code")
+            status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+            if (code not in _AGAIN and status not in _UNAVAILABLE) or cancelled():
+                raise
+        time.sleep(min(LONGEST_PAUSE, 0.5 * 2**attempt))
+    return method(**parameters)
+
+
 @dataclass(frozen=True)
 class Aws:
     """One region of one account, as one provider instance sees it."""
@@ -121,7 +149,7 @@ class Aws:
         method = getattr(self.clients.get(service, self.region), operation)
         token = _ACCOUNT.set(self.account)
         try:
-            answer = method(**parameters)
+            answer = _called(method, parameters)
         except botocore.exceptions.ClientError as error:
             details = error.response.get("Error", {})
             name = f"{service} {operation}"

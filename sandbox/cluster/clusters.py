@@ -70,6 +70,7 @@ class ClusterPool:
         self._lock = threading.Lock()
         self._clusters: dict[str, Future[ApiServer]] = {}
         self._upgrades: dict[str, Future[ApiServer]] = {}
+        self._made: dict[str, str] = {}
         self._spares: dict[str, Future[ApiServer]] = {}
         self._expected: dict[str, str] = {}
         self._slots = 0
@@ -82,9 +83,14 @@ class ClusterPool:
         with self._lock:
             self._expected[program] = version
 
-    def create(self, name: str, version: str = "") -> ClusterEndpoint:
+    def create(self, name: str, version: str = "", made: str = "") -> ClusterEndpoint:
         """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
         served = self._servers.served(version)
+        with self._lock:
+            former = made and self._made.get(name, made) != made
+            self._made[name] = made or self._made.get(name, "")
+        if former:
+            self.delete(name)
         with self._lock:
             future = self._upgrades.get(name) or self._clusters.get(name)
             if future is None:
@@ -156,7 +162,7 @@ class ClusterPool:
             except BaseException:
                 self._forget_spare(future)
                 raise
-            if server.process.exit_code is None:
+            if server.process.returns():
                 return server
             self._forget_spare(future)
 
@@ -188,7 +194,7 @@ class ClusterPool:
 
     def _adopt(self, spare: Future[ApiServer], slot: str, served: str) -> ApiServer:
         server = spare.result()
-        if server.process.exit_code is not None:
+        if not server.process.returns():
             return self._servers.start(slot, served)
         return self._servers.adopt(server, slot)
 
@@ -207,12 +213,14 @@ def _ready(future: Future[ApiServer]) -> bool:
 
 
 def _require_alive(name: str, server: ApiServer) -> None:
-    code = server.process.exit_code
-    if code is None:
+    process = server.process
+    if process.returns():
         return
-    log = server.process.spec.log
+    log = process.spec.log
+    again = ", and did not start again" if process.kept else ""
     msg = (
-        f"the API server of cluster {name} has ended (exit code {code}, log {log}: {' | '.join(tail(log, 2))}); "
-        "run `slipway sandbox stop`, which deletes all that is in the sandbox, then start it again"
+        f"the API server of cluster {name} has ended (exit code {process.exit_code}{again}; log {log}: "
+        f"{' | '.join(tail(log, 2))}); run `slipway sandbox stop`, which deletes all that is in the sandbox, then "
+        "start it again"
     )
     raise SandboxError(msg)

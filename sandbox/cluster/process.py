@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -13,14 +14,23 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
+
+import psutil
 
 from sandbox.cluster.patience import Patience, Work
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity
 
+LOG = logging.getLogger(__name__)
 LAUNCHER = Path(__file__).with_name("launch.py")
 POLL_SECONDS = 0.03
+RETURN_SECONDS = 60.0
+"""How long a request waits for a server that died: it is started again within seconds."""
+KEEP_SECONDS = 0.5
+"""Between two looks at whether a child died."""
+LONGEST_PAUSE = 30.0
+"""Between two attempts to start one that does not come up."""
 LOG_LINES = 8
 """Lines of a log that an error quotes: enough for the reason, which servers print last."""
 LOG_BYTES = 8192
@@ -58,30 +68,34 @@ class Process:
 
     def __init__(self, spec: ProcessSpec, popen: subprocess.Popen[bytes]) -> None:
         self.spec = spec
+        self.ready = threading.Event()
+        """Set while the program has been ready since it was started; not if nobody waited for that."""
+        self.kept = False
+        """Whether it is started again if it ends by itself (`Supervisor.keep`)."""
+        self._take(popen)
+
+    def _take(self, popen: subprocess.Popen[bytes]) -> None:
         self._popen = popen
-        self.identity = replace(ProcessIdentity.of(spec.name, popen.pid), transient=spec.transient)
+        self.identity = replace(ProcessIdentity.of(self.spec.name, popen.pid), transient=self.spec.transient)
 
     @classmethod
     def spawn(cls, spec: ProcessSpec) -> Process:
         """Start the program without waiting for it. The calling thread must outlive it (see launch.py)."""
-        spec.log.parent.mkdir(parents=True, exist_ok=True)
-        argv = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *spec.argv]
-        try:
-            with spec.log.open("wb") as log:
-                popen = subprocess.Popen(
-                    argv,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    env={**os.environ, **spec.environment},
-                    # Ctrl-C in the terminal must reach only the daemon, which then stops its children in order.
-                    start_new_session=True,
-                    cwd=spec.directory,
-                )
-        except OSError as error:
-            msg = f"{spec.name} can't be started ({spec.argv[0]}): {error}"
-            raise ProcessError(msg) from error
-        return cls(spec, popen)
+        return cls(spec, _popen(spec, "wb"))
+
+    def respawn(self) -> None:
+        """Start the program, which has ended, again with the same arguments, as `spawn`; its log goes on."""
+        self.ready.clear()
+        self._take(_popen(self.spec, "ab"))
+
+    def returns(self, seconds: float = RETURN_SECONDS) -> bool:
+        """Whether it runs; if it ended by itself, after so many seconds in which it may be started again."""
+        if not self.kept or (self.exit_code is None and self.ready.is_set()):
+            return self.exit_code is None
+        patience = Patience(seconds)
+        while not (self.exit_code is None and self.ready.is_set()) and patience.look():
+            time.sleep(POLL_SECONDS)
+        return self.exit_code is None and self.ready.is_set()
 
     @property
     def exit_code(self) -> int | None:
@@ -98,6 +112,7 @@ class Process:
                 msg = f"{self.spec.name} is not ready {patience}"
                 raise ProcessError(self._with_log(msg))
             time.sleep(POLL_SECONDS)
+        self.ready.set()
 
     def stop(self) -> None:
         """Send the stop signal; kill the program if it outlives its grace period."""
@@ -106,8 +121,12 @@ class Process:
         try:
             self._popen.wait(self.spec.grace_seconds)
         except subprocess.TimeoutExpired:
-            self._popen.kill()
-            self._popen.wait()
+            self.kill()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._popen.kill()
+        self._popen.wait()
 
     def _ended(self) -> ProcessError:
         message = self._with_log(f"{self.spec.name} ended with exit code {self.exit_code} before it was ready")
@@ -116,6 +135,26 @@ class Process:
     def _with_log(self, message: str) -> str:
         lines = "\n".join(f"    {line}" for line in tail(self.spec.log))
         return f"{message}; the last lines of its log {self.spec.log}:\n{lines}"
+
+
+def _popen(spec: ProcessSpec, mode: Literal["wb", "ab"]) -> subprocess.Popen[bytes]:
+    spec.log.parent.mkdir(parents=True, exist_ok=True)
+    argv = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *spec.argv]
+    try:
+        with spec.log.open(mode) as log:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **spec.environment},
+                # Ctrl-C in the terminal must reach only the daemon, which then stops its children in order.
+                start_new_session=True,
+                cwd=spec.directory,
+            )
+    except OSError as error:
+        msg = f"{spec.name} can't be started ({spec.argv[0]}): {error}"
+        raise ProcessError(msg) from error
 
 
 def tail(log: Path, lines: int = LOG_LINES) -> list[str]:
@@ -168,6 +207,7 @@ class Supervisor:
         self._children: list[Process] = []
         self._lock = threading.Lock()
         self._stopping = False
+        self._keeping = False
         # The kernel kills a child when the *thread* that started it ends, so one permanent thread starts them all.
         self._spawner = ThreadPoolExecutor(1, thread_name_prefix="spawner")
 
@@ -180,6 +220,7 @@ class Supervisor:
         except BaseException:
             self.stop(process)
             raise
+        process.kept = self._keeping and not process.spec.transient
         return process
 
     def _spawn(self, spec: ProcessSpec) -> Process:
@@ -193,11 +234,56 @@ class Supervisor:
 
     def stop(self, process: Process) -> None:
         """Stop one child."""
+        with self._lock:
+            # Before it ends: it is not to be started again.
+            process.kept = False
         process.stop()
         with self._lock:
             if process in self._children:
                 self._children.remove(process)
         self._changed()
+
+    def keep(self) -> None:
+        """From now on, start children again that end by themselves after they were ready.
+
+        What they know is in etcd, and what etcd knows is on the disk: nothing is lost.
+        """
+        with self._lock:
+            self._keeping = True
+            for process in self._children:
+                process.kept = process.ready.is_set() and not process.spec.transient
+        threading.Thread(target=self._keep, name="keeper", daemon=True).start()
+
+    def _keep(self) -> None:
+        failures = 0
+        while not self._stopping:
+            time.sleep(min(LONGEST_PAUSE, KEEP_SECONDS * 2**failures))
+            # The oldest first: the others need it.
+            failures = 0 if all(map(self._revived, self._dead())) else min(failures + 1, 10)
+
+    def _revived(self, process: Process) -> bool:
+        LOG.warning("%s ended with exit code %s: starting it again", process.spec.name, process.exit_code)
+        try:
+            self._spawner.submit(self._respawn, process).result()
+            self._changed()
+            process.wait_until_ready()
+        except (SandboxError, psutil.NoSuchProcess) as error:
+            LOG.warning("%s", error)
+            with self._lock:
+                if process.kept:
+                    process.kill()
+            return not process.kept
+        LOG.warning("%s runs again, pid %d", process.spec.name, process.identity.pid)
+        return True
+
+    def _dead(self) -> list[Process]:
+        with self._lock:
+            return [each for each in self._children if each.kept and each.exit_code is not None]
+
+    def _respawn(self, process: Process) -> None:
+        with self._lock:
+            if process.kept and not self._stopping:
+                process.respawn()
 
     def stop_all(self) -> None:
         """Stop all children, the newest first, and refuse further starts."""

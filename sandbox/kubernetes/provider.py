@@ -131,7 +131,7 @@ class KubernetesProvider(Provider[Settings]):
     ) -> ReadResult | None:
         """The live object."""
         if resource.type == RELEASE:
-            return self._releases.read(session, id, outputs, inputs)
+            return self._releases.read(session, resource, id, outputs, inputs)
         return self._manifests.read(session, resource, id, outputs, inputs)
 
     @_explained

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sandbox.toolchain.tools import Tool
@@ -18,8 +18,9 @@ from sandbox.toolchain.tools import Tool
 # What a finished tool consists of: a file `contents` in its directory with SHA-256, size and name of each binary.
 #
 # It finds damage: a disk that filled up, a cache that another machine saved and that came back incomplete. It is no
-# proof of origin, since whoever changes a binary can change this file (`cache.verified` is about that). Directories
-# from before 2026-11-23 have none, and count as whole.
+# proof of origin, since whoever changes a binary can change this file (`cache.verified` is about that). A binary is
+# read again once its inode changed after this file was written, by its time of change, which nobody can set: so each
+# command finds damage, and reads nothing twice.
 
 _FILE = "contents"
 
@@ -33,20 +34,33 @@ def record(directory: Path) -> None:
 def damage(directory: Path, *, read: bool = False) -> str | None:
     """What is wrong with the binaries of a tool; None if they are as they were recorded.
 
-    Sizes are always compared. With `read` the content is, too, which takes 0.2 s for 100 MB (2026-11).
+    Sizes are always compared. The content of all is with `read`, which takes 0.2 s for 100 MB (2026-11), and else of
+    those that changed since they were last found to be right.
     """
     try:
         recorded = list(_recorded(directory))
     except ValueError:
         return f"{directory / _FILE} is damaged"
+    checked = (directory / _FILE).stat().st_mtime_ns if recorded else 0
+    changed = False
     for digest, size, path in recorded:
         if not path.is_file():
             return f"{path} is missing"
-        if path.stat().st_size != size:
-            return f"{path} has {path.stat().st_size} bytes instead of {size}"
-        if read and _digest(path) != digest:
+        found = path.stat()
+        if found.st_size != size:
+            return f"{path} has {found.st_size} bytes instead of {size}"
+        changed |= found.st_ctime_ns > checked
+        if (read or found.st_ctime_ns > checked) and _digest(path) != digest:
             return f"{path} has another SHA-256 than when it was installed"
+    if changed:
+        with suppress(OSError):  # a cache that only somebody else may write is read each time
+            os.utime(directory / _FILE)
     return None
+
+
+def recorded(directory: Path) -> bool:
+    """Whether the binaries of a tool were recorded; those from before 2026-11-23 were not."""
+    return (directory / _FILE).is_file()
 
 
 def _recorded(directory: Path) -> Iterator[tuple[str, int, Path]]:

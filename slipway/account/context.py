@@ -65,6 +65,18 @@ def session(region: str, credentials: Mapping[str, str] | None = None, endpoint:
     return cache(lambda service: made.client(service, endpoint_url=endpoint))
 
 
+def late(make: Callable[[], Client]) -> Client:
+    """Clients that are made when the first is needed."""
+    made: list[Client] = []
+
+    def client(service: str) -> object:
+        if not made:
+            made.append(make())
+        return made[0](service)
+
+    return client
+
+
 @contextmanager
 def reachable() -> Iterator[None]:
     """Turn an error of AWS into one for the user.

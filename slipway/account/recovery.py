@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -106,6 +106,26 @@ def _object(operation: PendingOperation) -> str:
     metadata = operation.inputs if of_release else operation.inputs.get("metadata") or {}
     namespace, name = metadata.get("namespace"), metadata["name"]
     return f"{namespace}/{name}" if namespace else str(name)
+
+
+def existing(steps: Sequence[Step], chosen: Mapping[str, str]) -> list[Step]:
+    """Of the steps for a run that failed, those whose objects were found, or named by a person.
+
+    An object that has the right name alone may be somebody else's, or not be there. What could be several objects was
+    perhaps never made.
+    """
+    kept = []
+    for step in steps:
+        found = step.action is Action.ADOPT and step.operation.custom
+        if step.operation.urn in chosen or (found and step.why != IF_IT_EXISTS):
+            kept.append(step)
+    needed = {str(step.operation.parent) for step in kept}
+    components = [step for step in steps if not step.operation.custom]
+    for step in reversed(components):
+        if step.operation.urn in needed:
+            kept.append(step)
+            needed.add(step.operation.parent)
+    return kept
 
 
 def adopted(steps: Iterable[Step]) -> dict[str, str]:

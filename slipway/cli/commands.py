@@ -88,6 +88,34 @@ _RECOVER: Final = Command(
     ),
 )  # fmt: skip
 
+_STATE: Final = Command(
+    name="state",
+    summary="list and restore copies of a stack's state, for a backend in a folder and in the sandbox",
+    commands=(
+        Command(
+            name="list",
+            summary="list the copies, the newest last",
+            run="slipway.cli.state:listed",
+            arguments=(STACK, switch("--sandbox", "of the stack in the sandbox"), JSON),
+        ),
+        Command(
+            name="restore",
+            summary="put a copy in the place of the state, which is kept",
+            run="slipway.cli.state:restore",
+            arguments=(
+                STACK,
+                switch("--sandbox", "of the stack in the sandbox"),
+                YES,
+                option(
+                    "--copy",
+                    "NUMBER|FILE",
+                    "which copy, or another file with a state (default: the newest that differs)",
+                ),
+            ),
+        ),
+    ),
+)
+
 # Settings.
 SUGGESTED: Final = {
     "region": "us-east-1",
@@ -517,6 +545,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, _QUICKSTART, _CHARTS,
-    _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, _QUICKSTART,
+    _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _COMPLETION,
 )  # fmt: skip

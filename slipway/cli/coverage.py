@@ -65,6 +65,9 @@ def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note],
         kinds = ", ".join(f"{count} {kind}" for kind, count in recorded.most_common(KINDS_SHOWN))
         more = f" and {len(recorded) - KINDS_SHOWN} more types" if len(recorded) > KINDS_SHOWN else ""
         lines.append(f"Only recorded, AWS would check more: {recorded.total()} of AWS ({kinds}{more}).")
+    if drifted := by_kind["drifted"]:
+        lines.append("Changed by hand in the cluster, and not repaired by `up`:")
+        lines += [f"  {_name(note)}: {note.text}" for note in drifted]
     if stand_ins := len(by_kind["stand-in"]):
         lines.append(f"Accepted without their CRD: {stand_ins} custom resources or releases.")
     return "\n".join(lines)

@@ -17,6 +17,7 @@ from sandbox.identity import ProcessIdentity
 from sandbox.kubernetes.controllers.running import Entry, load
 from sandbox.language import shims
 from sandbox.state import KUBERNETES, SandboxState, default_home
+from slipway.account.context import Client, late, session
 from slipway.cli import output
 from slipway.cli.output import table
 from slipway.engine.backend import folder
@@ -24,6 +25,7 @@ from slipway.engine.guard import Guard
 from slipway.engine.invocation import sandbox_environment
 from slipway.engine.stacks import Overlay, SandboxEngine
 from spec.errors import SlipwayError
+from spec.settings import Platform
 
 _MIB: Final = 2**20
 DELETES: Final = "that deletes its AWS resources, cluster objects and stack states"
@@ -35,7 +37,7 @@ class Condition(StrEnum):
     STOPPED = "stopped"
     RUNNING = "running"
     DAMAGED = "damaged"
-    """One of its processes has died; the data of that process is lost."""
+    """One of its processes has died. It is started again within seconds, unless it can't be: etcd without its data."""
     SILENT = "not responding"
     """All of its processes live, and one does not answer: it is stopped (SIGSTOP), or very busy."""
     STALE = "stale"
@@ -90,7 +92,10 @@ class Status:
         """How to fix it; empty if there is nothing to fix."""
         if self.condition is Condition.DAMAGED:
             dead, logs = ", ".join(self.dead), self.home / "logs"
-            return f"{dead} died (logs in {logs}): run `slipway sandbox stop`, then start it again; {DELETES}"
+            return (
+                f"{dead} died (logs in {logs}). It is started again with its data; if it stays dead, its log says why. "
+                f"If nothing else helps, run `slipway sandbox stop`, then start it again; {DELETES}"
+            )
         if self.condition is Condition.SILENT:
             return "; ".join(self.silent) + f". If that doesn't help, run `slipway sandbox stop`; {DELETES}"
         if self.condition is Condition.STALE:
@@ -142,6 +147,8 @@ Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
 """Binaries the sandbox needs. Without helm, charts are checked and not installed, and the summary reports that."""
 
+RESTART_SECONDS: Final = 60.0
+"""How long a command waits until a process that died runs again."""
 PATIENCE_SECONDS: Final = 20.0
 """How long a command waits for a sandbox that does not answer."""
 LOOK_SECONDS: Final = 0.5
@@ -179,6 +186,14 @@ class Sandbox:
         backend = folder(environment["PULUMI_BACKEND_URL"])
         return SandboxEngine(Path(pulumi), environment, backend, Overlay(self.home / "project"))
 
+    def client(self, platform: Platform) -> Client:
+        """boto3 clients of a stack's account in its region."""
+        # Here, because it imports botocore, which few commands need.
+        from sandbox.aws.client import credentials  # noqa: PLC0415
+
+        endpoint, account = self.variables["AWS_ENDPOINT_URL"], platform.account
+        return late(lambda: session(account.region, credentials(endpoint, account.id, account.region), endpoint))
+
     def guard(self, engine: SandboxEngine, stack: str) -> Guard:
         """What runs that CLI on a stack of this sandbox."""
 
@@ -192,10 +207,20 @@ def find_running() -> Sandbox | None:
     """The sandbox, if it and all its processes are running.
 
     Raises:
-        SlipwayError: It is running, but one of its processes has died, or does not answer after some time.
+        SlipwayError: It is running, but one of its processes has died and stays dead, or does not answer after some
+            time.
     """
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (found := lifecycle.status()).silent and not found.dead_children and time.monotonic() < deadline:
+    began, said = time.monotonic(), False
+    while True:
+        found = lifecycle.status()
+        passed = time.monotonic() - began
+        if found.dead_children and passed < RESTART_SECONDS:
+            if not said:
+                names = ", ".join(each.name for each in found.dead_children)
+                output.say(f"{names} of the sandbox died; it is started again with its data")
+            said = True
+        elif found.dead_children or not found.silent or passed >= PATIENCE_SECONDS:
+            break
         time.sleep(LOOK_SECONDS)
     if not found.running or found.state is None:
         return None

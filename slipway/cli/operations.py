@@ -6,20 +6,24 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+import time
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sandbox import IN_SANDBOX_SHELL
+from sandbox.kubernetes.client import KubeClient
 from sandbox.state import default_home
 from slipway.account.context import session
 from slipway.charts import fetch
 from slipway.cli import cost, display, offline, summary
 from slipway.cli.check import checked, require_charts, require_workers
+from slipway.cli.cluster import client_of
 from slipway.cli.gate import Gate, Review
+from slipway.cli.offline import Sandbox
 from slipway.cli.output import Progress, ask, can_ask, say
 from slipway.cli.recover import of_sandbox
 from slipway.engine import backend, gate, process
@@ -31,10 +35,12 @@ from slipway.engine.protection import refuse_interrupted, refuse_network_only, r
 from slipway.engine.state import StackState, parse
 from slipway.teardown.access import connect
 from slipway.teardown.destroy import Teardown
+from slipway.teardown.leftovers import sweep
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings import Loaded
 from spec.settings.platform import Platform
 
+SWEEP_SECONDS: Final = 10.0
 _GET_PULUMI: Final = (
     "the Pulumi CLI is not on PATH: install it (https://www.pulumi.com/docs/install/), "
     "or add --sandbox, which brings its own"
@@ -65,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     )
     _require_confirmation(request)
     if sandbox:
-        return _in_sandbox(project, request, loaded, options.allow_replace, verbose=options.verbose)
+        return _in_sandbox(project, request, loaded, options)
     return _on_aws(project, request, loaded, options)
 
 
@@ -115,7 +121,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     return gated.run(request)
 
 
-def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str], *, verbose: bool) -> int:
+def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: argparse.Namespace) -> int:
     progress = Progress()
 
     def wanted(charts: Path | None) -> Mapping[str, str]:
@@ -155,16 +161,37 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
     gated = Gate(
         call=call,
         state=state,
-        allowed=allowed,
+        allowed=options.allow_replace,
         ask=ask,
         review=Review(loaded=loaded, history=lambda: engine.history(request.stack)),
-        quiet=display.quiet(request.extra, verbose=verbose),
+        quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
     )
-    code = gated.run(request)
+    run: Callable[[Request], int] = gated.run
+    if _removes_cluster(request) and any(one.type.startswith("aws:") for one in state().resources):
+        run = _sweeping(sandbox, loaded.platform, gated.run, delete_volumes=options.delete_volumes)
+    code = run(request)
     if code == 0:
-        print(summary.after(request, loaded.platform, state, sandbox, verbose=verbose))
+        print(summary.after(request, loaded.platform, state, sandbox, verbose=options.verbose))
     return code
+
+
+def _sweeping(
+    sandbox: Sandbox, platform: Platform, run: Callable[[Request], int], *, delete_volumes: bool
+) -> Callable[[Request], int]:
+    """Destroys a stack of the sandbox as one on AWS, without emptying its cluster: nothing in it made AWS resources."""
+    client = sandbox.client(platform)
+
+    def connect() -> KubeClient | None:
+        return client_of(sandbox.kubeconfig, platform.cluster_name)
+
+    # Moto deletes at once, where AWS takes minutes.
+    swept = partial(sweep, seconds=SWEEP_SECONDS, sleep=lambda _: time.sleep(0.1))
+    teardown = Teardown(
+        platform=platform, client=client, connect=connect, run=run, say=say, delete_volumes=delete_volumes,
+        empty=None, sweep=swept,
+    )  # fmt: skip
+    return teardown.destroy
 
 
 def _removes_cluster(request: Request) -> bool:

@@ -1,4 +1,4 @@
-"""`slipway recover STACK`: settle what a killed run left open, without an orphan and without a duplicate."""
+"""`slipway recover STACK`: settle what a killed or failed run left, without an orphan and without a duplicate."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from sandbox import IN_SANDBOX_SHELL
-from sandbox.aws.client import credentials
 from sandbox.files import write_atomically
 from sandbox.state import default_home
 from slipway.account import recovery
-from slipway.account.context import Client, reachable, session
+from slipway.account.context import Client, late, reachable, session
 from slipway.account.recovery import Step
 from slipway.cli import offline
 from slipway.cli.check import checked
@@ -63,6 +63,7 @@ class Recovery:
         client: boto3 clients of its account.
         backups: Folder to which the state is written before it is changed.
         guard: Runs the engine; it knows the copies of the state.
+        preview: Shows as JSON what the next `up` would create.
     """
 
     stack: str
@@ -72,6 +73,7 @@ class Recovery:
     client: Client
     backups: Path
     guard: Guard
+    preview: Callable[[], str]
 
     def run(self, chosen: Mapping[str, str], *, confirmed: bool) -> int:
         """Settle the stack's open operations; the exit code.
@@ -85,13 +87,28 @@ class Recovery:
             return EXIT_REFUSED
         document = self.export()
         operations = pending.operations(document)
-        if not operations and not restored:
-            say(f"stack {self.stack}: no operation is open, there is nothing to recover")
-            return 0
+        left_by = "the cut state" if restored else "a killed run"
+        failed = not operations and not restored
+        if failed:
+            left_by = "a run that failed, or never begun"
+            document = self._reopened(document)
+            operations = pending.operations(document)
         with reachable():
             steps = recovery.plan(operations, pending.identifiers(document), self.client, chosen)
+        unknown = sorted(chosen.keys() - {step.operation.urn for step in steps})
+        if unknown:
+            fix = "it is in the state already, the program does not declare it, or it needs what does not exist yet"
+            msg = f"--adopt {unknown[0]}: nothing that could be adopted has this URN: {fix}"
+            raise SlipwayError(msg, EXIT_REFUSED)
+        if failed:
+            steps = recovery.existing(steps, chosen)
+            if not steps:
+                say(
+                    f"stack {self.stack}: no operation is open, and nothing that it lacks was found. If `up` says that "
+                    "something exists, name it by `--adopt URN=ID`; else there is nothing to recover"
+                )
+                return 0
         if steps:
-            left_by = "the cut state" if restored else "a killed run"
             say(f"stack {self.stack}: {len(steps)} operations open, left by {left_by}\n{_table(steps)}")
         self._require_decisions(list(recovery.undecided(steps)))
         if steps and not confirmed and not _confirmed(self.stack):
@@ -106,6 +123,13 @@ class Recovery:
             return code
         self._report(adopted, backup)
         return 0
+
+    def _reopened(self, document: str) -> str:
+        """The state with what the next `up` would create as open operations; itself if it is empty."""
+        if not parse(document).resources:
+            return document
+        say(f"stack {self.stack}: no operation is open; looking for what the next `up` would create")
+        return pending.reopened(document, self.preview())
 
     def _restore(self, *, confirmed: bool) -> bool | None:
         """Put the newest whole copy in the place of a state that can't be read; None if it can, False if refused.
@@ -171,18 +195,18 @@ def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbo
     )
     refresh = operation(engine.pulumi, request, directory=project.root, environment=engine.environment)
 
-    def clients() -> Client:
-        endpoint, account = sandbox.variables["AWS_ENDPOINT_URL"], platform.account
-        return session(account.region, credentials(endpoint, account.id, account.region), endpoint)
-
     return Recovery(
         stack=stack,
         export=lambda: engine.export(stack),
         command=engine.command,
         refresh=refresh,
-        client=_late(clients),
+        client=sandbox.client(platform),
         backups=sandbox.home / STATES,
         guard=sandbox.guard(engine, stack),
+        preview=lambda: process.capture(
+            operation(engine.pulumi, _shown(stack, settings), directory=project.root, environment=engine.environment),
+            timeout_seconds=PREVIEW_SECONDS,
+        ),
     )
 
 
@@ -202,22 +226,22 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
         export=lambda: process.capture(command(("stack", "export", "--stack", stack))),
         command=command,
         refresh=operation(Path(pulumi), request, directory=project.root, environment=os.environ),
-        client=_late(lambda: session(platform.account.region)),
+        client=late(lambda: session(platform.account.region)),
         backups=states,
         guard=Guard(copies=backend.copies(project, stack, os.environ, states), say=say),
+        preview=lambda: process.capture(
+            operation(Path(pulumi), _shown(stack), directory=project.root, environment=os.environ),
+            timeout_seconds=PREVIEW_SECONDS,
+        ),
     )
 
 
-def _late(make: Callable[[], Client]) -> Client:
-    """Clients that are made when the first is needed."""
-    made: list[Client] = []
+PREVIEW_SECONDS: Final = 1800.0
 
-    def client(service: str) -> object:
-        if not made:
-            made.append(make())
-        return made[0](service)
 
-    return client
+def _shown(stack: str, settings: Path | None = None) -> Request:
+    extra = ("--json", "--refresh=false", "--non-interactive")
+    return Request(operation=Operation.PREVIEW, stack=stack, config_file=settings, extra=extra)
 
 
 def _chosen(pairs: Sequence[str]) -> dict[str, str]:

@@ -30,6 +30,7 @@ KEPT: Final = 10
 """Copies of each stack. A state of 450 resources has 3 MB."""
 _RUNNING: Final = "running"
 _CUT: Final = "cut"
+_REPLACED: Final = "replaced"
 _ATTRIBUTES: Final = ".attrs"
 _OF_BACKEND: Final = 3
 """How many of the backend's own backups of a kind are looked at, the newest first."""
@@ -55,10 +56,14 @@ class Copies:
     def file(self) -> Path | None:
         """The file of the state, of several the one that was written last, as the backend chooses; None if there is
         none, or if it is compressed with zstd (`PULUMI_DIY_BACKEND_ZSTD`), which can't be read here."""
-        plain = self.backend / ".pulumi" / "stacks" / PROJECT / f"{self.stack}.json"
+        plain = self._plain
         found = [path for suffix in ("", ".gz", ".zst") if (path := plain.with_name(plain.name + suffix)).is_file()]
         newest = max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
         return None if newest is None or newest.suffix == ".zst" else newest
+
+    @property
+    def _plain(self) -> Path:
+        return self.backend / ".pulumi" / "stacks" / PROJECT / f"{self.stack}.json"
 
     def fault(self) -> str:
         """Why the state can't be read; empty if it can, or if there is none."""
@@ -141,6 +146,11 @@ class Copies:
         self._forget_running()
         return target
 
+    def all(self) -> dict[int, Checkpoint]:
+        """The whole copies by their numbers, the oldest first."""
+        found = ((int(path.name.partition("-")[0]), _whole(path)) for path in self._numbered())
+        return {number: state for number, state in found if state is not None}
+
     def best(self) -> Checkpoint | None:
         """The newest whole state among the copies and the backend's own backups; None if there is none.
 
@@ -154,28 +164,28 @@ class Copies:
             return ours or newest
         return newest if newest.moment > ours.moment else ours
 
-    def restore(self, copy: Checkpoint) -> tuple[Path, int]:
-        """Put a copy in the place of the state; what is left of a cut one is kept, and its resources that the copy does
-        not have become open operations of the new one.
+    def restore(self, copy: Checkpoint) -> tuple[Path | None, int]:
+        """Put a copy in the place of the state, which is kept; its resources that the copy does not have become open
+        operations of the new one, so that nothing is forgotten that exists.
 
         Returns:
-            Where the cut state is kept now, and the number of those operations.
+            Where the state is kept now, None if there was none; and the number of those operations.
 
         Raises:
             SlipwayError: There is not enough space; the state is as it was.
         """
-        file = self.file
-        if file is None:
-            msg = f"stack {self.stack} has no state in {self.backend}"
-            raise SlipwayError(msg)
+        present = self.file
+        file = present or self._plain
         document, reopened = checkpoints.reopened(copy, checkpoints.rest(file))
         content = document.encode()
-        kept = self.folder / f"{_CUT}-{_now()}-{file.name}"
+        kept = self.folder / f"{_CUT if self.fault() else _REPLACED}-{_now()}-{file.name}" if present else None
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copyfile(file, kept)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if kept is not None:
+                shutil.copyfile(file, kept)
             content = gzip.compress(content) if file.suffix == checkpoints.GZIP else content
-            write_atomically(file, content, file.stat().st_mode & 0o777, durable=True)
+            write_atomically(file, content, file.stat().st_mode & 0o777 if present else 0o600, durable=True)
             _attributes(file).unlink(missing_ok=True)
         except OSError as error:
             free = shutil.disk_usage(self.backend).free >> 10

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ class PendingOperation:
         id: Of a resource that the provider had made before the run was killed; empty otherwise.
         provider: Reference to its provider: `URN::ID`.
         custom: Whether a provider makes it; False for a component, which the engine alone knows.
+        parent: URN of the component above it; empty if there is none.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class PendingOperation:
     id: str
     provider: str
     custom: bool = True
+    parent: str = ""
 
     @property
     def name(self) -> str:
@@ -68,6 +70,41 @@ def identifiers(document: str) -> Mapping[str, frozenset[str]]:
     return {type: frozenset(ids) for type, ids in found.items()}
 
 
+UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""Stands for a value that only an update knows (pulumi v3.258.0, sdk/go/common/resource/plugin, UnknownStringValue)."""
+
+
+def reopened(document: str, plan: str) -> str:
+    """The document with an open operation for each resource that a plan would create and whose inputs are known.
+
+    For a run that failed without being killed: its object may exist although no operation is open, because the reply
+    was lost, or an earlier error kept it out of the state. Left out is what needs a resource that does not exist yet.
+
+    Args:
+        document: Output of `pulumi stack export`.
+        plan: Output of `pulumi preview --json`.
+
+    Raises:
+        SlipwayError: The plan can't be read.
+    """
+    whole = json.loads(document)
+    deployment = _deployment(whole)
+    there = {resource["urn"] for resource in deployment.get("resources") or ()}
+    opened = []
+    try:
+        steps = json.loads(plan).get("steps") or ()
+        for resource in (step["newState"] for step in steps if step["op"] == "create"):
+            known = UNKNOWN not in json.dumps(resource.get("inputs") or {})
+            is_provider = resource["type"].startswith("pulumi:providers:")
+            if known and not is_provider and there.issuperset(_needs(resource)) and resource["urn"] not in there:
+                there.add(resource["urn"])
+                opened.append({"type": CREATING, "resource": resource})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _unreadable(error) from error
+    deployment["pending_operations"] = opened
+    return json.dumps(whole)
+
+
 def settled(document: str, adopted: Mapping[str, str]) -> str:
     """The document without open operations; resources in `adopted` (URN to id) become part of the state.
 
@@ -87,7 +124,8 @@ def settled(document: str, adopted: Mapping[str, str]) -> str:
                 older["delete"] = True
         id = {"id": adopted[urn]} if adopted[urn] else {}
         outputs = resource.get("outputs") or {**(resource.get("inputs") or {}), **id}
-        resources.append({**copy.deepcopy(dict(resource)), **id, "outputs": outputs})
+        there = {other["urn"] for other in resources}
+        resources.append({**_without_missing(resource, there), **id, "outputs": outputs})
     return json.dumps(whole, indent=2)
 
 
@@ -109,6 +147,17 @@ def _in_order(resources: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return done
 
 
+def _without_missing(resource: Mapping[str, Any], there: Collection[str]) -> dict[str, Any]:
+    """A copy without dependencies on what is not in the state: the next `up` writes them again."""
+    made = copy.deepcopy(dict(resource))
+    if "dependencies" in made:
+        made["dependencies"] = [urn for urn in made["dependencies"] or () if urn in there]
+    if "propertyDependencies" in made:
+        properties = (made["propertyDependencies"] or {}).items()
+        made["propertyDependencies"] = {name: [urn for urn in urns or () if urn in there] for name, urns in properties}
+    return made
+
+
 def _needs(resource: Mapping[str, Any]) -> list[str]:
     by_property = (urn for urns in (resource.get("propertyDependencies") or {}).values() for urn in urns or ())
     provider = str(resource.get("provider") or "").rpartition("::")[0]
@@ -127,6 +176,7 @@ def _operation(entry: Mapping[str, Any]) -> PendingOperation:
         id=resource.get("id") or "",
         provider=resource.get("provider") or "",
         custom=bool(resource.get("custom")),
+        parent=resource.get("parent") or "",
     )
 
 

@@ -28,6 +28,7 @@ from spec.settings.platform import Platform
 MARGIN: Final = 3600
 """Seconds for a drained node to be terminated, and for load balancers, beyond the pools' `terminationGracePeriod`."""
 EXIT_LEFT: Final = 1
+NOTHING: Final = Emptied((), frozenset())
 Empty = Callable[[Callable[[], KubeClient], Callable[[str], None], float], Emptied]
 Warn = Callable[[Client, list[Leftover]], list[str]]
 Sweep = Callable[[Search, Callable[[Leftover], bool], Callable[[str], None]], list[Leftover]]
@@ -44,7 +45,7 @@ class Teardown:
         run: Runs the engine.
         say: Reports progress.
         delete_volumes: Delete all volumes of the cluster's claims, also those that nothing is known about.
-        empty: Empties a cluster.
+        empty: Empties a cluster; None if nothing in it makes AWS resources.
         sweep: Removes leftovers.
         warn: Says which keys of leftovers are about to be deleted.
     """
@@ -55,7 +56,7 @@ class Teardown:
     run: Callable[[Request], int]
     say: Callable[[str], None]
     delete_volumes: bool = False
-    empty: Empty = empty
+    empty: Empty | None = empty
     sweep: Sweep = sweep
     warn: Warn = warnings
 
@@ -103,6 +104,8 @@ class Teardown:
         name = self.platform.cluster_name
         if request.unreachable:
             return None
+        if self.empty is None:
+            return NOTHING
         if self.connect() is None:
             self.say(f"EKS has no cluster {name}: its objects are removed from the state only")
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -12,17 +14,23 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.living import living_plane
+from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
-SECONDS = 30.0
 T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
-def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
-    """Its client."""
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     with living_plane(tmp_path_factory.mktemp("living")) as plane:
-        yield plane.client
+        yield plane
+
+
+@pytest.fixture
+def living(cluster: ControlPlane) -> KubeClient:
+    """Its client."""
+    return cluster.client
 
 
 @pytest.fixture
@@ -153,7 +161,7 @@ def test_an_evicted_pod_is_retried_without_counting_as_a_failure(living: KubeCli
 def test_a_deleted_pod_of_a_job_is_replaced(living: KubeClient, namespace: str) -> None:
     ignore = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
     living.apply(
-        job(namespace, "train", {"sandbox.slipway/duration": "60s"}, backoffLimit=3, podFailurePolicy=ignore), "test"
+        job(namespace, "train", {"sandbox.slipway/duration": "7200s"}, backoffLimit=3, podFailurePolicy=ignore), "test"
     )
 
     def running() -> str | None:
@@ -162,7 +170,7 @@ def test_a_deleted_pod_of_a_job_is_replaced(living: KubeClient, namespace: str) 
 
     first = until(running, SECONDS, "no pod runs")
     living.delete(Ref("v1", "Pod", first, namespace))
-    until(lambda: ((name := running()) is not None and name != first) or None, 60.0, "no pod replaces it")
+    until(lambda: ((name := running()) is not None and name != first) or None, SECONDS, "no pod replaces it")
 
 
 def test_a_pod_waits_for_the_secret_that_it_mounts(living: KubeClient, namespace: str) -> None:
@@ -219,3 +227,23 @@ def test_a_namespace_goes_with_all_that_is_in_it(living: KubeClient, namespace: 
     wait(living, Ref("v1", "Pod", "pod", namespace), phase("Running"), "does not run")
     living.delete(Ref("v1", "Namespace", namespace))
     until(lambda: living.get(Ref("v1", "Namespace", namespace)) is None or None, SECONDS, "the namespace stays")
+
+
+def test_a_cluster_whose_processes_die_goes_on_with_its_objects(
+    cluster: ControlPlane, living: KubeClient, namespace: str
+) -> None:
+    cluster.supervisor.keep()
+    before = living.apply({**Ref("v1", "ConfigMap", "kept", namespace).as_object(), "data": {"a": "b"}}, "test")
+    died = cluster.supervisor.identities()
+    names = " ".join(each.name for each in died)
+    assert all(name in names for name in ("etcd", "kube-apiserver", "controller-manager", "scheduler", "kwok"))
+    for each in died:
+        os.kill(each.pid, signal.SIGKILL)
+    pids = {each.pid for each in died}
+    until(lambda: not pids & {each.pid for each in cluster.supervisor.identities()} or None, SECONDS, "not all anew")
+    server = cluster.pool.at(living.server)
+    assert server is not None, "the API server runs again, at its address"
+    assert living.get(Ref.of(before)) == before
+    living.apply(job(namespace, "after"), "test")
+    wait(living, Ref("batch/v1", "Job", "after", namespace), condition("Complete"), "not complete")
+    assert [each.name for each in cluster.supervisor.identities()] == [each.name for each in died]

@@ -32,7 +32,11 @@ def sizes(case: Case) -> str | None:
     if low > high:
         return f"Minimum capacity {low} can't be greater than maximum capacity {high}"
     if not low <= wanted <= high:
-        return f"desired capacity {wanted} must be between the minimum {low} and the maximum {high}"
+        return (
+            f"desired capacity {wanted} must be between the minimum {low} and the maximum {high}; if somebody or an "
+            "autoscaler set it, `aws eks update-nodegroup-config --cluster-name CLUSTER --nodegroup-name GROUP "
+            f"--scaling-config desiredSize={min(max(wanted, low), high)}` repairs that before `up`"
+        )
     return None
 
 

@@ -66,12 +66,16 @@ def make_security_group(aws: Aws, id: str, inputs: Inputs) -> None:
 
 def start_cluster(aws: Aws, id: str, inputs: Inputs) -> None:
     if aws.clusters is not None:
-        aws.clusters.create(id, str(inputs.get("version") or DEFAULT_VERSION))
+        made = (find(aws, SERVICE, _CLUSTER, {"id": id}) or {}).get("createdAt")
+        aws.clusters.create(id, str(inputs.get("version") or DEFAULT_VERSION), str(made or ""))
 
 
 def read_cluster(aws: Aws, id: str, names: Inputs) -> Item | None:
     cluster = find(aws, SERVICE, _CLUSTER, {"id": id})
     if cluster is None:
+        # Deleted by other means than the program, unless it is to be imported: its objects are gone with it.
+        if aws.clusters is not None and "endpoint" in names:
+            aws.clusters.delete(id)
         return None
     vpc = dict(cluster["resourcesVpcConfig"])
     groups = _security_groups(aws, id)
@@ -119,7 +123,11 @@ def delete_cluster(aws: Aws, id: str, outputs: Inputs) -> None:
     if outputs.get("deletionProtection") in (True, "true"):
         msg = f"cluster {id} has deletion protection: set deletionProtection to false and run `up` first"
         raise AwsError(_DELETE, "InvalidRequestException", msg)
-    aws.call(SERVICE, "delete_cluster", name=id)
+    try:
+        aws.call(SERVICE, "delete_cluster", name=id)
+    except AwsError as error:
+        if not error.not_found:
+            raise
     if aws.clusters is not None:
         aws.clusters.delete(id)
     for group in _security_groups(aws, id):

@@ -15,7 +15,7 @@ from sandbox.kubernetes.helm import records
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.preview import MANAGER, Plan, Previews, make_plan, release_name
 from sandbox.kubernetes.helm.records import ReleaseName
-from sandbox.kubernetes.helm.running import FailedReleaseError, Installed, install, uninstall
+from sandbox.kubernetes.helm.running import FailedReleaseError, Installed, drifted, install, uninstall
 from sandbox.kubernetes.helm.values import REFUSED, normalized
 from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref
 from sandbox.kubernetes.targets import Settings, Targets
@@ -95,20 +95,27 @@ class Releases:
         """Upgrade. Raises PartialFailureError if Helm failed: the release exists."""
         return self._install(settings, resource, news, olds, upgrade=True)
 
-    def read(self, settings: Settings, id: str, outputs: Object, inputs: Object) -> ReadResult | None:
+    def read(
+        self, settings: Settings, resource: Resource, id: str, outputs: Object, inputs: Object
+    ) -> ReadResult | None:
         """The release by Helm's record of it; one that was only recorded, as it was."""
         target = self.targets.existing(settings)
         if target is None:
             return None
-        if outputs and _mode(outputs) != NoteKind.INSTALLED:
+        if RECORD in outputs and _mode(outputs) != NoteKind.INSTALLED:
             return ReadResult(id, outputs, inputs)
         namespace, _, name = id.rpartition("/")
         revision = records.newest(target.client, ReleaseName(name, namespace or DEFAULT_NAMESPACE))
         if revision is None:
             return None
-        if not outputs:
-            inputs = _imported(id, revision)
-            outputs = {RECORD: {"mode": str(NoteKind.INSTALLED), "description": IMPORTED}}
+        drift = "; ".join(drifted(target.client, revision.objects(), namespace or DEFAULT_NAMESPACE))
+        self.notes.clear(resource.urn, NoteKind.DRIFTED)
+        if drift:
+            self.notes.set(Note(resource.urn, NoteKind.DRIFTED, drift))
+        if RECORD not in outputs:
+            # Imported, or adopted after a failed run, of which the state has the inputs.
+            inputs = inputs or _imported(id, revision)
+            outputs = {**outputs, RECORD: {"mode": str(NoteKind.INSTALLED), "description": IMPORTED}}
         return ReadResult(id, {**outputs, **_of_revision(inputs, revision)}, inputs)
 
     def delete(self, settings: Settings, resource: Resource, outputs: Object) -> None:
@@ -131,13 +138,13 @@ class Releases:
         self, settings: Settings, resource: Resource, inputs: Object, olds: Object, *, upgrade: bool
     ) -> Object:
         plan = make_plan(self.charts, inputs)
-        self._note(resource, plan)
         client, release = self.targets.live(settings).client, release_name(inputs)
         _require_namespace(client, release.namespace, create=inputs.get("createNamespace") is True)
         if plan.chart is None or plan.helm is None:
             if plan.chart is not None and not inputs.get("skipCrds"):
                 crds.install_all(client, plan.chart.crds, MANAGER)
                 self._clear_stand_ins(client, resource)
+            self._note(resource, plan)
             return _recorded(inputs, olds, plan)
         try:
             installed = install(client, plan.helm, plan.chart, inputs, upgrade=upgrade)
@@ -146,6 +153,8 @@ class Releases:
             if error.revision is None:
                 raise ProviderError(reason) from error
             raise PartialFailureError(str(release), _outputs(inputs, plan, error.revision), [reason]) from error
+        # Only now: what failed is not installed, whatever was planned.
+        self._note(resource, plan)
         self._note_installed(resource, installed)
         self._clear_stand_ins(client, resource)
         return _outputs(inputs, plan, installed.revision)

@@ -294,3 +294,34 @@ def _remedy(release: ReleaseName, before: Revision, error: str) -> Iterator[str]
             f"revision {before.number} is {before.state}, from a run that was killed or from Helm by hand: in the "
             f"shell of `slipway sandbox env`, run `helm uninstall {where}`, or import it with the ID {release}"
         )
+
+
+SCALED: Final = frozenset({"Deployment", "StatefulSet"})
+AUTOSCALER: Final = ("autoscaling/v2", "HorizontalPodAutoscaler")
+
+
+def drifted(client: KubeClient, objects: Iterable[Object], namespace: str) -> Iterator[str]:
+    """Workloads of a release that somebody deleted or scaled, each with the command that repairs it.
+
+    No `up` repairs that: the inputs of the release are the same, so it is not upgraded. What an autoscaler scales is
+    left out.
+    """
+    for obj in objects:
+        for ref in workloads([obj], namespace):
+            live, wanted = client.get(ref), (obj.get("spec") or {}).get("replicas", 1)
+            about = f"{ref.kind} {ref.namespace}/{ref.name}"
+            if live is None:
+                # A Job may be deleted once it has ended.
+                if ref.kind != "Job":
+                    yield f"{about} is gone: `helm rollback` of its release, in the sandbox's shell, makes it again"
+                continue
+            count = live["spec"].get("replicas")
+            if ref.kind in SCALED and count != wanted and not _autoscaled(client, ref):
+                scale = f"kubectl scale {ref.kind.lower()}/{ref.name} -n {ref.namespace} --replicas={wanted}"
+                yield f"{about} has {count} replicas, and its release {wanted}: `{scale}`"
+
+
+def _autoscaled(client: KubeClient, ref: Ref) -> bool:
+    found = client.list(client.discovery.find(*AUTOSCALER), ref.namespace)
+    targets = (each["spec"]["scaleTargetRef"] for each in found)
+    return any((each["kind"], each["name"]) == (ref.kind, ref.name) for each in targets)

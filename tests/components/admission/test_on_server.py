@@ -38,12 +38,12 @@ from tests.components.admission.samples import (
 )
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
 TEAM = "platform.slipway/team"
 STACKS = Path(__file__).parents[3] / "stacks"
-SECONDS = 15.0
 RULES = {rule.name: rule for rule in rules(CONTEXT)}
 
 

@@ -15,13 +15,15 @@ class FakeClusters:
     def __init__(self) -> None:
         self.running: dict[str, ClusterEndpoint] = {}
         self.versions: dict[str, str] = {}
+        self.made: list[str] = []
         self.expected: dict[str, str] = {}
 
     def expect(self, program: str, version: str) -> None:
         self.expected[program] = version
 
-    def create(self, name: str, version: str) -> ClusterEndpoint:
+    def create(self, name: str, version: str, made: str = "") -> ClusterEndpoint:
         self.versions[name] = version
+        self.made.append(made)
         port = 40000 + len(self.running)
         return self.running.setdefault(name, ClusterEndpoint(f"https://127.0.0.1:{port}", "Y2E="))
 

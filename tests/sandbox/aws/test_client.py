@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from botocore.awsrequest import AWSResponse
 
 from sandbox.aws.client import DEFAULT_ACCOUNT, FAULT, Aws, AwsError, Clients, World, session
+from sandbox.aws.moto.server import _Raw
 from sandbox.rpc.errors import ProviderError
 
 
@@ -42,6 +44,46 @@ def test_a_fault_of_moto_is_an_error_of_aws_so_that_what_exists_is_kept(clients:
     finally:
         events.unregister("before-send.sqs.ListQueues", fails)
     assert raised.value.code == FAULT
+
+
+def answer(code: str, status: int) -> AWSResponse:
+    text = f"<ErrorResponse><Error><Code>{code}</Code><Message>Rate exceeded</Message></Error></ErrorResponse>"
+    return AWSResponse("http://aws", status, {}, _Raw(text.encode()))
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "attempts"),
+    [
+        ("Throttling", 400, 3),
+        ("RequestLimitExceeded", 503, 3),
+        ("ServiceUnavailable", 503, 3),
+        ("InternalError", 500, 1),
+        ("AccessDenied", 403, 1),
+    ],
+)
+def test_a_call_that_aws_throttles_is_repeated_as_by_the_real_provider(
+    code: str, status: int, attempts: int, clients: Clients, aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("sandbox.aws.client.time.sleep", pauses.append)
+    refused: list[str] = []
+
+    def throttles(**_: object) -> AWSResponse | None:
+        refused.append(code)
+        return answer(code, status) if len(refused) < 3 else None
+
+    events = clients.get("iam", aws.region).meta.events
+    events.register_first("before-send.*.*", throttles)
+    try:
+        if attempts > 1:
+            assert "Roles" in aws.call("iam", "list_roles")
+        else:
+            with pytest.raises(AwsError, match=f"iam list_roles: {code}: Rate exceeded"):
+                aws.call("iam", "list_roles")
+    finally:
+        events.unregister("before-send.*.*", throttles)
+    assert len(refused) == attempts
+    assert pauses == [0.5, 1.0][: attempts - 1]
 
 
 def configured(clients: Clients, account: str | None = None, **config: Any) -> Aws:

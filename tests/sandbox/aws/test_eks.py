@@ -62,7 +62,7 @@ def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
 ) -> None:
     inputs = cluster(here)
 
-    def broken(name: str, _: str) -> None:
+    def broken(name: str, *_: str) -> None:
         code = "ServerException"
         raise AwsError(name, code, "kube-apiserver exited")
 
@@ -72,6 +72,30 @@ def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
     monkeypatch.undo()
     outputs = here.lifecycle(CLUSTER).update(raised.value.id, dict(raised.value.outputs), inputs, None)
     assert outputs["endpoint"] == clusters.running[inputs["name"]].server
+
+
+@pytest.mark.parametrize("noticed_by", ["refresh", "destroy"])
+def test_a_cluster_that_is_deleted_through_eks_takes_its_api_server_with_it(
+    noticed_by: str, here: World, clusters: FakeClusters
+) -> None:
+    inputs = cluster(here)
+    lifecycle = here.lifecycle(CLUSTER)
+    id, outputs = lifecycle.create(inputs)
+    here.aws.call("eks", "delete_cluster", name=id)
+    if noticed_by == "refresh":
+        assert lifecycle.read(id, outputs, inputs) is None
+    else:
+        lifecycle.delete(id, outputs)
+    assert id not in clusters.running
+
+
+def test_an_api_server_knows_when_its_cluster_was_made(here: World, clusters: FakeClusters) -> None:
+    inputs = cluster(here)
+    id, outputs = here.lifecycle(CLUSTER).create(inputs)
+    here.lifecycle(CLUSTER).update(id, outputs, {**inputs, "version": "1.36"}, {"version"})
+    first, second = clusters.made
+    assert first == second != ""
+    assert here.lifecycle(CLUSTER).read("absent", {}, {}) is None
 
 
 def test_a_protected_cluster_is_not_deleted(here: World, clusters: FakeClusters) -> None:

@@ -12,6 +12,7 @@ from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.clusters import ClusterPool
 from sandbox.errors import SandboxError
 from sandbox.ports import ClusterEndpoint
+from tests.support.patience import SECONDS
 
 
 @dataclass
@@ -30,13 +31,14 @@ class FakeServers:
 
     def start(self, slot: str, version: str) -> ApiServer:
         if self.gate:
-            assert self.gate.wait(5)
+            assert self.gate.wait(SECONDS)
         if self.failures:
             self.failures -= 1
             msg = "no room"
             raise SandboxError(msg)
         self.started.append(slot)
-        process: Any = SimpleNamespace(exit_code=None, spec=SimpleNamespace(log=Path("/nowhere")))
+        process: Any = SimpleNamespace(exit_code=None, kept=False, spec=SimpleNamespace(log=Path("/nowhere")))
+        process.returns = lambda: process.exit_code is None
         return ApiServer(slot, ClusterEndpoint(f"https://{slot}", "Q0E="), process, version)
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
@@ -45,7 +47,7 @@ class FakeServers:
 
     def restart(self, server: ApiServer, version: str) -> ApiServer:
         if self.gate:
-            assert self.gate.wait(5)
+            assert self.gate.wait(SECONDS)
         if self.failures:
             self.failures -= 1
             msg = "no room"
@@ -229,8 +231,8 @@ def test_whoever_needs_the_cluster_waits_for_its_upgrade(servers: FakeServers) -
     looking.join(0.1)
     assert looking.is_alive()
     servers.gate.set()
-    looking.join(5)
-    upgrade.join(5)
+    looking.join(SECONDS)
+    upgrade.join(SECONDS)
     assert found[0][1].version == "1.35"
 
 
@@ -241,3 +243,15 @@ def test_a_cluster_whose_upgrade_fails_is_gone(servers: FakeServers) -> None:
     with pytest.raises(SandboxError, match="no room"):
         pool.create("dev", "1.35")
     assert pool.get("dev") is None
+
+
+def test_a_cluster_that_is_made_anew_gets_another_api_server(servers: FakeServers) -> None:
+    """Nothing of the former one is in it: the names of its objects are free."""
+    pool = ClusterPool(servers)
+    first = pool.create("dev", "1.35", "10:00")
+    assert pool.create("dev", "1.35", "10:00") == pool.create("dev", "1.35") == first
+    assert servers.stopped == []
+    second = pool.create("dev", "1.35", "11:00")
+    assert second != first
+    assert servers.stopped == ["api-1"]
+    assert pool.create("dev", "1.35", "11:00") == pool.get("dev") == second

@@ -9,11 +9,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from sandbox.cluster import process as process_module
 from sandbox.cluster.process import (
     ATTEMPTS,
     PortTakenError,
@@ -26,9 +29,11 @@ from sandbox.cluster.process import (
     with_free_ports,
 )
 from sandbox.identity import ProcessIdentity
+from sandbox.kubernetes.waiting import until
+from tests.support.patience import SECONDS
 
 
-def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = 5.0) -> ProcessSpec:
+def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = SECONDS) -> ProcessSpec:
     return ProcessSpec("thing", [sys.executable, "-c", code], tmp_path / "logs" / "thing.log", lambda: ready, deadline)
 
 
@@ -101,7 +106,7 @@ time.sleep(60)
         child = ProcessIdentity.of("child", int(parent.stdout.readline()))
         # The launcher sets the signal; before that, it notices the parent's end itself.
         parent.kill()
-    gone_by = time.monotonic() + 5
+    gone_by = time.monotonic() + SECONDS
     while child.find() is not None and time.monotonic() < gone_by:
         time.sleep(0.02)
     assert child.find() is None
@@ -130,11 +135,20 @@ TAKEN = "address already in use"
 
 
 def test_free_ports_are_distinct_and_usable() -> None:
-    ports = free_ports(3)
-    assert len(set(ports)) == 3
-    for port in ports:
-        with socket.socket() as server:
-            server.bind(("127.0.0.1", port))
+    """A program of another test may take one before it is tried: nobody can take one in each of many tries."""
+
+    def tried() -> bool | None:
+        ports = free_ports(3)
+        assert len(set(ports)) == 3
+        try:
+            for port in ports:
+                with socket.socket() as server:
+                    server.bind(("127.0.0.1", port))
+        except OSError:
+            return None
+        return True
+
+    assert until(tried, SECONDS, "never all three are free")
 
 
 def test_a_start_is_retried_if_its_port_was_taken() -> None:
@@ -200,5 +214,89 @@ def test_a_child_outlives_the_thread_that_requested_it(tmp_path: Path) -> None:
         assert found is not None
         with pytest.raises(Exception, match="timeout"):
             found.wait(0.3)
+    finally:
+        supervisor.stop_all()
+
+
+def server(tmp_path: Path, name: str, code: str) -> ProcessSpec:
+    """A program that adds a line to a file of its own and then waits; `code` runs before."""
+    started = tmp_path / f"{name}.started"
+    text = f"{code}\nimport time\nopen({str(started)!r}, 'a').write('x')\ntime.sleep(60)"
+    return ProcessSpec(name, [sys.executable, "-c", text], tmp_path / f"{name}.log", started.exists)
+
+
+def until_true(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_child_that_dies_is_started_again_and_its_log_goes_on(tmp_path: Path) -> None:
+    identities: list[tuple[int, ...]] = []
+    supervisor = Supervisor(lambda: identities.append(tuple(child.pid for child in supervisor.identities())))
+    early = supervisor.start(server(tmp_path, "early", "print('up', flush=True)"))
+    try:
+        supervisor.keep()
+        late = supervisor.start(server(tmp_path, "late", "print('up', flush=True)"))
+        first = [process.identity.pid for process in (early, late)]
+        for pid in first:
+            os.kill(pid, signal.SIGKILL)
+        until_true(lambda: not {early.identity.pid, late.identity.pid} & set(first))
+        assert early.returns()
+        assert late.returns()
+        until_true(lambda: [tail(process.spec.log) for process in (early, late)] == [["up", "up"], ["up", "up"]])
+        assert identities[-1] == (early.identity.pid, late.identity.pid)
+    finally:
+        supervisor.stop_all()
+    assert (early.exit_code, late.exit_code) != (None, None)
+
+
+def test_what_is_stopped_is_not_started_again(tmp_path: Path) -> None:
+    supervisor = Supervisor()
+    supervisor.keep()
+    stays, goes = (supervisor.start(server(tmp_path, name, "")) for name in ("stays", "goes"))
+    try:
+        supervisor.stop(goes)
+        os.kill(stays.identity.pid, signal.SIGKILL)
+        until_true(lambda: (tmp_path / "stays.started").read_text() == "xx")
+        assert (tmp_path / "goes.started").read_text() == "x"
+        assert not goes.returns()
+    finally:
+        supervisor.stop_all()
+
+
+def test_what_may_end_by_itself_is_left_alone(tmp_path: Path) -> None:
+    supervisor = Supervisor()
+    supervisor.keep()
+    once = supervisor.start(replace(server(tmp_path, "once", ""), transient=True))
+    always = supervisor.start(server(tmp_path, "always", ""))
+    try:
+        for process in (once, always):
+            os.kill(process.identity.pid, signal.SIGKILL)
+        until_true(lambda: (tmp_path / "always.started").read_text() == "xx")
+        assert (tmp_path / "once.started").read_text() == "x"
+        assert not once.returns()
+    finally:
+        supervisor.stop_all()
+
+
+def test_a_child_that_does_not_come_up_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "LONGEST_PAUSE", 0.1)
+    allowed = tmp_path / "allowed"
+    allowed.touch()
+    supervisor = Supervisor()
+    supervisor.keep()
+    child = supervisor.start(
+        server(tmp_path, "child", f"import os; os.path.exists({str(allowed)!r}) or exit('not now')")
+    )
+    try:
+        allowed.unlink()
+        (tmp_path / "child.started").unlink()
+        os.kill(child.identity.pid, signal.SIGKILL)
+        until_true(lambda: tail(child.spec.log).count("not now") > 1)
+        assert not child.returns(0.1)
+        allowed.touch()
+        assert child.returns()
     finally:
         supervisor.stop_all()

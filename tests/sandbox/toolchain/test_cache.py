@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sandbox.toolchain import cache, ensure, find
 from sandbox.toolchain.__main__ import main
 from sandbox.toolchain.tools import Tool
 from tests.sandbox.toolchain.conftest import FakeGo
+from tests.support.patience import SECONDS
 
 
 @pytest.mark.parametrize(
@@ -73,9 +75,9 @@ def test_only_one_holds_the_lock_and_the_other_reports_that_it_waits(gadget: Too
     with cache.locked(gadget, lambda: order.append("waited alone")):
         thread = threading.Thread(target=second)
         thread.start()
-        assert waiting.wait(5)
+        assert waiting.wait(SECONDS)
         order.append("first")
-    thread.join(5)
+    thread.join(SECONDS)
     assert order == ["first", "second"]
 
 
@@ -136,7 +138,26 @@ def test_a_record_that_is_damaged_is_damage(built: Path, gadget: Tool) -> None:
     assert ensure(gadget.name) == built
 
 
-def test_a_binary_from_before_contents_were_recorded_is_used(built: Path, gadget: Tool) -> None:
-    (cache.directory(gadget) / "contents").unlink()
-    truncate(built)
+def test_a_binary_from_before_contents_were_recorded_is_used_if_it_runs(built: Path, gadget: Tool) -> None:
+    contents = cache.directory(gadget) / "contents"
+    contents.unlink()
+    assert find(gadget.name) == built
+    assert contents.is_file()
+    contents.unlink()
+    built.write_bytes(b"\x7fELF")
+    assert find(gadget.name) is None
+
+
+def test_a_change_that_keeps_size_and_date_is_found_by_every_command(built: Path, gadget: Tool) -> None:
+    before = built.stat()
+    change(built)
+    os.utime(built, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert built.stat().st_size == before.st_size
+    assert find(gadget.name) is None
+
+
+def test_a_binary_is_read_again_only_after_a_change(built: Path, gadget: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    built.chmod(0o700)
+    assert find(gadget.name) == built
+    monkeypatch.setattr(cache, "_digest", lambda _: pytest.fail("it is read"))
     assert find(gadget.name) == built

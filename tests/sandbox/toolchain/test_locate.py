@@ -27,7 +27,8 @@ def test_places_are_searched_in_order(
     gadget: Tool, machine: Path, script: WriteScript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = []
-    script(cache.binary(gadget), "exit 1")  # never run: a cached binary was verified before it was cached
+    script(cache.binary(gadget), "exit 1")  # not run: a cached binary was verified before it was recorded
+    cache.record(cache.directory(gadget))
     places.append("cache")
     assert (found := search(gadget)) is not None
     assert (found.source, found.version) == ("cache", "1.2.3")

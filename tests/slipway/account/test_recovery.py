@@ -17,6 +17,7 @@ from tests.support.stacks import NAMES, recorded
 
 REGION = "us-east-1"
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+VPC = "aws:ec2/vpc:Vpc"
 TAGS = {"Name": "slipway-dev", "environment": "dev"}
 
 
@@ -172,3 +173,23 @@ def test_every_type_of_the_stacks_can_be_recovered() -> None:
         each.type for stack in NAMES for each in recorded(stack).resources.values() if each.type.startswith("aws:")
     }
     assert sorted(type for type in types if type not in lookup.REPEATABLE and not lookup.known(type)) == []
+
+
+def test_after_a_failed_run_only_what_was_found_or_named_is_adopted(client: Client) -> None:
+    """On AWS, an object that only has the right name may be somebody else's."""
+    network = replace(operation("slipway:network:Network", {}), urn="urn:network", custom=False)
+    unused = replace(operation("slipway:storage:Buckets", {}), urn="urn:unused", custom=False)
+    found = replace(operation(VPC, {"cidrBlock": "10.0.0.0/16", "tags": TAGS}), urn="urn:vpc", parent="urn:network")
+    named = replace(operation("aws:iam/role:Role", {"name": "nodes"}), urn="urn:role")
+    absent = replace(operation(VPC, {"cidrBlock": "10.9.0.0/16", "tags": TAGS}), urn="urn:absent")
+    unknown = replace(operation("my:index:Thing", {}), urn="urn:thing")
+    made = vpc(client)
+    operations = (network, unused, found, named, absent, unknown)
+
+    def existing(chosen: Mapping[str, str]) -> dict[str, str]:
+        steps = recovery.plan(operations, {}, client, chosen)
+        return recovery.adopted(recovery.existing(steps, chosen))
+
+    assert existing({}) == {"urn:network": "", "urn:vpc": made}
+    assert existing({"urn:thing": "t-1"}) == {"urn:network": "", "urn:vpc": made, "urn:thing": "t-1"}
+    assert existing({"urn:role": "nodes"}) == {"urn:network": "", "urn:vpc": made, "urn:role": "nodes"}

@@ -55,13 +55,26 @@ def test_a_running_sandbox_shows_its_processes_and_addresses(
     assert data["addresses"] == {"AWS (moto)": "http://127.0.0.1:5000", "slipway-dev": "https://127.0.0.1:6443"}
 
 
-def test_a_sandbox_with_a_dead_process_is_not_used(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_with_a_process_that_stays_dead_is_not_used(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(offline, "RESTART_SECONDS", 0.2)
+    monkeypatch.setattr(offline, "LOOK_SECONDS", 0.01)
     report(monkeypatch, state=state, running=True, children=(ETCD,), dead_children=(SERVER,), memory={"etcd": 1})
     assert offline.status().condition is Condition.DAMAGED
     with pytest.raises(
         SlipwayError, match=r"damaged: kube-apiserver api-1 died .*run `slipway sandbox stop`.*deletes its AWS"
     ):
         offline.find_running()
+    assert capsys.readouterr().err.count("kube-apiserver api-1 of the sandbox died; it is started again") == 1
+
+
+def test_a_process_that_died_is_waited_for(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offline, "LOOK_SECONDS", 0.01)
+    dead = iter([(SERVER,), (SERVER,), ()])
+    facts = {"state": state, "running": True, "children": (), "memory": {}}
+    monkeypatch.setattr(lifecycle, "status", lambda: SandboxStatus(**facts, dead_children=next(dead)))  # type: ignore[arg-type]
+    assert offline.find_running() is not None
 
 
 def test_a_sandbox_that_does_not_answer_is_waited_for_and_then_reported(
@@ -196,7 +209,8 @@ def test_a_dead_process_is_reported_with_a_fix() -> None:
     assert not status.healthy
     assert status.dead == ["kube-apiserver dev"]
     assert "ended" in status.text()
-    assert "kube-apiserver dev died (logs in /home/me/sandbox/logs): run `slipway sandbox stop`" in status.text()
+    assert "kube-apiserver dev died (logs in /home/me/sandbox/logs). It is started again with" in status.text()
+    assert "run `slipway sandbox stop`, then start it again; that deletes its AWS resources" in status.text()
 
 
 @pytest.mark.parametrize("condition", [Condition.STOPPED, Condition.STALE])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,29 @@ def test_a_whole_state_has_nothing_to_recover(
 ) -> None:
     assert main(["recover", "dev", "--yes"]) == 0
     assert "there is nothing to recover" in capsys.readouterr().err
+
+
+def test_what_a_failed_run_made_is_adopted_without_an_open_operation(
+    state: Path, fake: FakePulumi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reply to a call was lost: AWS has the object, and neither the state nor an operation knows it."""
+    there, lost = states.things(2)[1:]
+    fake.tell("export", json.dumps({"version": 3, "deployment": {"resources": states.things(1)}}))
+    steps = [{"op": "same", "newState": there}, {"op": "create", "newState": {**lost, "id": "", "inputs": {"a": "b"}}}]
+    fake.tell("says", json.dumps({"steps": steps}))
+    before = len(fake.calls)
+    assert main(["recover", "dev", "--yes", "--adopt", f"{lost['urn']}=id-1"]) == 0
+    assert commands(fake)[before:] == [
+        ["stack", "export"],
+        ["preview", "--stack"],
+        ["stack", "import"],
+        ["refresh", "--stack"],
+        ["stack", "export"],
+    ]
+    said = capsys.readouterr().err
+    assert "1 operations open, left by a run that failed" in said
+    assert "id-1" in said
+    assert main(["recover", "dev", "--yes"]) == 0
+    assert "nothing that it lacks was found" in capsys.readouterr().err
+    assert main(["recover", "dev", "--yes", "--adopt", f"{there['urn']}=id-1"]) == EXIT_REFUSED
+    assert "nothing that could be adopted has this URN: it is in the state already" in capsys.readouterr().err

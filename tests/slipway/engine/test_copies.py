@@ -133,6 +133,7 @@ def test_what_only_the_cut_state_has_becomes_an_open_operation_of_the_restored_o
     best = copies.best()
     assert best is not None
     kept, reopened = copies.restore(best)
+    assert kept is not None
     assert kept.read_text() == cut[: cut.index("id-2")]
     assert reopened == 2
     copies.require_readable()

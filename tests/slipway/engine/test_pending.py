@@ -99,3 +99,34 @@ def test_the_resource_that_a_new_one_replaces_is_marked_for_deletion() -> None:
     first, second = settled(document([old], ("creating", new)), {new["urn"]: "role-2"})
     assert (first["id"], first.get("delete")) == ("role-1", True)
     assert (second["id"], second.get("delete")) == ("role-2", None)
+
+
+def plan(*steps: tuple[str, dict[str, Any]]) -> str:
+    return json.dumps({"steps": [{"op": op, "urn": each["urn"], "newState": each} for op, each in steps]})
+
+
+def test_what_a_plan_would_create_is_open_if_its_inputs_are_known_and_what_it_needs_is_there() -> None:
+    vpc = resource(VPC, "vpc", "vpc-1")
+    component = {**resource("slipway:network:Network", "network"), "custom": False}
+    lost = resource(SUBNET, "lost", inputs={"vpcId": "vpc-1"}, parent=component["urn"], dependencies=[vpc["urn"]])
+    unknown = resource(SUBNET, "unknown", inputs={"vpcId": pending.UNKNOWN})
+    provider = resource("pulumi:providers:kubernetes", "new", inputs={})
+    beyond = resource(ROLE, "beyond", inputs={}, provider=f"{provider['urn']}::x")
+    creates = [("create", each) for each in (component, lost, unknown, provider, beyond)]
+    text = pending.reopened(document([vpc]), plan(("same", vpc), *creates))
+    assert [operation.name for operation in pending.operations(text)] == ["network", "lost"]
+    with pytest.raises(SlipwayError, match="not a stack's state"):
+        pending.reopened(document([vpc]), "no plan")
+
+
+def test_an_adopted_resource_depends_on_nothing_that_is_not_there() -> None:
+    """The engine refuses such a state."""
+    vpc = resource(VPC, "vpc", "vpc-1")
+    needs: dict[str, Any] = {
+        "dependencies": [vpc["urn"], urn(ROLE, "absent")],
+        "propertyDependencies": {"a": [urn(ROLE, "absent")]},
+    }
+    new = resource(SUBNET, "lost", inputs={}, **needs)
+    _, adopted = settled(document([vpc], ("creating", new)), {new["urn"]: "subnet-1"})
+    assert adopted["dependencies"] == [vpc["urn"]]
+    assert adopted["propertyDependencies"] == {"a": []}
