@@ -8,13 +8,13 @@ from typing import Final
 
 from botocore.model import ListShape, MapShape, Shape, StringShape
 
-from sandbox.aws import rules
+from sandbox.aws import rules, validators
 from sandbox.aws.client import Aws, Clients
-from sandbox.aws.documented import Word
 from sandbox.aws.kinds import Field, ListOf, ObjectOf
 from sandbox.aws.limits.members import Tree, tree
 from sandbox.aws.limits.values import OPEN_LISTS
 from sandbox.aws.schema import schema
+from sandbox.aws.statements import Word
 from sandbox.aws.types import OPERATIONS
 
 DOCUMENTATION: Final = "docstrings of pulumi_aws, from the Terraform provider's pages"
@@ -55,6 +55,7 @@ def limits(containing: str = "", region: str = "us-east-1") -> Iterator[Limit]:
             yield from _inputs(type_token, known)
             yield from _rules(type_token)
             yield from _documented(type_token, known.listed)
+            yield from _validated(type_token)
 
 
 def _inputs(type_token: str, known: Tree) -> Iterator[Limit]:
@@ -82,6 +83,13 @@ def _documented(type_token: str, listed: Container[str]) -> Iterator[Limit]:
         for one in field.says:
             if one.word is not Word.VALUES or path not in listed:
                 yield Limit(type_token, path, "the provider, at preview", one.text, source=DOCUMENTATION)
+
+
+def _validated(type_token: str) -> Iterator[Limit]:
+    """Rows of `validators`."""
+    for path, found in validators.paths(type_token).items():
+        for one in found:
+            yield Limit(type_token, path, "at preview", one.shown, source=one.text)
 
 
 def _fields(fields: Mapping[str, Field], at: str, inside: frozenset[str]) -> Iterator[tuple[str, Field]]:
@@ -125,6 +133,6 @@ def summary(found: list[Limit]) -> str:
     types = len({one.type for one in found})
     return (
         f"{types} types, {len(inputs)} inputs: {len(mapped)} are members of AWS's models, {limited} of them with "
-        f"limits; {len(inputs) - len(mapped)} are not mapped; {len(found) - len(inputs)} rules and sentences of the "
-        "provider's documentation"
+        f"limits; {len(inputs) - len(mapped)} are not mapped; {len(found) - len(inputs)} rules and statements of the "
+        "provider"
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from sandbox.aws.documented import Statement, Word, problem
+from sandbox.aws.statements import Statement, Word, problem
 from sandbox.rpc import diff
 from sandbox.rpc.diff import Path as PropertyPath
 from sandbox.rpc.hooks import Failure
@@ -82,7 +82,7 @@ INPUTS: Final = "inputs"
 OUTPUTS: Final = "outputs"
 
 
-# Checking inputs against the schema of a type, and against what the provider's documentation says of it.
+# Checking inputs against the schema of a type, and against statements about them.
 
 
 def check_object(
@@ -157,23 +157,26 @@ def _fits(kind: Scalar, value: Any) -> bool:
     return not isinstance(value, bool) and (kind.name == "float" or number.is_integer())
 
 
-def documented_problems(
-    fields: Mapping[str, Field], inputs: Mapping[str, Any], with_own_list: Container[str] = ()
-) -> Iterable[Failure]:
-    """What the provider's documentation refuses of the inputs of a type.
+def stated_problems(
+    fields: Mapping[str, Field], inputs: Mapping[str, Any], more: Callable[[str], Iterable[Statement]],
+    with_own_list: Container[str] = (),
+) -> Iterable[Failure]:  # fmt: skip
+    """What statements refuse of the inputs of a type: those of the provider's documentation, and more.
 
     Args:
         fields: The type's inputs.
         inputs: Their values.
+        more: Statements by path, without indexes.
         with_own_list: Paths, without indexes, whose values another source lists; the documentation's lists don't count.
     """
     seen: set[str] = set()
     for where, object_fields, value in _objects(fields, inputs, ()):
         for name, known in object_fields.items():
             at = (*where, name)
-            listed = ".".join(str(part) for part in at if isinstance(part, str)) in with_own_list
-            for statement in known.says:
-                text = None if listed and statement.word is Word.VALUES else problem(statement, name, value, inputs)
+            path = ".".join(str(part) for part in at if isinstance(part, str))
+            said = [one for one in known.says if path not in with_own_list or one.word is not Word.VALUES]
+            for statement in (*said, *more(path)):
+                text = problem(statement, name, value, inputs)
                 if text is not None and text not in seen:
                     seen.add(text)
                     yield Failure(diff.write(at), text)

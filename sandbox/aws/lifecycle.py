@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sandbox.aws import drift, outputs, rules, tags
-from sandbox.aws.client import Aws, AwsError
+from sandbox.aws.client import FAULT, Aws, AwsError
 from sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, fill, find, pick
 from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import Schema
@@ -105,7 +105,13 @@ class Lifecycle:
         answer = self.aws.call(self.mapping.service, self.mapping.create.operation, **parameters)
         if "{" in self.mapping.id:
             return str(fill(self.mapping.id, self._names(sent)))
-        return str(pick(self.mapping.id, answer))
+        id = pick(self.mapping.id, answer)
+        if id is None:
+            # EC2 answers a request of several objects with those that it refuses.
+            error = pick("Unsuccessful[0].Error", answer) or {"Code": FAULT, "Message": "the answer has no ID"}
+            operation = f"{self.mapping.service} {self.mapping.create.operation}"
+            raise AwsError(operation, error["Code"], error["Message"])
+        return str(id)
 
     def create_parameters(self, create: Call, sent: Inputs) -> dict[str, Any]:
         """The parameters of the create call."""

@@ -112,8 +112,8 @@ class ResourceMapping:
     force_new: inputs whose change forces a replacement, nested ones with dots; `replace_if` decides the rest by path,
     old and new inputs. name, name_form, name_limit: the input that is generated if the program omits it. from_item,
     computed: outputs by JMESPath from AWS's description and from templates. drift: inputs that a refresh compares;
-    `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update changes. exactly_one: groups of
-    inputs of which exactly one is required. What AWS refuses and moto does not is in `rules`.
+    `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update changes. What AWS
+    refuses and moto does not is in `rules`.
     """
 
     type: str
@@ -134,7 +134,6 @@ class ResourceMapping:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     volatile: tuple[str, ...] = ()
     replace_if: Callable[[str, Inputs, Inputs], bool] | None = None
-    exactly_one: tuple[tuple[str, ...], ...] = ()
 
     def settings_for(self, changed: set[str] | None) -> list[Setting]:
         """The settings that an update of these inputs must send; None means all of them."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import client, drift, invokes, records, rules, tags
+from sandbox.aws import client, drift, invokes, records, rules, tags, validators
 from sandbox.aws.client import Aws, World
-from sandbox.aws.kinds import ListOf, MapOf, ObjectOf, documented_problems
+from sandbox.aws.kinds import ListOf, MapOf, ObjectOf, stated_problems
 from sandbox.aws.lifecycle import Lifecycle
 from sandbox.aws.limits import values
 from sandbox.aws.limits.members import tree
@@ -79,38 +79,28 @@ def _generate(mapping: ResourceMapping | None, resource: Resource, prefix: str |
 
 
 # Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
-# the provider as its documentation says (`documented`).
+# the provider as its documentation says (`documented`) or its source (`validators`).
 #
 # Values that are not known yet are not checked. In an `up` the engine asks again once they are known.
 
 
-def check(aws: Aws, type_token: str, mapping: ResourceMapping | None, inputs: Inputs) -> list[Failure]:
+def check(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
     """The problems with the inputs of a type, each with its property; no source repeats what one before it says."""
-    failures = list(_exactly_one(mapping, inputs)) if mapping is not None else []
-    if failures:
-        return failures
     failures = values.check(aws, type_token, inputs)
-    for more in (rules.problems(aws, type_token, inputs), _documented(aws, type_token, inputs)):
+    for more in (rules.problems(aws, type_token, inputs), _stated(aws, type_token, inputs)):
         reported = {one.property for one in failures}
         failures += [one for one in more if one.property not in reported]
     return failures
 
 
-def _documented(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
-    """What the provider's documentation refuses; a list of values counts where AWS's model has none, which is newer."""
+def _stated(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
+    """What the provider refuses at plan. A list of its documentation counts where AWS's newer model has none."""
     known = schema(type_token)
     if known is None:
         return []
     members = tree(aws, type_token)
-    return list(documented_problems(known.inputs, inputs, members.listed if members is not None else ()))
-
-
-def _exactly_one(mapping: ResourceMapping, inputs: Inputs) -> Iterable[Failure]:
-    for group in mapping.exactly_one:
-        present = [name for name in group if inputs.get(name) is not None]
-        if len(present) != 1:
-            got = " and ".join(present) or "none of them"
-            yield Failure(group[0], f"exactly one of {', '.join(group)} is required, got {got}")
+    listed = members.listed if members is not None else ()
+    return list(stated_problems(known.inputs, inputs, validators.of(type_token), listed))
 
 
 VERSION = "7.51.1"
@@ -154,7 +144,7 @@ class AwsProvider(Provider[Aws]):
         if resource.type == ADDON and not failures:
             failures = self._addon_problems(inputs)
         if not failures:
-            failures = check(_at(session, inputs), resource.type, mapping, _public(inputs))
+            failures = check(_at(session, inputs), resource.type, _public(inputs))
         if (
             resource.type == "aws:eks/cluster:Cluster"
             and session.clusters is not None

@@ -25,7 +25,7 @@ from typing import Any
 
 import pulumi
 
-from sandbox.aws.documented import Statement, Word, statements
+from sandbox.aws.documented import statements
 from sandbox.aws.kinds import (
     INPUTS,
     OUTPUTS,
@@ -40,6 +40,7 @@ from sandbox.aws.kinds import (
     Scalar,
     check_object,
 )
+from sandbox.aws.statements import Statement, Word
 from sandbox.files import write_atomically
 from sandbox.rpc.hooks import Failure
 from sandbox.toolchain import cache
@@ -165,12 +166,12 @@ def _resolve(reference: str, names: Mapping[str, Any]) -> Any:
 #
 #     <cache>/schemas/<version of pulumi_aws>-<digest of the code that reads it>/<service>.<module>.<class>.json
 #
-# The digest covers this file, `kinds` and `documented`, so no format version needs to be maintained.
+# The digest covers this file, `kinds`, `documented` and `statements`, so no format version needs to be maintained.
 # Files of other versions stay until the user removes them; those of the types in moto take 0.3 MB (2026-11).
 
 LOG = logging.getLogger(__name__)
 
-SOURCES = tuple(Path(__file__).with_name(name) for name in ("schema.py", "kinds.py", "documented.py"))
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("schema.py", "kinds.py", "documented.py", "statements.py"))
 
 
 def place(type_token: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -72,5 +73,7 @@ def _asked(what: str, check: Check, context: Context) -> list[Finding]:
 
 
 def _first_line(error: Exception) -> str:
-    """The message without what follows its first line: a proxy's whole page of HTML."""
-    return str(error).partition("\n")[0]
+    """The message without what follows its first line, and without a page of HTML: some proxies answer with one."""
+    first = str(error).partition("\n")[0]
+    page = re.search(r"<(!doctype|html|head|body)\b", first, re.IGNORECASE)
+    return f"{first[: page.start()].strip()} a page of HTML, as proxies answer" if page else first

@@ -40,7 +40,17 @@ def _cached_repositories(inputs: Inputs) -> str:
     return f"image repositories {inputs.get('ecrRepositoryPrefix')}/*, if images were pulled through it"
 
 
+def _log_group(inputs: Inputs) -> str:
+    name = str(inputs.get("name") or "")
+    if not name.startswith("/aws/eks/"):
+        return ""
+    return f"log group {name}, if EKS writes once more: then delete it before the next `up`, which can't create it"
+
+
 TABLE: Final[Mapping[str, Remains]] = {
+    # EKS's service-linked role makes it again, without retention and key, while the control plane ends
+    # (terraform-aws-modules/terraform-aws-eks#2763, read 2026-11).
+    "aws:cloudwatch/logGroup:LogGroup": Remains(what=_log_group),
     "aws:rds/instance:Instance": Remains(what=_final_snapshot, key="kmsKeyId"),
     "aws:rds/cluster:Cluster": Remains(what=_final_snapshot, key="kmsKeyId"),
     # "Amazon EFS backups are always encrypted. The AWS KMS encryption key for Amazon EFS backups is configured in the

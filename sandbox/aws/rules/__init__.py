@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.mapping import Inputs
-from sandbox.aws.rules import ec2, eks_cluster, eks_nodes, iam, names, storage
+from sandbox.aws.rules import ec2, eks_cluster, eks_nodes, iam, names, references, storage
 from sandbox.aws.rules.rule import Case, Moment, Rule, value
 from sandbox.aws.types import OPERATIONS
 from sandbox.rpc.hooks import Failure
@@ -16,7 +16,7 @@ from sandbox.rpc.wire import has_unknown
 ALL: tuple[Rule, ...] = tuple(
     one
     for module in (
-        names, ec2, eks_cluster, eks_nodes, iam, storage,
+        names, ec2, eks_cluster, eks_nodes, iam, references, storage,
     )
     for one in module.RULES
 )  # fmt: skip

@@ -45,19 +45,6 @@ def subnet_size(case: Case) -> str | None:
     return _out_of_range(case)
 
 
-@rule(
-    f"{_VPC} {_SUBNET} {_RANGE}", "", "cidrBlock",
-    "hashicorp/terraform-provider-aws internal/verify/validate.go, ValidateIPv4CIDRBlock, read 2026-11: EC2 itself "
-    "would round the block (API Reference, CreateVpc), but the AWS provider refuses it at plan",
-)  # fmt: skip
-def host_bits(case: Case) -> str | None:
-    """The block is written with its first address."""
-    network, written = _network(case), case.new.get("cidrBlock")
-    if network is None or str(network) == written:
-        return None
-    return f'"{written}" is not a valid IPv4 CIDR block; did you mean "{network}"?'
-
-
 @rule(_SUBNET, "InvalidParameterValue", "availabilityZone", f"{_ERRORS}; CreateSubnet")
 def zone(case: Case) -> str | None:
     """A subnet is in a zone of its region. Local and Wavelength Zones, with longer names, are not listed."""
@@ -88,7 +75,7 @@ def endpoint_service(case: Case) -> str | None:
     return None if name in services else f"The Vpc Endpoint Service '{name}' does not exist"
 
 
-RULES: tuple[Rule, ...] = (vpc_size, subnet_size, host_bits, zone, endpoint_service)
+RULES: tuple[Rule, ...] = (vpc_size, subnet_size, zone, endpoint_service)
 
 
 # Subnets and security groups that something still uses can't be deleted.

@@ -140,14 +140,10 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
-# EKS add-ons, access entries and Pod Identity associations; what is there twice, or missing, `moto/eks.py` refuses.
+# EKS add-ons and Pod Identity associations; what is there twice, or missing, `moto/eks.py` refuses.
 
-_ENTRY, _ADDON = "aws:eks/accessEntry:AccessEntry", "aws:eks/addon:Addon"
+_ADDON = "aws:eks/addon:Addon"
 _ASSOCIATION = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
-
-_ENTRIES = "https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html, read 2026-11"
-_RESERVED = ("system:", "eks:", "aws:", "amazon:", "iam:")
-_NODES = frozenset({"EC2_LINUX", "EC2_WINDOWS"})
 
 AWS_ADDONS = frozenset(
     {
@@ -161,25 +157,6 @@ AWS_ADDONS = frozenset(
 (https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html and community-addons.html, read
 2026-11).
 """
-
-
-@rule(_ENTRY, _BAD, "kubernetesGroups", _ENTRIES)
-def group_names(case: Case) -> str | None:
-    """Kubernetes' and AWS's own groups can't be given away."""
-    for name in case.new.get("kubernetesGroups") or []:
-        prefix = next((one for one in _RESERVED if str(name).startswith(one)), None)
-        if prefix:
-            return f"The kubernetes group name {name} is invalid, it cannot start with {prefix}"
-    return None
-
-
-@rule(_ENTRY, _BAD, "kubernetesGroups type", "EKS API Reference, CreateAccessEntry type, read 2026-11")
-def groups_of_nodes(case: Case) -> str | None:
-    """The entry of a node's role has no groups."""
-    kind = case.new.get("type")
-    if kind in _NODES and case.new.get("kubernetesGroups"):
-        return f"kubernetesGroups cannot be specified for an access entry of type {kind}"
-    return None
 
 
 @rule(_ADDON, _BAD, "addonName", "EKS API Reference, CreateAddon; the lists named at AWS_ADDONS")
@@ -213,4 +190,4 @@ def addon_roles_exist(case: Case) -> str | None:
     return next((text for text in missing if text), None)
 
 
-RULES += (group_names, groups_of_nodes, addon_exists, pod_role_exists, addon_roles_exist)
+RULES += (addon_exists, pod_role_exists, addon_roles_exist)

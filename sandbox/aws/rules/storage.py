@@ -1,11 +1,11 @@
-"""FSx for Lustre, and the attributes of queues and log groups that their models keep as free numbers."""
+"""FSx for Lustre."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sandbox.aws.rules.rule import Case, Moment, Rule, rule
+from sandbox.aws.rules.rule import Case, Moment, rule
 
 _LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _FSX = "FSx API Reference, CreateFileSystem, read 2026-11: "
@@ -74,52 +74,4 @@ def associated_file_system(case: Case) -> str | None:
     return None if systems else f"File system '{wanted}' does not exist."
 
 
-_RETENTIONS = frozenset(
-    {
-        1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
-    }
-)  # fmt: skip
-
-
-@rule(
-    "aws:cloudwatch/logGroup:LogGroup", "InvalidParameterException", "retentionInDays",
-    "CloudWatch Logs API Reference, PutRetentionPolicy retentionInDays, read 2026-11; 0 is the AWS provider's `never`",
-)  # fmt: skip
-def log_retention(case: Case) -> str | None:
-    """Days of retention are some of a list."""
-    days = int(case.new.get("retentionInDays") or 0)
-    if not days or days in _RETENTIONS:
-        return None
-    listed = ", ".join(map(str, sorted(_RETENTIONS)))
-    return (
-        f"Value '{days}' at 'retentionInDays' failed to satisfy constraint: Member must satisfy enum value set: "
-        f"[{listed}]"
-    )
-
-
-_QUEUE = (
-    ("delaySeconds", "DelaySeconds", 0, 900),
-    ("kmsDataKeyReusePeriodSeconds", "KmsDataKeyReusePeriodSeconds", 60, 86_400),
-    ("maxMessageSize", "MaximumMessageSize", 1024, 1_048_576),
-    ("messageRetentionSeconds", "MessageRetentionPeriod", 60, 1_209_600),
-    ("receiveWaitTimeSeconds", "ReceiveMessageWaitTimeSeconds", 0, 20),
-    ("visibilityTimeoutSeconds", "VisibilityTimeout", 0, 43_200),
-)
-"""Input, attribute, lowest and highest value."""
-
-
-def _attribute(at: str, attribute: str, low: int, high: int) -> Rule:
-    def queue_attribute(case: Case) -> str | None:
-        """The attribute is in its range."""
-        given = case.new.get(at)
-        if given is None or low <= int(given) <= high:
-            return None
-        return f"Invalid value for the parameter {attribute}: {given} is not between {low} and {high}."
-
-    source = "SQS API Reference, CreateQueue Attributes, read 2026-11"
-    return rule("aws:sqs/queue:Queue", "InvalidAttributeValue", at, source)(queue_attribute)
-
-
-RULES = (
-    lustre_capacity, lustre_throughput, associated_file_system, log_retention, *(_attribute(*one) for one in _QUEUE),
-)  # fmt: skip
+RULES = (lustre_capacity, lustre_throughput, associated_file_system)

@@ -37,7 +37,6 @@ class _Family:
         known["tags"] = self.tags(known.pop("tags", None))
         for word in ("drift", "volatile"):
             known[word] = tuple(known.get(word, ()))
-        known["exactly_one"] = tuple(tuple(group) for group in known.get("exactly_one", ()))
         return ResourceMapping(token, known.pop("service"), id=known.pop("id", ""), **known)
 
     def record(self, row: dict[str, Any]) -> Record:

@@ -29,6 +29,11 @@ def as_attribute(inputs: Inputs) -> Inputs:
     return {name: {"Value": value in (True, "true")} for name, value in inputs.items()}
 
 
+def changes_tenancy(name: str, old: Inputs, new: Inputs) -> bool:
+    tenancies = [inputs.get("instanceTenancy") or "default" for inputs in (old, new)]
+    return name == "instanceTenancy" and tenancies != ["dedicated", "default"]
+
+
 def read_vpc(aws: Aws, id: str, names: Inputs) -> Item | None:
     vpc = find(aws, SERVICE, _VPC, {**names, "id": id})
     if vpc is None:

@@ -20,10 +20,10 @@ from tests.components.admission.cases import DENIED
 from tests.components.admission.samples import CONTEXT, CUSTOM, Object, definition
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
-SECONDS: Final = 20.0
 RULES: Final = rules(CONTEXT)
 NAMES: Final = {rule.name for rule in RULES}
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.aws import rules
+from sandbox.aws import rules, validators
 from sandbox.aws.checked import DOCUMENTATION, Limit, limits, summary
 from sandbox.aws.types import OPERATIONS
 
@@ -15,10 +15,12 @@ def found() -> list[Limit]:
 def test_every_type_is_listed_with_its_rules(found: list[Limit]) -> None:
     assert {one.type for one in found} == set(OPERATIONS)
     said = [one for one in found if one.source == DOCUMENTATION]
-    assert sum(1 for one in found if one.source) == sum(len(one.types) for one in rules.ALL) + len(said)
+    rows = sum(len(each) for token in OPERATIONS for each in validators.paths(token).values())
+    assert sum(1 for one in found if one.source) == sum(len(one.types) for one in rules.ALL) + len(said) + rows
+    assert rows > 250
     assert len(said) > 100
     deletion = [one.limits for one in said if (one.type, one.input) == ("aws:kms/key:Key", "deletionWindowInDays")]
-    assert deletion == ["must be between `7` and `30`, inclusive"]
+    assert deletion == ["the provider's documentation: 'must be between `7` and `30`, inclusive'"]
     assert all(one.limits for one in found if not one.mapped), "what is not mapped has a reason"
 
 
@@ -48,5 +50,5 @@ def test_a_type_is_found_by_a_part_of_its_token(found: list[Limit]) -> None:
     some = [one for one in found if one.type == "aws:cloudwatch/logGroup:LogGroup"]
     assert summary(some) == (
         "1 types, 9 inputs: 6 are members of AWS's models, 4 of them with limits; 3 are not mapped; "
-        "5 rules and sentences of the provider's documentation"
+        "5 rules and statements of the provider"
     )

@@ -6,7 +6,6 @@ import pytest
 
 from sandbox.aws import provider
 from sandbox.aws.client import Aws
-from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.wire import UNKNOWN
 
 GROUP = {
@@ -19,7 +18,7 @@ INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 
 
 def check(aws: Aws, type_token: str, inputs: dict[str, Any]) -> dict[str, str]:
-    return {f.property: f.reason for f in provider.check(aws, type_token, MAPPINGS.get(type_token), inputs)}
+    return {f.property: f.reason for f in provider.check(aws, type_token, inputs)}
 
 
 @pytest.mark.parametrize(
@@ -38,8 +37,13 @@ def check(aws: Aws, type_token: str, inputs: dict[str, Any]) -> dict[str, str]:
             "taints[0].effect",
             "did you mean 'NO_SCHEDULE'?",
         ),
-        (INGRESS, RULE, "cidrIpv4", "exactly one of cidrIpv4, cidrIpv6,"),
-        (INGRESS, {**RULE, "cidrIpv4": "10.0.0.0/8", "prefixListId": UNKNOWN}, "cidrIpv4", "got cidrIpv4 and prefixLi"),
+        (INGRESS, RULE, "cidrIpv4", "exactly one of 'cidrIpv4', 'cidrIpv6',"),
+        (
+            INGRESS,
+            {**RULE, "cidrIpv4": "10.0.0.0/8", "prefixListId": UNKNOWN},
+            "cidrIpv4",
+            "got 'cidrIpv4', 'prefixListId'",
+        ),
         ("aws:sns/topicSubscription:TopicSubscription", {"topic": "t"}, "protocol", "Member must not be null"),
     ],
 )
@@ -60,4 +64,4 @@ def test_an_idempotency_token_is_not_required(aws: Aws) -> None:
 
 
 def test_new_instance_types_are_not_refused(aws: Aws) -> None:
-    assert check(aws, "aws:ec2/launchTemplate:LaunchTemplate", {"name": "x", "instanceType": "p9.48xlarge"}) == {}
+    assert check(aws, "aws:ec2/launchTemplate:LaunchTemplate", {"name": "gpu", "instanceType": "p9.48xlarge"}) == {}

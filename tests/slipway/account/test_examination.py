@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
+from botocore.exceptions import ClientError
 
 from slipway.account import services
 from slipway.account.context import Context, Finding, Level
@@ -203,6 +204,16 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
         {"ce.GetAnomalyMonitors": ready.refused("InternalServerError")}, Level.NOTE, "not checked:", "",
     ),
 }  # fmt: skip
+
+
+def test_a_page_of_html_is_not_shown() -> None:
+    def proxy(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        error = {"Code": "405", "Message": "<!DOCTYPE HTML><html><head><title>405</title></head></html>"}
+        raise ClientError({"Error": error}, "GetAnomalyMonitors")
+
+    shown = [finding.state for finding in lacking(ask({"ce.GetAnomalyMonitors": proxy}))]
+    assert [state for state in shown if "<" in state] == []
+    assert any(state.endswith("operation: a page of HTML, as proxies answer") for state in shown)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -74,7 +74,7 @@ SAMPLES: dict[str, Sample] = {
             "bucket": (bucket := world.bucket()),
             "policy": document("s3:GetObject", f"arn:aws:s3:::{bucket}/*", Principal="*"),
         },
-        {"policy": document("s3:PutObject", "arn:aws:s3:::x/*", Principal="*")},
+        {"policy": document("s3:PutObject", "*", Principal="*")},
     ),
     "aws:efs/fileSystem:FileSystem": Sample(
         lambda world: {

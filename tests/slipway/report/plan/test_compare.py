@@ -44,8 +44,8 @@ def change(token: str, old: dict[str, Any], new: dict[str, Any]) -> ResourceChan
         (FILES, {"performanceMode": "maxIO"}, {"performanceMode": "generalPurpose"}, Verb.REPLACE),
         (FILES, {"throughputMode": "elastic"}, {"throughputMode": "bursting"}, Verb.UPDATE),
         ("aws:eks/addon:Addon", {"addonName": "a"}, {"addonName": "b"}, Verb.REPLACE),
-        ("aws:costexplorer/anomalyMonitor:AnomalyMonitor", {"name": "1"}, {"name": "2"}, Verb.MAYBE),
-        ("aws:costexplorer/anomalyMonitor:AnomalyMonitor", {"tags": {"a": "1"}}, {"tags": {"a": "2"}}, Verb.UPDATE),
+        ("aws:athena/workgroup:Workgroup", {"name": "1"}, {"name": "2"}, Verb.MAYBE),
+        ("aws:athena/workgroup:Workgroup", {"tags": {"a": "1"}}, {"tags": {"a": "2"}}, Verb.UPDATE),
         ("kubernetes:helm.sh/v3:Release", {"version": "1"}, {"version": "2"}, Verb.UPDATE),
         ("kubernetes:helm.sh/v3:Release", {"namespace": "a"}, {"namespace": "b"}, Verb.REPLACE),
         (

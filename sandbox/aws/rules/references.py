@@ -1,0 +1,158 @@
+"""What AWS refuses because of the object that an input names: it does not exist, or it is another one.
+
+Moto 5.2.5 looks at most of them itself; these it stores as they are, or fails.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import ipaddress
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from sandbox.aws.mapping import Call, find
+from sandbox.aws.rules.rule import Case, Moment, Rule, is_true, listed, rule, value
+from spec.catalog import kubernetes
+
+_S3 = "S3 API Reference, read 2026-11: NoSuchBucket in the list of error codes"
+_BUCKETS = (
+    ("aws:s3/bucketLogging:BucketLogging", "bucket", "NoSuchBucket"),
+    ("aws:s3/bucketLogging:BucketLogging", "targetBucket", "InvalidTargetBucketForLogging"),
+    ("aws:s3/bucketObjectv2:BucketObjectv2", "bucket", "NoSuchBucket"),
+    ("aws:ec2/flowLog:FlowLog", "logDestination", "400"),
+)
+"""Type, the input with a bucket's name or ARN, and the service's code (of flow logs as EC2 answers it)."""
+
+
+def _bucket(type_token: str, at: str, code: str) -> Rule:
+    def bucket_exists(case: Case) -> str | None:
+        """The bucket exists."""
+        given = str(case.new.get(at) or "")
+        if given.startswith("arn:") and ":s3:::" not in given:
+            return None
+        name = given.rpartition(":::")[2].partition("/")[0]
+        found = find(case.aws, "s3", Call("list_objects_v2", {"Bucket": name}, {"MaxKeys": 1}), {})
+        return f"The specified bucket does not exist: {name}" if name and found is None else None
+
+    return rule(type_token, code, at, _S3, Moment.CREATE)(bucket_exists)
+
+
+@rule(
+    "aws:s3/bucketPolicy:BucketPolicy", "MalformedPolicy", "policy bucket",
+    "S3 User Guide, troubleshooting-bucket-policies: a policy has resources of its own bucket, read 2026-11",
+    Moment.CREATE, Moment.UPDATE,
+)  # fmt: skip
+def own_bucket(case: Case) -> str | None:
+    """A bucket policy has resources of its own bucket."""
+    policy, bucket = case.new["policy"], case.new["bucket"]
+    document = json.loads(policy) if isinstance(policy, str) else policy
+    own = f"arn:{case.aws.partition}:s3:::{bucket}"
+    for statement in _list(document["Statement"]):
+        for resource in map(str, _list(statement.get("Resource", []))):
+            if not fnmatch.fnmatchcase(own, resource.partition("/")[0]):
+                return f"Policy has invalid resource: {resource} is not of the bucket {bucket}"
+    return None
+
+
+def _list(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+@rule("aws:efs/backupPolicy:BackupPolicy", "FileSystemNotFound", "fileSystemId",
+      "EFS API Reference, PutBackupPolicy, read 2026-11", Moment.CREATE)  # fmt: skip
+def backed_up_file_system(case: Case) -> str | None:
+    """The file system exists."""
+    wanted = str(case.new["fileSystemId"])
+    found = find(case.aws, "efs", Call("describe_file_systems", {"FileSystemId": wanted}), {})
+    return None if found else f"File system '{wanted}' does not exist."
+
+
+@rule("aws:rds/subnetGroup:SubnetGroup", "DBSubnetGroupDoesNotCoverEnoughAZs", "subnetIds",
+      "RDS API Reference, CreateDBSubnetGroup, read 2026-11", Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def two_zones_of_a_group(case: Case) -> str | None:
+    """A group of subnets is in two zones at least."""
+    ids = list(case.new["subnetIds"])
+    zones = {one["AvailabilityZone"] for one in case.aws.call("ec2", "describe_subnets", SubnetIds=ids)["Subnets"]}
+    return None if len(zones) > 1 else (
+        "The DB subnet group doesn't meet Availability Zone (AZ) coverage requirement. Current AZ coverage: "
+        f"{listed(sorted(zones))}. Add subnets to cover at least 2 AZs."
+    )  # fmt: skip
+
+
+@rule("aws:ec2/vpcEndpoint:VpcEndpoint", "InvalidParameter", "privateDnsEnabled serviceName vpcId",
+      "EC2 API Reference, CreateVpcEndpoint PrivateDnsEnabled, read 2026-11", Moment.CREATE)  # fmt: skip
+def one_private_name(case: Case) -> str | None:
+    """One endpoint of a VPC has the private DNS name of a service."""
+    if not is_true(case.new.get("privateDnsEnabled")):
+        return None
+    wanted = [{"Name": "vpc-id", "Values": [case.new["vpcId"]]},
+              {"Name": "service-name", "Values": [case.new.get("serviceName") or ""]}]  # fmt: skip
+    others = case.aws.call("ec2", "describe_vpc_endpoints", Filters=wanted)["VpcEndpoints"]
+    beside = [one["VpcEndpointId"] for one in others if one.get("PrivateDnsEnabled")]
+    return f"private-dns-enabled cannot be set because {beside[0]} has a conflicting DNS domain" if beside else None
+
+
+@rule("aws:ec2/route:Route", "InvalidParameterValue", "routeTableId destinationCidrBlock",
+      "VPC User Guide, route-table-options.html: local routes, read 2026-11", Moment.CREATE)  # fmt: skip
+def not_the_local_route(case: Case) -> str | None:
+    """A route for the whole range of the VPC exists already: the local one."""
+    wanted = case.new.get("destinationCidrBlock")
+    found = find(case.aws, "ec2", Call("describe_route_tables", {"RouteTableIds": [case.new["routeTableId"]]}), {})
+    tables = (found or {}).get("RouteTables", [])
+    local = [route for table in tables for route in table["Routes"] if route.get("GatewayId") == "local"]
+    if wanted and any(route.get("DestinationCidrBlock") == wanted for route in local):
+        return f"The destination CIDR block {wanted} is equal to one of this VPC's CIDR blocks: its route is local"
+    return None
+
+
+@rule("aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation", "InvalidVpc.Range", "vpcId cidrBlock",
+      "EC2 API Reference, AssociateVpcCidrBlock, read 2026-11", Moment.CREATE)  # fmt: skip
+def ranges_apart(case: Case) -> str | None:
+    """The ranges of a VPC don't overlap."""
+    text = case.new.get("cidrBlock")
+    vpcs = case.aws.call("ec2", "describe_vpcs", VpcIds=[case.new["vpcId"]])["Vpcs"] if text else []
+    for one in (block for vpc in vpcs for block in vpc["CidrBlockAssociationSet"]):
+        if ipaddress.ip_network(one["CidrBlock"]).overlaps(ipaddress.ip_network(str(text))):
+            return f"The CIDR '{text}' conflicts with another range of the VPC: {one['CidrBlock']}"
+    return None
+
+
+@rule("aws:eks/addon:Addon", "InvalidParameterException", "addonName addonVersion clusterName",
+      "EKS User Guide, managing-kube-proxy.html, read 2026-11: not newer than the control plane, nor more than three "
+      "minor versions older", Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def proxy_of_the_cluster(case: Case) -> str | None:
+    """Kube-proxy is of a version that runs with the cluster's."""
+    version = str(case.new.get("addonVersion") or "").removeprefix("v")
+    found = find(case.aws, "eks", Call("describe_cluster", {"name": case.new["clusterName"]}, item="cluster"), {})
+    if case.new["addonName"] != "kube-proxy" or not version or found is None:
+        return None
+    skew = kubernetes.skew(".".join(version.split(".")[:2]), str(found["version"]))
+    if skew is None or skew in _PROXY_SKEW:
+        return None
+    return f"Addon version specified is not supported: v{version} with Kubernetes {found['version']}"
+
+
+_PROXY_SKEW = range(4)
+
+
+@rule("aws:iam/role:Role", "NoSuchEntity", "permissionsBoundary", "IAM API Reference, CreateRole, read 2026-11",
+      Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def boundary_exists(case: Case) -> str | None:
+    """The boundary of a role is a policy of the account; those of AWS are not looked up."""
+    arn = str(value(case.new, "permissionsBoundary") or "")
+    if f"::{case.aws.account}:policy/" not in arn:
+        return None
+    found = find(case.aws, "iam", Call("get_policy", {"PolicyArn": arn}), {})
+    return None if found else f"Scope ARN: {arn} does not exist or is not attachable."
+
+
+def _all() -> Iterable[Rule]:
+    yield from (_bucket(*one) for one in _BUCKETS)
+    yield from (
+        own_bucket, backed_up_file_system, two_zones_of_a_group, one_private_name, not_the_local_route, ranges_apart,
+        proxy_of_the_cluster, boundary_exists,
+    )  # fmt: skip
+
+
+RULES: tuple[Rule, ...] = tuple(_all())

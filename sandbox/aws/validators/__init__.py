@@ -1,0 +1,87 @@
+"""What the AWS provider checks at plan and its documentation does not say, and what a service's API refuses: rows.
+
+`FAMILY.yaml` has an entry for each type: `source`, and by path of an input what is required of it. The words are those
+of `statements.Word`:
+
+    metadataOptions.httpPutResponseHopLimit: {range: [1, 64]}
+    instanceType: {conflicts: [instanceRequirements]}
+    monitoringRoleArn: {needed: {monitoringInterval: [60, 30]}}
+
+`when` beside a word is a condition: an input and its values. `needed`, `only`, `with` and `without` name another input
+and its values; several words are given as a list. A name with a slash is an input of the type itself. `names.yaml` has
+regular expressions of names instead of types and paths.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from sandbox.aws.statements import Statement, Word
+from sandbox.aws.types import OPERATIONS
+from spec import strict_yaml
+
+_OF_NAMES: Final = frozenset({Word.CONFLICTS, Word.ONE, Word.SOME, Word.NEEDS, Word.NEEDS_ONE, Word.AT_MOST})
+_OF_A_NAME: Final = frozenset({Word.NEEDED, Word.ONLY, Word.WITH, Word.WITHOUT})
+_NAMES: Final = "names.yaml"
+
+Find = Callable[[str], tuple[Statement, ...]]
+"""The statements about an input, by its path without indexes."""
+
+
+def of(type_token: str) -> Find:
+    """The statements about the inputs of a type."""
+    by_path, by_name = _all()
+    rows = by_path.get(type_token)
+    if type_token not in OPERATIONS:
+        return lambda _: ()
+    return lambda path: (*(rows or {}).get(path, ()), *_named(by_name, path.rpartition(".")[2]))
+
+
+def paths(type_token: str) -> Mapping[str, tuple[Statement, ...]]:
+    """The rows of a type."""
+    return _all()[0].get(type_token, {})
+
+
+def _named(by_name: Mapping[re.Pattern[str], tuple[Statement, ...]], name: str) -> Iterator[Statement]:
+    return (one for pattern, found in by_name.items() if pattern.search(name) for one in found)
+
+
+@functools.cache
+def _all() -> tuple[Mapping[str, Mapping[str, tuple[Statement, ...]]], Mapping[re.Pattern[str], tuple[Statement, ...]]]:
+    by_path, by_name = {}, {}
+    for file in sorted(Path(__file__).parent.glob("*.yaml")):
+        document = strict_yaml.read(file.read_text(encoding="utf-8"))
+        if file.name == _NAMES:
+            source = document.pop("source")
+            by_name = {re.compile(pattern): tuple(_read(words, source)) for pattern, words in document.items()}
+            continue
+        for token, row in document.items():
+            source = row["source"]
+            by_path[token] = {path: tuple(_read(words, source)) for path, words in row.items() if path != "source"}
+    return by_path, by_name
+
+
+def _read(words: Any, source: str) -> Iterator[Statement]:
+    for given in words if isinstance(words, list) else [words]:
+        known = dict(given)
+        when = known.pop("when", {})
+        condition = tuple(_text(item) for name, values in when.items() for item in (name, *values))
+        for key, value in known.items():
+            yield _statement(Word(key), value, source, condition)
+
+
+def _statement(word: Word, value: Any, source: str, when: tuple[str, ...]) -> Statement:
+    if word in _OF_A_NAME:
+        ((name, values),) = value.items() if isinstance(value, Mapping) else ((value, ()),)
+        return Statement(word, (name,), tuple(map(_text, values)), source, when)
+    listed = tuple(map(_text, value if isinstance(value, list) else [value]))
+    names, values = (listed, ()) if word in _OF_NAMES else ((), listed)
+    return Statement(word, names, values, source, when)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

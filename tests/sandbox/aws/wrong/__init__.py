@@ -1,0 +1,98 @@
+"""Wrong inputs of the types that the stacks use, by family: what AWS or its provider refuses of each, and where.
+
+A row changes the inputs of the type's sample (`tests/sandbox/aws/samples`), or `base`: `set` has paths and values, null
+removes. `at` is the input that is reported at preview; `up` says that only an `up` finds it, `twice` that creating it a
+second time does. `missed` is the reason why nothing refuses it. `{times: N, of: TEXT}` is
+a long text, `{json: VALUE}` a document, and `{subnet}` an object that exists.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.aws.types import MAPPINGS
+from spec import strict_yaml
+from tests.sandbox.aws.samples import SAMPLES, World
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One row; its fields are the words above."""
+
+    type: str
+    id: str
+    set: dict[str, Any]
+    at: str = ""
+    base: dict[str, Any] | None = None
+    up: bool = False
+    twice: bool = False
+    missed: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in a test."""
+        return f"{self.type.rpartition(':')[2]}-{self.id}"
+
+    def right(self, world: World) -> dict[str, Any]:
+        """The inputs without the change; `base` may lack what the change sets."""
+        if self.base is not None:
+            return {name: _value(value, world) for name, value in self.base.items()}
+        inputs = SAMPLES[self.type].inputs(world)
+        name = MAPPINGS[self.type].name
+        # Rows of one type are created in one account.
+        return {**inputs, name: world.unique(inputs[name])} if name in inputs else inputs
+
+    def inputs(self, right: Mapping[str, Any], world: World) -> dict[str, Any]:
+        """The inputs with it."""
+        inputs = copy.deepcopy(dict(right))
+        for path, value in self.set.items():
+            *above, last = path.split(".")
+            place = inputs
+            for name in above:
+                place = place.setdefault(name, {})
+            if value is None:
+                place.pop(last, None)
+            else:
+                place[last] = _value(value, world)
+        return inputs
+
+
+def _value(value: Any, world: World) -> Any:
+    if isinstance(value, list):
+        return [_value(item, world) for item in value]
+    if isinstance(value, dict):
+        if set(value) == {"times", "of"}:
+            return value["of"] * value["times"]
+        if set(value) == {"json"}:
+            return json.dumps(_value(value["json"], world))
+        return {name: _value(item, world) for name, item in value.items()}
+    return _object(value, world) if isinstance(value, str) and value.startswith("{") else value
+
+
+def _object(text: str, world: World) -> str:
+    """An object of the account, or an ARN in it."""
+    aws = world.aws
+    if text.startswith("{arn:iam}"):
+        return text.replace("{arn:iam}", f"arn:{aws.partition}:iam::{aws.account}:")
+    if text.startswith("{arn:"):
+        service, _, name = text.removeprefix("{arn:").partition("}")
+        return f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{name}"
+    if text == "{subnet}":
+        return world.subnets(1)[0]
+    if text == "{group}":
+        return world.group()
+    if text == "{bucket}":
+        return world.bucket()
+    return str(world.key()["arn"]) if text == "{key}" else text
+
+
+def cases() -> Iterator[Wrong]:
+    """All rows."""
+    for file in sorted(Path(__file__).parent.glob("*.yaml")):
+        for token, found in strict_yaml.read(file.read_text(encoding="utf-8")).items():
+            yield from (Wrong(token, **row) for row in found)
