@@ -16,12 +16,14 @@ from components.admission.gpus import GPU_LIMITS, gpu_pool, spot_checkpoint, spo
 from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
 from components.admission.jobs import JOB_BOUNDS, ray_cluster, scale_bounds
 from components.admission.kinds import POD
-from components.admission.pods import CONTROLLER_REFERENCE, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
+from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
+from components.admission.objects import OBJECT_SIZE
+from components.admission.pods import CONTROLLER_REFERENCE, DEVICES, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
 from components.admission.queues import QUEUE_NAME, gpu_queue, queue_metadata, queue_start
 from components.admission.rule import Kind, Rule, literal
 from components.admission.templates import KIND, USER, changed
-from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE, MONITOR_FILES, MONITOR_SCOPE
-from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS
+from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
+from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS, WORKFLOW_SCOPE
 from components.base.controllers import Controller
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
@@ -54,6 +56,9 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         MONITOR_FILES,
         MONITOR_SCOPE,
         WORKFLOW_LOCKS,
+        WORKFLOW_SCOPE,
+        DEVICES,
+        OBJECT_SIZE,
         TEAM_LABELS,
     )
 
@@ -78,7 +83,12 @@ def policy(rule: Rule, context: StackContext) -> dict[str, Any]:
     operations = ["CREATE", "UPDATE"] if rule.updates else ["CREATE"]
     conditions = [{"name": "not-by-a-controller", "expression": _not_by_a_controller(rule, context)}]
     if rule.updates:
-        conditions.append({"name": "spec-changed", "expression": changed(*rule.metadata)})
+        conditions.append(
+            {
+                "name": "spec-changed",
+                "expression": changed(*(f"metadata.{each}" for each in rule.metadata), *rule.fields),
+            }
+        )
     return {
         "apiVersion": API,
         "kind": "ValidatingAdmissionPolicy",

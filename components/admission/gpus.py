@@ -7,7 +7,7 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule
-from components.admission.templates import CONTAINERS, JOINED, SPECS, TEMPLATES
+from components.admission.templates import CONTAINERS, SPECS, TEMPLATES, joined
 from components.workloads.notebook import LABEL
 from spec.jobs import DO_NOT_DISRUPT
 from spec.pools import keys
@@ -65,7 +65,7 @@ GPU_LIMITS: Final = Rule(
     expression=f"variables.containers.all(l, l.all(c, !({_UNEQUAL})))",
     message=Message(
         wrong="a GPU can't be overcommitted: container ",
-        found=f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', ')){JOINED}",
+        found=joined(f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', '))"),
         shown="containers",
         fix=" has different request and limit. Set resources.limits and resources.requests to the same number, "
         "or set only limits",

@@ -7,7 +7,7 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import HOLDERS, JOINED, KIND, SPECS, USER
+from components.admission.templates import HOLDERS, KIND, PARTIAL, RUNTIMES, SPECS, USER, O, joined
 from components.base.placement import CRITICAL
 from spec.jobs import PRIORITY
 from spec.pools import keys
@@ -16,12 +16,13 @@ from spec.settings.teams import PriorityName
 from spec.teams.labels import PRIORITIES
 
 _CLASSES: Final = literal([str(name) for name in PriorityName])
-_CLASS: Final = f"has(s.priorityClassName) && s.priorityClassName != '' && !(s.priorityClassName in {_CLASSES})"
 _OWN: Final = (
     f"(has(namespaceObject.metadata.annotations) && '{PRIORITIES}' in namespaceObject.metadata.annotations"
     f" ? namespaceObject.metadata.annotations['{PRIORITIES}'].split(',') : {_CLASSES})"
 )
-# Kueue queues by this label, whatever priority the pods have (Kueue, "Workload Priority Class").
+# Without a label Kueue queues by the class of the pods (Kueue, "Workload Priority Class").
+_CLASS: Final = f"has(s.priorityClassName) && s.priorityClassName != '' && !(s.priorityClassName in {_OWN})"
+# Kueue queues by this label, whatever priority the pods have.
 _LABELLED: Final = (
     f"({HOLDERS}).map(l, l.filter(h, has(h.metadata) && has(h.metadata.labels) && '{PRIORITY}' in h.metadata.labels"
     f" && !(h.metadata.labels['{PRIORITY}'] in {_OWN})).map(h, string(h.metadata.labels['{PRIORITY}'])).join(', '))"
@@ -34,15 +35,17 @@ PRIORITY_CLASS: Final = Rule(
     why="with `system-node-critical` or `system-cluster-critical` it would evict the pods of every other team, and "
     "with the label of a higher class its job would take their quota",
     variables={
-        "specs": f"{KIND} in {literal([kind.kind for kind in _WITHOUT_PODS])} ? [] : {SPECS}",
-        "others": f"variables.specs.filter(s, {_CLASS}).map(s, string(s.priorityClassName)) + {_LABELLED}",
+        "specs": f"{KIND} in {literal([kind.kind for kind in _WITHOUT_PODS])} ? {PARTIAL} : [{SPECS}]",
+        "others": f"variables.specs.map(l, l.filter(s, {_CLASS}).map(s, string(s.priorityClassName)).join(', '))"
+        f" + {_LABELLED}",
     },
     expression="variables.others.all(t, t == '')",
     message=Message(
         wrong="the priority class ",
-        found=f"variables.others{JOINED}",
+        found=joined("variables.others"),
         shown="classes",
-        fix=f" is not for teams: use one of {', '.join(PriorityName)}",
+        fix=f" is not for teams: use one of {', '.join(PriorityName)} that its namespace lists in the annotation "
+        f"{PRIORITIES}",
     ),
     metadata=("labels",),
 )
@@ -63,7 +66,7 @@ VOLUME_SOURCES: Final = Rule(
     expression="variables.mounted.all(t, t == '')",
     message=Message(
         wrong="the source of volume ",
-        found=f"variables.mounted{JOINED}",
+        found=joined("variables.mounted"),
         shown="volumes",
         fix=f" is not for teams: use a volume claim, or one of {', '.join(ALLOWED_VOLUMES)}",
     ),
@@ -98,14 +101,70 @@ _DRAINS: Final = (
 _SINGLE: Final = ("kubernetes.io/hostname", "eks.amazonaws.com/nodegroup", keys.NODE_POOL)
 """Labels that name one node or one group of nodes, those of the system as well."""
 
+KARPENTER: Final = "karpenter.k8s.aws/instance-"
+KINDS_OF_NODES: Final = (
+    "kubernetes.io/arch", "kubernetes.io/os", "topology.kubernetes.io/region", "topology.kubernetes.io/zone",
+    keys.CAPACITY_TYPE, "eks.amazonaws.com/capacityType",
+    *(f"{KARPENTER}{name}" for name in ("category", "cpu-manufacturer", "family", "generation")),
+)  # fmt: skip
+"""Labels that say what a node is, not how large it is (karpenter.sh, "Well-Known Labels", 1.14)."""
+DOMAINS: Final = ("nvidia.com/", "feature.node.kubernetes.io/", "topology.k8s.aws/")
+"""Prefixes of labels of GPUs, of features of a node, and of its place in the network."""
+SIZES: Final = {
+    "node.kubernetes.io/instance-type": r"^[a-z0-9-]+\.(nano|micro|small|medium|large|[234]?xlarge)$",
+    f"{KARPENTER}size": "^(nano|micro|small|medium|large|[234]?xlarge)$",
+    f"{KARPENTER}cpu": "^([1-9]|1[0-6])$",
+}
+"""Labels of the size of a node, with values of up to 16 vCPUs: of a larger one, a pod without GPUs says what it
+requests, and gets the smallest node that has it."""
+EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+NODE: Final = "kubernetes.io/hostname"
+"""The only topology that a JobSet may have for itself: a zone or a pool is every team's."""
+_JOB_KEYS: Final = ("jobset.sigs.k8s.io/job-key", "jobset.sigs.k8s.io/priority")
+"""Labels by which JobSet's webhook keeps the pods of other JobSets off the nodes of one (jobset v0.12.0,
+pkg/webhooks/pod_webhook.go, setExclusiveAffinities); it gives later pods of a job the node of the first."""
+
 
 # The scheduler keeps every pod, whosever it is, off the nodes whose pods repel it (kubernetes.io, "Assigning Pods to
 # Nodes": namespace selector).
 _POD_TERMS: Final = " + ".join(_terms(kind, "", "podAffinityTerm") for kind in ("podAffinity", "podAntiAffinity"))
-_ABROAD: Final = (
-    f"({_POD_TERMS}).exists(t, has(t.namespaceSelector) || "
-    "(has(t.namespaces) && t.namespaces.exists(n, n != request.namespace)))"
+_OF_JOB_SET: Final = (
+    f"variables.placedByJobSet && t.topologyKey == '{NODE}' && has(t.labelSelector) && "
+    "!has(t.labelSelector.matchLabels) && has(t.labelSelector.matchExpressions) && "
+    f"t.labelSelector.matchExpressions.exists(e, e.key == '{_JOB_KEYS[0]}') && "
+    f"t.labelSelector.matchExpressions.all(e, e.key in {literal(list(_JOB_KEYS))})"
 )
+_ABROAD: Final = (
+    f"({_POD_TERMS}).exists(t, (has(t.namespaceSelector) || "
+    f"(has(t.namespaces) && t.namespaces.exists(n, n != request.namespace))) && !({_OF_JOB_SET}))"
+)
+_NOTES: Final = "has(h.metadata) && has(h.metadata.annotations)"
+_APART: Final = (
+    f"({HOLDERS}).map(l, l.exists(h, {_NOTES} && '{EXCLUSIVE}' in h.metadata.annotations && "
+    f"h.metadata.annotations['{EXCLUSIVE}'] != '{NODE}') ? '{EXCLUSIVE} other than {NODE}' : '')"
+)
+
+
+def _selected(known: str) -> str:
+    """Labels by which pod `s` selects nodes and that aren't for teams, as a list: those of a node's size, and those of
+    nodes that no pool has.
+
+    Args:
+        known: CEL list of the labels that are.
+    """
+    sizes = literal(SIZES)
+
+    def good(key: str) -> str:
+        return f"({key} in {known} || {literal(list(DOMAINS))}.exists(d, {key}.startsWith(d)))"
+
+    least = f"e.key.startsWith('{KARPENTER}') && e.operator in ['Lt', 'Exists']"
+    small = f"e.key in {sizes} && e.operator == 'In' && e.values.all(v, string(v).matches({sizes}[e.key]))"
+    return (
+        f"((has(s.nodeSelector) ? s.nodeSelector.filter(k, !{good('k')} && "
+        f"!(k in {sizes} && string(s.nodeSelector[k]).matches({sizes}[k]))).map(k, string(k)) : []) + "
+        f"{_ALL_TERMS}.map(t, (has(t.matchExpressions) ? t.matchExpressions : []).filter(e, !{good('e.key')} && "
+        f"!({least}) && !({small})).map(e, string(e.key)).join(', ')).filter(x, x != ''))"
+    )
 
 
 def node_selection(context: StackContext) -> Rule:
@@ -126,13 +185,14 @@ def node_selection(context: StackContext) -> Rule:
     # The launcher of an MPIJob runs on the pool of its workers: one pod of the object must need a GPU.
     idle = (
         f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in ['{keys.POOL}', '{keys.GPU}']) && "
-        f"!variables.specs.exists(s, {placement.ASKS}) && "
+        f"!({KIND} in {literal(list(RUNTIMES))}) && !variables.specs.exists(s, {placement.ASKS}) && "
         f"!({KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])})"
     )
     lasting = f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in {literal(list(_DRAINS))})"
     single = literal(list(_SINGLE))
     alone = (
-        f"(has(s.nodeSelector) && {single}.exists(k, k in s.nodeSelector)) || {_ALL_TERMS}.exists(t, "
+        f"(has(s.nodeSelector) && {single}.exists(k, k in s.nodeSelector && !(k == '{NODE}' && "
+        f"variables.placedByJobSet))) || {_ALL_TERMS}.exists(t, "
         f"(has(t.matchFields) && t.matchFields.size() > 0) || "
         f"(has(t.matchExpressions) && t.matchExpressions.exists(e, e.key in {single})))"
     )
@@ -146,19 +206,37 @@ def node_selection(context: StackContext) -> Rule:
         lasting: "a toleration of a drain",
         idle: "a toleration of a GPU pool without a GPU request",
     }
+    labels = {each for spec in context.pools.values() for each in spec.labels}
+    # A reason of its own names the labels of single nodes.
+    known = literal(sorted({*labels, *KINDS_OF_NODES, keys.POOL, keys.ROLE, *_SINGLE}))
+    # With GPUs the pool is chosen by what it requests, and every size of its nodes is in the quota.
+    sized = f"(has(s.containers) && {placement.ASKS} ? [] : {_selected(known)}).map(k, 'the node label ' + k)"
     found = " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in parts.items())
+    webhook = (
+        f"{KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])} && "
+        f"has({O}.metadata.annotations) && '{EXCLUSIVE}' in {O}.metadata.annotations && "
+        f"{O}.metadata.annotations['{EXCLUSIVE}'] == '{NODE}'"
+    )
     return Rule(
         name="node-selection",
-        kinds=kinds.WITH_PODS,
-        what="a pod selects and tolerates nodes of pools for teams, and those with GPUs only with a request for GPUs",
-        why="it would take the nodes of controllers, keep GPUs from the jobs that pay for them, or keep the pods of "
-        "all teams off a node, a zone or the cluster by an anti-affinity",
-        variables={"specs": SPECS, "beyond": f"variables.specs.map(s, ({found}).join(', '))"},
+        kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME),
+        what="a pod selects and tolerates nodes of pools for teams, those with GPUs only with a request for GPUs, and "
+        "large ones only by what it requests",
+        why="it would take the nodes of controllers, keep GPUs from the jobs that pay for them, start a machine of 192 "
+        "vCPUs for one of them, or keep the pods of all teams off a node, a zone or the cluster by an anti-affinity",
+        variables={
+            "specs": f"{KIND} in {literal(list(RUNTIMES))} ? [] : {SPECS}",
+            "placedByJobSet": webhook,
+            "beyond": f"([variables.specs] + {PARTIAL}).map(l, l.map(s, ({found} + {sized}).join(', '))"
+            f".filter(t, t != '').join(', ')) + {_APART}",
+        },
         expression="variables.beyond.all(t, t == '')",
         message=Message(
             wrong="these nodes are not for this pod: remove ",
-            found=f"variables.beyond{JOINED}",
+            found=joined("variables.beyond"),
             shown="fields",
-            fix=f". Select a pool with nodeSelector {{{keys.POOL}: POOL}} and tolerate its taints by key",
+            fix=f". Select a pool with nodeSelector {{{keys.POOL}: POOL}} and tolerate its taints by key; request "
+            "the CPU and memory that a large node is for; a JobSet may have a topology for itself alone if it is "
+            f"{NODE}",
         ),
     )

@@ -7,11 +7,10 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import HEADS, KIND, SUBMITTERS, O, groups, ray, workers
+from components.admission.templates import HEADS, KIND, OF_CRON_JOB, SUBMITTERS, O, groups, ray, workers
 from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES
 from spec.pools import keys
 
-_RESTARTS: Final = "failurePolicy.maxRestarts"
 _RETRY: Final = "t.retryStrategy"
 
 
@@ -31,26 +30,47 @@ _TTL: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT)
 _KEPT: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT, required=False)
 
 
+def _max_restarts(spec: str) -> str:
+    """Restarts of a JobSet; 0 is upstream's default."""
+    policy = f"{spec}.failurePolicy"
+    return f"(has({policy}) && has({policy}.maxRestarts) ? {policy}.maxRestarts : 0)"
+
+
+COUNTED: Final = ("FailJobSet", "RestartJob", "RestartJobSet")
+"""Actions of a failure policy that end, or that `maxRestarts` counts (jobset v0.12.0, CRD)."""
+
+
 def _restarts(spec: str) -> str:
     """Restarts of a JobSet."""
+    rules = f"{spec}.failurePolicy.rules"
+    endless = f"has(r.action) && !(r.action in {literal(list(COUNTED))})"
     return (
-        f"(has({spec}.failurePolicy) && has({spec}.failurePolicy.maxRestarts) && "
-        f"{spec}.failurePolicy.maxRestarts > {MAX_RETRIES} ? ['{_RESTARTS}'] : [])"
+        f"(has({spec}.failurePolicy) && {_max_restarts(spec)} > {MAX_RETRIES} ? ['failurePolicy.maxRestarts'] : []) + "
+        f"(has({spec}.failurePolicy) && has({rules}) ? {rules}.filter(r, {endless})"
+        f".map(r, 'failurePolicy.rules.action (' + string(r.action) + ')') : [])"
     )
 
 
-def _of(spec: str, *bounds: str) -> str:
-    return f"[{spec}].map(j, ({' + '.join(bounds)}).join(', '))"
+def _at(path: str, *bounds: str) -> str:
+    """Fields of `j` that are to be fixed, as a list of paths; the path of `j` is a CEL expression."""
+    return f"({' + '.join(bounds)}).map(f, {path} + f)"
+
+
+def _of(path: str, *bounds: str) -> str:
+    """The same of the part of the object that has this path."""
+    return f"[{O}.{path}].map(j, {_at(literal(f'{path}.'), *bounds)}.join(', '))"
 
 
 _ENDLESS: Final = (
     # Without a limit a step is retried forever. It is a number or a text (argo-workflows, IntOrString).
-    f"(has(j.templates) && j.templates.exists(t, has({_RETRY}) && !(has({_RETRY}.limit) && "
+    "(((has(j.templates) ? j.templates : []) + (has(j.templateDefaults) ? [j.templateDefaults] : []))"
+    f".exists(t, has({_RETRY}) && !(has({_RETRY}.limit) && "
     f"string({_RETRY}.limit).matches('^[0-9]{{1,4}}$') && int(string({_RETRY}.limit)) <= {MAX_RETRIES})) "
-    "? ['retryStrategy.limit'] : [])"
+    "? ['templates.retryStrategy.limit'] : [])"
 )
 _TTLS: Final = " + ".join(
-    f"(has(j.ttlStrategy) ? {_within('j.ttlStrategy', field, LONGEST_KEPT, required=False)} : [])"
+    f"(has(j.ttlStrategy) ? {_within('j.ttlStrategy', field, LONGEST_KEPT, required=False)}"
+    ".map(f, 'ttlStrategy.' + f) : [])"
     for field in ("secondsAfterCompletion", "secondsAfterFailure", "secondsAfterSuccess")
 )
 _REFERENCE: Final = (
@@ -67,6 +87,12 @@ _WITHIN: Final = (
     f"(has(j.activeDeadlineSeconds) && j.activeDeadlineSeconds * {_ATTEMPTS} <= {LONGEST} "
     "? [] : ['activeDeadlineSeconds (of each attempt)'])"
 )
+_JOB_SETS: Final = (
+    # Each restart makes the Jobs anew, and with them their deadlines (jobset v0.12.0, failure_policy.go).
+    f"(!has(j.activeDeadlineSeconds) || j.activeDeadlineSeconds > {LONGEST} ? ['activeDeadlineSeconds'] : "
+    f"j.activeDeadlineSeconds * ({_max_restarts(f'{O}.spec')} + 1) > {LONGEST} "
+    "? ['activeDeadlineSeconds (of each attempt)'] : [])"
+)
 _SHUT_DOWN: Final = (
     "((has(j.clusterSelector) && j.clusterSelector.size() > 0) || (has(j.shutdownAfterJobFinishes) && "
     "j.shutdownAfterJobFinishes) ? [] : ['shutdownAfterJobFinishes'])"
@@ -74,21 +100,25 @@ _SHUT_DOWN: Final = (
 # The cluster keeps its nodes until its TTL, although Kueue has released its quota.
 _IDLE: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_IDLE, required=False)
 _RAY_JOB: Final = (_WITHIN, _within("j", "backoffLimit", MAX_RETRIES, required=False), _IDLE, _SHUT_DOWN)
+_TEMPLATE: Final = "'spec.replicatedJobs[' + string(r.name) + '].template.spec.'"
+_REPLICATED_JOBS: Final = (
+    f"{O}.spec.replicatedJobs.map(r, [r.template.spec].map(j, "
+    f"{_at(_TEMPLATE, _JOB_SETS, _within('j', 'backoffLimit', MAX_RETRIES, required=False))}.join(', '))[0])"
+)
 _LACKS: Final = (
-    # A CronJob and a ScaledJob clean up by their history limits.
-    f"{KIND} == 'CronJob' ? {_of(f'{O}.spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT)} : "
-    f"{KIND} == 'ScaledJob' ? {_of(f'{O}.spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT)} : "
-    f"{KIND} == 'JobSet' ? {_of(f'{O}.spec', _TTL, _restarts('j'))} + "
-    f"{O}.spec.replicatedJobs.map(r, r.template.spec).map(j, "
-    f"({_DEADLINE} + {_within('j', 'backoffLimit', MAX_RETRIES, required=False)}).join(', ')) : "
+    # A CronJob, with the Jobs that `kubectl create job --from` makes of it, and a ScaledJob clean up by their history.
+    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT)} : "
+    f"{KIND} == 'ScaledJob' ? {_of('spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT)} : "
+    f"{KIND} == 'JobSet' ? {_of('spec', _TTL, _restarts('j'))} + {_REPLICATED_JOBS} : "
     f"{KIND} in {_OPERATED} ? (has({O}.spec.runPolicy) ? "
-    f"{_of(f'{O}.spec.runPolicy', _TTL, _DEADLINE, _RETRIES)} : ['runPolicy']) : "
-    f"{KIND} == 'RayJob' ? {_of(f'{O}.spec', *_RAY_JOB)} : "
-    f"{KIND} == 'TrainJob' ? {_of(f'{O}.spec', _DEADLINE)} : "
-    f"{KIND} == 'TrainingRuntime' ? {_of(f'{O}.spec.template.spec', _restarts('j'))} : "
-    f"{KIND} == 'CronWorkflow' ? {_of(f'{O}.spec.workflowSpec', *_WORKFLOW)} : "
-    f"{KIND} in ['Workflow', 'WorkflowTemplate'] ? {_of(f'{O}.spec', *_WORKFLOW)} : "
-    f"{_of(f'{O}.spec', _TTL, _DEADLINE, _RETRIES)}"
+    f"{_of('spec.runPolicy', _TTL, _DEADLINE, _RETRIES)} : ['spec.runPolicy']) : "
+    f"{KIND} == 'RayJob' ? {_of('spec', *_RAY_JOB)} : "
+    f"{KIND} == 'TrainJob' ? {_of('spec', _DEADLINE)} : "
+    f"{KIND} == 'TrainingRuntime' ? {_of('spec.template.spec', _restarts('j'))} : "
+    f"{KIND} == 'CronWorkflow' ? {_of('spec.workflowSpec', *_WORKFLOW)} : "
+    f"{KIND} in ['Workflow', 'WorkflowTemplate'] ? {_of('spec', *_WORKFLOW)} : "
+    f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES)} : "
+    f"{_of('spec', _TTL, _DEADLINE, _RETRIES)}"
 )
 JOB_BOUNDS: Final = Rule(
     name="job-bounds",
@@ -105,8 +135,9 @@ JOB_BOUNDS: Final = Rule(
         shown="fields",
         fix=f". For example activeDeadlineSeconds: {DAY} (at most {LONGEST}; in a JobSet in each template), "
         f"backoffLimit: 3 (at most {MAX_RETRIES}), ttlSecondsAfterFinished: {DAY} (at most {LONGEST_KEPT}); "
-        "those of a Kubeflow job are in runPolicy; a RayJob sets shutdownAfterJobFinishes: true and a TTL of at most "
-        f"{LONGEST_IDLE}, and its deadline counts for each attempt",
+        "a RayJob sets shutdownAfterJobFinishes: true and a TTL of at most "
+        f"{LONGEST_IDLE}. The deadline of a RayJob and of a JobSet counts for each attempt, and all attempts together "
+        f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}",
     ),
 )
 

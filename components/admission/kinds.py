@@ -41,6 +41,8 @@ WORKFLOW_TEMPLATE: Final = Kind("argoproj.io", "workflowtemplates", "WorkflowTem
 SERVICE: Final = Kind("", "services", "Service")
 INGRESS: Final = Kind("networking.k8s.io", "ingresses", "Ingress")
 POD_MONITOR: Final = Kind("monitoring.coreos.com", "podmonitors", "PodMonitor")
+CONFIG_MAP: Final = Kind("", "configmaps", "ConfigMap")
+SECRET: Final = Kind("", "secrets", "Secret")
 SERVICE_MONITOR: Final = Kind("monitoring.coreos.com", "servicemonitors", "ServiceMonitor")
 
 REPLICATED: Final = {**{kind.kind: kind.replicas for kind in KINDS.values()}, MPI_JOB.kind: "mpiReplicaSpecs"}
@@ -70,3 +72,20 @@ SCALES: Final = tuple(
     if kind not in TRAINING or KINDS[kind.kind].scales
 )
 EPHEMERAL_CONTAINERS: Final = Kind("", "pods/ephemeralcontainers", "Pod")
+SMALL: Final = (
+    Kind("", "persistentvolumeclaims", "PersistentVolumeClaim"),
+    Kind("", "serviceaccounts", "ServiceAccount"),
+    Kind("argoproj.io", "workfloweventbindings", "WorkflowEventBinding"),
+    Kind("networking.k8s.io", "networkpolicies", "NetworkPolicy"),
+    Kind("policy", "poddisruptionbudgets", "PodDisruptionBudget"),
+    Kind("serving.kserve.io", "servingruntimes", "ServingRuntime"),
+    Kind("serving.kserve.io", "trainedmodels", "TrainedModel"),
+)
+"""Other kinds that members create."""
+BY_RESOURCE: Final = {
+    (kind.group, kind.resource): kind
+    for each in tuple(vars().values())
+    for kind in (each if isinstance(each, tuple) else (each,))
+    if isinstance(kind, Kind)
+}
+"""Kinds of this module by group and resource."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from components.admission.rule import literal
-from components.admission.templates import KIND
+from components.admission.templates import KIND, joined
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 
@@ -22,10 +22,10 @@ _ALL: Final = f"(s.containers + {_INIT})"
 ASKS: Final = f"{_ALL}.exists(c, {_LIMITS} && c.resources.limits.exists(r, r.startsWith('{keys.NVIDIA}')))"
 """Whether pod `s` requests GPUs or MIG instances."""
 _ASKS_WHOLE: Final = f"{_ALL}.exists(c, {_LIMITS} && '{keys.GPU}' in c.resources.limits)"
+_REQUESTED: Final = f"c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r]))"
 DEVICES: Final = (
     f"variables.specs.map(s, {_ALL}.filter(c, {_LIMITS})"
-    f".map(c, c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r])).join(', '))"
-    ".filter(t, t != '').join(', ')).filter(t, t != '').join('; ')"
+    f".map(c, {joined(_REQUESTED)}).filter(t, t != '').join(', ')).filter(t, t != '').join('; ')"
 )
 """Requests of all pods of an object, as text."""
 

@@ -5,9 +5,45 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
+from components.admission.monitors import COPIED, prometheus
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import CONTAINERS, JOINED, KIND, SPECS, USER, O
+from components.admission.templates import BY_A_CONTROLLER, CONTAINERS, KIND, OF_CRON_JOB, SPECS, O, joined
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
+
+DEVICE_VARIABLES: Final = (
+    "NVIDIA_VISIBLE_DEVICES", "NVIDIA_MIG_CONFIG_DEVICES", "NVIDIA_MIG_MONITOR_DEVICES", "NVIDIA_IMEX_CHANNELS",
+)  # fmt: skip
+"""Variables by which the container runtime of GPU nodes gives a container devices (nvidia-container-toolkit v1.18,
+internal/config/image/envvars.go)."""
+_NO_DEVICES: Final = ("", "none", "void")
+_NAMES: Final = literal(list(DEVICE_VARIABLES))
+_DEVICES: Final = (
+    f"((has(c.env) ? c.env.filter(v, v.name in {_NAMES} && (has(v.valueFrom) || (has(v.value) && "
+    f"!(v.value in {literal(list(_NO_DEVICES))})))).map(v, v.name + ' of container ' + c.name) : []) + "
+    f"(has(c.envFrom) ? c.envFrom.filter(f, has(f.prefix) && f.prefix != '' && {_NAMES}.exists(n, "
+    "n.startsWith(f.prefix))).map(f, 'the prefix ' + f.prefix + ' of container ' + c.name) : []))"
+)
+_DATA: Final = literal([kinds.CONFIG_MAP.kind, kinds.SECRET.kind])
+DEVICES: Final = Rule(
+    name="device-variables",
+    kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS, kinds.CONFIG_MAP, kinds.SECRET),
+    what="a container gets its GPUs by a request, not by a variable",
+    why="the container runtime of a GPU node would give it the GPUs of other teams' pods there",
+    variables={
+        "specs": f"{KIND} in {_DATA} ? [] : {SPECS}",
+        "containers": CONTAINERS,
+        "named": f"variables.containers.map(l, l.map(c, {_DEVICES}.join(', ')).filter(t, t != '').join(', ')) + "
+        f"({KIND} in {_DATA} ? ['data', 'binaryData'].map(f, f in {O} ? {O}[f].filter(k, k in {_NAMES})"
+        ".map(k, string(k)).join(', ') : '') : [])",
+    },
+    expression="variables.named.all(t, t == '')",
+    message=Message(
+        wrong="a container sees the GPUs that it requests: remove ",
+        found=joined("variables.named"),
+        shown="variables",
+        fix=f". Request GPUs in resources.limits; {DEVICE_VARIABLES[0]} may be void or none",
+    ),
+)
 
 _LAST: Final = "i.split('/')[i.split('/').size() - 1]"
 _LOOSE: Final = f"!i.contains('@') && (!{_LAST}.contains(':') || i.endsWith(':latest'))"
@@ -38,7 +74,7 @@ IMAGE_TAG: Final = Rule(
     f"request.subResource == '' && {_SAME})",
     message=Message(
         wrong="image ",
-        found=f"variables.loose{JOINED}",
+        found=joined("variables.loose"),
         shown="images",
         fix=" has no fixed version: use a tag other than latest, like registry/name:1.2.3, or a digest, @sha256:...",
     ),
@@ -69,7 +105,7 @@ HOST_ACCESS: Final = Rule(
     expression="variables.held.all(t, t == '')",
     message=Message(
         wrong="pods of a team have no access to their node: remove ",
-        found=f"variables.held{JOINED}",
+        found=joined("variables.held"),
         shown="fields",
         fix=". Use an emptyDir for scratch space, a volume claim for data",
     ),
@@ -79,17 +115,14 @@ HOST_ACCESS: Final = Rule(
 _OWNED: Final = (
     "(has(%s.metadata.ownerReferences) && %s.metadata.ownerReferences.exists(r, has(r.controller) && r.controller))"
 )
-_ACCOUNT: Final = "system:serviceaccount:"
-# Only the API server gives names that begin with `system:`, and members have permissions in their namespaces alone.
-_BY_A_CONTROLLER: Final = (
-    f"({USER}.startsWith('{_ACCOUNT}') && !{USER}.startsWith('{_ACCOUNT}' + request.namespace + ':'))"
-)
 CONTROLLER_REFERENCE: Final = Rule(
     name="controller-reference",
     kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.WORKFLOW),
     what="only a controller makes an object that a controller owns",
     why="a queue leaves out what another workload owns, and its pods would start without quota",
-    expression=f"!{_OWNED.replace('%s', 'object')} || {_BY_A_CONTROLLER} || "
+    # `kubectl create job --from=cronjob/NAME` sets its owner (kubectl v0.36, create_job.go). No queue leaves out what a
+    # CronJob owns: it is not of a kind that Kueue queues.
+    expression=f"!{_OWNED.replace('%s', 'object')} || {BY_A_CONTROLLER} || ({KIND} == 'Job' && {OF_CRON_JOB}) || "
     f"(request.operation == 'UPDATE' && {_OWNED.replace('%s', 'oldObject')})",
     message=Message(
         wrong="only controllers set `controller` in ownerReferences: ",
@@ -101,22 +134,29 @@ CONTROLLER_REFERENCE: Final = Rule(
 )
 
 _BILLED: Final = (TEAM, PROJECT, COST_CENTER)
+_OLD_LABELS: Final = f"(request.operation == 'UPDATE' && has({_OLD}.metadata.labels) ? {_OLD}.metadata.labels : {{}})"
 _OF_POD: Final = f"(has({O}.metadata.labels) ? {O}.metadata.labels : {{}})"
 TEAM_LABELS: Final = Rule(
     name="team-labels",
-    kinds=(kinds.POD,),
-    what="a pod has the team, project and cost center of its namespace, or no labels for them",
-    why="costs are counted by these labels: it would bill another team",
+    kinds=(kinds.POD, kinds.SERVICE),
+    what="a pod has the team, project and cost center of its namespace, or no labels for them; neither a pod nor a "
+    f"Service is labelled {', '.join(COPIED)}",
+    why="costs and alerts are counted by these labels: it would bill another team, or a monitor would copy them to its "
+    "metrics",
     variables={
-        "others": f"{literal(list(_BILLED))}.filter(k, k in {_OF_POD} && !(has(namespaceObject.metadata.labels) && "
-        f"k in namespaceObject.metadata.labels && namespaceObject.metadata.labels[k] == {_OF_POD}[k]))"
+        "others": f"({KIND} == 'Pod' ? {literal(list(_BILLED))} : [])"
+        f".filter(k, k in {_OF_POD} && !(has(namespaceObject.metadata.labels) && "
+        f"k in namespaceObject.metadata.labels && namespaceObject.metadata.labels[k] == {_OF_POD}[k])) + "
+        f"{_OF_POD}.filter(k, {prometheus('k')} in {literal(list(COPIED))} && {_OF_POD}[k] != request.namespace && "
+        f"!(k in {_OLD_LABELS})).map(k, string(k))"
     },
     expression="variables.others.size() == 0",
     message=Message(
-        wrong="a pod is billed by the labels of its namespace, not by its own ",
-        found="variables.others.join(', ')",
+        wrong="costs and alerts are counted by the labels of a namespace, not by those of its objects: ",
+        found=joined("variables.others"),
         shown="labels",
-        fix=". Remove them, or set the values that kubectl get namespace --show-labels prints",
+        fix=". Remove them, or set the values that kubectl get namespace --show-labels prints; call labels of your own "
+        f"otherwise than {', '.join(COPIED)}",
     ),
     metadata=("labels",),
     pod_updates=True,

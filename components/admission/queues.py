@@ -9,7 +9,7 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import HOLDERS, KIND, LABELS, SPECS, USER, O
+from components.admission.templates import HOLDERS, KIND, LABELS, SPECS, USER, O, joined
 from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
 
 _LABELLED: Final = f"(({LABELS}).exists(k, k == {literal(QUEUE)} && ({LABELS})[k] != ''))"
@@ -162,16 +162,16 @@ def queue_metadata(context: StackContext) -> Rule:
             "before": f"{update} ? {_pairs(HOLDERS.replace('dyn(object)', 'dyn(oldObject)'))} : []",
             "now": _pairs(HOLDERS),
             "refused": f"variables.now.map(l, l.map(m, m.filter(p, !({update} && {known}) && "
-            f"({KIND} == 'Pod' && {update} || !({allowed} || {held}))).join(', ')).filter(t, t != '').join(', '))"
+            f"({KIND} == 'Pod' && {update} || !({allowed} || {held})))))"
             f" + ({KIND} == 'Pod' && {update} ? variables.before.map(l, l.map(m, m.filter(p, "
-            "!variables.now.exists(n, n.exists(o, p in o))).join(', ')).filter(t, t != '').join(', ')) : [])",
+            "!variables.now.exists(n, n.exists(o, p in o))))) : [])",
         },
         expression=f"{kueue}.exists(k, {USER}.startsWith(k)) || "
         f"({KIND} == 'Pod' && request.operation == 'CREATE' && {USER} in {makers}) || "
-        "variables.refused.all(t, t == '')",
+        "variables.refused.all(l, l.all(m, m.size() == 0))",
         message=Message(
             wrong="only controllers write these labels and annotations: ",
-            found="variables.refused.filter(t, t != '').join(', ')",
+            found=joined(f"variables.refused.map(l, {joined('l.map(m, ' + joined('m') + ')')})"),
             shown="keys",
             fix=f". Remove them, or leave those of a pod as they are. Yours are {QUEUE}, {PRIORITY}, and "
             "those for topology, partial admission and elastic jobs; for pods that start together use "

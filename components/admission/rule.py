@@ -59,6 +59,7 @@ class Rule:
         message: The error message.
         updates: Whether changes of the spec are checked too, or only creation.
         metadata: Fields of the metadata whose changes are checked as well.
+        fields: Other fields of the object whose changes are checked as well.
         pod_updates: Whether changes of pods are checked too.
     """
 
@@ -71,6 +72,7 @@ class Rule:
     message: Message
     updates: bool = True
     metadata: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
     pod_updates: bool = False
 
 

@@ -12,18 +12,27 @@ O: Final = "dyn(object)"  # noqa: E741 - short, because every expression uses it
 """The object. `dyn`, because CEL's type checker would look for the fields of a Job in a Pod."""
 KIND: Final = "request.kind.kind"
 USER: Final = "request.userInfo.username"
-CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
-"""Whether the spec is new: finalizers of objects older than a rule must still be removable."""
+_ACCOUNT: Final = "system:serviceaccount:"
+BY_A_CONTROLLER: Final = (
+    f"({USER}.startsWith('{_ACCOUNT}') && !{USER}.startsWith('{_ACCOUNT}' + request.namespace + ':'))"
+)
+"""Whether a controller asks. Only the API server gives names that begin with `system:`, and members have permissions in
+their namespaces alone."""
+OF_CRON_JOB: Final = (
+    "(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.size() > 0 && "
+    "object.metadata.ownerReferences.all(r, r.kind == 'CronJob' && r.apiVersion == 'batch/v1'))"
+)
+"""Whether a CronJob owns the object, and nothing else. The garbage collector deletes what names an owner that does not
+exist, and the CronJob what its history doesn't keep."""
+CHANGED: Final = "request.operation == 'CREATE' || !has(object.spec) || object.spec != oldObject.spec"
+"""Whether the spec is new, or there is none: finalizers of objects older than a rule must still be removable."""
 
 
-def changed(*metadata: str) -> str:
-    """Whether the spec is new, or one of these fields of the metadata."""
+def changed(*fields: str) -> str:
+    """Whether the spec is new, or one of these fields: `metadata.labels`."""
     parts = [CHANGED]
-    for field in metadata:
-        new, old = (
-            f"(has({each}.metadata.{field}) ? dyn({each}.metadata.{field}) : dyn(null))"
-            for each in ("object", "oldObject")
-        )
+    for field in fields:
+        new, old = (f"(has({each}.{field}) ? dyn({each}.{field}) : dyn(null))" for each in ("object", "oldObject"))
         parts.append(f"{new} != {old}")
     return " || ".join(parts)
 
@@ -91,6 +100,14 @@ def _pods(part: str) -> str:
     )
 
 
+def _within(runtime: str) -> str:
+    """Pod templates of a JobSet's spec that may be partial, each with a spec."""
+    return (
+        f"({runtime}.replicatedJobs.filter(j, has(j.template) && has(j.template.spec) && has(j.template.spec.template) "
+        "&& has(j.template.spec.template.spec)).map(j, j.template.spec.template))"
+    )
+
+
 SPECS: Final = _pods(".spec")
 """Pod specs of an object."""
 TEMPLATES: Final = _pods("")
@@ -115,6 +132,13 @@ _JOBS: Final = (
 _COMPONENTS: Final = (
     f"['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec).map(p, dyn({{'metadata': {O}.spec[p]}}))"
 )
+RUNTIMES: Final = ("TrainJob", "TrainingRuntime")
+"""Kinds of the Trainer, whose pods are in the template of a JobSet or in patches of one."""
+PARTIAL: Final = (
+    f"({KIND} in {literal(list(RUNTIMES))} ? {_PATCHES}.filter(t, has(t.spec) && has(t.spec.replicatedJobs))"
+    f".map(t, {_within('t.spec')}.map(p, p.spec)) : [])"
+)
+"""Pod specs of a kind of the Trainer, in lists: those of a patch have no containers that the runtime has."""
 HOLDERS: Final = (
     f"{KIND} == 'Pod' ? [[{O}]] : "
     f"{KIND} in ['TrainJob', 'TrainingRuntime'] ? [[{O}], {_PATCHES}] + {_PATCHES}.map(t, {_JOBS}) + "
@@ -139,5 +163,19 @@ LABELS: Final = (
     f"{_labels(f'{O}.metadata')}"
 )
 """Labels in which Kueue looks for the queue: those of the object, of the Jobs of a CronJob, of a ReplicaSet's pods."""
-JOINED: Final = ".filter(t, t != '').join(', ')"
-"""Suffix for a list of strings: joins those that aren't empty."""
+SHOWN: Final = 20
+"""Values that a message lists."""
+
+
+def joined(texts: str, separator: str = ", ") -> str:
+    """The values of a list of strings that aren't empty, sorted, each once, as one text.
+
+    CEL walks through a map in an order that differs from request to request, and `sort` exists since Kubernetes 1.34
+    (k8s.io/apiserver, pkg/cel/environment): the value of each rank is looked up.
+    """
+    ranks = literal(list(range(SHOWN)))
+    return (
+        f"[({texts}).filter(t, t != '')].map(ts, {ranks}.filter(i, i < ts.size())"
+        ".map(i, ts.filter(t, ts.filter(u, u < t).size() == i)).filter(f, f.size() > 0).map(f, f[0])"
+        f".join('{separator}'))[0]"
+    )

@@ -1,4 +1,4 @@
-"""Rules for what reaches a team's pods: Services, Ingresses, and the monitors that Prometheus reads.
+"""Rules for what reaches a team's pods: Services and Ingresses.
 
 Annotations of the AWS Load Balancer Controller that a team may set, with the values that they may have: the controller
 reads them from every Ingress of a group, and those of targets from Services too; KServe copies those of an
@@ -13,28 +13,47 @@ from typing import Final
 from components.addons.kserve.addon import NAME as MODELS
 from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import KIND, O
+from components.admission.templates import KIND, O, joined
 
 PREFIX: Final = "alb.ingress.kubernetes.io/"
 _ANY: Final = "^.*$"
-_NUMBER: Final = "^[0-9]{1,4}$"
-_PAIRS: Final = "^[a-z0-9_.]+=[A-Za-z0-9_.-]+(,[a-z0-9_.]+=[A-Za-z0-9_.-]+)*$"
+_THRESHOLD: Final = "([2-9]|10)"
+_SECONDS: Final = "([2-9]|[1-9][0-9]|1[01][0-9]|120)"
+_INTERVAL: Final = "([5-9]|[1-9][0-9]|[12][0-9][0-9]|300)"
+_PORT: Final = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+_UP_TO_7_DAYS: Final = "([1-9][0-9]{0,4}|[1-5][0-9]{5}|60[0-3][0-9]{3}|604[0-7][0-9]{2}|604800)"
+ATTRIBUTES: Final = {
+    "deregistration_delay.timeout_seconds": "([0-9]|[1-9][0-9]{1,2}|[12][0-9]{3}|3[0-5][0-9]{2}|3600)",
+    "load_balancing.algorithm.anomaly_mitigation": "(on|off)",
+    "load_balancing.algorithm.type": "(round_robin|least_outstanding_requests|weighted_random)",
+    "load_balancing.cross_zone.enabled": "(true|false|use_load_balancer_configuration)",
+    "slow_start.duration_seconds": "(0|[3-9][0-9]|[1-8][0-9]{2}|900)",
+    "stickiness.app_cookie.cookie_name": "[A-Za-z0-9_-]{1,64}",
+    "stickiness.app_cookie.duration_seconds": _UP_TO_7_DAYS,
+    "stickiness.enabled": "(true|false)",
+    "stickiness.lb_cookie.duration_seconds": _UP_TO_7_DAYS,
+    "stickiness.type": "(lb_cookie|app_cookie)",
+}
+"""Attributes of a target group and their values (Elastic Load Balancing, TargetGroupAttribute, read 2026-11)."""
+_PAIR: Final = "(" + "|".join(f"{name}={value}".replace(".", "[.]") for name, value in ATTRIBUTES.items()) + ")"
+_CODE: Final = "[2-4][0-9]{2}"
 
 TARGETS: Final = {
     "backend-protocol": "^HTTPS?$",
     "backend-protocol-version": "^(HTTP1|HTTP2|GRPC)$",
-    "healthcheck-interval-seconds": _NUMBER,
-    "healthcheck-path": "^/[!-~]*$",
-    "healthcheck-port": "^(traffic-port|[0-9]{1,5})$",
+    "healthcheck-interval-seconds": f"^{_INTERVAL}$",
+    "healthcheck-path": "^/[!-~]{0,1000}$",
+    "healthcheck-port": f"^(traffic-port|{_PORT})$",
     "healthcheck-protocol": "^HTTPS?$",
-    "healthcheck-timeout-seconds": _NUMBER,
-    "healthy-threshold-count": _NUMBER,
-    "success-codes": "^[0-9,-]+$",
-    "target-group-attributes": _PAIRS,
+    "healthcheck-timeout-seconds": f"^{_SECONDS}$",
+    "healthy-threshold-count": f"^{_THRESHOLD}$",
+    "success-codes": f"^({_CODE}([,-]{_CODE})*|[0-9]{{1,2}}([,-][0-9]{{1,2}})*)$",
+    "target-group-attributes": f"^{_PAIR}(,{_PAIR})*$",
     "target-type": "^ip$",
-    "unhealthy-threshold-count": _NUMBER,
+    "unhealthy-threshold-count": f"^{_THRESHOLD}$",
 }
-"""Of the pods behind a load balancer."""
+"""Of the pods behind a load balancer, with the values that AWS takes (elasticloadbalancingv2, CreateTargetGroup, read
+2026-11)."""
 SHARED: Final = {**TARGETS, "scheme": "^internal$"}
 """Of an InferenceService; the class of its Ingress decides about the rest."""
 _LIMITS: Final = (
@@ -118,8 +137,25 @@ _ALLOWED: Final = (
     f"(k.startsWith('{PREFIX}') && ({_INGRESS})) : "
     f"{KIND} == 'Service' ? k in {literal(list(TOPOLOGY))} || "
     f"(k.startsWith('{PREFIX}') && {_fits(SHARED)}) : "
-    f"k.startsWith('{PREFIX}') && ({_fits(SHARED)} || {_MINE})"
+    f"k.startsWith('{PREFIX}') && {_fits(SHARED)}"
 )
+
+
+def _of(name: str, default: str) -> str:
+    """The value of an annotation, in CEL."""
+    key = literal(f"{PREFIX}{name}")
+    return f"({key} in variables.notes ? string(variables.notes[{key}]) : '{default}')"
+
+
+_GRPC: Final = f"{_of('backend-protocol-version', 'HTTP1')} == 'GRPC'"
+_TOGETHER: Final = (
+    f"(int({_of('healthcheck-interval-seconds', '15')}) <= int({_of('healthcheck-timeout-seconds', '5')}) "
+    f"? ['{PREFIX}healthcheck-timeout-seconds of at least the interval'] : []) + "
+    f"({_of('success-codes', '')} != '' && {_GRPC} == {_of('success-codes', '')}.matches('^{_CODE}') "
+    f"? ['{PREFIX}success-codes of the other protocol version'] : [])"
+)
+"""Values that AWS refuses together; the controller's defaults are 15 s and 5 s (aws-load-balancer-controller v3.5.0,
+pkg/ingress/model_builder.go)."""
 _CLASS: Final = (
     f"({KIND} == 'Ingress' && has({O}.spec.ingressClassName) && {O}.spec.ingressClassName != '{INGRESS_CLASS}' "
     f"? ['ingressClassName ' + {O}.spec.ingressClassName] : [])"
@@ -135,11 +171,13 @@ INGRESS_SCOPE: Final = Rule(
         "notes": _NOTES,
         "refused": f"variables.notes.filter(k, ({_READ}) && !({_ALLOWED}))"
         f".map(k, k + ': ' + ({_VALUE}.size() > 60 ? {_VALUE}.substring(0, 60) + '...' : {_VALUE})) + {_CLASS}",
+        # Only of values that are allowed: others need not be numbers.
+        "together": f"variables.refused.size() > 0 ? variables.refused : {_TOGETHER}",
     },
-    expression="variables.refused.size() == 0",
+    expression="variables.together.size() == 0",
     message=Message(
         wrong="this load balancer is not for a team alone, or not internal: remove ",
-        found="variables.refused.join('; ')",
+        found=joined("variables.together", "; "),
         shown="annotations",
         fix=f". Of {PREFIX}* an Ingress may have scheme: internal, {' and '.join(NAMED)} that "
         f"begin with the namespace, {', '.join(sorted({*OWN} - {*SHARED}))}, "
@@ -148,64 +186,4 @@ INGRESS_SCOPE: Final = Rule(
         f"class is {INGRESS_CLASS}; {MODELS} is KServe's",
     ),
     metadata=("annotations",),
-)
-
-
-_OF_NOBODY: Final = "!has(request.namespace)"
-"""One without a namespace is no team's, but no binding excludes it: a stand-in for a missing CRD is cluster-scoped."""
-_FILES: Final = (
-    "(has(e.bearerTokenFile) && e.bearerTokenFile != '') || (has(e.tlsConfig) && "
-    "(has(e.tlsConfig.caFile) || has(e.tlsConfig.certFile) || has(e.tlsConfig.keyFile)))"
-)
-MONITOR_FILES: Final = Rule(
-    name="monitor-files",
-    kinds=(kinds.SERVICE_MONITOR,),
-    what="a ServiceMonitor names no file of Prometheus",
-    why="Prometheus would send its own token to the team's pod, and with it the team could read every namespace",
-    expression=f"{_OF_NOBODY} || !has({O}.spec.endpoints) || !{O}.spec.endpoints.exists(e, {_FILES})",
-    message=Message(
-        wrong="a ServiceMonitor of a team reads no files of Prometheus: ",
-        fix="remove bearerTokenFile, caFile, certFile and keyFile; use authorization.credentials or tlsConfig.ca with "
-        "a Secret of the namespace",
-    ),
-)
-
-_ENDPOINTS: Final = f"({KIND} == 'PodMonitor' ? 'podMetricsEndpoints' : 'endpoints')"
-_PART: Final = f"({_ENDPOINTS} in {O}.spec ? {O}.spec[{_ENDPOINTS}] : [])"
-_WHERE: Final = f"{O}.spec.namespaceSelector"
-_ELSEWHERE: Final = (
-    f"has({_WHERE}) && ((has({_WHERE}.any) && {_WHERE}.any) || "
-    f"(has({_WHERE}.matchNames) && {_WHERE}.matchNames.exists(n, n != request.namespace)))"
-)
-_TARGETS: Final = ("namespace", "exported_namespace", "job", "team", "project", "cluster")
-"""Labels by which alerts and costs are counted."""
-# Prometheus has `replace` and `labelmap` as actions that name labels; `lowercase` and others take `targetLabel` too.
-_FORGED: Final = (
-    "(['relabelings', 'metricRelabelings'].exists(f, f in e && e[f].exists(r, "
-    "(has(r.action) && r.action.lowerAscii() == 'labelmap') || "
-    f"(has(r.targetLabel) && (r.targetLabel in {literal(list(_TARGETS))} || r.targetLabel.startsWith('__') || "
-    "r.targetLabel.contains('$'))))) || (has(e.honorLabels) && e.honorLabels))"
-)
-_OFTEN: Final = (
-    "has(e.interval) && e.interval != '' && !e.interval.matches('^([1-9][0-9]+s|[1-9][0-9]*[mhdwy]([0-9]|$))')"
-)
-_RENAMED: Final = f"honorLabels, labelmap, or relabelings to {', '.join(_TARGETS)} or __*"
-MONITOR_SCOPE: Final = Rule(
-    name="monitor-scope",
-    kinds=(kinds.SERVICE_MONITOR, kinds.POD_MONITOR),
-    what="a monitor of a team reads pods of its own namespace, under their own names, every 10 s at most",
-    why="alerts and costs are counted by labels of metrics: with others it would bill another team, or silence its "
-    "alerts; and Prometheus would ask any address for it",
-    variables={
-        "beyond": f"({_ELSEWHERE} ? ['namespaceSelector'] : []) + "
-        f"({_PART}.exists(e, {_FORGED}) ? [{literal(_RENAMED)}] : [])"
-        f" + ({_PART}.exists(e, {_OFTEN}) ? ['an interval below 10s'] : [])"
-    },
-    expression=f"{_OF_NOBODY} || variables.beyond.size() == 0",
-    message=Message(
-        wrong="this monitor reaches beyond its namespace: remove ",
-        found="variables.beyond.join(', ')",
-        shown="fields",
-        fix=". The pods of a namespace have monitors of their own there",
-    ),
 )

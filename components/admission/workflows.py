@@ -1,5 +1,5 @@
-"""Rules for workflows, by the locks that they hold, and for KEDA: which sources it asks for a team, and with whose
-identity.
+"""Rules for workflows, by what they share with those of other teams, and for KEDA: which sources it asks for a team,
+and with whose identity.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import KIND, O
+from components.admission.templates import BY_A_CONTROLLER, KIND, O, joined
+from components.storage.buckets import ARTIFACTS, artifacts_of
 
 _SPEC: Final = f"({KIND} == 'CronWorkflow' ? {O}.spec.workflowSpec : {O}.spec)"
 _LOCKS: Final = "h.synchronization"
@@ -32,6 +33,94 @@ WORKFLOW_LOCKS: Final = Rule(
         wrong="a workflow of a team takes no locks of other namespaces: ",
         fix="remove `namespace` below synchronization",
     ),
+)
+
+_HOLDERS: Final = (
+    f"[{_SPEC}].map(w, [w] + (has(w.templateDefaults) ? [w.templateDefaults] : []) + "
+    "(has(w.templates) ? w.templates : []))[0]"
+)
+STORES: Final = ("git", "http", "raw", "s3")
+_ARTIFACT: Final = (
+    "archive", "archiveLogs", "artifactGC", "deleted", "from", "fromExpression", "globalName", "mode", "name",
+    "optional", "path", "recurseMode", "subPath", *STORES,
+)  # fmt: skip
+"""Fields of an artifact (argo-workflows v4.0.6, CRD), without stores of other clouds and plugins."""
+_S3: Final = (
+    "accessKeySecret", "bucket", "encryptionOptions", "endpoint", "key", "region", "secretKeySecret",
+    "sessionTokenSecret", "useSDKCreds",
+)  # fmt: skip
+_AWS_ENDPOINT: Final = "^s3[a-z0-9.-]*[.]amazonaws[.]com$"
+_LITERAL: Final = "a.s3.key.split('{{')[0]"
+_OF_WORKFLOW: Final = artifacts_of("{{workflow.namespace}}")
+_OWN_KEY: Final = (
+    f"(a.s3.key.startsWith('{ARTIFACTS}/' + request.namespace + '/') || a.s3.key.startsWith('{_OF_WORKFLOW}') || "
+    f"!({_LITERAL}.startsWith('{ARTIFACTS}/') || '{ARTIFACTS}/'.startsWith({_LITERAL}) || a.s3.key.startsWith('/')))"
+)
+"""Whether the server, which may read the artifacts of all namespaces, reads no other one's."""
+_FOREIGN_ARTIFACT: Final = (
+    f"a.exists(k, !(k in {literal(list(_ARTIFACT))})) || "
+    f"(has(a.s3) && (a.s3.exists(k, !(k in {literal(list(_S3))})) || (has(a.s3.key) && !{_OWN_KEY}) || "
+    f"(has(a.s3.endpoint) && !a.s3.endpoint.matches('{_AWS_ENDPOINT}')))) || "
+    "(has(a.http) && (a.http.exists(k, !(k in ['headers', 'url'])) || !a.http.url.startsWith('https://')))"
+)
+
+
+def _has_foreign(holder: str) -> str:
+    """Whether a template, a step or a node has an artifact of another namespace."""
+    lists = " + ".join(
+        f"(has({holder}.{part}) && has({holder}.{part}.artifacts) ? {holder}.{part}.artifacts : [])"
+        for part in ("inputs", "outputs", "arguments")
+    )
+    return f"({lists}).exists(a, {_FOREIGN_ARTIFACT})"
+
+
+def _in_steps(condition: str) -> str:
+    """Whether a step or task `s` of template `h` meets a condition."""
+    return (
+        f"(has(h.steps) && h.steps.exists(p, p.exists(s, {condition}))) || "
+        f"(has(h.dag) && has(h.dag.tasks) && h.dag.tasks.exists(s, {condition}))"
+    )
+
+
+_ARTIFACTS: Final = (
+    f"{_has_foreign('h')} || (has(h.archiveLocation) && [h.archiveLocation].exists(a, {_FOREIGN_ARTIFACT})) || "
+    "(has(h.data) && has(h.data.source) && has(h.data.source.artifactPaths) && "
+    f"[h.data.source.artifactPaths].exists(a, {_FOREIGN_ARTIFACT})) || "
+    + _in_steps(f"{_has_foreign('s')} || (has(s.inline) && {_has_foreign('s.inline')})")
+)
+_METRICS: Final = f"has(h.metrics) || {_in_steps('has(s.inline) && has(s.inline.metrics)')}"
+_REPOSITORIES: Final = "artifact-repositories"
+"""ConfigMap that Argo reads first in the namespace of a workflow (argo-workflows v4, "Artifact Repository Ref")."""
+_NODES: Final = f"(has({O}.status) && has({O}.status.nodes) ? {O}.status.nodes : {{}})"
+"""Where the server finds the artifacts of a workflow that ran; a member can write it."""
+WORKFLOW_SCOPE: Final = Rule(
+    name="workflow-scope",
+    kinds=(*kinds.WORKFLOWS, kinds.CONFIG_MAP),
+    what="a workflow waits for its turn, keeps its artifacts with those of its namespace, and declares no metrics of "
+    "the controller",
+    why="one controller takes the workflows of all teams by `priority` and serves their metrics, and one server reads "
+    "the artifacts of all namespaces for whoever names their key",
+    variables={
+        "holders": f"{KIND} == 'ConfigMap' ? [] : {_HOLDERS}",
+        "nodes": _NODES,
+        "refused": f"{KIND} == 'ConfigMap' ? ({O}.metadata.name == '{_REPOSITORIES}' ? ['the ConfigMap "
+        f"{_REPOSITORIES}'] : []) : [{_SPEC}].map(w, has(w.priority) && int(w.priority) > 0 ? 'priority' : '') + "
+        f"[{_SPEC}].map(w, has(w.artifactRepositoryRef) ? 'artifactRepositoryRef' : '') + "
+        f"(variables.holders.exists(h, {_METRICS}) ? ['metrics'] : []) + "
+        f"(variables.holders.exists(h, {_ARTIFACTS}) || variables.nodes.exists(n, [variables.nodes[n]].exists(h, "
+        f"{_has_foreign('h')})) ? ['artifacts elsewhere'] : [])",
+    },
+    # The controller writes the status after each step.
+    expression=f"{BY_A_CONTROLLER} && request.operation == 'UPDATE' || variables.refused.all(t, t == '')",
+    message=Message(
+        wrong="a workflow shares its controller and its server with all teams: remove ",
+        found=joined("variables.refused"),
+        shown="fields",
+        fix=f". Artifacts are in {', '.join(STORES)}; a key of S3 begins with {_OF_WORKFLOW}, or with nothing of "
+        f"{ARTIFACTS}/, at an endpoint of AWS; the url of http is https. Pods have metrics of their own, with a "
+        "monitor",
+    ),
+    fields=("status",),
 )
 
 
@@ -98,7 +187,7 @@ TRIGGER_SCOPE: Final = Rule(
     expression="variables.refused.all(l, l.size() == 0)",
     message=Message(
         wrong="KEDA does not ask this source for a team: remove ",
-        found="variables.refused.map(l, l.join(', ')).filter(t, t != '').join(', ')",
+        found=joined(f"variables.refused.map(l, {joined('l')})"),
         shown="fields",
         fix=f". Triggers are {', '.join(TRIGGERS)}; the serverAddress is a Service of the namespace monitoring, "
         "http://kube-prometheus-stack-prometheus.monitoring:9090, without authenticationRef; at AWS KEDA acts as the "

@@ -19,7 +19,7 @@ from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy.network_policies import network_policies
-from components.tenancy.roles import role_binding, roles_in_use, workflow_binding
+from components.tenancy.roles import created, of_addons, role_binding, roles_in_use, workflow_binding
 from components.tenancy.workload_permissions import SERVICE_ACCOUNT, service_account_manifest, workload_policy
 from spec.catalog import regions
 from spec.pools import keys
@@ -36,14 +36,42 @@ OBJECTS: Final[Mapping[str, int]] = {
     "configmaps": 500,
     "count/cronjobs.batch": 50,
     "count/jobs.batch": 500,
-    "persistentvolumeclaims": 100,
+    # A Deployment keeps up to ten (kubernetes.io, "Deployments", revisionHistoryLimit).
+    "count/replicasets.apps": 1000,
     "secrets": 200,
-    "services": 100,
     "services.loadbalancers": 0,
     "services.nodeports": 0,
 }
-"""Maximum number of objects in one namespace: a runaway loop would fill etcd, and each pod's start lists some of them.
-Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
+"""Maximum number of objects in one namespace, where it is not `OTHERS`: a runaway loop would fill etcd, and each pod's
+start lists some of them. Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
+OTHERS: Final = 100
+"""Maximum number of objects of any other kind that a member can create."""
+CORE: Final = ("configmaps", "persistentvolumeclaims", "secrets", "services")
+"""Resources that a quota counts by their name alone (kubernetes.io, "Resource Quotas")."""
+FINISHED: Final = 10
+"""Pods that may exist for each that may run: `pods` doesn't count finished ones."""
+
+
+def object_counts(team: Team) -> dict[str, int]:
+    """Maximum number of objects by the name in a ResourceQuota: of all kinds of Kubernetes that a role lets members
+    create.
+
+    Those of add-ons aren't counted: for up to 5.5 minutes after a CRD is installed the quota has no status for it, and
+    the API server would refuse every object ("status unknown for quota"; kubernetes v1.36, controller/resourcequota:
+    discovery every 30 s, `--resource-quota-sync-period` 5 min). `object-size` limits them.
+    """
+    names = [
+        resource if resource in CORE and not group else f"count/{resource}{f'.{group}' if group else ''}"
+        for group, resource in created()
+        if resource not in of_addons().get(group, ())
+    ]
+    return {
+        **dict.fromkeys(names, OTHERS),
+        **OBJECTS,
+        "count/pods": FINISHED * team.pods,
+        **team.objects,
+    }
+
 
 DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
     # Defaults of a container without requests: enough for a sidecar, too little for a real workload.
@@ -63,7 +91,7 @@ def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapp
         **compute,
         "requests.storage": format_mebibytes(storage),
         "pods": str(team.pods),
-        **{name: str(count) for name, count in OBJECTS.items()},
+        **{name: str(count) for name, count in object_counts(team).items()},
     }
     return _object("v1", "ResourceQuota", "team", namespace, {"hard": dict(sorted(hard.items()))})
 

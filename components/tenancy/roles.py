@@ -27,8 +27,8 @@ _KEEP: Final = ("create", "delete", "patch", "update")
 _Resources = Mapping[str, Sequence[str]]
 
 
-def _of_addons() -> dict[str, tuple[str, ...]]:
-    """Resources of add-ons, installed or not: a role may name resources that the cluster doesn't have."""
+def of_addons() -> dict[str, tuple[str, ...]]:
+    """By API group: resources of add-ons, installed or not: a role may name resources that the cluster doesn't have."""
     found: dict[str, tuple[str, ...]] = {}
     for row in SOFTWARE.values():
         for api, names in row.team_kinds.items():
@@ -37,7 +37,7 @@ def _of_addons() -> dict[str, tuple[str, ...]]:
 
 
 _EDITED: Final[_Resources] = {
-    **_of_addons(),
+    **of_addons(),
     "": ("configmaps", "persistentvolumeclaims", "pods", "services"),
     "apps": (
         "deployments",
@@ -98,6 +98,8 @@ def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
         rules += _rules(_EDITED, _WRITE)
         rules += [_rule("", ("secrets",), _KEEP), _rule("", _INTERACTIVE, ("create", "get"))]
         rules += [_rule("", ("pods/eviction",), ("create",))]
+        # `kubectl debug` adds a container to a pod; the rules judge it (kubernetes.io, "Debug Running Pods").
+        rules += [_rule("", ("pods/ephemeralcontainers",), ("get", "patch", "update"))]
     if role is MemberRole.ADMIN:
         rules += _rules(_ADMINISTERED, _WRITE)
     return {
@@ -156,6 +158,23 @@ def roles_in_use(team: Team) -> tuple[MemberRole, ...]:
     """Roles that at least one member has."""
     used = {member.role for member in team.members.values()}
     return tuple(role for role in MemberRole if role in used)
+
+
+def created() -> tuple[tuple[str, str], ...]:
+    """API group and resource of everything that some member can create, from the rules of the roles, sorted."""
+    return tuple(
+        sorted(
+            {
+                (api, resource)
+                for role in MemberRole
+                for rule in cluster_role_manifest(role)["rules"]
+                if "create" in rule["verbs"]
+                for api in rule["apiGroups"]
+                for resource in rule["resources"]
+                if "/" not in resource
+            }
+        )
+    )
 
 
 def _rules(resources: _Resources, verbs: Sequence[str]) -> list[dict[str, Any]]:

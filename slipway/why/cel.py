@@ -11,6 +11,7 @@ pkg/cel/library (lists, quantity); cel-go, ext/strings.go.
 from __future__ import annotations
 
 import ast
+import json
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -374,6 +375,10 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "lowerAscii": _text(str.lower),
     "replace": _text(str.replace),
     "split": _text(str.split),
+    # cel-go writes maps and lists much as JSON: rules only ask how long the text is.
+    "format": lambda text, values: (
+        _typed(text, str) % tuple(each if isinstance(each, str) else json.dumps(each) for each in _items(values))
+    ),
     "substring": _text(lambda text, start, end=None: text[start:end]),
 }
 _CONSTANTS: Final[Mapping[str, Any]] = {"true": True, "false": False, "null": None, "int": int, "string": str}

@@ -72,6 +72,12 @@ class Admission(Model):
     """A monitor of a team reads pods of its own namespace, under their own names."""
     workflow_locks: Action = Action.DENY
     """A workflow takes mutexes and semaphores of its own namespace."""
+    workflow_scope: Action = Action.DENY
+    """A workflow has no priority, metrics or artifacts beyond those of its namespace."""
+    device_variables: Action = Action.DENY
+    """A container gets its GPUs by a request, not by a variable."""
+    object_size: Action = Action.DENY
+    """The spec of an object has at most 256 KiB."""
     team_labels: Action = Action.DENY
     """A pod has the team, project and cost center of its namespace, or no labels for them."""
     max_replicas: Annotated[int, Field(ge=1, le=5000)] = 100

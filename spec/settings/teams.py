@@ -20,6 +20,17 @@ TagValue = Annotated[
 ]
 """A value that is used as an AWS tag and as a Kubernetes label: at most 63 letters, digits and _.-."""
 
+ObjectCount = Annotated[
+    str,
+    pattern(
+        r"^(configmaps|persistentvolumeclaims|secrets|services|count/[a-z]+(\.[a-z0-9.-]+)?)$",
+        rule="a number of objects is named as in a ResourceQuota",
+        fix="Write count/RESOURCE.GROUP, for example count/jobs.batch; configmaps, persistentvolumeclaims, secrets and "
+        "services have no prefix.",
+    ),
+]
+"""What a ResourceQuota counts (kubernetes.io, "Resource Quotas", object count quota). Load balancers and node ports are
+not here: no team has any."""
 CLAIMS_GIB = 103
 """Storage that the platform's own volume claims request in one namespace, in GiB (`components.storage.volumes`):
 checkpoints, and one claim for each statically provisioned volume."""
@@ -111,6 +122,10 @@ class Team(Model):
     """Total storage that the team's volume claims may request, in GiB."""
     pods: Annotated[int, Field(ge=1, le=100_000)] = 500
     """Maximum number of pods in one namespace; finished pods are not counted."""
+    objects: dict[ObjectCount, Annotated[int, Field(ge=0, le=100_000)]] = Field(default_factory=dict)
+    """Maximum number of objects in one namespace, by the name in a ResourceQuota: `count/deployments.apps`,
+    `configmaps`. Kinds of Kubernetes that a member can create have a default, 100 of most; those of add-ons have
+    none."""
     weight: Annotated[int, Field(ge=1, le=100)] = 1
     """Weight in fair sharing: of idle quota, a team of weight 2 gets twice as much as one of weight 1."""
     priorities: tuple[PriorityName, ...] = tuple(PriorityName)

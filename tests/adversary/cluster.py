@@ -36,7 +36,7 @@ _MORE: Final = {
     "LocalQueue": ("kueue.x-k8s.io", "v1beta2", "localqueues"),
     "Workload": ("kueue.x-k8s.io", "v1beta2", "workloads"),
 }
-SECONDS: Final = 30.0
+SECONDS: Final = 60.0
 MALFORMED: Final = ("is invalid", "strict decoding error", "unknown field", "json: cannot")
 """Parts of refusals of objects that nobody could create: such a probe tries nothing."""
 
@@ -87,8 +87,10 @@ def approved(manifest: Object) -> Object:
 def in_effect(client: KubeClient, probes: Sequence[Request]) -> None:
     """Wait until the API server evaluates every rule: it watches policies, and until then accepts."""
     end = time.monotonic() + SECONDS
-    while any(not ask(client, probe, probes.index(probe)) for probe in probes[:8]) and time.monotonic() < end:
-        time.sleep(0.2)
+    left = [probe for probe in probes if probe.due and not probe.gap]
+    while left and time.monotonic() < end:
+        left = [probe for probe in left if not ask(client, probe, probes.index(probe))]
+        time.sleep(0.2 if left else 0)
 
 
 def named(client: KubeClient, probe: Request, manifest: Object, index: int) -> Object:

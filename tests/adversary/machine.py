@@ -16,6 +16,7 @@ from sandbox.aws.moto.server import MotoServer
 from tests.adversary.independent.local import BUCKETS
 from tests.adversary.probe import Visit
 from tests.sandbox.plane import CLUSTER, ControlPlane
+from tests.support.patience import SECONDS
 
 NOBODY: Final = 65534
 REFUSED: Final = (400, 401, 403, 404)
@@ -37,7 +38,7 @@ def ask(probe: Visit, plane: ControlPlane, moto: MotoServer, folder: Path) -> st
 def _of_aws(probe: Visit, _: ControlPlane, moto: MotoServer, __: Path) -> str:
     headers = dict(probe.headers)
     headers["Host"] = f"{headers.get('Host', '127.0.0.1')}:{moto.port}"
-    return _status(http.client.HTTPConnection("127.0.0.1", moto.port, timeout=30), probe, headers)
+    return _status(http.client.HTTPConnection("127.0.0.1", moto.port, timeout=SECONDS), probe, headers)
 
 
 def _of_api(probe: Visit, plane: ControlPlane, _: MotoServer, __: Path) -> str:
@@ -82,7 +83,7 @@ def _over_tls(probe: Visit, url: str) -> str:
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     where = urlsplit(url)
-    connection = http.client.HTTPSConnection(where.hostname or "", where.port, timeout=30, context=context)
+    connection = http.client.HTTPSConnection(where.hostname or "", where.port, timeout=SECONDS, context=context)
     return _status(connection, probe, dict(probe.headers))
 
 

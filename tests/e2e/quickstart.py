@@ -18,11 +18,10 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from tests.e2e.world import World
 from tests.slipway.quickstarts.pages import STACK, Page
+from tests.support.patience import SECONDS
 
 DONE: Final = {"Job": "Complete", "TrainJob": "Complete", "InferenceService": "Ready"}
 """The condition in which a workload of each kind ends, or serves."""
-SECONDS: Final = 240.0
-"""Longest time until then: Karpenter starts a node, controllers follow."""
 
 
 def commands(page: Page) -> list[str]:
@@ -63,7 +62,7 @@ class Member:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=120,
+            timeout=SECONDS,
             check=False,
         )
         assert done.returncode == 0, f"{script}\nended with {done.returncode}:\n{done.stdout}"

@@ -88,7 +88,7 @@ def test_the_next_up_fixes_the_drift_and_changes_nothing_else(drifted: None, wor
 
 
 def test_verify_passes_and_leaves_nothing(dev: str, world: World) -> None:
-    output = world.succeed("verify", "dev", "--sandbox", "--minutes", "3", "--out", "verified")
+    output = world.succeed("verify", "dev", "--sandbox", "--minutes", "15", "--out", "verified")
     found = json.loads((world.checkout / "verified" / "verify.json").read_text())["checks"]
     assert {one["status"] for one in found} == {"passed", "needs AWS"}
     placed = {one["subject"] for one in found if "is placed on" in one["check"] and one["status"] == "passed"}

@@ -21,6 +21,7 @@ from tests.e2e import official
 from tests.e2e.agreement import RELEASE, differences, errors, types
 from tests.e2e.cloud import contents, unneeded
 from tests.e2e.world import World, counts
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
@@ -89,7 +90,7 @@ def test_up_awaits_every_resource_and_release(up: str, both: World, stack: str) 
     assert counts(up).keys() == {"created"}
     assert counts(up)["created"] > 400
     # Pods of DaemonSets on the last nodes are in no resource's await.
-    until(lambda: None if unready(both, stack) else True, 60, f"not running: {unready(both, stack)}")
+    until(lambda: None if unready(both, stack) else True, SECONDS, f"not running: {unready(both, stack)}")
 
 
 def test_the_official_host_ran_the_program(up: str, both: World) -> None:
@@ -104,7 +105,7 @@ def test_pools_have_their_nodes_without_the_hooks_of_our_provider(up: str, both:
         return {node["metadata"]["labels"]["platform.slipway/pool"] for node in nodes}
 
     wanted = {"system", "cpu", "a100", "h100", "gpu-spot"}
-    until(lambda: True if pools() == wanted else None, 10, f"{pools()} and not {wanted}")
+    until(lambda: True if pools() == wanted else None, SECONDS, f"{pools()} and not {wanted}")
 
 
 def test_ours_accepts_the_same_program_on_the_same_state_without_a_change(up: str, both: World, stack: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests.e2e.world import REPOSITORY, World, counts
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
@@ -27,7 +28,8 @@ def project(world: World, tmp_path_factory: pytest.TempPathFactory) -> World:
     shell = {**world.environment, **json.loads(world.succeed("sandbox", "env", "--json"))}
     done = subprocess.run(
         ["pulumi", "new", TEMPLATE, "--generate-only", "--force", "--yes", "--non-interactive"],
-        cwd=directory, env=shell, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
+        cwd=directory, env=shell, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS,
+        check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     # The sandbox of these tests has another stack dev.

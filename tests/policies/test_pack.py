@@ -24,6 +24,7 @@ from tests.policies.fixtures import FIXTURES
 from tests.policies.support import analyze_request, analyzer
 from tests.support.day import TODAY
 from tests.support.generated import POLICIES
+from tests.support.patience import SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -100,7 +101,7 @@ def test_the_pack_starts_like_the_engine_starts_it_and_prints_its_port() -> None
     """Unbuffered, as the language host runs Python: the SDK does not flush the port that it writes."""
     command = [sys.executable, "-u", str(ROOT / "policies")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd="/") as process:
-        guard = threading.Timer(20, process.kill)
+        guard = threading.Timer(SECONDS, process.kill)
         guard.start()
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -128,7 +128,7 @@ class Repository:
         }
         done = subprocess.run(
             command, cwd=self.root, env={**kept, **environment}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=900,
         )  # fmt: skip
         assert not check or done.returncode == 0, done.stdout
         return done

@@ -28,6 +28,7 @@ from sandbox.nodes.instances import CATALOGS, Instances
 from spec.pools.pool_spec import PoolSpec
 from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 SUBNETS = tuple(Subnet(f"subnet-{zone}", f"us-east-1{zone}", f"use1-az{i}") for i, zone in enumerate("abc", 1))
 
@@ -73,7 +74,7 @@ def elastic_plane(directory: Path, shared: Path, gates: str) -> Iterator[Elastic
         instances = Instances(plane.client, "1.36", directory, lambda _: list(SUBNETS))
         instances.start()
         account = Ref("v1", "ServiceAccount", "default", "default")
-        until(lambda: plane.client.get(account), 30, "no service account")
+        until(lambda: plane.client.get(account), SECONDS, "no service account")
         yield Elastic(plane.client, directory)
         instances.stop()
         plane.life.end_all()

@@ -23,9 +23,9 @@ from spec.pools.keys import GPU
 from spec.pools.pool_spec import PoolSpec
 from tests.components.pools.samples import MANAGED_A100, spec
 from tests.sandbox.plane import CLUSTER, start_plane
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
-SECONDS = 60.0
 GROUP = "a100"
 FLAGS = ("--scan-interval=1s", "--scale-down-unneeded-time=2s", "--scale-down-delay-after-add=2s")
 
@@ -136,7 +136,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         autoscaler = Autoscaler(plane.client, lambda: CLUSTER, registry, directory)
         autoscaler.start()
         account = Ref("v1", "ServiceAccount", "default", "default")
-        until(lambda: plane.client.get(account), 30, "no service account")
+        until(lambda: plane.client.get(account), SECONDS, "no service account")
         yield World(plane.client, registry, directory, pool)
         autoscaler.stop()
         plane.life.end_all()

@@ -18,13 +18,17 @@ from sandbox.state import CHILDREN_FILE, STATE_FILE
 class FakeSandbox:
     """Starts and stops nothing; records its calls."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, later: threading.Timer | None = None) -> None:
         self.settings = settings
         self.stopped = False
         self.warmed = False
+        self._later = later
 
     def warm(self) -> None:
+        """The daemon has its handlers by now: without them, a signal would end the tests."""
         self.warmed = True
+        if self._later:
+            self._later.start()
 
     def stop(self) -> None:
         assert not (self.settings.home / STATE_FILE).exists()
@@ -40,11 +44,17 @@ def handlers() -> object:
 
 
 @pytest.fixture
-def sandboxes(monkeypatch: pytest.MonkeyPatch) -> list[FakeSandbox]:
+def timers() -> list[threading.Timer]:
+    """What happens a moment after the daemon is ready."""
+    return []
+
+
+@pytest.fixture
+def sandboxes(monkeypatch: pytest.MonkeyPatch, timers: list[threading.Timer]) -> list[FakeSandbox]:
     made: list[FakeSandbox] = []
 
     def start(settings: Settings) -> FakeSandbox:
-        made.append(FakeSandbox(settings))
+        made.append(FakeSandbox(settings, *timers))
         return made[0]
 
     monkeypatch.setattr(Sandbox, "start", start)
@@ -53,29 +63,27 @@ def sandboxes(monkeypatch: pytest.MonkeyPatch) -> list[FakeSandbox]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_daemon_and_removes_its_files(
-    tmp_path: Path, sandboxes: list[FakeSandbox], number: signal.Signals
+    tmp_path: Path, sandboxes: list[FakeSandbox], timers: list[threading.Timer], number: signal.Signals
 ) -> None:
     for name in (STATE_FILE, CHILDREN_FILE):
         (tmp_path / name).touch()
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), number))
-    timer.start()
+    timers.append(threading.Timer(0.1, os.kill, (os.getpid(), number)))
     assert daemon.main(["--home", str(tmp_path)]) == 0
-    timer.join()
+    timers[0].join()
     assert sandboxes[0].stopped
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_daemon_ends_when_its_home_is_deleted(
-    tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, sandboxes: list[FakeSandbox], timers: list[threading.Timer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(daemon, "LOOK_SECONDS", 0.02)
     home = tmp_path / "home"
     home.mkdir()
     (home / STATE_FILE).touch()
-    timer = threading.Timer(0.2, shutil.rmtree, (home,))
-    timer.start()
+    timers.append(threading.Timer(0.1, shutil.rmtree, (home,)))
     assert daemon.main(["--home", str(home)]) == 0
-    timer.join()
+    timers[0].join()
     assert sandboxes[0].stopped
     assert not home.exists()
 
@@ -87,24 +95,19 @@ def test_the_daemon_stays_when_its_home_can_not_be_looked_at(
     monkeypatch.setattr(daemon, "LOOK_SECONDS", 0.02)
     (tmp_path / STATE_FILE).touch()
     real = Path.stat
+    looks: list[Path] = []
 
     def stat(path: Path, **options: bool) -> os.stat_result:
-        if path.name == STATE_FILE and not sandboxes[0].stopped and not released.is_set():
+        if path.name == STATE_FILE and len(looks) < 3:
+            looks.append(path)
+            if len(looks) == 3:
+                os.kill(os.getpid(), signal.SIGTERM)
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
         return real(path, **options)
 
-    released = threading.Event()
     monkeypatch.setattr(Path, "stat", stat)
-
-    def release() -> None:
-        released.set()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    timer = threading.Timer(0.3, release)
-    timer.start()
     assert daemon.main(["--home", str(tmp_path)]) == 0
-    timer.join()
-    assert released.is_set()
+    assert len(looks) == 3
     assert "can't be looked at" in caplog.text
 
 

@@ -18,10 +18,10 @@ from spec.pools.pool_spec import PoolSpec
 from tests.components.pools.samples import platform
 from tests.components.pools.test_fallbacks import POOLS as FALLBACK_POOLS
 from tests.sandbox.elastic import Elastic, elastic_plane
+from tests.support.patience import SECONDS
 from tests.support.stacks import platform_of
 
 pytestmark = pytest.mark.sandbox
-SECONDS = 60.0
 GATES = "NodeOverlay=true,SpotToSpotConsolidation=true,ReservedCapacity=false"
 MIG = "nvidia.com/mig-1g.5gb"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -76,10 +76,15 @@ def event(elastic: Elastic, name: str, text: str) -> str:
     return until(look, SECONDS, f"no event of {name} with {text!r}")
 
 
-def events(elastic: Elastic, reason: str) -> list[str]:
-    """Messages of all events with a reason."""
-    kind = elastic.client.discovery.find("v1", "Event")
-    return [one["message"] for one in elastic.client.list(kind, fields=f"reason={reason}")]
+def said(elastic: Elastic, reason: str, text: str) -> str:
+    """The message of an event with a reason that contains a text, once there is one: events come late."""
+
+    def look() -> str | None:
+        kind = elastic.client.discovery.find("v1", "Event")
+        found = elastic.client.list(kind, fields=f"reason={reason}")
+        return next((one["message"] for one in found if text in one["message"]), None)
+
+    return until(look, SECONDS, f"no event {reason} with {text!r}")
 
 
 def node_of(elastic: Elastic, found: Object) -> Object:
@@ -161,8 +166,7 @@ def test_without_capacity_in_a_zone_the_pool_uses_another(elastic: Elastic) -> N
     # EC2 is asked once, then not for three minutes, in which no type that fits is available: the smaller ones that
     # Karpenter still knows have too little CPU, and so it says nothing of capacity.
     event(elastic, "large", "no instance type has enough resources")
-    failed = events(elastic, "InsufficientCapacityError")
-    assert any("We currently do not have sufficient m7i.4xlarge capacity" in message for message in failed)
+    said(elastic, "InsufficientCapacityError", "We currently do not have sufficient m7i.4xlarge capacity")
     ec2.write(elastic.home, Ec2())
 
 
@@ -179,5 +183,5 @@ def test_without_capacity_a_pool_uses_its_fallbacks_in_their_order(elastic: Elas
     labels = node_of(elastic, running(elastic, "anywhere"))["metadata"]["labels"]
     assert (labels["karpenter.sh/nodepool"], labels["karpenter.sh/capacity-type"]) == ("l4-spot", "spot")
     assert labels["platform.slipway/pool"] == "l4"
-    assert any("sufficient g6.xlarge capacity" in one for one in events(elastic, "InsufficientCapacityError"))
+    said(elastic, "InsufficientCapacityError", "sufficient g6.xlarge capacity")
     ec2.write(elastic.home, Ec2())

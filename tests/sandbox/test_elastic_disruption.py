@@ -3,47 +3,78 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref, condition
-from sandbox.kubernetes.waiting import until
+from sandbox.kubernetes.waiting import Watch, until
 from sandbox.nodes.instances import INTERRUPTION
 from spec.pools.keys import GPU
 from spec.pools.pool_spec import PoolSpec
 from tests.sandbox.elastic import Elastic, elastic_plane
 from tests.sandbox.test_elastic import GATES, event, pod, pools
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
-SECONDS = 90.0
 KEPT = {"karpenter.sh/do-not-disrupt": "true"}
+
+
+class Seen:
+    """Each state of each object of a kind, oldest first, as a watch has seen it: also of what is gone by now."""
+
+    def __init__(self, client: KubeClient, path: str) -> None:
+        self._states: dict[str, list[Object]] = {}
+        self._watch = Watch(client, path, self._note)
+
+    def _note(self, _change: str, found: Object) -> None:
+        self._states.setdefault(found["metadata"]["uid"], []).append(found)
+
+    def __enter__(self) -> Seen:
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watch.stop()
+
+    def of(self, belongs: Callable[[Object], bool]) -> list[list[Object]]:
+        """Of the objects that belong, those that were there first first."""
+        return [list(each) for each in list(self._states.values()) if belongs(each[0])]
 
 
 @dataclass(frozen=True)
 class Begun(Elastic):
-    """With the node of each job's first pod."""
+    """With the node of each job's first pod, and all states of pods and nodes."""
 
     on: dict[str, str]
+    pods: Seen
+    machines: Seen
 
 
 @pytest.fixture(scope="module")
 def elastic(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Begun]:
     """With a pool and a job for each test: one after another they would take minutes."""
-    with elastic_plane(tmp_path_factory.mktemp("disruption"), shared, GATES) as started:
+    with (
+        elastic_plane(tmp_path_factory.mktemp("disruption"), shared, GATES) as started,
+        Seen(started.client, "/api/v1/namespaces/default/pods") as seen,
+        Seen(started.client, "/api/v1/nodes") as machines,
+    ):
         at_once: dict[str, Any] = {"consolidateAfter": "0s", "budgets": [{"nodes": "100%"}]}
         _begin(started, "empty", "h100", 3, disruption=at_once)
         _begin(started, "frozen", "h100", 1, disruption={**at_once, "budgets": [{"nodes": "0"}]})
-        _begin(started, "expiring", "h100", 30, KEPT, template={"spec": {"expireAfter": "15s"}})
-        ends = {"expireAfter": "15s", "terminationGracePeriod": "12s"}
+        # A pod has to be on its node before that expires, on a busy machine, too.
+        _begin(started, "expiring", "h100", 45, KEPT, template={"spec": {"expireAfter": "25s"}})
+        ends = {"expireAfter": "25s", "terminationGracePeriod": "12s"}
         _begin(started, "forced", "h100", 600, KEPT, template={"spec": ends})
         _begin(started, "warned", "gpu-spot", 600)
         _begin(started, "unwarned", "gpu-spot", 600, KEPT)
         names = ("empty", "frozen", "expiring", "forced", "warned", "unwarned")
-        yield Begun(started.client, started.home, {name: _ran_on(started, name) for name in names})
+        on = {name: _ran_on(seen, name) for name in names}
+        yield Begun(started.client, started.home, on, seen, machines)
 
 
 def _begin(
@@ -90,20 +121,30 @@ def runs(elastic: Elastic, name: str, *, without: str = "") -> Object:
     return until(look, SECONDS, f"no pod of job {name} runs")
 
 
-def _ran_on(elastic: Elastic, name: str) -> str:
-    """The node of the first pod of a job."""
+def lives(seen: Seen, name: str) -> list[list[Object]]:
+    """The states of each pod of a job, the first pod first."""
+    return seen.of(lambda pod: pod["metadata"].get("labels", {}).get("job-name") == name)
+
+
+def _ran_on(seen: Seen, name: str) -> str:
+    """The node of the first pod of a job; both may be gone by now."""
 
     def look() -> str | None:
-        return next((one["spec"]["nodeName"] for one in pods(elastic, name) if one["spec"].get("nodeName")), None)
+        states = (state for life in lives(seen, name) for state in life)
+        return next((state["spec"]["nodeName"] for state in states if state["spec"].get("nodeName")), None)
 
     return until(look, SECONDS, f"no pod of job {name} has a node")
 
 
-def tainted(elastic: Elastic, name: str) -> bool:
-    """Whether a node drains."""
-    node = elastic.client.get(Ref("v1", "Node", name))
-    assert node is not None
-    return "karpenter.sh/disrupted" in [taint["key"] for taint in node["spec"].get("taints") or ()]
+def drained(elastic: Begun, name: str) -> bool:
+    """Whether a node has drained."""
+    (states,) = elastic.machines.of(lambda node: node["metadata"]["name"] == name)
+    return any(taint["key"] == "karpenter.sh/disrupted" for one in states for taint in one["spec"].get("taints") or ())
+
+
+def evicted(life: list[Object]) -> bool:
+    """Whether somebody deleted a pod while it ran."""
+    return any(one["status"].get("phase") == "Running" and "deletionTimestamp" in one["metadata"] for one in life)
 
 
 def gone(elastic: Elastic, node: str, seconds: float = SECONDS, of: Ref | None = None) -> None:
@@ -117,6 +158,11 @@ def complete(elastic: Elastic, name: str) -> bool:
     return found is not None and condition(found, "Complete").get("status") == "True"
 
 
+def until_complete(elastic: Elastic, name: str) -> None:
+    """The job controller hears of the end of a pod when Karpenter does, and may take longer."""
+    until(lambda: complete(elastic, name) or None, SECONDS, f"job {name} is not complete")
+
+
 def reclaim(elastic: Elastic, node: str, notice: float) -> None:
     """EC2 gives notice of an interruption."""
     deadline = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + notice))
@@ -126,14 +172,14 @@ def reclaim(elastic: Elastic, node: str, notice: float) -> None:
 def test_an_empty_node_goes_and_its_nodeclaim_with_it(elastic: Begun) -> None:
     node = elastic.on["empty"]
     gone(elastic, node)
-    assert complete(elastic, "empty")
+    until_complete(elastic, "empty")
     gone(elastic, node, of=Ref("karpenter.sh/v1", "NodeClaim", node))
 
 
 def test_a_budget_of_zero_keeps_an_empty_node(elastic: Begun) -> None:
     node = elastic.on["frozen"]
     event(elastic, "frozen", "No allowed disruptions for disruption reason Empty due to blocking budget")
-    assert complete(elastic, "frozen")
+    until_complete(elastic, "frozen")
     assert elastic.client.get(Ref("v1", "Node", node)) is not None
 
 
@@ -141,15 +187,18 @@ def test_a_node_that_expires_goes_when_its_job_has_ended(elastic: Begun) -> None
     """The drain waits for a job with do-not-disrupt, as long as `terminationGracePeriod`."""
     node = elastic.on["expiring"]
     gone(elastic, node)
-    assert complete(elastic, "expiring")
-    (only,) = pods(elastic, "expiring")
+    until_complete(elastic, "expiring")
+    (only,) = lives(elastic.pods, "expiring")
     # It ended by itself, although the node had taken no new pods for half of its time.
-    assert only["status"]["phase"] == "Succeeded"
+    assert drained(elastic, node)
+    assert not evicted(only)
+    assert only[-1]["status"]["phase"] == "Succeeded"
 
 
 def test_a_node_that_expires_ends_its_job_after_the_termination_grace_period(elastic: Begun) -> None:
     gone(elastic, elastic.on["forced"])
     assert not complete(elastic, "forced")
+    assert evicted(lives(elastic.pods, "forced")[0])
 
 
 def test_a_spot_interruption_moves_a_job_within_the_notice(elastic: Begun) -> None:
@@ -163,16 +212,13 @@ def test_a_spot_interruption_moves_a_job_within_the_notice(elastic: Begun) -> No
 def test_a_spot_job_with_do_not_disrupt_gets_no_notice(elastic: Begun) -> None:
     """Karpenter's drain waits for it, until EC2 ends the instance; so jobs on Spot don't have the annotation."""
     node = elastic.on["unwarned"]
-    reclaim(elastic, node, 12)
+    reclaim(elastic, node, 25)
     event(elastic, node, "Spot interruption warning was triggered")
-    until(lambda: tainted(elastic, node) or None, SECONDS, "the node does not drain")
-    (first,) = pods(elastic, "unwarned")
-    assert first["status"]["phase"] == "Running"
-    assert "deletionTimestamp" not in first["metadata"]
     gone(elastic, node)
-    ended = elastic.client.get(Ref("v1", "Pod", first["metadata"]["name"], "default"))
-    # Its job has removed it by now, or it has the kubelet's reason.
-    assert ended is None or ended["status"]["reason"] == "Terminated"
+    first = lives(elastic.pods, "unwarned")[0]
+    assert drained(elastic, node)
+    assert not evicted(first)
+    assert "Terminated" in [one["status"].get("reason") for one in first], "it has the kubelet's reason"
     assert runs(elastic, "unwarned", without=node)["spec"]["nodeName"] != node
 
 
@@ -181,8 +227,9 @@ def test_an_underutilized_node_gives_its_services_to_another_and_a_job_stays(ela
     spec = replace(pools()["cpu"], name="thrifty")
     elastic.pool(spec, disruption={"consolidateAfter": "0s", "budgets": [{"nodes": "100%"}]})
     kept = {**KEPT, "sandbox.slipway/duration": "600s"}
-    elastic.client.create(pod("job", spec, {"cpu": "1"}, kept), "test")
+    # The larger one first: the node that Karpenter launches for it has room for the other, in whichever batch it is.
     elastic.client.create(pod("filler", spec, {"cpu": "2500m"}), "test")
+    elastic.client.create(pod("job", spec, {"cpu": "1"}, kept), "test")
     node = _placed(elastic, "metadata.name=job")
     assert _placed(elastic, "metadata.name=filler") == node
     template = pod("service", spec, {"cpu": "1"})["spec"]

@@ -18,12 +18,13 @@ import pytest
 
 from sandbox import identity
 from sandbox.identity import Peers, ProcessIdentity, end, owner
+from tests.support.patience import SECONDS
 
 IGNORES_TERM = """
 import signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("up", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -60,7 +61,7 @@ def test_a_process_of_another_boot_is_not_found() -> None:
 
 
 def test_a_stopped_process_lives_and_end_ends_it_at_once() -> None:
-    with subprocess.Popen(["sleep", "60"]) as child:
+    with subprocess.Popen(["sleep", "600"]) as child:
         identity = ProcessIdentity.of("child", child.pid)
         assert not identity.stopped
         child.send_signal(signal.SIGSTOP)
@@ -68,8 +69,8 @@ def test_a_stopped_process_lives_and_end_ends_it_at_once() -> None:
         assert identity.stopped
         assert identity.find() is not None
         begun = time.monotonic()
-        assert end([identity], grace_seconds=30) == (identity,)
-        assert time.monotonic() - begun < 15
+        assert end([identity], grace_seconds=2 * SECONDS) == (identity,)
+        assert time.monotonic() - begun < SECONDS
         assert not identity.stopped
 
 
@@ -107,15 +108,15 @@ def test_end_does_not_signal_another_process_with_the_pid() -> None:
 
 
 def test_end_does_not_wait_until_ended_processes_are_reaped() -> None:
-    code = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); input()"
+    code = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
         assert parent.stdout is not None
         child = ProcessIdentity.of("child", int(parent.stdout.readline()))
         begun = time.monotonic()
-        assert end([child], grace_seconds=30) == (child,)
-        assert time.monotonic() - begun < 15
+        assert end([child], grace_seconds=2 * SECONDS) == (child,)
+        assert time.monotonic() - begun < SECONDS
         assert psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE
         parent.communicate("")
 
@@ -128,7 +129,7 @@ NOBODY = 65534
 @pytest.fixture
 def server() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.settimeout(10)
+        listening.settimeout(SECONDS)
         yield listening
 
 
@@ -159,7 +160,7 @@ def test_a_connection_of_another_user_is_not_ours(server: socket.socket, monkeyp
     bash = shutil.which("bash")
     if os.getuid() != 0 or bash is None:
         pytest.skip("only root starts a process of another user")
-    script = f"exec 3<>/dev/tcp/127.0.0.1/{port_of(server)}; read -r -t 30 <&3"
+    script = f"exec 3<>/dev/tcp/127.0.0.1/{port_of(server)}; read -r -t {SECONDS:.0f} <&3"
     with subprocess.Popen([bash, "-c", script], user=NOBODY, cwd="/", stdin=subprocess.DEVNULL):
         connection, (_, port) = server.accept()
         with connection:

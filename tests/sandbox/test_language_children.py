@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from sandbox.language.children import FORKING, spawn
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.skipif(not FORKING, reason="children are forked on Linux only")
 
@@ -24,7 +25,6 @@ children = Children.prepared()
 for line in sys.stdin:
     print(json.dumps(eval(line)), flush=True)
 """
-SECONDS = 20.0
 
 
 @contextmanager

@@ -15,9 +15,9 @@ from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
-SECONDS = 30.0
 T = TypeVar("T")
 
 
@@ -161,7 +161,7 @@ def test_an_evicted_pod_is_retried_without_counting_as_a_failure(living: KubeCli
 def test_a_deleted_pod_of_a_job_is_replaced(living: KubeClient, namespace: str) -> None:
     ignore = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
     living.apply(
-        job(namespace, "train", {"sandbox.slipway/duration": "60s"}, backoffLimit=3, podFailurePolicy=ignore), "test"
+        job(namespace, "train", {"sandbox.slipway/duration": "7200s"}, backoffLimit=3, podFailurePolicy=ignore), "test"
     )
 
     def running() -> str | None:
@@ -170,7 +170,7 @@ def test_a_deleted_pod_of_a_job_is_replaced(living: KubeClient, namespace: str) 
 
     first = until(running, SECONDS, "no pod runs")
     living.delete(Ref("v1", "Pod", first, namespace))
-    until(lambda: ((name := running()) is not None and name != first) or None, 60.0, "no pod replaces it")
+    until(lambda: ((name := running()) is not None and name != first) or None, SECONDS, "no pod replaces it")
 
 
 def test_a_pod_waits_for_the_secret_that_it_mounts(living: KubeClient, namespace: str) -> None:

@@ -22,6 +22,7 @@ from sandbox.cluster import apiserver
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity, end
 from sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load_children, moved_aside, save, save_children
+from tests.support.patience import SECONDS
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -44,15 +45,15 @@ def own(tmp_path: Path) -> Iterator[tuple[Path, list[ProcessIdentity]]]:
     end(processes)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 20.0) -> bool:
+def wait_for(condition: Callable[[], object]) -> bool:
     """Whether the condition becomes true within the time."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + SECONDS
     while not (met := bool(condition())) and time.monotonic() < deadline:
         time.sleep(0.05)
     return met
 
 
-def ended(identities: list[ProcessIdentity], seconds: float = 5.0) -> bool:
+def ended(identities: list[ProcessIdentity], seconds: float = SECONDS) -> bool:
     """Whether all processes end within the time."""
     deadline = time.monotonic() + seconds
     while any(each.find() for each in identities) and time.monotonic() < deadline:
@@ -151,7 +152,7 @@ def test_a_step_of_the_clock_leaves_a_sandbox_alone(home: Path, monkeypatch: pyt
 @pytest.mark.sandbox
 def test_a_stopped_sandbox_is_not_responding_and_stays(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = lifecycle.start(home=home)
-    assert lifecycle.status(home).silent == ()
+    assert wait_for(lambda: not lifecycle.status(home).silent)
     os.kill(first.daemon.pid, signal.SIGSTOP)
     try:
         assert wait_for(lambda: lifecycle.status(home).silent)
@@ -173,7 +174,7 @@ def test_a_stopped_sandbox_is_not_responding_and_stays(home: Path, monkeypatch: 
 def test_a_deleted_home_ends_its_sandbox(own: tuple[Path, list[ProcessIdentity]]) -> None:
     home, processes = own
     shutil.rmtree(home)
-    assert ended(processes, 60)
+    assert ended(processes)
     assert not home.exists()
 
 
@@ -189,10 +190,7 @@ def test_stop_finds_a_sandbox_without_its_files(own: tuple[Path, list[ProcessIde
     else:
         (home / STATE_FILE).unlink()
     said: list[str] = []
-    stopping = threading.Timer(0.5, os.kill, (pid, signal.SIGCONT))
-    stopping.start()
     assert lifecycle.stop(said.append, home)
-    stopping.join()
     assert f"the files of the sandbox (pid {pid}) were deleted: ending it" in said
     assert ended(processes, 0)
     assert lifecycle.stop(home=home) is False
@@ -225,7 +223,7 @@ def test_a_port_in_use_is_reported_and_nothing_is_left(tmp_path: Path) -> None:
 def test_orphans_of_a_killed_daemon_are_ended_by_identity(tmp_path: Path) -> None:
     dead = replace(ProcessIdentity.of("daemon", os.getpid()), started=1)
     save(SandboxState(tmp_path, dead, "http://127.0.0.1:1", 2, 3))
-    pid = os.posix_spawnp("sleep", ["sleep", "60"], os.environ)
+    pid = os.posix_spawnp("sleep", ["sleep", "600"], os.environ)
     orphan, reused = ProcessIdentity.of("etcd", pid), replace(dead, name="api")
     try:
         save_children(tmp_path, (orphan, reused))

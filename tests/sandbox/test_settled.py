@@ -11,8 +11,7 @@ import pytest
 from pulumi.runtime.settings import SETTINGS
 
 from sandbox.language import program
-
-SECONDS = 10.0
+from tests.support.patience import SECONDS
 
 
 async def _outputs(monkeypatch: pytest.MonkeyPatch) -> set[asyncio.Future[Any]]:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from sandbox import IN_SANDBOX_SHELL, lifecycle
+from sandbox.cluster import patience
 from sandbox.errors import SandboxError
+from tests.support.patience import too_long_once
 
 
 def daemon(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
@@ -29,7 +31,7 @@ def test_a_daemon_without_output_is_reported_too(tmp_path: Path, monkeypatch: py
 
 
 def test_a_daemon_that_is_not_ready_in_time_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    marker = tmp_path / "ended"
+    up, marker = tmp_path / "up", tmp_path / "ended"
     code = f"""
 import signal, sys, time
 from pathlib import Path
@@ -37,10 +39,12 @@ def end(*_):
     Path({str(marker)!r}).touch()
     sys.exit()
 signal.signal(signal.SIGTERM, end)
-time.sleep(60)
+Path({str(up)!r}).touch()
+time.sleep(600)
 """
     daemon(monkeypatch, code)
-    monkeypatch.setattr(lifecycle, "START_SECONDS", 0.5)
+    # It can receive the signal by then.
+    monkeypatch.setattr(patience, "time", too_long_once(up.exists))
     with pytest.raises(SandboxError, match=r"not ready after [\d.]+ s"):
         lifecycle.spawn_daemon(tmp_path, None, None)
     assert marker.exists()

@@ -10,6 +10,8 @@ from typing import Final
 
 import pytest
 
+from tests.support.patience import SECONDS
+
 BUILT: Final = Path(__file__).parents[2] / "build" / "promtool" / "promtool"
 """Path to which tools/promtool.sh installs it."""
 REASON: Final = "no promtool here: run `tools/promtool.sh` on Debian or Ubuntu, or put Prometheus' promtool on PATH"
@@ -26,4 +28,4 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     tool = find()
     if tool is None:
         pytest.skip(REASON)
-    return subprocess.run([tool, *arguments], capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run([tool, *arguments], capture_output=True, text=True, check=False, timeout=SECONDS)

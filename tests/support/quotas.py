@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.waiting import until
+from tests.support.patience import SECONDS
 
-SECONDS: Final = 20.0
 _MANAGER: Final = "probe"
 
 

@@ -9,48 +9,6 @@ from collections.abc import Mapping
 from typing import Final
 
 _MISSING: Final[Mapping[str, tuple[str, ...]]] = {
-    "Kueue queues by priorityClassName where no label names a class; priorityClass compares it with all classes": (
-        "queues a Job with a class of others",
-        "queues the second part of a JobSet with a class of others",
-        "queues a head of Ray with a class of others",
-        "trains with a class of others in a runtime of its own",
-        "leads with a class of others",
-        "gets a JobSet with a class of others",
-    ),
-    "no rule judges the priority by which Argo's controller takes workflows of all namespaces": (
-        "takes its workflow before those of all teams",
-        "gives scheduled workflows a priority before all teams",
-    ),
-    "the container runtime of GPU nodes takes NVIDIA_VISIBLE_DEVICES of a container instead of the device plugin's": (
-        "sees all GPUs of its node by a variable",
-        "sees all GPUs of its node in a sidecar",
-    ),
-    "monitorScope and monitorFiles list what is refused, not what is allowed: Prometheus asks the proxy or token URL": (
-        "scrapes through a proxy of its own",
-        "lets Prometheus ask an address for a token",
-        "scrapes its pods through a proxy of its own",
-        "scrapes its pods with a token from an address",
-    ),
-    "monitorScope doesn't read targetLabels and podTargetLabels, nor labeldrop and labelkeep": (
-        "takes the namespace of its metrics away",
-        "takes the namespace of its targets away",
-        "keeps no namespace of its targets",
-        "copies another namespace from the labels of its Service",
-        "copies another namespace from the labels of its pods",
-    ),
-    "the server of workflows reads argo/* of all namespaces, and no rule judges the keys of artifacts": (
-        "reads artifacts of another team as the server of workflows, by a key",
-        "reads artifacts of another team as the server of workflows, by a bucket",
-    ),
-    "the controller of workflows serves the metrics of all teams, and no rule judges those that a workflow declares": (
-        "lets Argo publish metrics with a million labels",
-    ),
-    "ingressScope allows an InferenceService what the load balancer of all models takes from each Ingress": (
-        "stops the load balancer of all models by a second name",
-        "stops the load balancer of all models by an attribute that AWS does not know",
-        "stops the load balancer of all models by a health check that AWS refuses",
-        "stops the load balancer of all models by a port that is none",
-    ),
     "a rule that knows what each value of a chart switches on": ("lets Argo's server act for everybody",),
 }
 GAPS: Final[Mapping[str, str]] = {act: missing for missing, acts in _MISSING.items() for act in acts}
@@ -69,13 +27,10 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
         "fills the node's disk",
     ),
     "the pods are refused: a quota of zero for the classes of others (ResourceQuota priorities)": (
-        "serves with a class its namespace does not have",
         "serves with a class of others",
         "runs a workflow with a class of others",
         "gives one step of a workflow a class of others",
         "gives the pods that delete artifacts a class of others",
-        "gets a step with a class of others",
-        "gets a leader with a class of others",
     ),
     "costs are counted by the labels of pods and namespaces, and teamLabels judges each pod": (
         "bills its deployment to another cost center",
@@ -112,14 +67,11 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
         "orders a load balancer by annotations of a runtime",
     ),
     "the pods are refused: nodeSelection judges each of them after JobSet's webhook": (
-        "keeps all others out of its JobSet's zone",
-        "keeps all others out of a replicated job's zone",
-        "keeps all others out of the zone by the annotation of its pods",
-        "keeps all others out of a TrainJob's zone",
-        "keeps all others out of a runtime's zone",
         "keeps all others out of its JobSet's zone later",
         "gets a JobSet that keeps all others out of its zone",
-        "opens the gates of a TrainJob's pods",
+    ),
+    "the runtime that names the class is refused, and a patch of a TrainJob names none": (
+        "gets a JobSet with a class of others",
     ),
     "its pods have that token anyway; AWS takes tokens with another audience only": ("makes a token that never ends",),
     "an alias in its own namespace; network policies see the real address": ("names the API server as its Service",),

@@ -147,6 +147,10 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             "it requests nvidia.com/gpu 1, nvidia.com/gpu 1",
         ),
         "two parts of one shared GPU": (make.pod(on("turns", gpus(2))), "turns (nvidia.com/gpu 4, one per container)"),
+        "several devices, in order": (
+            make.pod(on("a100", container(resources={"limits": {SLICE: "1", GPU: "1", "nvidia.com/mig-9g.9gb": "1"}}))),
+            "it requests nvidia.com/gpu 1, nvidia.com/mig-1g.5gb 1, nvidia.com/mig-9g.9gb 1. Nodes",
+        ),
         "a slice that no pool has": (make.pod(on("a100", gpus(1, "nvidia.com/mig-9g.9gb"))), "mig-9g.9gb 1"),
         "the taint of another pool": (
             make.pod(on("spot", taints=[pool_taint("a100")])),
@@ -190,30 +194,54 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "unequal limits of an MPIJob": (make.mpi_job(on("spot", UNEQUAL)), "a GPU can't be overcommitted"),
     },
     "job-bounds": {
-        "a job without TTL": (make.job(ttlSecondsAfterFinished=None), "fix ttlSecondsAfterFinished. For example"),
-        "a job without deadline": (make.job(activeDeadlineSeconds=None), "fix activeDeadlineSeconds. For example"),
-        "a job of many retries": (make.job(backoffLimit=1000), "fix backoffLimit. For example"),
+        "a job without TTL": (make.job(ttlSecondsAfterFinished=None), "fix spec.ttlSecondsAfterFinished. For example"),
+        "a job without deadline": (make.job(activeDeadlineSeconds=None), "fix spec.activeDeadlineSeconds. For example"),
+        "a job of many retries": (make.job(backoffLimit=1000), "fix spec.backoffLimit. For example"),
         "a job without any bound": (
             make.job(activeDeadlineSeconds=None, backoffLimit=99, ttlSecondsAfterFinished=None),
-            "fix ttlSecondsAfterFinished, activeDeadlineSeconds, backoffLimit. For example",
+            "fix spec.ttlSecondsAfterFinished, spec.activeDeadlineSeconds, spec.backoffLimit. For example",
         ),
-        "a cron job without deadline": (make.cron_job(activeDeadlineSeconds=None), "fix activeDeadlineSeconds"),
-        "a JobSet without TTL": (make.job_set(ttlSecondsAfterFinished=None), "fix ttlSecondsAfterFinished"),
+        "a cron job without deadline": (
+            make.cron_job(activeDeadlineSeconds=None),
+            "fix spec.jobTemplate.spec.activeDeadlineSeconds",
+        ),
+        "a JobSet without TTL": (make.job_set(ttlSecondsAfterFinished=None), "fix spec.ttlSecondsAfterFinished"),
         "a RayJob without deadline": (
             ray.job(activeDeadlineSeconds=None),
-            "fix activeDeadlineSeconds (of each attempt)",
+            "fix spec.activeDeadlineSeconds (of each attempt)",
         ),
         "a RayJob whose attempts take too long": (
             ray.job(activeDeadlineSeconds=7 * 86400, backoffLimit=2),
-            "fix activeDeadlineSeconds (of each attempt)",
+            "fix spec.activeDeadlineSeconds (of each attempt)",
         ),
-        "a RayJob of many retries": (ray.job(activeDeadlineSeconds=60, backoffLimit=21), "fix backoffLimit. For"),
-        "a RayJob that keeps its nodes": (ray.job(ttlSecondsAfterFinished=86400), "fix ttlSecondsAfterFinished. For"),
+        "a RayJob of many retries": (ray.job(activeDeadlineSeconds=60, backoffLimit=21), "fix spec.backoffLimit. For"),
+        "a RayJob that keeps its nodes": (
+            ray.job(ttlSecondsAfterFinished=86400),
+            "fix spec.ttlSecondsAfterFinished. For",
+        ),
         "a RayJob that keeps its cluster": (
             ray.job(shutdownAfterJobFinishes=None),
-            "fix shutdownAfterJobFinishes. For",
+            "fix spec.shutdownAfterJobFinishes. For",
         ),
-        "a JobSet of many restarts": (make.job_set(failurePolicy={"maxRestarts": 99}), "failurePolicy.maxRestarts"),
+        "a JobSet of many restarts": (
+            make.job_set(failurePolicy={"maxRestarts": 99}),
+            "fix spec.failurePolicy.maxRestarts. For",
+        ),
+        "a JobSet without deadlines": (
+            make.job_set(deadline=None),
+            "fix spec.replicatedJobs[node].template.spec.activeDeadlineSeconds. For",
+        ),
+        "a JobSet whose attempts take too long": (
+            make.job_set(deadline=7 * 86400, failurePolicy={"maxRestarts": 2}),
+            "fix spec.replicatedJobs[node].template.spec.activeDeadlineSeconds (of each attempt)",
+        ),
+        **{
+            f"a JobSet with {action}": (
+                make.job_set(failurePolicy={"maxRestarts": 1, "rules": [{"name": "a", "action": action}]}),
+                f"fix spec.failurePolicy.rules.action ({action})",
+            )
+            for action in ("RestartJobSetAndIgnoreMaxRestarts", "RestartJobAndIgnoreMaxRestarts", "Later")
+        },
     },
     "spot-checkpoint": {
         "a job on spot without a claim": (make.job(on("spot")), "the nodes of pool spot are Spot"),

@@ -95,8 +95,12 @@ def daemon_set(body: Object | None = None) -> Object:
     return _scaled("DaemonSet", body)
 
 
-def job_set(body: Object | None = None, *, queued: bool = True, parallelism: int = 1, **more: Any) -> Object:
-    template = {"activeDeadlineSeconds": 3600, "parallelism": parallelism, "template": {"spec": body or spec()}}
+def job_set(
+    body: Object | None = None, *, queued: bool = True, parallelism: int = 1, deadline: int | None = 3600, **more: Any
+) -> Object:
+    template = {"parallelism": parallelism, "template": {"spec": body or spec()}}
+    if deadline is not None:
+        template["activeDeadlineSeconds"] = deadline
     jobs = [{"name": "node", "replicas": 1, "template": {"spec": template}}]
     whole = {"ttlSecondsAfterFinished": 3600, "replicatedJobs": jobs, **more}
     kept = {name: value for name, value in whole.items() if value is not None}
@@ -225,6 +229,7 @@ CUSTOM: Final = {
     "WorkflowTemplate": ("argoproj.io", "v1alpha1", "workflowtemplates"),
     "TrainingRuntime": ("trainer.kubeflow.org", "v1alpha1", "trainingruntimes"),
     "ServiceMonitor": ("monitoring.coreos.com", "v1", "servicemonitors"),
+    "PodMonitor": ("monitoring.coreos.com", "v1", "podmonitors"),
     "TrainJob": ("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
     "InferenceService": ("serving.kserve.io", "v1beta1", "inferenceservices"),
     "InferenceGraph": ("serving.kserve.io", "v1alpha1", "inferencegraphs"),
@@ -238,7 +243,7 @@ def definition(kind: str) -> Object:
     """A CRD that accepts any spec: the rules must work without the help of a schema."""
     group, version, plural = CUSTOM[kind]
     loose = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": loose}}}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": loose, "status": loose}}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

@@ -20,10 +20,10 @@ from tests.components.admission.cases import DENIED
 from tests.components.admission.samples import CONTEXT, CUSTOM, Object, definition
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
-SECONDS: Final = 20.0
 RULES: Final = rules(CONTEXT)
 NAMES: Final = {rule.name for rule in RULES}
 
@@ -39,7 +39,7 @@ def place(act: Act) -> str:
 
 def named(act: Act, manifest: Object) -> Object:
     """The object in its namespace; one that exists before the act has a name of its own."""
-    name = f"it-{ACTS.index(act)}" if act.before is not None else "it"
+    name = f"it-{ACTS.index(act)}" if act.before is not None else manifest["metadata"]["name"]
     return {**manifest, "metadata": {**manifest["metadata"], "namespace": place(act), "name": name}}
 
 

@@ -39,6 +39,9 @@ RULES = {
     "monitor-files",
     "monitor-scope",
     "workflow-locks",
+    "workflow-scope",
+    "device-variables",
+    "object-size",
     "team-labels",
 }
 

@@ -38,12 +38,12 @@ from tests.components.admission.samples import (
 )
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
 TEAM = "platform.slipway/team"
 STACKS = Path(__file__).parents[3] / "stacks"
-SECONDS = 15.0
 RULES = {rule.name: rule for rule in rules(CONTEXT)}
 
 
@@ -103,8 +103,8 @@ def test_an_invalid_workload_is_denied_with_a_fix(client: KubeClient, rule: str,
     assert text in message
 
 
-COUNT = 120
-"""Objects with one to four changes each, each against every rule of its kind: about 10 s of dry runs."""
+COUNT = 60
+"""Objects with one to four changes each, each against every rule of its kind: a few seconds of dry runs."""
 
 
 def test_the_judge_of_files_agrees_with_the_api_server(client: KubeClient) -> None:

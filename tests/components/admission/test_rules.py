@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from components.admission import Rule, StackContext, queues, rules, traffic, workflows
+from components.admission import Rule, StackContext, jobs, monitors, queues, rules, traffic, workflows
 from components.admission.admission import ACTIONS, binding, policy
 from components.admission.placement import pools
 from components.admission.rule import Message, literal
@@ -111,6 +111,32 @@ def test_every_source_of_credentials_is_allowed_or_tried(shared: Path) -> None:
     (version,) = manifest["spec"]["versions"]
     fields = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     assert set(fields) == {*workflows.SOURCES, *acts_of_sources.SOURCES}
+
+
+REFUSED_FIELDS: Final = {
+    "scrapeClass", "jobLabel", "noProxy", "oauth2", "proxyConnectHeader", "proxyFromEnvironment", "proxyUrl",
+    "caFile", "certFile", "keyFile",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "part"), [("ServiceMonitor", "endpoints"), ("PodMonitor", "podMetricsEndpoints")])
+def test_every_field_of_a_monitor_is_allowed_or_refused(shared: Path, kind: str, part: str) -> None:
+    """Read the documentation of a new one: whether Prometheus asks an address for it, or takes labels from it."""
+    crds = shared / "charts/kube-prometheus-stack/crds"
+    (version,) = definition(crds / f"crd-{kind.lower()}s.yaml", kind)["spec"]["versions"]
+    fields = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    endpoint = fields[part]["items"]["properties"]
+    assert set(fields) - REFUSED_FIELDS <= {*monitors.FIELDS}
+    assert set(endpoint) - REFUSED_FIELDS <= {*monitors.ENDPOINT}
+    assert set(endpoint["tlsConfig"]["properties"]) - REFUSED_FIELDS == {*monitors.TLS}
+    assert not REFUSED_FIELDS & {*monitors.FIELDS, *monitors.ENDPOINT, *monitors.TLS}
+
+
+def test_actions_of_a_failure_policy_are_counted_or_refused(shared: Path) -> None:
+    (version,) = definition(shared / "charts/jobset/crds/jobset.x-k8s.io_jobsets.yaml", "JobSet")["spec"]["versions"]
+    fields = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["failurePolicy"]["properties"]
+    actions = fields["rules"]["items"]["properties"]["action"]["enum"]
+    assert {*actions} - {*jobs.COUNTED} == {"RestartJobSetAndIgnoreMaxRestarts", "RestartJobAndIgnoreMaxRestarts"}
 
 
 def test_the_guide_lists_every_rule_with_its_message() -> None:

@@ -24,12 +24,12 @@ from tests.components.workloads.test_api_server import pods
 from tests.components.workloads.test_crds import FILES, crd
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
 NAMESPACE: Final = "typed"
 PAGE: Final = Path(__file__).parents[3] / "docs/addons/kuberay.md"
-SECONDS: Final = 20.0
 
 
 @pytest.fixture(scope="module")

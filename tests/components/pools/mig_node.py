@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from components.pools import user_data
+from tests.support.patience import SECONDS
 
 SCRIPT: Final = Path(user_data.__file__).parent / "mig.sh"
 _STUB: Final = """#!PYTHON -IS
@@ -125,7 +126,9 @@ class Node:
         state = {key: value for key, value in asdict(self).items() if key != "home"} | {"calls": [], "asked": 0}
         (self.home / "state.json").write_text(json.dumps(state))
         command = ["bash", str(SCRIPT), str(self.gpus if gpus is None else gpus), layout]
-        result = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False, timeout=60)
+        result = subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, check=False, timeout=SECONDS
+        )
         after: dict[str, Any] = json.loads((self.home / "state.json").read_text())
         for key, value in after.items():
             setattr(self, key, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fnmatch import fnmatchcase
+from itertools import product
 from typing import Any
 
 import pulumi_aws as aws
@@ -14,10 +15,11 @@ from components.addons.argo_workflows import KEYS
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy.namespace import limit_range, namespace_manifest, priority_quota, resource_quota
 from components.tenancy.priorities import PRIORITIES, priority_class, workload_priority_class
+from components.tenancy.roles import cluster_role_manifest, of_addons
 from components.tenancy.workload_permissions import service_account_manifest, workload_document
 from spec.settings.checks.names import PROJECT
 from spec.settings.checks.teams import RESERVED, WORKLOAD_ROLE
-from spec.settings.teams import CLAIMS_GIB, PriorityName, Team
+from spec.settings.teams import CLAIMS_GIB, MemberRole, PriorityName, Team
 from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, platform, pools, record
 from tests.support.context import storage_outputs
 from tests.support.mocks import REGION, STACK, Recording, Registered, run
@@ -188,6 +190,23 @@ def test_load_balancers_are_forbidden_and_objects_are_limited() -> None:
     limits = hard(team(pods=50))
     assert (limits["services.loadbalancers"], limits["services.nodeports"], limits["pods"]) == ("0", "0", "50")
     assert int(limits["count/jobs.batch"]) <= 1000
+    assert limits["count/pods"] == "500"
+
+
+@pytest.mark.parametrize("role", MemberRole)
+def test_every_kind_of_kubernetes_that_a_member_can_create_is_counted(role: MemberRole) -> None:
+    limits = hard(team())
+    for rule in cluster_role_manifest(role)["rules"]:
+        for group, resource in product(rule["apiGroups"], rule["resources"]):
+            if "create" in rule["verbs"] and "/" not in resource and resource not in of_addons().get(group, ()):
+                names = {resource, f"count/{resource}"} if not group else {f"count/{resource}.{group}"}
+                assert [0 < int(limits[name]) <= 5000 for name in names & {*limits}], (group, resource)
+
+
+def test_a_team_may_have_another_number_of_objects() -> None:
+    limits = hard(team(objects={"count/deployments.apps": 300, "configmaps": 7}))
+    assert (limits["count/deployments.apps"], limits["configmaps"]) == ("300", "7")
+    assert limits["count/statefulsets.apps"] == "100"
 
 
 def test_cpu_limits_have_no_quota() -> None:

@@ -17,8 +17,8 @@ from slipway.why.manifests import DryRun
 from slipway.why.refusals import refusal
 from tests.e2e.workloads.life import lasting
 from tests.e2e.workloads.wrong import Wrong
+from tests.support.patience import SECONDS
 
-SECONDS: Final = 120.0
 POLL: Final = 0.5
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
+from tests.support.patience import SECONDS
 
 GROUP: Final = "external.metrics.k8s.io"
 METRIC: Final = "s0-prometheus"
@@ -23,8 +24,6 @@ METRIC: Final = "s0-prometheus"
 KIND: Final = "ExternalMetricValue"
 NAMED: Final = "scaledobject.keda.sh/name"
 SCALED: Final = "keda.sh/v1alpha1"
-SECONDS: Final = 120.0
-"""The autoscaler looks every 15 s."""
 
 
 def metrics_api() -> Object:

@@ -20,9 +20,8 @@ from slipway.why.manifests import DryRun
 from tests.e2e.workloads.life import Life, alive, lasting, uid_of
 from tests.e2e.workloads.preemptors import preemptors
 from tests.e2e.workloads.rows import Row
+from tests.support.patience import SECONDS
 
-SECONDS: Final = 240.0
-"""For each step: a busy machine takes many times as long as an idle one."""
 POLL: Final = 0.5
 Condition = Callable[[Life, Bundle], bool]
 

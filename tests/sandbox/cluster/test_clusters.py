@@ -12,6 +12,7 @@ from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.clusters import ClusterPool
 from sandbox.errors import SandboxError
 from sandbox.ports import ClusterEndpoint
+from tests.support.patience import SECONDS
 
 
 @dataclass
@@ -30,7 +31,7 @@ class FakeServers:
 
     def start(self, slot: str, version: str) -> ApiServer:
         if self.gate:
-            assert self.gate.wait(5)
+            assert self.gate.wait(SECONDS)
         if self.failures:
             self.failures -= 1
             msg = "no room"
@@ -46,7 +47,7 @@ class FakeServers:
 
     def restart(self, server: ApiServer, version: str) -> ApiServer:
         if self.gate:
-            assert self.gate.wait(5)
+            assert self.gate.wait(SECONDS)
         if self.failures:
             self.failures -= 1
             msg = "no room"
@@ -230,8 +231,8 @@ def test_whoever_needs_the_cluster_waits_for_its_upgrade(servers: FakeServers) -
     looking.join(0.1)
     assert looking.is_alive()
     servers.gate.set()
-    looking.join(5)
-    upgrade.join(5)
+    looking.join(SECONDS)
+    upgrade.join(SECONDS)
     assert found[0][1].version == "1.35"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cluster.egress import Egress
+from tests.support.patience import SECONDS
 
 CLUSTER_IP = "172.20.0.10"
 
@@ -32,7 +33,7 @@ def server() -> Iterator[int]:
     yield listener.getsockname()[1]
     listener.shutdown(socket.SHUT_RDWR)
     listener.close()
-    thread.join(5)
+    thread.join(SECONDS)
 
 
 def socket_of(file: Path) -> str:
@@ -45,7 +46,7 @@ def socket_of(file: Path) -> str:
 def ask(path: str, request: str, message: bytes = b"") -> tuple[str, bytes]:
     """The status line of the answer, and what follows on the connection."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        client.settimeout(5)
+        client.settimeout(SECONDS)
         client.connect(path)
         client.sendall(request.encode())
         answer = b""
@@ -90,15 +91,16 @@ def test_anything_else_is_refused(tmp_path: Path, request_line: str) -> None:
 
 
 def test_a_server_that_is_gone_is_an_answer(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    egress = Egress(tmp_path / "egress", lambda *_: port)
-    try:
-        request = f"CONNECT {CLUSTER_IP}:443 HTTP/1.1\r\n\r\n"
-        status, _ = ask(socket_of(egress.configuration("api-1")), request)
-        assert status.startswith("HTTP/1.1 503 ")
-    finally:
-        egress.stop()
+    # Nobody else can have the port, and nobody listens on it.
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        egress = Egress(tmp_path / "egress", lambda *_: closed.getsockname()[1])
+        try:
+            request = f"CONNECT {CLUSTER_IP}:443 HTTP/1.1\r\n\r\n"
+            status, _ = ask(socket_of(egress.configuration("api-1")), request)
+            assert status.startswith("HTTP/1.1 503 ")
+        finally:
+            egress.stop()
 
 
 def test_a_long_path_moves_the_sockets_to_a_temporary_directory(tmp_path: Path) -> None:

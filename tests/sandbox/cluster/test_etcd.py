@@ -13,6 +13,7 @@ from sandbox.cluster.pki import HOSTS, create_pki, issue
 from sandbox.cluster.process import Supervisor
 from sandbox.errors import SandboxError
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 
 @pytest.mark.sandbox
@@ -35,11 +36,11 @@ def test_the_store_refuses_clients_without_its_own_certificate(
         pki = plane.pki if "clusters" in signed else create_pki(tmp_path / "pki")
         pair = issue(pki.authority, "somebody", HOSTS, [ExtendedKeyUsageOID.CLIENT_AUTH])
         context.load_cert_chain(pair.certificate, pair.key)
-    http = urllib3.PoolManager(ssl_context=context, retries=False, timeout=5)
+    http = urllib3.PoolManager(ssl_context=context, retries=False, timeout=SECONDS)
     with pytest.raises(urllib3.exceptions.HTTPError):
         http.request("POST", f"{plane.etcd.url}/v3/kv/range", json={"key": "Lw==", "range_end": "MA=="})
     with pytest.raises(urllib3.exceptions.HTTPError):
-        urllib3.PoolManager(retries=False, timeout=5).request("GET", plane.etcd.url.replace("https", "http"))
+        urllib3.PoolManager(retries=False, timeout=SECONDS).request("GET", plane.etcd.url.replace("https", "http"))
 
 
 def test_a_program_that_is_not_etcd_is_refused(tmp_path: Path) -> None:

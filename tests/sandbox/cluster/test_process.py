@@ -29,9 +29,11 @@ from sandbox.cluster.process import (
     with_free_ports,
 )
 from sandbox.identity import ProcessIdentity
+from sandbox.kubernetes.waiting import until
+from tests.support.patience import SECONDS
 
 
-def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = 5.0) -> ProcessSpec:
+def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = SECONDS) -> ProcessSpec:
     return ProcessSpec("thing", [sys.executable, "-c", code], tmp_path / "logs" / "thing.log", lambda: ready, deadline)
 
 
@@ -104,7 +106,7 @@ time.sleep(60)
         child = ProcessIdentity.of("child", int(parent.stdout.readline()))
         # The launcher sets the signal; before that, it notices the parent's end itself.
         parent.kill()
-    gone_by = time.monotonic() + 5
+    gone_by = time.monotonic() + SECONDS
     while child.find() is not None and time.monotonic() < gone_by:
         time.sleep(0.02)
     assert child.find() is None
@@ -133,11 +135,20 @@ TAKEN = "address already in use"
 
 
 def test_free_ports_are_distinct_and_usable() -> None:
-    ports = free_ports(3)
-    assert len(set(ports)) == 3
-    for port in ports:
-        with socket.socket() as server:
-            server.bind(("127.0.0.1", port))
+    """A program of another test may take one before it is tried: nobody can take one in each of many tries."""
+
+    def tried() -> bool | None:
+        ports = free_ports(3)
+        assert len(set(ports)) == 3
+        try:
+            for port in ports:
+                with socket.socket() as server:
+                    server.bind(("127.0.0.1", port))
+        except OSError:
+            return None
+        return True
+
+    assert until(tried, SECONDS, "never all three are free")
 
 
 def test_a_start_is_retried_if_its_port_was_taken() -> None:

@@ -13,6 +13,7 @@ from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import until
 from spec.catalog import kubernetes
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 POLICY = Ref("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "it")
 
@@ -58,7 +59,7 @@ def test_an_upgrade_keeps_the_objects_and_serves_the_apis_of_the_new_version(pla
         # Its controllers run again.
         client.apply(Ref("v1", "Namespace", "later").as_object(), "test")
         account = Ref("v1", "ServiceAccount", "default", "later")
-        until(lambda: client.get(account), 20.0, "no service account")
+        until(lambda: client.get(account), SECONDS, "no service account")
     finally:
         plane.pool.delete("upgraded")
 

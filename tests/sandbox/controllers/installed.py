@@ -20,9 +20,8 @@ from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.fake import ByHand
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
-SECONDS = 240.0
-"""A busy machine takes minutes for what an idle one does in seconds."""
 T = TypeVar("T")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
@@ -12,7 +13,7 @@ import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient, ResourceType
 from sandbox.kubernetes.controllers import table
-from sandbox.kubernetes.controllers.running import Entry, State, load
+from sandbox.kubernetes.controllers.running import Entry, Report, State, load
 from sandbox.kubernetes.controllers.table import served
 from sandbox.kubernetes.controllers.webhooks import as_applied
 from sandbox.kubernetes.objects import Object, Ref, condition
@@ -21,9 +22,9 @@ from sandbox.nodes.mounts import FOUND
 from tests.sandbox.controllers.fake import LABELED, ByHand, Gadget, gadget, manifests, webhook
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import CLUSTER, ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
-SECONDS = 120.0
 NAMESPACE = "gadget-system"
 DEPLOYMENT = Ref("apps/v1", "Deployment", "gadget", NAMESPACE)
 
@@ -71,7 +72,7 @@ def labeled(plane: ControlPlane, name: str) -> str | None:
 
 def until_labeled(plane: ControlPlane, name: str, value: str) -> None:
     """The API server takes up a changed configuration within a second."""
-    numbers = iter(range(100))
+    numbers = itertools.count()
 
     def look() -> bool | None:
         try:
@@ -86,7 +87,9 @@ def processes(plane: ControlPlane) -> list[int]:
     return [each.pid for each in plane.supervisor.identities() if each.name.startswith("gadget ")]
 
 
-def test_from_its_build_to_its_end(plane: ControlPlane, row: Gadget, tmp_path: Path) -> None:
+def test_from_its_build_to_its_end(
+    plane: ControlPlane, row: Gadget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Not built: the stack comes up without it, and nothing calls its webhook.
     install(plane, *manifests(NAMESPACE), as_applied(webhook(NAMESPACE), served()))
     entry(tmp_path, State.BUILDING)
@@ -110,10 +113,20 @@ def test_from_its_build_to_its_end(plane: ControlPlane, row: Gadget, tmp_path: P
     until_labeled(plane, "changed", "two")
     entry(tmp_path, State.RUNNING)
 
-    # Killed: it comes back, on another port.
+    # Killed: it comes back, on another port. Between, for two seconds, it is reported as failing.
+    reported: list[Entry] = []
+    report = Report.set
+
+    def noted(self: Report, entry: Entry) -> None:
+        reported.append(entry)
+        report(self, entry)
+
+    monkeypatch.setattr(Report, "set", noted)
     (second,) = processes(plane)
     os.kill(second, signal.SIGKILL)
-    assert entry(tmp_path, State.FAILING).detail.startswith("it ended with exit code -9")
+    until(lambda: State.FAILING in [each.state for each in reported] or None, SECONDS, "not reported")
+    assert reported[0].state is State.FAILING
+    assert reported[0].detail.startswith("it ended with exit code -9")
     entry(tmp_path, State.RUNNING)
     until_labeled(plane, "again", "two")
 

@@ -27,8 +27,8 @@ from tests.sandbox.controllers.fake import ByHand
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane
 from tests.slipway.charts.rendering import releases, rendered
+from tests.support.patience import SECONDS
 
-SECONDS = 240.0
 VALUES = {"health": 1001, "root": "/box/root"}
 CLUSTER = Ref("ray.io/v1", "RayCluster", "lab", TARGET.namespace)
 POOL = "platform.slipway/pool"
@@ -88,8 +88,11 @@ def _pods(client: KubeClient) -> list[Object]:
 
 
 def _until_pods(client: KubeClient, count: int) -> list[Object]:
-    until(lambda: len(_pods(client)) == count or None, SECONDS, lambda: f"not {count} pods: {len(_pods(client))}")
-    return _pods(client)
+    def look() -> list[Object] | None:
+        found = _pods(client)
+        return found if len(found) == count else None
+
+    return until(look, SECONDS, lambda: f"not {count} pods: {len(_pods(client))}")
 
 
 @pytest.mark.sandbox

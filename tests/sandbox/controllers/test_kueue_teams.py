@@ -27,9 +27,10 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.teams import PriorityName
 from spec.teams.labels import of_team
 from tests.components.pools.samples import BLOCK, MANAGED_A100, platform
-from tests.sandbox.controllers.installed import SECONDS, applied, cluster, release
+from tests.sandbox.controllers.installed import applied, cluster, release
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER, ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 BASICS: Final = {"project": "sharing", "costCenter": "ml"}

@@ -34,9 +34,10 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.platform import Platform
 from spec.teams.labels import of_team
 from tests.components.pools.samples import platform
-from tests.sandbox.controllers.installed import SECONDS, applied, cluster, holds, release, wait
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, wait
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 LOOPBACK: Final = "127.0.0.1"

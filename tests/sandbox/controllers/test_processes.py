@@ -25,6 +25,7 @@ from sandbox.kubernetes.controllers.running import FILE, Builds, Entry, Report, 
 from sandbox.kubernetes.controllers.table import CERTIFICATES, KUEUE, of_image
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.fake import gadget
+from tests.support.patience import SECONDS
 
 VALUES = {"health": 1001, "webhook": 1002, "root": "/box/root", "namespace": "queues", "kubeconfig": "/box/kubeconfig"}
 DEPLOYMENT: dict[str, Any] = {
@@ -208,7 +209,7 @@ def test_a_build_that_fails_gives_its_last_line(
     """The toolchain has no tool of this name."""
     builds, row = Builds(supervisor, tmp_path), gadget(tmp_path)
     builds.want(row)
-    until(lambda: builds.failure(row) or None, 30, "no failure")
+    until(lambda: builds.failure(row) or None, SECONDS, "no failure")
     assert "gadget" in builds.failure(row)
     assert builds.log("gadget").is_file()
     assert supervisor.identities() == ()
@@ -227,11 +228,11 @@ def test_a_build_is_a_child_that_may_end(
     monkeypatch.setattr("sandbox.kubernetes.controllers.running.sys.executable", str(go))
     builds, row = Builds(supervisor, tmp_path), gadget(tmp_path)
     builds.want(row)
-    identity = until(lambda: next(iter(supervisor.identities()), None), 10, "no build")
+    identity = until(lambda: next(iter(supervisor.identities()), None), SECONDS, "no build")
     assert identity.transient
     assert identity.name == "build of gadget"
     builds.stop()
-    until(lambda: supervisor.identities() == () or None, 10, "it goes on")
+    until(lambda: supervisor.identities() == () or None, SECONDS, "it goes on")
 
 
 def test_what_is_built_is_not_built_again(tmp_path: Path, supervisor: Supervisor) -> None:

@@ -18,8 +18,9 @@ from sandbox.kubernetes.controllers.webhooks import as_applied
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from spec.settings.addons.batch import MpiOperator, TrainingOperator
-from tests.sandbox.controllers.installed import SECONDS, applied, cluster, holds, release, running, wait
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 TEAM = "team"

@@ -10,6 +10,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.kubernetes.hooks import Hooks
+from tests.support.patience import SECONDS
 from tests.support.quotas import until_accepted, until_refused
 
 pytestmark = pytest.mark.sandbox
@@ -35,7 +36,7 @@ def until_used(client: KubeClient, namespace: str, **used: str) -> None:
         found = client.get(Ref("v1", "ResourceQuota", "team", namespace))
         return (found is not None and found["status"].get("used") == used) or None
 
-    until(counted, 20.0, f"the quota does not count {used}")
+    until(counted, SECONDS, f"the quota does not count {used}")
 
 
 def test_a_quota_counts_existing_objects_and_refuses_those_that_exceed_it(

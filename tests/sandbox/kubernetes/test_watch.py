@@ -12,6 +12,7 @@ import urllib3
 
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.waiting import Watch
+from tests.support.patience import SECONDS
 
 
 class Server:
@@ -37,6 +38,6 @@ def test_a_watch_whose_answer_has_ended_can_be_stopped() -> None:
     server = Server()
     watch = Watch(cast("KubeClient", server), "/api/v1/ends", lambda *_: None)
     watch.start()
-    assert server.ended.wait(5)
+    assert server.ended.wait(SECONDS)
     watch.stop()
     assert not [each for each in threading.enumerate() if each.name == "watch /api/v1/ends"]

@@ -12,6 +12,7 @@ from sandbox.kubernetes.waiting import until
 from sandbox.nodes.karpenter import Followed
 from tests.sandbox.plane import ControlPlane, crd
 from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
@@ -39,7 +40,7 @@ def test_objects_are_reported_that_exist_that_change_and_that_are_deleted(plane:
 
         def expect(*seen: str) -> None:
             wanted = [(one, "slipway-dev", "NodePool") for one in seen]
-            until(lambda: True if observer.seen == wanted else None, 10, f"{observer.seen} is not {wanted}")
+            until(lambda: True if observer.seen == wanted else None, SECONDS, f"{observer.seen} is not {wanted}")
 
         expect("changed")
         client.apply({**POOL.as_object(), "spec": {"weight": 2}}, "test")

@@ -19,6 +19,7 @@ from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.provider import serve
 from tests.sandbox.rpc.toy import Session, ToyProvider
+from tests.support.patience import SECONDS
 
 URN = "urn:pulumi:s::p::a:b:Parent$toy:index:Thing::thing"
 
@@ -98,7 +99,7 @@ class Waiting(ToyProvider):
 
     def create(self, session: Session, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         self.began.set()
-        until(lambda: errors.cancelled() or None, 30, "not cancelled")
+        until(lambda: errors.cancelled() or None, SECONDS, "not cancelled")
         return super().create(session, resource, inputs)
 
 
@@ -112,14 +113,14 @@ def test_a_running_change_learns_of_the_cancellation_of_its_own_connection() -> 
         stub = provider_pb2_grpc.ResourceProviderStub(channel)
         stub.Configure(pb.ConfigureRequest())
         running = stub.Create.future(pb.CreateRequest(urn=URN, properties=wire.encode({"text": "x"})))
-        assert waiting.began.wait(10)
+        assert waiting.began.wait(SECONDS)
         another = provider_pb2_grpc.ResourceProviderStub(other)
         another.Configure(pb.ConfigureRequest())
         another.Cancel(empty_pb2.Empty())
         with pytest.raises(grpc.FutureTimeoutError):
             running.result(0.5)
         stub.Cancel(empty_pb2.Empty())
-        assert running.result(10).id == "thing-1"
+        assert running.result(SECONDS).id == "thing-1"
     served.stop()
 
 

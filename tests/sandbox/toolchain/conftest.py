@@ -2,15 +2,14 @@
 
 import os
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
-from sandbox.toolchain import locate, tools
+from sandbox.toolchain import install, locate, tools
 from sandbox.toolchain.tools import Accepts, GoBuild, Tool
+from tests.support.patience import SECONDS
 
 WriteScript = Callable[[Path, str], Path]
 FakeGo = Callable[[str], Path]
@@ -24,19 +23,6 @@ FAKE_GO = """
     printf '#!/bin/sh\\necho gadget v1.2.3\\n' > "$output"
     chmod +x "$output"
 """
-
-
-def is_gone(pid: int, patience: float = 5.0) -> bool:
-    """Whether a process ends within the time; a zombie counts as ended."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.05)
-    return False
 
 
 @pytest.fixture
@@ -64,6 +50,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Nothing may reach the network: this proxy refuses every connection.
     for name in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setattr(install, "_ANSWER_SECONDS", SECONDS)
     locate.ask_once.cache_clear()
     locate.say_once.cache_clear()
     return tmp_path

@@ -13,6 +13,7 @@ from sandbox.toolchain import cache, ensure, find
 from sandbox.toolchain.__main__ import main
 from sandbox.toolchain.tools import Tool
 from tests.sandbox.toolchain.conftest import FakeGo
+from tests.support.patience import SECONDS
 
 
 @pytest.mark.parametrize(
@@ -74,9 +75,9 @@ def test_only_one_holds_the_lock_and_the_other_reports_that_it_waits(gadget: Too
     with cache.locked(gadget, lambda: order.append("waited alone")):
         thread = threading.Thread(target=second)
         thread.start()
-        assert waiting.wait(5)
+        assert waiting.wait(SECONDS)
         order.append("first")
-    thread.join(5)
+    thread.join(SECONDS)
     assert order == ["first", "second"]
 
 

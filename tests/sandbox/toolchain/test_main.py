@@ -13,7 +13,8 @@ from sandbox.kubernetes.waiting import until
 from sandbox.toolchain import cache
 from sandbox.toolchain.__main__ import main
 from sandbox.toolchain.tools import Tool, get
-from tests.sandbox.toolchain.conftest import FakeGo, WriteScript, is_gone
+from tests.sandbox.toolchain.conftest import FakeGo, WriteScript
+from tests.support.patience import SECONDS, is_gone
 
 
 def test_the_list_shows_wanted_version_and_path_of_every_tool(
@@ -67,9 +68,9 @@ def test_an_interrupt_ends_the_compiler_and_leaves_nothing_incomplete(
     fake_go(f"sleep 300 & echo $! > {compiler}.new; mv {compiler}.new {compiler}; wait")
     command = [sys.executable, "-m", "sandbox.toolchain", "ensure", "helm"]
     with subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE, text=True) as process:
-        until(lambda: compiler.exists() or process.poll() or None, 20, "the compiler has not started")
+        until(lambda: compiler.exists() or process.poll() or None, SECONDS, "the compiler has not started")
         process.send_signal(how)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, errors
     assert "interrupted; run the same command again to continue" in errors
     assert "Traceback" not in errors

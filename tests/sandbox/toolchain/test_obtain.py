@@ -12,8 +12,10 @@ import pytest
 from sandbox.errors import AttemptError
 from sandbox.toolchain import ToolError, cache, ensure, find, tools
 from sandbox.toolchain.obtain import arguments, go_command, obstacle, require
+from sandbox.toolchain.process import Progress
 from sandbox.toolchain.tools import Download, Tool, get
 from tests.sandbox.toolchain.conftest import FakeGo, WriteScript
+from tests.support.patience import SECONDS
 
 
 def builds(calls: Path) -> int:
@@ -50,17 +52,28 @@ def test_an_installed_tool_does_not_count_where_it_has_to_be_pinned(
     assert find(gadget.name, pinned=True) == cache.binary(gadget)
 
 
-def test_two_concurrent_calls_build_once(gadget: Tool, fake_go: FakeGo, capsys: pytest.CaptureFixture[str]) -> None:
-    calls = fake_go("sleep 0.5")
+def test_two_concurrent_calls_build_once(
+    gadget: Tool, fake_go: FakeGo, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The build ends once the other call waits for it.
+    waits, said = machine / "waits", list[str]()
+    calls = fake_go(f"while [ ! -e {waits} ]; do sleep 0.05; done")
+
+    def note(_: Progress, text: str) -> None:
+        said.append(text)
+        if "another process is installing it" in text:
+            waits.touch()
+
+    monkeypatch.setattr(Progress, "note", note)
     paths: list[Path] = []
     threads = [threading.Thread(target=lambda: paths.append(ensure(gadget.name))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(SECONDS)
     assert paths == [cache.binary(gadget)] * 2
     assert builds(calls) == 1
-    assert "another process is installing it" in capsys.readouterr().err
+    assert len([text for text in said if "another process is installing it" in text]) == 1
 
 
 def test_a_tool_is_built_from_source_if_its_download_host_is_unreachable(

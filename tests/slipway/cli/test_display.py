@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from spec.errors import EXIT_REFUSED
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_gate import event, urn
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
+from tests.support.patience import SECONDS
 
 BUCKET = "aws:s3/bucket:Bucket"
 ROWS = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s3:Bucket it created (0.04s)\n"
@@ -52,9 +52,11 @@ class Terminal(io.StringIO):
         return True
 
 
-def shows(terminal: Terminal, text: str) -> None:
+def shows(terminal: io.StringIO, text: str) -> None:
     """Waits for a text; under faketime, where timers of threads hang, it never comes."""
-    until(lambda: text in terminal.getvalue() or None, 30, lambda: f"{terminal.getvalue()!r} does not have {text!r}")
+    until(
+        lambda: text in terminal.getvalue() or None, SECONDS, lambda: f"{terminal.getvalue()!r} does not have {text!r}"
+    )
 
 
 def test_on_a_terminal_one_line_follows_the_latest_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,14 +86,13 @@ def test_a_terminal_that_moves_no_cursor_gets_a_row_each_minute(
 
 
 @pytest.mark.parametrize("waiting", ["", "@ updating......\n"])
-def test_a_long_run_shows_its_latest_row(waiting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_run_shows_its_latest_row(waiting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", shown := io.StringIO())
     output = tmp_path / "output"
     output.write_text(f"{ROWS}\n{waiting}")
     with display.heartbeat(output, seconds=0.02):
-        time.sleep(0.3)
-    first, *rows = capsys.readouterr().err.splitlines()
-    assert first.startswith("[    0 s] the engine runs; its latest row follows every")
-    assert rows[0].endswith("s] +  aws:s3:Bucket it created (0.04s)")
+        shows(shown, "s] +  aws:s3:Bucket it created (0.04s)")
+    assert shown.getvalue().startswith("[    0 s] the engine runs; its latest row follows every")
 
 
 @pytest.mark.usefixtures("user", "checkout")
@@ -163,10 +164,9 @@ def test_an_interrupt_is_answered_at_once_and_says_how_to_go_on(fake: FakePulumi
         env={**os.environ, "PATH": path},
         start_new_session=True,
     )
-    until(lambda: fake.calls or None, 30, "the engine is not called")
-    time.sleep(0.5)
+    until(lambda: fake.calls or None, SECONDS, "the engine is not called")
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=30)
+    _, error = process.communicate(timeout=SECONDS)
     assert process.returncode == 255
     assert "interrupted: running operations end, and the state is written" in error
     assert error.rstrip().endswith("interrupted: nothing was changed")

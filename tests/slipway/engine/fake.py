@@ -20,12 +20,24 @@ SCRIPT = """#!{python}
 import json, os, pathlib, re, signal, sys, time
 here = pathlib.Path(__file__).resolve().parent
 arguments = sys.argv[1:]
-call = {{"arguments": arguments, "environment": dict(os.environ), "directory": os.getcwd(), "pid": os.getpid()}}
-with (here / "calls").open("a") as calls:
-    calls.write(json.dumps(call) + "\\n")
 def setting(name):
     path = here / name
     return path.read_text() if path.exists() else ""
+received = []
+def interrupted(number, frame):
+    received.append(number)
+    draft = here / "received.new"
+    draft.write_text(json.dumps(received))
+    draft.replace(here / "received")
+    if setting("hang") == "until interrupted":
+        time.sleep(0.3)  # long enough for a second delivery of the same interrupt to be seen
+        print("cancelled", flush=True); sys.exit(255)
+if setting("hang"):
+    # Before the call is recorded: a test that reads it may send a signal at once.
+    signal.signal(signal.SIGINT, interrupted); signal.signal(signal.SIGTERM, interrupted)
+call = {{"arguments": arguments, "environment": dict(os.environ), "directory": os.getcwd(), "pid": os.getpid()}}
+with (here / "calls").open("a") as calls:
+    calls.write(json.dumps(call) + "\\n")
 def value(option):
     return arguments[arguments.index(option) + 1]
 if arguments[:1] == ["version"]:
@@ -53,16 +65,8 @@ if arguments[:1] == ["cancel"]:
 if setting("writes"):
     (here.parent / "backend/.pulumi/stacks/slipway/dev.json").write_text(setting("writes"))
 if setting("hang"):
-    received = []
-    def interrupted(number, frame):
-        received.append(number)
-        (here / "received").write_text(json.dumps(received))
-        if setting("hang") == "until interrupted":
-            time.sleep(0.3)  # long enough for a second delivery of the same interrupt to be seen
-            print("cancelled", flush=True); sys.exit(255)
-    signal.signal(signal.SIGINT, interrupted); signal.signal(signal.SIGTERM, interrupted)
     print("working", flush=True)
-    for _ in range(2400):  # two minutes, in case nobody interrupts it
+    for _ in range(12000):  # ten minutes, in case nobody interrupts it
         time.sleep(0.05)
 if "--event-log" in arguments and setting("events"):
     pathlib.Path(value("--event-log")).write_text(setting("events"))
@@ -99,7 +103,8 @@ class FakePulumi:
     def calls(self) -> list[dict[str, Any]]:
         """All calls so far, oldest first."""
         path = self.directory / "calls"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        # Without one of which only a part is written yet.
+        return [json.loads(line) for line in path.read_text().split("\n")[:-1]] if path.exists() else []
 
     @contextmanager
     def running(self) -> Iterator[int]:

@@ -25,6 +25,7 @@ from slipway.engine.invocation import Invocation
 from spec.errors import SlipwayError
 from tests.slipway.engine.fake import FakePulumi
 from tests.slipway.engine.states import checkpoint, file, things
+from tests.support.patience import SECONDS
 
 SMALL_MIB = 12
 
@@ -68,8 +69,8 @@ def in_background(guard: Guard, invocation: Invocation, codes: list[int]) -> thr
     return thread
 
 
-def wait_for(condition: object, seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
+def wait_for(condition: object) -> None:
+    deadline = time.monotonic() + SECONDS
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.02)
@@ -159,7 +160,7 @@ def test_a_stopped_process_is_named_once_and_the_run_waits(
     monkeypatch.setattr(process, "_FORWARDED", ())
     fake.tell("hang", "until interrupted")
     codes: list[int] = []
-    with subprocess.Popen(["sleep", "60"]) as daemon:
+    with subprocess.Popen(["sleep", "600"]) as daemon:
         guard = Guard(copies=copies, say=said.append, processes=lambda: [ProcessIdentity.of("daemon", daemon.pid)])
         thread = in_background(guard, call(fake, "up"), codes)
         wait_for(lambda: fake.calls)

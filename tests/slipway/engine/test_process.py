@@ -16,13 +16,14 @@ from slipway.engine.invocation import Invocation
 from slipway.engine.process import capture
 from spec.errors import SlipwayError
 from tests.slipway.engine.fake import FakePulumi
+from tests.support.patience import SECONDS
 
 RUNNER = """
 import os, sys
 from pathlib import Path
 from slipway.engine.invocation import Invocation
 from slipway.engine.process import run
-sys.exit(run(Invocation((sys.argv[1], "up"), os.environ, Path(sys.argv[2])), grace_seconds=0.5))
+sys.exit(run(Invocation((sys.argv[1], "up"), os.environ, Path(sys.argv[2])), grace_seconds=3))
 """
 
 
@@ -52,7 +53,7 @@ def test_an_interrupt_without_a_terminal_reaches_the_engine_once_and_lets_it_can
         assert runner.stdout.readline() == "working\n"
         runner.send_signal(signal.SIGINT)
         assert runner.stdout.read() == "cancelled\n"
-        assert runner.wait(10) == 255
+        assert runner.wait(SECONDS) == 255
     assert fake.received == [signal.SIGINT]
 
 
@@ -64,7 +65,7 @@ def test_an_interrupt_of_the_whole_group_reaches_the_engine_once(fake: FakePulum
         assert runner.stdout
         assert runner.stdout.readline() == "working\n"
         os.killpg(runner.pid, signal.SIGINT)
-        assert runner.wait(10) == 255
+        assert runner.wait(SECONDS) == 255
     assert fake.received == [signal.SIGINT]
 
 
@@ -74,10 +75,10 @@ def test_a_second_interrupt_kills_an_engine_that_does_not_end(fake: FakePulumi) 
         assert runner.stdout
         assert runner.stdout.readline() == "working\n"
         runner.send_signal(signal.SIGINT)
-        until(lambda: fake.received == [signal.SIGINT] or None, 10, "the engine received no interrupt")
+        until(lambda: fake.received == [signal.SIGINT] or None, SECONDS, "the engine received no interrupt")
         assert runner.poll() is None
         runner.send_signal(signal.SIGINT)
-        assert runner.wait(10) == 128 + signal.SIGKILL
+        assert runner.wait(SECONDS) == 128 + signal.SIGKILL
     assert fake.received == [signal.SIGINT, signal.SIGINT]
 
 
@@ -87,7 +88,7 @@ def test_a_hangup_cancels_like_a_termination(fake: FakePulumi) -> None:
         assert runner.stdout
         assert runner.stdout.readline() == "working\n"
         runner.send_signal(signal.SIGHUP)
-        assert runner.wait(10) == 255
+        assert runner.wait(SECONDS) == 255
     assert fake.received == [signal.SIGTERM]
 
 
@@ -100,7 +101,7 @@ def test_ctrl_c_on_a_terminal_reaches_the_engine_once(fake: FakePulumi) -> None:
         try:
             assert b"working" in os.read(terminal, 1000)
             os.write(terminal, b"\x03")
-            assert runner.wait(10) == 255
+            assert runner.wait(SECONDS) == 255
         finally:
             os.close(terminal)
             os.close(theirs)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.objects import Ref, condition
 from slipway.trial.evaluation import Status
 from slipway.trial.expectations import Expectation, Trial
 from slipway.trial.run import Run
@@ -17,6 +18,7 @@ from slipway.why.manifests import DryRun
 from spec.errors import SlipwayError
 from tests.components.admission.actors import TEAM, permissions
 from tests.sandbox.living import living_plane
+from tests.support.patience import SECONDS, too_long_once
 
 pytestmark = pytest.mark.sandbox
 
@@ -42,17 +44,19 @@ def job(name: str, **pod: Any) -> Object:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": spec}
 
 
-def trial(*pairs: tuple[Object, Object], seconds: float = 20) -> Trial:
+def trial(*pairs: tuple[Object, Object], seconds: float = SECONDS) -> Trial:
     names = [f"{one['kind'].lower()}/{one['metadata']['name']}" for one, _ in pairs]
     expected = [Expectation.model_validate(given) for _, given in pairs]
     manifests = dict(zip(names, (one for one, _ in pairs), strict=True))
     return Trial(PLACE, manifests, dict(zip(names, expected, strict=True)), seconds)
 
 
-def run(client: KubeClient, given: Trial) -> dict[str, tuple[Status, str]]:
+def run(client: KubeClient, given: Trial, clock: Callable[[], float] = time.monotonic) -> dict[str, tuple[Status, str]]:
     member = DryRun(client, PLACE).member
     assert member == f"slipway:{TEAM}:edit"
-    found = Run(client=client, trial=given, namespace=PLACE, member=member, target=None, say=lambda _: None).run()
+    found = Run(
+        client=client, trial=given, namespace=PLACE, member=member, target=None, say=lambda _: None, clock=clock
+    ).run()
     return {f"{one.subject} {one.expected}": (one.status, one.detail) for one in found}
 
 
@@ -64,14 +68,14 @@ def test_objects_are_compared_with_what_is_expected_and_removed(client: KubeClie
     found = run(
         client,
         trial(
-            (job("good"), {"completesWithin": "20s"}),
+            (job("good"), {"completesWithin": "4m"}),
             (job("claim", **CLAIMED), {"heldBy": "volume", "because": "claim missing does not exist"}),
             (job("wrong", restartPolicy="Always"), {"refusedBecause": "restartPolicy"}),
             (ROLE, {"refusedBecause": "cannot create"}),
         ),
     )
     assert {name: status for name, (status, _) in found.items()} == {
-        "job/good completes within 20s": Status.PASSED,
+        "job/good completes within 4m": Status.PASSED,
         "job/claim held by volume because claim missing does not exist": Status.PASSED,
         "job/wrong refused because restartPolicy": Status.PASSED,
         "limitrange/mine refused because cannot create": Status.PASSED,
@@ -82,8 +86,17 @@ def test_objects_are_compared_with_what_is_expected_and_removed(client: KubeClie
 
 
 def test_an_expectation_that_is_not_met_in_time_fails_with_the_reason(client: KubeClient) -> None:
-    found = run(client, trial((job("claim", **CLAIMED), {"completesWithin": "2s"})))
-    status, detail = found["job/claim completes within 2s"]
+    pods, job_of_it = client.discovery.find("v1", "Pod"), Ref("batch/v1", "Job", "claim", PLACE)
+
+    def refused() -> bool:
+        """Whether the scheduler has refused the pod, and the trial has not begun to remove its job."""
+        found, of_job = client.get(job_of_it) or {}, client.list(pods, PLACE, selector="job-name=claim")
+        there = "deletionTimestamp" not in found.get("metadata", {"deletionTimestamp": ""})
+        return there and any(condition(pod, "PodScheduled").get("status") == "False" for pod in of_job)
+
+    given = trial((job("claim", **CLAIMED), {"completesWithin": "4m"}))
+    found = run(client, given, too_long_once(refused).monotonic)
+    status, detail = found["job/claim completes within 4m"]
     assert status is Status.FAILED
     assert "claim missing does not exist" in detail
 

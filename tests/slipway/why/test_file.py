@@ -128,13 +128,13 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         Layer.ADMISSION,
         "rule priorityClass: the priority class urgent is not for teams",
     ),
-    "no deadline": (job(spec__activeDeadlineSeconds=None), Layer.ADMISSION, "fix activeDeadlineSeconds"),
+    "no deadline": (job(spec__activeDeadlineSeconds=None), Layer.ADMISSION, "fix spec.activeDeadlineSeconds"),
     "a deadline of a month": (
         job(spec__activeDeadlineSeconds=30 * 86400),
         Layer.ADMISSION,
-        "fix activeDeadlineSeconds",
+        "fix spec.activeDeadlineSeconds",
     ),
-    "too many retries": (job(spec__backoffLimit=99), Layer.ADMISSION, "a job must be bounded: fix backoffLimit"),
+    "too many retries": (job(spec__backoffLimit=99), Layer.ADMISSION, "a job must be bounded: fix spec.backoffLimit"),
     "spot without a claim": (
         job({"nvidia.com/gpu": "1"}, pod__nodeSelector={POOL: "gpu-spot"}),
         Layer.ADMISSION,

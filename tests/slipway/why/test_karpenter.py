@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,15 +13,16 @@ import pytest
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.nodes import ec2
 from sandbox.nodes.ec2 import Ec2, Refusal
+from sandbox.nodes.instances import Instances
 from slipway.why.answer import Answer, Layer
 from slipway.why.collect import collect
 from slipway.why.explain import explain
 from tests.sandbox.elastic import Elastic, elastic_plane
 from tests.sandbox.test_elastic import GATES, pools
 from tests.slipway.why.objects import DEV, POOL
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
-SECONDS: Final = 60.0
 MIG: Final = "nvidia.com/mig-1g.5gb"
 
 
@@ -50,12 +52,20 @@ def until(elastic: Elastic, name: str, layer: Layer, *, stack: bool = True) -> A
         time.sleep(0.2)
 
 
-def test_a_pod_waits_for_its_node_and_then_runs(elastic: Elastic) -> None:
-    ec2.write(elastic.home, Ec2(launch_seconds=6))
+def test_a_pod_waits_for_its_node_and_then_runs(elastic: Elastic, monkeypatch: pytest.MonkeyPatch) -> None:
+    register, asked = Instances._register, threading.Event()
+
+    def later(instances: Instances, claim: Object) -> None:
+        """The instance takes until somebody has asked why the pod waits."""
+        asked.wait(SECONDS)
+        register(instances, claim)
+
+    monkeypatch.setattr(Instances, "_register", later)
     elastic.client.create(pod("first", "a100", {MIG: "50"}), "test")
     waits = until(elastic, "first", Layer.NODE)
     assert waits.part.layer is Layer.NODE, waits
     assert "a100-" in waits.part.cause
+    asked.set()
     runs = until(elastic, "first", Layer.RUNS)
     assert runs.part.layer is Layer.RUNS, runs
 

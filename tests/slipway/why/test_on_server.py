@@ -22,11 +22,11 @@ from spec.settings.teams import PriorityName
 from tests.components.admission.actors import EDIT, PLATFORM, TEAM, headers, permissions, request
 from tests.components.admission.samples import CONTEXT, Object, job, on, spec
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
 PLACE = "why"
-SECONDS = 20.0
 TOO_LARGE = {"name": "main", "image": "a:1", "resources": {"limits": {"cpu": "50", "memory": "1Gi"}}}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from tests.spec.settings.stack import changed
+from tests.support.patience import slowness
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
@@ -44,7 +45,7 @@ def test_a_wrong_file_is_refused_within_a_second_and_without_the_engine(tmp_path
     seconds, done = run(tmp_path)
     assert done.returncode == 0, done.stderr
     assert "stack test: 200 problems" in done.stdout
-    assert seconds < 1.0
+    assert seconds < slowness()
 
 
 def test_a_hundred_teams_are_checked_within_a_second(tmp_path: Path) -> None:
@@ -56,4 +57,4 @@ def test_a_hundred_teams_are_checked_within_a_second(tmp_path: Path) -> None:
     seconds, done = run(tmp_path)
     assert done.returncode == 0, done.stderr
     assert "stack test: 100 problems" in done.stdout
-    assert seconds < 1.0
+    assert seconds < slowness()

@@ -10,6 +10,7 @@ from sandbox.aws.client import Aws, AwsError, Clients
 from sandbox.aws.moto import server as moto_server
 from sandbox.aws.warm import warm
 from sandbox.rpc.errors import ProviderError
+from tests.support.patience import SECONDS
 
 
 def test_a_port_in_use_is_refused_by_number() -> None:
@@ -43,16 +44,16 @@ def test_an_error_has_the_code_of_aws(aws: Aws) -> None:
 
 def test_a_stopped_server_is_reported_with_the_fix() -> None:
     with socket.socket() as free:
+        # Nobody else can have the port, and nobody listens on it.
         free.bind((moto_server.HOST, 0))
-        port = free.getsockname()[1]
-    aws = Aws(Clients(f"http://127.0.0.1:{port}"), "us-west-2")
-    with pytest.raises(ProviderError, match="does not answer; restart the sandbox"):
-        aws.call("sqs", "list_queues")
+        aws = Aws(Clients(f"http://127.0.0.1:{free.getsockname()[1]}"), "us-west-2")
+        with pytest.raises(ProviderError, match="does not answer; restart the sandbox"):
+            aws.call("sqs", "list_queues")
 
 
 def test_warming_up_loads_what_the_first_stack_needs(clients: Clients) -> None:
     thread = warm(clients, "us-west-2")
-    thread.join(60)
+    thread.join(SECONDS)
     assert not thread.is_alive()
 
 

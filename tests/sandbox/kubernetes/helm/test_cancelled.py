@@ -27,7 +27,7 @@ kind: PersistentVolumeClaim
 metadata: {name: claim}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 """
-TIMEOUT: Final = 120
+TIMEOUT: Final = 600
 """Seconds that Helm would wait."""
 
 
@@ -48,11 +48,11 @@ def release(namespace: str, **more: Any) -> dict[str, Any]:
 
 def cancelled_while_waiting(client: KubeClient, namespace: str, run: Callable[[], Any]) -> ProviderError:
     """The error of a run that is cancelled once Helm has created the claim."""
-    event = threading.Event()
+    event, ended = threading.Event(), threading.Event()
 
     def cancel() -> None:
-        while client.get(Ref("v1", "PersistentVolumeClaim", "claim", namespace)) is None:
-            time.sleep(0.1)
+        while client.get(Ref("v1", "PersistentVolumeClaim", "claim", namespace)) is None and not ended.wait(0.1):
+            pass
         event.set()
 
     watcher = threading.Thread(target=cancel)
@@ -63,6 +63,7 @@ def cancelled_while_waiting(client: KubeClient, namespace: str, run: Callable[[]
         with pytest.raises(ProviderError, match="Helm was interrupted, because the operation was cancelled") as raised:
             run()
     finally:
+        ended.set()
         errors.of_call(threading.Event())
         watcher.join()
     assert time.monotonic() - began < TIMEOUT / 2

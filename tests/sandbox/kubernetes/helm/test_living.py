@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.helm import running
+from sandbox.kubernetes.helm.running import Readiness
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import until
 from sandbox.rpc.errors import PartialFailureError, ProviderError
@@ -17,6 +17,7 @@ from tests.sandbox.kubernetes.helm.charts import needs_helm, write_chart
 from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane
+from tests.support.patience import SECONDS
 
 pytestmark = [pytest.mark.sandbox, needs_helm]
 
@@ -54,10 +55,20 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def hooks(cluster: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hooks:
-    monkeypatch.setattr(running, "HOPELESS_SECONDS", 4.0)
+def hooks(cluster: ControlPlane, tmp_path: Path) -> Hooks:
     write_chart(tmp_path / "charts", values=VALUES, templates={"web.yaml": DEPLOYMENT, "job.yaml": JOB})
     return make_hooks(cluster, tmp_path, tmp_path / "charts")
+
+
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on waiting is pointless as soon as the scheduler has said its reason, and not before."""
+    look = Readiness.look
+
+    def looks(state: Readiness) -> bool:
+        look(state)
+        return "Unschedulable" in state.text
+
+    monkeypatch.setattr(Readiness, "look", looks)
 
 
 @pytest.fixture
@@ -83,7 +94,10 @@ def test_a_release_waits_until_its_pods_run_and_its_hooks_end(hooks: Hooks, clie
     assert client.get(web) is None
 
 
-def test_a_pod_that_fits_nowhere_ends_the_release_with_the_schedulers_reason(hooks: Hooks, client: KubeClient) -> None:
+def test_a_pod_that_fits_nowhere_ends_the_release_with_the_schedulers_reason(
+    hooks: Hooks, client: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient(monkeypatch)
     with pytest.raises(ProviderError, match="Unschedulable: 0/2 nodes are available") as failed:
         hooks.create(RELEASE, release("nowhere", **NOWHERE))
     assert not isinstance(failed.value, PartialFailureError)
@@ -93,8 +107,11 @@ def test_a_pod_that_fits_nowhere_ends_the_release_with_the_schedulers_reason(hoo
     assert client.get(Ref("apps/v1", "Deployment", "web", "nowhere")) is None
 
 
-def test_an_upgrade_whose_pod_fits_nowhere_is_rolled_back_after_it_said_why(hooks: Hooks, client: KubeClient) -> None:
+def test_an_upgrade_whose_pod_fits_nowhere_is_rolled_back_after_it_said_why(
+    hooks: Hooks, client: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     id, outputs, inputs = hooks.create(RELEASE, release("upgraded"))
+    impatient(monkeypatch)
     with pytest.raises(PartialFailureError, match="Unschedulable: 0/2 nodes are available"):
         hooks.update(RELEASE, id, outputs, inputs, release("upgraded", **NOWHERE))
     live = client.get(Ref("apps/v1", "Deployment", "web", "upgraded"))
@@ -115,7 +132,7 @@ def test_a_workload_that_was_scaled_or_deleted_by_hand_is_reported_by_a_refresh(
     fix = "`kubectl scale deployment/web -n drifted --replicas=2`"
     assert hooks.noted()["drifted"] == f"Deployment drifted/web has 0 replicas, and its release 2: {fix}"
     client.delete(web, "Foreground")
-    until(lambda: client.get(web) is None or None, 30.0, "it stays")
+    until(lambda: client.get(web) is None or None, SECONDS, "it stays")
     hooks.read(RELEASE, id, outputs, inputs)
     assert "Deployment drifted/web is gone" in hooks.noted()["drifted"]
     hooks.delete(RELEASE, id, outputs, inputs)
