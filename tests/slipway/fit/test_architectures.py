@@ -11,7 +11,7 @@ from slipway.fit.layers import Attention, Recurrent
 from spec.catalog.document import load
 
 ENTRIES = load(FILE)["architectures"]
-UNITS = {"B": 1e9, "T": 1e12}
+UNITS = {"M": 1e6, "B": 1e9, "T": 1e12}
 ROUNDED = {name: entry["published"] for name, entry in ENTRIES.items() if "published" in entry}
 
 
@@ -23,7 +23,7 @@ def test_a_shape_has_the_published_number_of_parameters(model: Architecture) -> 
 @pytest.mark.parametrize(("name", "published"), ROUNDED.items(), ids=list(ROUNDED))
 def test_a_counted_number_is_the_one_in_the_publishers_name(name: str, published: str) -> None:
     """Within 3 %, and the rounding: Qwen3-30B has 30.5 billion, Kimi K2 1.03 trillion."""
-    match = re.fullmatch(r"([0-9.]+)([BT])", published)
+    match = re.fullmatch(r"([0-9.]+)([MBT])", published)
     assert match
     number, unit = float(match[1]), UNITS[match[2]]
     last = unit / (10 if "." in match[1] else 1)
