@@ -1,7 +1,7 @@
 """Forms of texts that the AWS provider checks at plan: ARNs, address ranges, documents, addresses.
 
-Each is named by its check in hashicorp/terraform-provider-aws, internal/verify and internal/service/*/validate.go, read
-2026-11.
+Each is named by its check in hashicorp/terraform-provider-aws, internal/verify and internal/service/*/validate.go
+at commit d5102ec2e1 (2023-12-18, read 2026-11-23); Regions of the European Sovereign Cloud (eusc-de-east-1) are later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Final
 import yaml
 
 _PARTITION: Final = re.compile(r"aws(-[a-z]+)*")
-_REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-\d{1,2}")
+_REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
 _ACCOUNT: Final = re.compile(r"aws|aws-managed|aws-marketplace|third-party|\d{12}|cw.{10}")
 USER_DATA_BYTES: Final = 16 * 1024
 """User data without its encoding (EC2 User Guide, "Run commands when you launch an EC2 instance with user data input",

@@ -53,7 +53,7 @@ class Word(StrEnum):
     FORM = "form"
     """It is a text of a form of `forms`."""
     AT_MOST = "at-most"
-    """It is a number not greater than the other."""
+    """It is a number not greater than the other, if that is above 0: 0 is not sent, -1 leaves a size as it is."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _form(statement: Statement, name: str, own: Any, _given: _Given) -> str | No
 
 def _at_most(statement: Statement, name: str, own: Any, given: _Given) -> str | None:
     low, high = _number(own), _number(given(statement.names[0]))
-    if low is None or high is None or low <= high:
+    if low is None or high is None or high <= 0 or low <= high:
         return None
     return f"{name!r} must not be greater than {_named(statement.names)}, got {own} and {given(statement.names[0])}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import ipaddress
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -38,19 +39,22 @@ def _bucket(type_token: str, at: str, code: str) -> Rule:
     return rule(type_token, code, at, _S3, Moment.CREATE)(bucket_exists)
 
 
+_BUCKET = re.compile("arn:[^:]*:s3:::")
+
+
 @rule(
     "aws:s3/bucketPolicy:BucketPolicy", "MalformedPolicy", "policy bucket",
-    "S3 User Guide, troubleshooting-bucket-policies: a policy has resources of its own bucket, read 2026-11",
+    "S3 User Guide, troubleshooting-bucket-policies: a policy has resources of its own bucket",
     Moment.CREATE, Moment.UPDATE,
 )  # fmt: skip
 def own_bucket(case: Case) -> str | None:
-    """A bucket policy has resources of its own bucket."""
+    """Of the buckets, a bucket policy has its own alone; its access points have a Region in their ARN."""
     policy, bucket = case.new["policy"], case.new["bucket"]
     document = json.loads(policy) if isinstance(policy, str) else policy
     own = f"arn:{case.aws.partition}:s3:::{bucket}"
     for statement in _list(document["Statement"]):
         for resource in map(str, _list(statement.get("Resource", []))):
-            if not fnmatch.fnmatchcase(own, resource.partition("/")[0]):
+            if _BUCKET.match(resource) and not fnmatch.fnmatchcase(own, resource.partition("/")[0]):
                 return f"Policy has invalid resource: {resource} is not of the bucket {bucket}"
     return None
 

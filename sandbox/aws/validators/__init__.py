@@ -10,6 +10,13 @@ of `statements.Word`:
 `when` beside a word is a condition: an input and its values. `needed`, `only`, `with` and `without` name another input
 and its values; several words are given as a list. A name with a slash is an input of the type itself. `names.yaml` has
 regular expressions of names instead of types and paths.
+
+`source` is a file of hashicorp/terraform-provider-aws under internal/service, or an operation or page of AWS. Most
+files were read on 2026-11-23 at commit d5102ec2e1 (2023-12-18, 5.32.0 in development), the newest whole tree at hand;
+the heads of the YAML files name those read at another commit. pulumi-aws 7.51.1 has a newer provider: where its
+documentation or the API models (botocore 1.44.5) allow more than an old file, the row does too, and a list of values
+is kept only where the provider or the service refuses others. AWS's pages were not read again: these rows are from
+the API models, and from knowledge of the pages where the model is silent.
 """
 
 from __future__ import annotations

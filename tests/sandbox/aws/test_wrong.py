@@ -18,11 +18,12 @@ from sandbox.rpc.errors import PartialFailureError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples import SAMPLES, World
-from tests.sandbox.aws.wrong import Wrong, cases
+from tests.sandbox.aws.wrong import Wrong, cases, rights
 
 ALL = tuple(cases())
 AT_PREVIEW = [one for one in ALL if one.at]
 AT_UP = [one for one in ALL if one.up]
+RIGHT = tuple(rights())
 SHARE = 0.1
 """Of the rows, those that may be missed."""
 
@@ -72,6 +73,14 @@ def test_what_is_wrong_with_another_object_is_refused_at_up(provider: AwsProvide
     error = raised.value if isinstance(raised.value, AwsError) else raised.value.__cause__
     assert isinstance(error, AwsError)
     assert error.code != FAULT
+
+
+@pytest.mark.parametrize("row", RIGHT, ids=[one.name for one in RIGHT])
+def test_what_a_stricter_check_would_refuse_is_accepted(provider: AwsProvider, world: World, row: Wrong) -> None:
+    inputs, failures = provider.check(world.aws, of(row.type), row.inputs(row.right(world), world), {}, b"seed")
+    assert failures == []
+    if row.up:
+        provider.create(world.aws, of(row.type), inputs)
 
 
 def test_what_is_missed_is_said_with_a_reason() -> None:
