@@ -34,8 +34,9 @@ def arguments(failed: list[pytest.TestReport | pytest.CollectReport]) -> list[st
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Writes the list: an empty one where nothing is to be run again."""
-    if config.cache is None:
+    cache = getattr(config, "cache", None)
+    if cache is None:  # with -p no:cacheprovider
         return
     failed = [*terminalreporter.stats.get("failed", []), *terminalreporter.stats.get("error", [])]
-    file = config.cache.mkdir("slipway") / FILE
+    file = cache.mkdir("slipway") / FILE
     file.write_text("".join(f"{line}\n" for line in arguments(failed)), encoding="utf-8")
