@@ -213,8 +213,9 @@ def _pattern(statement: Statement, name: str, own: Any, _given: _Given) -> str |
 
 
 def _form(statement: Statement, name: str, own: Any, _given: _Given) -> str | None:
-    # A document is also given as an object.
-    wrong = [text for item in _items(own) for kind in statement.values if (text := forms.problem(kind, item))]
+    # A document is also given as an object. A flag may have the name of a text: assignGeneratedIpv6CidrBlock.
+    items = [item for item in _items(own) if not isinstance(item, bool)]
+    wrong = [text for item in items for kind in statement.values if (text := forms.problem(kind, item))]
     return f"{name!r} {wrong[0]}" if wrong else None
 
 
