@@ -38,12 +38,31 @@ def _max_restarts(spec: str) -> str:
 
 COUNTED: Final = ("FailJobSet", "RestartJob", "RestartJobSet")
 """Actions of a failure policy that end, or that `maxRestarts` counts (jobset v0.12.0, CRD)."""
+UNCOUNTED: Final = ("RestartJobAndIgnoreMaxRestarts", "RestartJobSetAndIgnoreMaxRestarts")
+"""Those that nothing counts: only for nodes that are taken away, as in the platform's own runtimes."""
+
+
+def _reclaimed(spec: str) -> str:
+    """Whether the rule `r` of a failure policy is for nodes that are taken away: nobody but the cluster gives a pod the
+    condition `DisruptionTarget` (kubernetes.io, "Pod disruption conditions"), and no other rule of the Jobs fails one
+    with the reason that this rule waits for."""
+    policy = "t.template.spec.podFailurePolicy"
+    lost = (
+        "!has(f.onExitCodes) && has(f.onPodConditions) && f.onPodConditions.size() > 0 && "
+        "f.onPodConditions.all(c, c.type == 'DisruptionTarget')"
+    )
+    return (
+        f"r.action in {literal(list(UNCOUNTED))} && has(r.onJobFailureReasons) && "
+        f"r.onJobFailureReasons == ['PodFailurePolicy'] && has({spec}.replicatedJobs) && "
+        f"{spec}.replicatedJobs.all(t, !has({policy}) || "
+        f"{policy}.rules.all(f, f.action != 'FailJob' || ({lost})))"
+    )
 
 
 def _restarts(spec: str) -> str:
     """Restarts of a JobSet."""
     rules = f"{spec}.failurePolicy.rules"
-    endless = f"has(r.action) && !(r.action in {literal(list(COUNTED))})"
+    endless = f"has(r.action) && !(r.action in {literal(list(COUNTED))}) && !({_reclaimed(spec)})"
     return (
         f"(has({spec}.failurePolicy) && {_max_restarts(spec)} > {MAX_RETRIES} ? ['failurePolicy.maxRestarts'] : []) + "
         f"(has({spec}.failurePolicy) && has({rules}) ? {rules}.filter(r, {endless})"
@@ -137,7 +156,8 @@ JOB_BOUNDS: Final = Rule(
         f"backoffLimit: 3 (at most {MAX_RETRIES}), ttlSecondsAfterFinished: {DAY} (at most {LONGEST_KEPT}); "
         "a RayJob sets shutdownAfterJobFinishes: true and a TTL of at most "
         f"{LONGEST_IDLE}. The deadline of a RayJob and of a JobSet counts for each attempt, and all attempts together "
-        f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}",
+        f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}, and others only where "
+        "onJobFailureReasons is [PodFailurePolicy] and FailJob is for the condition DisruptionTarget alone",
     ),
 )
 

@@ -71,6 +71,10 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a bounded RayJob": ray.job(),
         "a RayJob on a cluster of the team": ray.selecting(),
         "a bounded JobSet": make.job_set(failurePolicy={"maxRestarts": 20}),
+        "a JobSet that restarts when a node is taken away": make.reclaimed(
+            {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+            {"action": "Ignore", "onPodConditions": [{"type": "Ready", "status": "False"}]},
+        ),
     },
     "spot-checkpoint": {
         "a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
@@ -232,7 +236,7 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             "fix spec.replicatedJobs[node].template.spec.activeDeadlineSeconds. For",
         ),
         "a JobSet whose attempts take too long": (
-            make.job_set(deadline=7 * 86400, failurePolicy={"maxRestarts": 2}),
+            make.job_set(deadline=604_800, failurePolicy={"maxRestarts": 2}),
             "fix spec.replicatedJobs[node].template.spec.activeDeadlineSeconds (of each attempt)",
         ),
         **{
@@ -242,6 +246,14 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             )
             for action in ("RestartJobSetAndIgnoreMaxRestarts", "RestartJobAndIgnoreMaxRestarts", "Later")
         },
+        "a JobSet that its program restarts without counting": (
+            make.reclaimed({"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}),
+            "fix spec.failurePolicy.rules.action (RestartJobSetAndIgnoreMaxRestarts)",
+        ),
+        "a JobSet that restarts by another condition": (
+            make.reclaimed({"action": "FailJob", "onPodConditions": [{"type": "Ready", "status": "False"}]}),
+            "fix spec.failurePolicy.rules.action (RestartJobSetAndIgnoreMaxRestarts)",
+        ),
     },
     "spot-checkpoint": {
         "a job on spot without a claim": (make.job(on("spot")), "the nodes of pool spot are Spot"),

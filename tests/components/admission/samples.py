@@ -107,6 +107,18 @@ def job_set(
     return _object("jobset.x-k8s.io/v1alpha2", "JobSet", kept, {QUEUE: "default"} if queued else {})
 
 
+def reclaimed(*rules: Object) -> Object:
+    """A JobSet that restarts without counting when a Job fails with these rules of its `podFailurePolicy`."""
+    rule = {
+        "name": "reclaimed",
+        "action": "RestartJobSetAndIgnoreMaxRestarts",
+        "onJobFailureReasons": ["PodFailurePolicy"],
+    }
+    one = job_set(failurePolicy={"maxRestarts": 1, "rules": [rule]})
+    one["spec"]["replicatedJobs"][0]["template"]["spec"]["podFailurePolicy"] = {"rules": list(rules)}
+    return one
+
+
 POLICY: Final = {"activeDeadlineSeconds": 3600, "backoffLimit": 3, "ttlSecondsAfterFinished": 3600}
 
 
