@@ -40,14 +40,14 @@ def pod(name: str, pool: str, requests: dict[str, str]) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
 
 
-def until(elastic: Elastic, name: str, layer: Layer, *, stack: bool = True) -> Answer:
-    """The answer, once it names a layer; else the last one."""
+def until(elastic: Elastic, name: str, layer: Layer, cause: str = "", *, stack: bool = True) -> Answer:
+    """The answer, once it names a layer and says this of the cause; else the last one."""
     end = time.monotonic() + SECONDS
     while True:
         subject = elastic.client.get(Ref("v1", "Pod", name, "default"))
         assert subject is not None
         answer = explain(collect(elastic.client, subject, DEV if stack else None))
-        if answer.part.layer is layer or time.monotonic() > end:
+        if (answer.part.layer is layer and cause in answer.part.cause) or time.monotonic() > end:
             return answer
         time.sleep(0.2)
 
@@ -62,7 +62,8 @@ def test_a_pod_waits_for_its_node_and_then_runs(elastic: Elastic, monkeypatch: p
 
     monkeypatch.setattr(Instances, "_register", later)
     elastic.client.create(pod("first", "a100", {MIG: "50"}), "test")
-    waits = until(elastic, "first", Layer.NODE)
+    # Not before the pool is ready, which the same layer says.
+    waits = until(elastic, "first", Layer.NODE, "a100-")
     assert waits.part.layer is Layer.NODE, waits
     assert "a100-" in waits.part.cause
     asked.set()
