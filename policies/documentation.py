@@ -45,7 +45,9 @@ pack with explicit levels, use `--policy-pack-config policies/levels/<environmen
   `{expiry}` fails every run until the entry is renewed or removed.
 - A resource of a type that nobody has reviewed is a violation: `policies/reviewed.py` lists the types.
 - Admission rules, tenancy, queues and access are compared with what the stack file gives ([ADR
-  0113](adr/0113-boundaries-from-the-stack-file.md)). A program without `slipway:platform` is compared with nothing.
+  0113](adr/0113-boundaries-from-the-stack-file.md)). A program without `slipway:platform` is compared with nothing, and
+  lists of the platform's images, charts, types, tags and conventions don't bind it ([ADR
+  0124](adr/0124-what-binds-other-programs.md)).
 - Policies evaluate the desired state. They see neither `destroy` nor replacements: use `protect`, deletion protection
   and [the gate](guides/gate.md) for those.
 """

@@ -100,7 +100,7 @@ def findings_for_manifests(
             continue
         if rule.program_only or (rule.types != ANY and not _for_objects(rule.types)):
             continue
-        context = Context(settings=rule.defaults(stage), today=today)
+        context = Context(settings=rule.defaults(stage), today=today, installed=True)
         for one in resources:
             all_findings += findings(rule, one, context, suppressions)
     return all_findings

@@ -21,16 +21,14 @@ from policies.suppressions import Suppressions, made
 LEVEL: Final = "enforcementLevel"
 TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
 """Files that spell out the reviewed types."""
-REVIEWED_CODE: Final = (
-    "components/addons",
-    "components/admission",
-    "components/base",
-    "components/composition",
-    "components/queues",
-    "components/tenancy",
-    "policies",
-)
-"""What the pack judges with: its own code, and the components whose objects it compares the program with."""
+UNNAMED: Final = (
+    "*.md", "CHANGELOG.md", "docs", "examples", "infra", "stacks", "tests", "components/cluster", "components/cost",
+    "components/network", "components/observability", "components/pools", "components/storage", "components/workloads",
+    "policies/levels", "policies/suppressions.yaml",
+)  # fmt: skip
+"""What judges no change: documents, tests, and the program, which is judged; the last ones are compared one by one.
+Every other changed file is named: of the pack, of the components that it compares with, of the gate, the pipeline, the
+commands, the settings' checks, and at the root, where Python, git and pip look first."""
 _TYPE: Final = re.compile(r"[\w.-]+:[\w./-]+:\w+")
 _ORDER: Final = ("disabled", "advisory", "mandatory")
 
@@ -43,7 +41,7 @@ class Base:
         suppressions: Its suppressions.
         configuration: Level and settings by rule, for the stack's environment.
         types: Its reviewed types.
-        changed: Files of `REVIEWED_CODE` that the change changes.
+        changed: Files that the change changes, without `UNNAMED`.
     """
 
     suppressions: Suppressions
@@ -73,7 +71,7 @@ def base(suppressions: str, configuration: str, *types: str, changed: Sequence[s
         suppressions=Suppressions(tuple(made(entry) for entry in entries)),
         configuration=json.loads(configuration),
         types=spelled(*types),
-        changed=tuple(one for one in changed if one.endswith(".py")),
+        changed=tuple(changed),
     )
 
 
@@ -107,5 +105,5 @@ def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
                 changed.append(f"changes {name} of {rule} from {json.dumps(value)} to {json.dumps(new)}")
     root = Path(__file__).resolve().parents[1]
     types = spelled(*((root / file).read_text(encoding="utf-8") for file in TYPES)) - before.types
-    code = (f"changes {file}, by which the pack judges" for file in sorted(before.changed))
+    code = (f"changes {file}, by which changes are judged" for file in sorted(before.changed))
     return [*added, *changed, *(f"adds the reviewed type {one}" for one in sorted(types)), *code]

@@ -110,11 +110,18 @@ class Context:
         settings: Settings of the rule.
         today: Date for the support of versions and the expiry of approvals and suppressions.
         stack_file: The settings that the program was run with; None for a program without any.
+        installed: Whether the objects are of something that the platform installs, such as a chart.
     """
 
     settings: Mapping[str, Any]
     today: date
     stack_file: StackFile | None = None
+    installed: bool = False
+
+    @property
+    def of_platform(self) -> bool:
+        """Whether lists of what the platform uses bind what is evaluated."""
+        return self.installed or self.stack_file is not None
 
     @property
     def boundaries(self) -> Boundaries | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 from pulumi_policy import ReportViolation, ResourceValidationArgs, StackValidationArgs
 
@@ -100,10 +100,37 @@ def portable(value: str, at: Resource | None) -> str:
 def _violations(rule: AnyRule, subject: Resource | Stack, context: Context) -> Iterator[tuple[str, Violation]]:
     if isinstance(rule, ResourceRule) and isinstance(subject, Resource) and rule.looks_at(subject.type):
         for key, one in rule.checks.items():
-            yield from _evaluate(key, one, subject, context)
+            if _binds(rule, key, [subject], context):
+                yield from _evaluate(key, one, subject, context)
     elif isinstance(rule, StackRule) and isinstance(subject, Stack):
         for key, many in rule.checks.items():
-            yield from _evaluate(key, many, subject, context)
+            if _binds(rule, key, subject.resources, context):
+                yield from _evaluate(key, many, subject, context)
+
+
+OF_PLATFORM: Final = frozenset(
+    {
+        # Lists of what the platform uses: images, charts, drivers, roles, accounts, receivers.
+        "accounts-known", "autoscalers-bounded/triggers", "ecr-hardened/lifecycle", "eks-addon-own-role",
+        "eks-core-addons-pinned/present",
+        "exposure-internal/scheme", "gpu-type-allowed/allowed", "gpu-type-allowed/known", "helm-pinned/repository",
+        "iam-no-admin/managed", "identity-issuers-known", "ignore-changes-listed", "kserve-hardened",
+        "lb-tls-internal/internal", "node-role-minimal", "pod-roles-own", "pod-trusted-image/registry",
+        "principals-known/account", "priorities-bounded", "provider-of-the-cluster", "provider-plain",
+        "resource-type-reviewed", "service-account-own", "subscribers-listed", "volumes-by-driver",
+        # Its conventions for cost, queues and pools.
+        "budget-alarm-exists", "cost-tags-complete", "gpu-pod-schedulable",
+        "job-bounded", "job-queue-and-priority", "pool-cost-cap", "spot-job-checkpoints", "workload-cost-labels",
+    }
+)  # fmt: skip
+"""Rules, and checks as `rule/check`, which are true of the platform alone: its lists of what is allowed, and its
+conventions. They bind its own program and what is below its components in another, but no other program."""
+
+
+def _binds(rule: AnyRule, key: str, resources: Sequence[Resource], context: Context) -> bool:
+    if context.of_platform or not {rule.name, f"{rule.name}/{key}"} & OF_PLATFORM:
+        return True
+    return any(one.type.startswith("slipway:") or "slipway:" in one.urn.split("::", 3)[2] for one in resources)
 
 
 def _evaluate(key: str, check: Check[Subject], subject: Subject, context: Context) -> Iterator[tuple[str, Violation]]:

@@ -79,6 +79,17 @@ def quantity(resource: str, amount: int) -> str:
     return format_mebibytes(amount) if resource == MEMORY else str(amount)
 
 
+def counted(number: int) -> str:
+    """A number of things in the canonical spelling, in which the API server returns it: 5000 as 5k.
+
+    Otherwise each preview would show a difference.
+    """
+    for suffix in reversed(_DECIMAL):
+        if number and number % _DECIMAL[suffix] == 0:
+            return f"{number // _DECIMAL[suffix]}{suffix}"
+    return str(number)
+
+
 def format_mebibytes(amount: int) -> str:
     """MiB in the largest binary unit that divides them."""
     if amount == 0:

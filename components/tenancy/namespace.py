@@ -24,7 +24,7 @@ from components.tenancy.workload_permissions import SERVICE_ACCOUNT, service_acc
 from spec.catalog import regions
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
-from spec.quantities import CPU, MEMORY, format_mebibytes, percent, quantity, total
+from spec.quantities import CPU, MEMORY, counted, format_mebibytes, percent, quantity, total
 from spec.settings.network import Network
 from spec.settings.teams import MemberRole, PriorityName, Team, TeamNamespace
 from spec.teams import labels
@@ -93,7 +93,8 @@ def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapp
         "pods": str(team.pods),
         **{name: str(count) for name, count in object_counts(team).items()},
     }
-    return _object("v1", "ResourceQuota", "team", namespace, {"hard": dict(sorted(hard.items()))})
+    spelled = {name: counted(int(text)) if text.isdecimal() else text for name, text in sorted(hard.items())}
+    return _object("v1", "ResourceQuota", "team", namespace, {"hard": spelled})
 
 
 def _bounded(resource: str) -> bool:

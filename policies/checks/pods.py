@@ -15,6 +15,8 @@ from policies.resources.resource import Resource
 from policies.rule import Context, Setting, Violation, violation
 
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+_STEPS: Final = ("container", "script")
+"""One container of a template of Argo (argoproj/argo-workflows v4, pkg/apis/workflow/v1alpha1, Template)."""
 EXEMPT: Final = "privilegedNamespaces"
 """Setting: namespaces of node software."""
 
@@ -36,7 +38,8 @@ class Pod:
     @property
     def containers(self) -> list[Node]:
         """All known containers, including init and ephemeral ones."""
-        return [entry for key in _LISTS for entry in self.spec[key].items() if entry.known]
+        listed = [entry for key in _LISTS for entry in self.spec[key].items() if entry.known]
+        return [*listed, *(self.spec[key] for key in _STEPS if self.spec[key].known)]
 
     @property
     def main(self) -> list[Node]:
@@ -49,29 +52,36 @@ class Pod:
         return self.spec["securityContext"][key] if own.missing else own
 
 
-def pods(resource: Resource) -> Iterator[Pod]:
-    """Pods that a Kubernetes resource declares."""
+def pods(resource: Resource, *, steps: bool = False) -> Iterator[Pod]:
+    """Pods that a Kubernetes resource declares; with `steps`, also those of a workflow's templates, which have a few of
+    a pod's fields: the workflow has the others."""
     if resource.type.startswith("kubernetes:") and ":helm.sh/" not in resource.type:
-        yield from _below(resource, resource.props, resource["metadata"])
+        yield from _below(resource, resource.props, resource["metadata"], _is_step if steps else _is_pod)
 
 
-def _below(resource: Resource, node: Node, metadata: Node) -> Iterator[Pod]:
+def _below(
+    resource: Resource, node: Node, metadata: Node, counts: Callable[[Mapping[str, Any]], bool]
+) -> Iterator[Pod]:
     if isinstance(node.raw, Mapping):
-        if _is_pod(node.raw):
+        if counts(node.raw):
             yield Pod(at=resource, spec=node, metadata=metadata)
             return
         own = node["metadata"]
         for key, field in node.fields().items():
             if key != "metadata":
-                yield from _below(resource, field, own if not own.missing else metadata)
+                yield from _below(resource, field, own if not own.missing else metadata, counts)
     elif isinstance(node.raw, list):
         for entry in node.items():
-            yield from _below(resource, entry, Node(entry.path, MISSING))
+            yield from _below(resource, entry, Node(entry.path, MISSING), counts)
 
 
 def _is_pod(raw: Mapping[str, Any]) -> bool:
     containers = raw.get("containers")
     return isinstance(containers, list) and all(not isinstance(entry, str) for entry in containers)
+
+
+def _is_step(raw: Mapping[str, Any]) -> bool:
+    return _is_pod(raw) or any(isinstance(raw.get(key), Mapping) and "image" in raw[key] for key in _STEPS)
 
 
 def exempt(resource: Resource, context: Context) -> bool:
@@ -86,11 +96,11 @@ def exempt(resource: Resource, context: Context) -> bool:
 Question = Callable[[Pod, Node], Node | None]
 
 
-def of_container(question: Question) -> Callable[[Resource, Context], Iterator[Violation]]:
+def of_container(question: Question, *, steps: bool = False) -> Callable[[Resource, Context], Iterator[Violation]]:
     """A check of every container; the question returns the property that is certainly wrong, or None."""
 
     def find(resource: Resource, context: Context) -> Iterator[Violation]:
-        for pod in () if exempt(resource, context) else pods(resource):
+        for pod in () if exempt(resource, context) else pods(resource, steps=steps):
             for container in pod.containers:
                 wrong = question(pod, container)
                 if wrong is not None:
@@ -99,11 +109,13 @@ def of_container(question: Question) -> Callable[[Resource, Context], Iterator[V
     return find
 
 
-def of_pod(question: Callable[[Pod], Node | None]) -> Callable[[Resource, Context], Iterator[Violation]]:
+def of_pod(
+    question: Callable[[Pod], Node | None], *, steps: bool = False
+) -> Callable[[Resource, Context], Iterator[Violation]]:
     """A check of every pod; the question returns the property that is certainly wrong, or None."""
 
     def find(resource: Resource, context: Context) -> Iterator[Violation]:
-        for pod in () if exempt(resource, context) else pods(resource):
+        for pod in () if exempt(resource, context) else pods(resource, steps=steps):
             wrong = question(pod)
             if wrong is not None:
                 yield violation(wrong, at=resource)

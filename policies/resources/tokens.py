@@ -95,7 +95,6 @@ BUDGET: Final = "aws:budgets/budget:Budget"
 LOAD_BALANCER: Final = "aws:lb/loadBalancer:LoadBalancer"
 LISTENER: Final = "aws:lb/listener:Listener"
 TARGET_GROUP: Final = "aws:lb/targetGroup:TargetGroup"
-WEB_ACL: Final = "aws:wafv2/webAcl:WebAcl"
 WEB_ACL_ASSOCIATION: Final = "aws:wafv2/webAclAssociation:WebAclAssociation"
 
 ROLE: Final = "aws:iam/role:Role"
@@ -167,6 +166,10 @@ RAY_JOB: Final = "kubernetes:ray.io/v1:RayJob"
 RAY_SERVICE: Final = "kubernetes:ray.io/v1:RayService"
 WORKFLOW: Final = "kubernetes:argoproj.io/v1alpha1:Workflow"
 WORKFLOW_TEMPLATE: Final = "kubernetes:argoproj.io/v1alpha1:WorkflowTemplate"
+CRON_WORKFLOW: Final = "kubernetes:argoproj.io/v1alpha1:CronWorkflow"
+POD_AUTOSCALER: Final = "kubernetes:autoscaling/v2:HorizontalPodAutoscaler"
+SCALED_OBJECT: Final = "kubernetes:keda.sh/v1alpha1:ScaledObject"
+INFERENCE_GRAPH: Final = "kubernetes:serving.kserve.io/v1alpha1:InferenceGraph"
 INFERENCE_SERVICE: Final = "kubernetes:serving.kserve.io/v1beta1:InferenceService"
 SERVING_RUNTIME: Final = "kubernetes:serving.kserve.io/v1alpha1:ClusterServingRuntime"
 TEAM_SERVING_RUNTIME: Final = "kubernetes:serving.kserve.io/v1alpha1:ServingRuntime"
@@ -197,6 +200,7 @@ WORKLOADS: Final = (
     *RAY,
     WORKFLOW,
     WORKFLOW_TEMPLATE,
+    CRON_WORKFLOW,
     INFERENCE_SERVICE,
     SERVING_RUNTIME,
     TEAM_SERVING_RUNTIME,

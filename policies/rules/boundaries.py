@@ -130,6 +130,10 @@ def _added(one: Resource, context: Context) -> Iterator[Violation]:
         CLUSTER_QUEUE: lambda: True,
         COHORT: lambda: True,
         LOCAL_QUEUE: lambda: place in known.teams,
+        MULTI_KUEUE_CLUSTER: lambda: True,
+        MULTI_KUEUE_CONFIG: lambda: True,
+        ADMISSION_CHECK: lambda: True,
+        TOPOLOGY: lambda: True,
     }
     if one.type in apart and apart[one.type]():
         yield violation(one["metadata"]["name"], "an object that the stack file does not give")

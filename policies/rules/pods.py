@@ -85,7 +85,7 @@ POD_ISOLATED = ResourceRule(
     checks={
         "privileged": Check(
             "must be false",
-            of_container(lambda _, container: _is_true(container["securityContext"]["privileged"])),
+            of_container(lambda _, container: _is_true(container["securityContext"]["privileged"]), steps=True),
             ("CKV_K8S_16", "KSV-0017", "CIS-4.2.1"),
         ),
         "host-pid": Check("must be false", _host("hostPID"), ("CKV_K8S_17", "KSV-0010", "CIS-4.2.2")),
@@ -93,13 +93,13 @@ POD_ISOLATED = ResourceRule(
         "host-network": Check("must be false", _host("hostNetwork"), ("CKV_K8S_19", "KSV-0009", "CIS-4.2.4")),
         "host-path": Check(
             "must be another kind of volume",
-            of_pod(_host_path),
+            of_pod(_host_path, steps=True),
             ("CKV_K8S_27", "KSV-0006", "KSV-0023", "KSV-0028", "KSV-0121"),
         ),
-        "host-port": Check("must not be set", of_container(_host_port), ("CKV_K8S_26", "KSV-0024")),
+        "host-port": Check("must not be set", of_container(_host_port, steps=True), ("CKV_K8S_26", "KSV-0024")),
         "capability": Check(
             "must be a capability that baseline allows",
-            of_container(_added),
+            of_container(_added, steps=True),
             ("CKV_K8S_25", "CKV_K8S_39", "KSV-0005", "KSV-0022", "KSV-0119", "KSV-0120"),
         ),
         "sysctl": Check("must be a sysctl that baseline allows", of_pod(_sysctl), ("KSV-0026",)),
@@ -209,19 +209,13 @@ _REMOVED: Final = (
 """API versions of workloads that no supported version serves (kubernetes.io, "Deprecated API Migration Guide")."""
 
 
-def _without(section: str, resource: str) -> Any:
-    def missing(_: Pod, container: Node) -> Node | None:
-        node = container["resources"][section][resource]
-        return node if node.missing else None
+def _without(section: str, resource: str, *, with_devices: bool = False) -> Any:
+    """Containers without a request or limit: all, or only those with devices."""
 
-    return of_container(missing)
-
-
-def _left_to_limit_range(section: str, resource: str) -> Any:
     def missing(_: Pod, container: Node) -> Node | None:
         node, limits = container["resources"][section][resource], container["resources"]["limits"]
         devices = isinstance(limits.raw, dict) and any("/" in name for name in limits.raw)
-        return node if devices and node.missing else None
+        return node if node.missing and (devices or not with_devices) else None
 
     return of_container(missing)
 
@@ -240,7 +234,7 @@ def _place(image: str) -> str:
 
 
 def _untrusted(resource: Resource, context: Context) -> Iterator[Violation]:
-    for pod in pods(resource):
+    for pod in pods(resource, steps=True):
         for container in pod.containers:
             image = container["image"].text()
             trusted = context.settings["registries"]
@@ -306,9 +300,9 @@ RUNTIME_SIZED = ResourceRule(
     "is killed at once (kubernetes.io, Limit Ranges).",
     fix="Set requests of cpu and memory, and limits.memory, from the pool's nodes, as components.addons.trainer does.",
     checks={
-        "cpu": Check("must be set", _left_to_limit_range("requests", "cpu")),
-        "memory": Check("must be set", _left_to_limit_range("requests", "memory")),
-        "memory-limit": Check("must be set", _left_to_limit_range("limits", "memory")),
+        "cpu": Check("must be set", _without("requests", "cpu", with_devices=True)),
+        "memory": Check("must be set", _without("requests", "memory", with_devices=True)),
+        "memory-limit": Check("must be set", _without("limits", "memory", with_devices=True)),
     },
 )
 
@@ -335,7 +329,9 @@ POD_TRUSTED = ResourceRule(
     },
     checks={
         "version": Check(
-            "must have a version that is not `latest`, or a digest", of_container(_floating), ("CKV_K8S_14", "KSV-0013")
+            "must have a version that is not `latest`, or a digest",
+            of_container(_floating, steps=True),
+            ("CKV_K8S_14", "KSV-0013"),
         ),
         "registry": Check(
             "must match a pattern of the setting registries",

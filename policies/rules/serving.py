@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -13,15 +14,24 @@ from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import (
     DEPLOYMENT,
+    INFERENCE_GRAPH,
     INFERENCE_SERVICE,
     LONG_RUNNING,
     POD,
+    POD_AUTOSCALER,
     POD_DISRUPTION_BUDGET,
+    SCALED_OBJECT,
     STATEFUL_SET,
 )
 from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
+_IN_CLUSTER: Final = re.compile(r"http://[a-z0-9-]+\.[a-z0-9-]+(\.svc(\.cluster\.local)?)?(:\d+)?/?")
+_TRIGGERS: Final = [
+    "aws-cloudwatch", "aws-dynamodb", "aws-dynamodb-streams", "aws-kinesis-stream", "aws-sqs-queue", "cpu", "cron",
+    "kubernetes-workload", "memory", "prometheus",
+]  # fmt: skip
+"""What teams may use, too (components/admission/workflows.py)."""
 
 
 def _labels(resource: Resource) -> Node:
@@ -181,6 +191,50 @@ SCALE_BOUNDS = ResourceRule(
     },
 )
 
+
+def _endless(scaler: Resource, context: Context) -> Iterator[Violation]:
+    """A ScaledObject without a maximum has 100 (KEDA 2.20, "ScaledObject specification")."""
+    maximum = scaler["spec"]["maxReplicaCount" if scaler.type == SCALED_OBJECT else "maxReplicas"]
+    number = maximum.number()
+    if number is not None and number > context.settings["highest"]:
+        yield violation(maximum)
+
+
+def _other_trigger(scaler: Resource, context: Context) -> Iterator[Violation]:
+    """KEDA's operator asks the address of a trigger, from its own namespace."""
+    for trigger in scaler["spec"]["triggers"].items() if scaler.type == SCALED_OBJECT else ():
+        if trigger["type"].known and trigger["type"].raw not in context.settings["triggers"]:
+            yield violation(trigger["type"])
+        address = trigger["metadata"]["serverAddress"]
+        if address.known and not _IN_CLUSTER.fullmatch(str(address.raw)):
+            yield violation(address)
+
+
+AUTOSCALERS_BOUNDED = ResourceRule(
+    name="autoscalers-bounded",
+    title="Autoscalers have a maximum, and ask the cluster's own sources",
+    types=(POD_AUTOSCALER, SCALED_OBJECT, INFERENCE_GRAPH),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="A wrong metric scales to the maximum, and each pod may need a node. An address of a trigger gets requests "
+    "from inside the cluster.",
+    fix="Lower the maximum, and scale by Prometheus of the cluster.",
+    settings={
+        "highest": Setting(
+            asks="the highest maximum of replicas", schema={"type": "integer", "minimum": 1}, values=everywhere(1000)
+        ),
+        "triggers": Setting(
+            asks="types of KEDA's triggers",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(_TRIGGERS),
+        ),
+    },
+    checks={
+        "maximum": Check("must be at most the rule's setting", _endless),
+        "triggers": Check("must be of a listed type, with an address in the cluster", _other_trigger),
+    },
+)
+
 KSERVE_HARDENED = ResourceRule(
     name="kserve-hardened",
     title="Models come from allowed locations and are read with a service account of the team",
@@ -202,4 +256,4 @@ KSERVE_HARDENED = ResourceRule(
     },
 )
 
-RULES = (SERVING_PDB, SERVING_HA, SERVING_PROBES, SCALE_BOUNDS, KSERVE_HARDENED)
+RULES = (SERVING_PDB, SERVING_HA, SERVING_PROBES, SCALE_BOUNDS, AUTOSCALERS_BOUNDED, KSERVE_HARDENED)

@@ -56,7 +56,7 @@ def base_of(project: Project, ref: str, stack: str) -> Base:
     """
     files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json", *review.TYPES)
     texts = [_git(project, ref, f"has no {file} there", "show", "--end-of-options", f"{ref}:{file}") for file in files]
-    names = ("diff", "--name-only", "--end-of-options", ref, "--", *review.REVIEWED_CODE)
+    names = ("diff", "--name-only", "--end-of-options", ref, "--", ".", *(f":(exclude){one}" for one in review.UNNAMED))
     changed = _git(project, ref, "has no such commit", *names)
     return review.base(*texts, changed=changed.splitlines())
 

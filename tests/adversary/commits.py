@@ -60,7 +60,10 @@ COMMITS: Final = (
             act=f"changes {file}, by which the pack judges", file=file, command=(*POLICIES, "--against", "HEAD^1"),
             says=f"review: the change changes {file}", changes={},
         )
-        for file in ("policies/runner.py", "components/admission/pods.py")
+        for file in (
+            "policies/runner.py", "components/admission/pods.py", "slipway/engine/gate.py", "slipway/cli/policies.py",
+            "tools/ci/page.sh", ".github/workflows/preview.yml", "spec/settings/load.py", "requirements.lock",
+        )
     ),
     Commit(
         act="opens a queue whose policy a preview does not know", command=POLICIES, says="mandatory queues-encrypted",

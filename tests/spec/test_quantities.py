@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.quantities import is_amount, parse, readable, seconds, to_mebibytes, written
+from spec.quantities import counted, is_amount, parse, readable, seconds, to_mebibytes, written
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,14 @@ def test_text_that_is_not_a_quantity_is_refused(text: str) -> None:
 @pytest.mark.parametrize(("thing", "holds"), [("1e3", True), (0, True), ("-1", False), (True, False), (1.5, False)])
 def test_an_amount_that_can_be_requested_is_text_or_whole_and_not_negative(thing: object, holds: bool) -> None:
     assert is_amount(thing) is holds
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0"), (999, "999"), (1000, "1k"), (1500, "1500"), (20_000, "20k"), (3_000_000, "3M")]
+)
+def test_a_number_is_spelled_as_the_api_server_returns_it(number: int, text: str) -> None:
+    assert counted(number) == text
+    assert parse(text) == number
 
 
 @given(st.text(alphabet="0123456789.+-eEmunkKMGTPi ", max_size=8))

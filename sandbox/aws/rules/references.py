@@ -110,6 +110,17 @@ def not_the_local_route(case: Case) -> str | None:
     return None
 
 
+@rule("aws:ec2/route:Route", "InvalidGatewayID.NotFound", "gatewayId",
+      "EC2 API Reference, error codes, read 2026-11", Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def gateway_exists(case: Case) -> str | None:
+    """The internet gateway of a route exists; virtual private gateways are not looked up."""
+    wanted = str(case.new.get("gatewayId") or "")
+    if not wanted or wanted == "local" or wanted.startswith("vgw-"):
+        return None
+    call = Call("describe_internet_gateways", {"InternetGatewayIds": [wanted]})
+    return None if find(case.aws, "ec2", call, {}) else f"The gateway ID '{wanted}' does not exist"
+
+
 @rule("aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation", "InvalidVpc.Range", "vpcId cidrBlock",
       "EC2 API Reference, AssociateVpcCidrBlock, read 2026-11", Moment.CREATE)  # fmt: skip
 def ranges_apart(case: Case) -> str | None:
@@ -154,8 +165,8 @@ def boundary_exists(case: Case) -> str | None:
 def _all() -> Iterable[Rule]:
     yield from (_bucket(*one) for one in _BUCKETS)
     yield from (
-        own_bucket, backed_up_file_system, two_zones_of_a_group, one_private_name, not_the_local_route, ranges_apart,
-        proxy_of_the_cluster, boundary_exists,
+        own_bucket, backed_up_file_system, two_zones_of_a_group, one_private_name, not_the_local_route, gateway_exists,
+        ranges_apart, proxy_of_the_cluster, boundary_exists,
     )  # fmt: skip
 
 

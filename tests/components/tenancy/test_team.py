@@ -17,6 +17,7 @@ from components.tenancy.namespace import limit_range, namespace_manifest, priori
 from components.tenancy.priorities import PRIORITIES, priority_class, workload_priority_class
 from components.tenancy.roles import cluster_role_manifest, of_addons
 from components.tenancy.workload_permissions import service_account_manifest, workload_document
+from spec.quantities import parse
 from spec.settings.checks.names import PROJECT
 from spec.settings.checks.teams import RESERVED, WORKLOAD_ROLE
 from spec.settings.teams import CLAIMS_GIB, MemberRole, PriorityName, Team
@@ -200,7 +201,7 @@ def test_every_kind_of_kubernetes_that_a_member_can_create_is_counted(role: Memb
         for group, resource in product(rule["apiGroups"], rule["resources"]):
             if "create" in rule["verbs"] and "/" not in resource and resource not in of_addons().get(group, ()):
                 names = {resource, f"count/{resource}"} if not group else {f"count/{resource}.{group}"}
-                assert [0 < int(limits[name]) <= 5000 for name in names & {*limits}], (group, resource)
+                assert [0 < parse(limits[name]) <= 5000 for name in names & {*limits}], (group, resource)
 
 
 def test_a_team_may_have_another_number_of_objects() -> None:
