@@ -19,7 +19,7 @@ from slipway.why.pods import claims_of
 from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from spec.jobs import GATE, KUEUE_API, QUEUE
-from spec.settings.admission import Admission
+from spec.settings.admission import Action, Admission
 from spec.settings.teams import MemberRole
 from spec.teams.labels import TEAM
 
@@ -153,12 +153,17 @@ _ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
 
 def flat(documents: Sequence[Any]) -> list[Object]:
     """The objects of a file; a List becomes its items."""
-    found: list[Object] = []
-    for one in documents:
+    return [one for _, one in located(documents)]
+
+
+def located(documents: Sequence[Any], at: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Object]]:
+    """The objects of a file, each with the number of its document and its path there; a List becomes its items."""
+    found: list[tuple[tuple[str | int, ...], Object]] = []
+    for number, one in enumerate(documents):
         if isinstance(one, Mapping) and str(one.get("kind", "")).endswith("List") and "items" in one:
-            found += flat(one["items"] or ())
+            found += located(one["items"] or (), (*at, number, "items"))
         elif isinstance(one, Mapping):
-            found.append(one)
+            found.append(((*at, number), one))
     return found
 
 
@@ -170,6 +175,7 @@ def answer(
     dry_run: DryRun | None,
     others: Sequence[Object] = (),
     unread: Sequence[str] = (),
+    fixed: bool = False,
 ) -> Answer:
     """What would hold one object before it exists.
 
@@ -180,6 +186,7 @@ def answer(
         dry_run: The API server; None if there is none.
         others: The other objects of the file.
         unread: What could not be asked.
+        fixed: Whether `slipway.why.fix` has changed what it can.
     """
     metadata = manifest.get("metadata") or {}
     subject = f"{str(manifest.get('kind')).lower()}/{metadata.get('name') or metadata.get('generateName') or ''}"
@@ -200,7 +207,14 @@ def answer(
         # The API server has answered for admission, and knows the claims and queues that exist.
         found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.VOLUME)]
     elif target is not None and not any(one.problem.path == "kind" for one in found):
-        parts += judge.refusals(manifest, target, rules)
+        broken = list(judge.violations(manifest, target, rules))
+        parts += judge.refusals(broken)
+        seen += [
+            Evidence(f"{one.action} by rule {one.rule.name}", one.message)
+            for one in broken
+            if one.action is not Action.DENY
+        ]
+        seen += [Evidence("left to its author", f"rule {one.rule.name}: {one.rule.left}") for one in broken if fixed]
     parts += [_part(one) for one in found]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
