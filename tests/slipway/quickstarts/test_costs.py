@@ -1,7 +1,5 @@
 """What a quickstart says that it starts and costs, and by what its pool is chosen."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from decimal import Decimal
