@@ -12,7 +12,7 @@ from components.addons.kueue import FRAMEWORKS
 from components.workloads import Target, WorkloadManifests
 from components.workloads.metadata import SKIP_AWAIT
 from spec.errors import EXIT_REFUSED, SlipwayError
-from spec.pricing.pools import StartedNode
+from spec.pricing.pods import StartedNode
 from spec.settings import Platform
 
 # What a reader asks for: a name, a team's namespace, and where the team's models are.

@@ -1,7 +1,5 @@
 """The aws provider's ports, recording their calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

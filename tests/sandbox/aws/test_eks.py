@@ -1,7 +1,5 @@
 """What is specific to EKS: the cluster's security group and API server, and what AWS refuses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
