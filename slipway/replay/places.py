@@ -4,6 +4,7 @@ request there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -224,20 +225,18 @@ def _models(word: str) -> set[str]:
     if kind is not None and kind.gpu_name:
         return {kind.gpu_name}
     text = _plain(word)
-    variants = {
+    exact = {
         name
         for name, model in gpus.GPUS.items()
         if text in (_plain(name), _plain(model.ec2_name), _plain(model.accelerator))
     }
-    if variants:
-        return variants
     # Products of GPU feature discovery have the form of the board between model and memory.
-    return {
+    words = {part.lower() for part in re.split("[-_ ]", word)}
+    return exact or {
         name
         for name, model in gpus.GPUS.items()
-        if text.startswith(_plain(model.ec2_name)) and text.endswith(_plain(name).removeprefix(_plain(model.ec2_name)))
-        and not text.removeprefix(_plain(model.ec2_name))[:1].isdigit()
-    }  # fmt: skip
+        if model.ec2_name.lower() in words and {part.lower() for part in name.split("-")} <= words
+    }
 
 
 def memory_of(word: str) -> int | None:
@@ -268,7 +267,7 @@ def _waste(place: Place, job: Job) -> Fraction:
     if not job.gpu_millis:
         return Fraction(0)
     _, part, count = _units(place, job)
-    return part * count - Fraction(job.gpu_millis, 1000)
+    return abs(part * count - Fraction(job.gpu_millis, 1000))
 
 
 def _holds(place: Place, job: Job, team: str) -> bool:
