@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from sandbox.aws.client import Clients
+from sandbox.aws.moto import live
 from sandbox.errors import SandboxError
 from sandbox.ports import ClusterEndpoint
+
+
+@contextmanager
+def attached(clients: Clients, clusters: FakeClusters | None = None, nodes: FakeNodes | None = None) -> Iterator[None]:
+    """They are behind the EKS of this process meanwhile."""
+    before = live.attach(live.Behind(clients, clusters, nodes))
+    try:
+        yield
+    finally:
+        live.attach(before)
 
 
 class FakeClusters:
