@@ -1,7 +1,5 @@
 """Clusters and nodes follow from what is in the account, whoever put it there: here boto3 does, over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

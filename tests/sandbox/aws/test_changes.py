@@ -1,7 +1,5 @@
 """Every input of the types that the stacks use, changed in place: what a preview says is what the update does."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What is specific to EKS: the cluster's security group and API server, and what AWS refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

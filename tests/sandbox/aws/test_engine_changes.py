@@ -1,7 +1,5 @@
 """Changes in place of a platform that is up, under a real engine: each is previewed, then made."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A database that is created and deleted again and again, under a real engine: its final snapshots stay readable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The operations of EKS that are added to moto, as boto3 and the AWS CLI see them: over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

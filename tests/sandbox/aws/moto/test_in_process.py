@@ -1,7 +1,5 @@
 """Answers without a socket are the same as those of the server."""
 
-from __future__ import annotations
-
 import io
 import socket
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """An account in which samples are created."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any
