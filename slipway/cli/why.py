@@ -1,7 +1,5 @@
 """`slipway why NAME|FILE`: what holds a workload, with the number and the next step."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -185,6 +183,7 @@ def _of_file(located: Sequence[Located], place: Place, given: str | None, *, fix
                     others=objects,
                     unread=[*unread, *missing],
                     fixed=fixed,
+                    platform=place.platform,
                 )
             )
         except UnreachableError as error:
@@ -193,7 +192,14 @@ def _of_file(located: Sequence[Located], place: Place, given: str | None, *, fix
             client, unread = None, [str(error)]
             answers.append(
                 manifests.answer(
-                    one, target=target, rules=rules, dry_run=None, others=objects, unread=unread, fixed=fixed
+                    one,
+                    target=target,
+                    rules=rules,
+                    dry_run=None,
+                    others=objects,
+                    unread=unread,
+                    platform=place.platform,
+                    fixed=fixed,
                 )
             )
         except ApiError as error:
