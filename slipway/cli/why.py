@@ -1,7 +1,5 @@
 """`slipway why NAME|FILE`: what holds a workload, with the number and the next step."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

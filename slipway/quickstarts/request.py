@@ -1,7 +1,5 @@
 """What a reader asks for, and the manifests as YAML that a person reads and edits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

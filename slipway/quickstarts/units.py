@@ -1,7 +1,5 @@
 """The pools of a team, what a pod requests there, and what a quickstart costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal

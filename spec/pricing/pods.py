@@ -1,7 +1,5 @@
 """The nodes that a pool starts for pods: their type, their number and their price."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal

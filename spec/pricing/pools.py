@@ -1,7 +1,5 @@
 """Cost of the pools: machines, volumes, monitoring; and the hours in which their schedules let them run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta

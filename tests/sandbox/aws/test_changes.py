@@ -139,7 +139,12 @@ def first_inputs(world: World, type_token: str, recorded: Mapping[str, Any]) -> 
         return SAMPLES[type_token].inputs(world)
     if type_token == ASSOCIATION:
         return {**recorded, "fileSystemId": world.make(LUSTRE, **SAMPLES[LUSTRE].inputs(world))[0]}
-    objects = {"bucket": world.bucket, "targetBucket": world.bucket, "fileSystemId": world.file_system}
+    objects = {
+        "bucket": world.bucket,
+        "targetBucket": world.bucket,
+        "fileSystemId": world.file_system,
+        "autoscalingGroupName": world.scaling_group,
+    }
     return {name: objects[name]() if name in objects else value for name, value in recorded.items()}
 
 
