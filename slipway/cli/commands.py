@@ -366,6 +366,24 @@ _TRY: Final = Command(
         JSON,
     ),
 )
+_REHEARSE: Final = Command(
+    name="rehearse",
+    summary="play scenarios on a stack in the sandbox: workloads over time, events, and what is expected",
+    run="slipway.cli.rehearse:run",
+    epilog="""\
+  slipway rehearse dev                                # every file of scenarios/ for the stack
+  slipway rehearse dev scenarios/spot-reclaim.yaml
+
+The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.md describes the files.
+""",
+    arguments=(
+        positional("stack", "STACK", "name of a stack that is up in the sandbox"),
+        positional(
+            "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
+        ),
+        JSON,
+    ),
+)
 _WHY: Final = Command(
     name="why",
     summary="show what a workload waits for, or would wait for",
@@ -546,5 +564,5 @@ _COMPLETION: Final = Command(
 
 COMMANDS: Final = (
     *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, _QUICKSTART,
-    _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _COMPLETION,
+    _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip
