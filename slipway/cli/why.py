@@ -22,7 +22,7 @@ from slipway.why.bundle import Object
 from slipway.why.collect import collect
 from slipway.why.collect import find as find_object
 from slipway.why.explain import explain
-from slipway.why.fix import Change
+from slipway.why.fix import Fixed
 from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
 from spec.settings import Platform
@@ -65,11 +65,11 @@ def run(options: argparse.Namespace) -> int:
         answers = [_of_name(options.what, place)]
     else:
         objects = _objects(text, options.what)
-        changes: Sequence[Sequence[Change]] = [()] * len(objects)
-        if options.fix:
-            objects, changes = _fix(text, objects, place, options)
-        found = _of_file(objects, place, options.namespace, fixed=options.fix)
-        answers = [replace(one, changes=[str(each) for each in own]) for one, own in zip(found, changes, strict=True)]
+        fixed = _fix(text, objects, place, options) if options.fix else None
+        answers = _of_file(fixed.objects if fixed else [one for _, one in objects], place, options.namespace)
+        if fixed:
+            said = zip(answers, fixed.changes, fixed.left, strict=True)
+            answers = [replace(one, changes=list(map(str, own)), left=left) for one, own, left in said]
     if options.json:
         print(json.dumps([one.document() for one in answers], indent=2), file=out)
     else:
@@ -105,10 +105,8 @@ def _objects(text: str, what: str) -> list[Located]:
     return found
 
 
-def _fix(
-    text: str, objects: Sequence[Located], place: Place, options: argparse.Namespace
-) -> tuple[list[Located], Sequence[Sequence[Change]]]:
-    """Fix the file: the objects as they are now, and what was changed in each."""
+def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.Namespace) -> Fixed:
+    """Fix the file."""
     assert place.platform is not None  # noqa: S101 - --fix needs --stack
     located = [
         (at, one, _target(place, options.namespace or _namespace(one) or place.namespace or "default"))
@@ -119,7 +117,7 @@ def _fix(
         sys.stdout.write(found.text)
     elif any(found.changes):
         Path(options.what).write_text(found.text, encoding="utf-8")
-    return [(at, one) for (at, _), one in zip(objects, found.objects, strict=True)], found.changes
+    return found
 
 
 def _place(options: argparse.Namespace, *, required: bool) -> Place:
@@ -163,8 +161,7 @@ def _of_name(what: str, place: Place) -> Answer:
         raise SlipwayError(msg) from error
 
 
-def _of_file(located: Sequence[Located], place: Place, given: str | None, *, fixed: bool) -> list[Answer]:
-    objects = [one for _, one in located]
+def _of_file(objects: Sequence[Object], place: Place, given: str | None) -> list[Answer]:
     rules = place.platform.admission if place.platform else Admission()
     answers, unread = [], [place.problem] if place.problem else []
     client = place.client
@@ -182,7 +179,6 @@ def _of_file(located: Sequence[Located], place: Place, given: str | None, *, fix
                     dry_run=dry_run,
                     others=objects,
                     unread=[*unread, *missing],
-                    fixed=fixed,
                     platform=place.platform,
                 )
             )
@@ -199,7 +195,6 @@ def _of_file(located: Sequence[Located], place: Place, given: str | None, *, fix
                     others=objects,
                     unread=unread,
                     platform=place.platform,
-                    fixed=fixed,
                 )
             )
         except ApiError as error:

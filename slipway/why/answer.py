@@ -133,6 +133,7 @@ class Answer:
         unread: What could not be read, with the reason.
         planned: Whether the object does not exist yet: its file was read.
         changes: What was changed in its file.
+        left: What its author has to change, with the reason.
     """
 
     subject: str
@@ -140,6 +141,7 @@ class Answer:
     unread: Sequence[str] = ()
     planned: bool = False
     changes: Sequence[str] = ()
+    left: Sequence[str] = ()
 
     @property
     def held(self) -> bool:
@@ -158,6 +160,7 @@ class Answer:
     def text(self) -> str:
         """The sentence, and below it what it was read from."""
         lines = [self.sentence, *(f"  changed: {one}" for one in self.changes)]
+        lines += [f"  left to its author: {one}" for one in self.left]
         lines += [f"  {one.source}: {' '.join(one.text.split())}" for one in self.part.evidence]
         lines += [f"  not read: {one}" for one in self.unread]
         return "\n".join(lines)
@@ -176,4 +179,5 @@ class Answer:
             "evidence": [{"source": one.source, "text": one.text} for one in self.part.evidence],
             "notRead": list(self.unread),
             "changes": list(self.changes),
+            "left": list(self.left),
         }

@@ -23,7 +23,7 @@ from components.admission.rule import Fill
 from components.workloads.target import Target
 from slipway.why import cel
 from slipway.why.bundle import Object
-from slipway.why.judge import Variables, context_of, without_nulls
+from slipway.why.judge import Variables, context_of, violations, without_nulls
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings.admission import Action, Admission
 
@@ -159,11 +159,13 @@ class Fixed:
         text: The file.
         objects: Its objects.
         changes: What was changed in each of them.
+        left: What is left of each of them to its author, with the reason.
     """
 
     text: str
     objects: Sequence[Object]
     changes: Sequence[Sequence[Change]]
+    left: Sequence[Sequence[str]]
 
 
 def file(text: str, targets: Iterable[tuple[Path, Object, Target | None]], settings: Admission) -> Fixed:
@@ -179,7 +181,7 @@ def file(text: str, targets: Iterable[tuple[Path, Object, Target | None]], setti
         SlipwayError: A document can't be written so that it has the same meaning.
     """
     chunks = _chunks(text)
-    objects, changes = [], []
+    objects, changes, left = [], [], []
     by_document: dict[int, list[Change]] = {}
     for path, manifest, target in targets:
         found, own = fixed(manifest, target, settings) if target else (manifest, [])
@@ -187,13 +189,15 @@ def file(text: str, targets: Iterable[tuple[Path, Object, Target | None]], setti
         by_document.setdefault(int(number), []).extend(replace(one, path=(*inside, *one.path)) for one in own)
         objects.append(found)
         changes.append(own)
+        broken = violations(found, target, settings) if target else ()
+        left.append([f"rule {one.rule.name}: {one.rule.left}" for one in broken])
     bodies = [number for number, (_, body) in enumerate(chunks) if _has_content(body)]
     for number, own in by_document.items():
         if own:
             at = bodies[number]
             border, body = chunks[at]
             chunks[at] = (border, _written(body, own))
-    return Fixed("".join(border + body for border, body in chunks), objects, changes)
+    return Fixed("".join(border + body for border, body in chunks), objects, changes, left)
 
 
 def _chunks(text: str) -> list[tuple[str, str]]:

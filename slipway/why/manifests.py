@@ -176,7 +176,6 @@ def answer(
     dry_run: DryRun | None,
     others: Sequence[Object] = (),
     unread: Sequence[str] = (),
-    fixed: bool = False,
     platform: Platform | None = None,
 ) -> Answer:
     """What would hold one object before it exists, and what it costs if nothing does.
@@ -188,7 +187,6 @@ def answer(
         dry_run: The API server; None if there is none.
         others: The other objects of the file.
         unread: What could not be asked.
-        fixed: Whether `slipway.why.fix` has changed what it can.
         platform: The stack, for its prices; None if it is unknown.
     """
     metadata = manifest.get("metadata") or {}
@@ -217,7 +215,6 @@ def answer(
             for one in broken
             if one.action is not Action.DENY
         ]
-        seen += [Evidence("left to its author", f"rule {one.rule.name}: {one.rule.left}") for one in broken if fixed]
     parts += [_part(one) for one in found]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
