@@ -71,7 +71,8 @@ COMMITS: Final = (
         file="components/addons/karpenter.py", changes=PUBLIC,
     ),
     Commit(
-        act="lets a component write logs of another kind", file="components/network/flow_logs.py", changes={'f"log-group:{self._group_name}:*"': '"log-group:theirs:*"'},
+        act="lets a component write logs of another kind", file="components/network/flow_logs.py",
+        changes={'f"log-group:{self._group_name}:*"': '"log-group:theirs:*"'},
         command=(*POLICIES, "--against", "HEAD^1"), says="mandatory program-as-given",
     ),
     Commit(

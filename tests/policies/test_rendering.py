@@ -1,4 +1,4 @@
-"""The program compared with what the stack file's settings give: ordinary changes of a stack file make no difference."""
+"""The program compared with what the stack file's settings give: a change of the stack file makes no difference."""
 
 from __future__ import annotations
 
