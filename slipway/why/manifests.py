@@ -11,7 +11,7 @@ from components.tenancy.roles import group
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Ref
-from slipway.why import file, judge
+from slipway.why import file, judge, price
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Object
 from slipway.why.file import Finding
@@ -19,7 +19,8 @@ from slipway.why.pods import claims_of
 from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from spec.jobs import GATE, KUEUE_API, QUEUE
-from spec.settings.admission import Admission
+from spec.settings import Platform
+from spec.settings.admission import Action, Admission
 from spec.settings.teams import MemberRole
 from spec.teams.labels import TEAM
 
@@ -153,12 +154,17 @@ _ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
 
 def flat(documents: Sequence[Any]) -> list[Object]:
     """The objects of a file; a List becomes its items."""
-    found: list[Object] = []
-    for one in documents:
+    return [one for _, one in located(documents)]
+
+
+def located(documents: Sequence[Any], at: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Object]]:
+    """The objects of a file, each with the number of its document and its path there; a List becomes its items."""
+    found: list[tuple[tuple[str | int, ...], Object]] = []
+    for number, one in enumerate(documents):
         if isinstance(one, Mapping) and str(one.get("kind", "")).endswith("List") and "items" in one:
-            found += flat(one["items"] or ())
+            found += located(one["items"] or (), (*at, number, "items"))
         elif isinstance(one, Mapping):
-            found.append(one)
+            found.append(((*at, number), one))
     return found
 
 
@@ -170,8 +176,9 @@ def answer(
     dry_run: DryRun | None,
     others: Sequence[Object] = (),
     unread: Sequence[str] = (),
+    platform: Platform | None = None,
 ) -> Answer:
-    """What would hold one object before it exists.
+    """What would hold one object before it exists, and what it costs if nothing does.
 
     Args:
         manifest: The object.
@@ -180,6 +187,7 @@ def answer(
         dry_run: The API server; None if there is none.
         others: The other objects of the file.
         unread: What could not be asked.
+        platform: The stack, for its prices; None if it is unknown.
     """
     metadata = manifest.get("metadata") or {}
     subject = f"{str(manifest.get('kind')).lower()}/{metadata.get('name') or metadata.get('generateName') or ''}"
@@ -200,13 +208,23 @@ def answer(
         # The API server has answered for admission, and knows the claims and queues that exist.
         found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.VOLUME)]
     elif target is not None and not any(one.problem.path == "kind" for one in found):
-        parts += judge.refusals(manifest, target, rules)
+        broken = list(judge.violations(manifest, target, rules))
+        parts += judge.refusals(broken)
+        seen += [
+            Evidence(f"{one.action} by rule {one.rule.name}", one.message)
+            for one in broken
+            if one.action is not Action.DENY
+        ]
     parts += [_part(one) for one in found]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target) if target else ())]
     if not parts:
         cause, numbers = _room(manifest, target)
+        costs = price.bound(manifest, target, platform) if target and platform else None
+        if costs is not None:
+            seen.append(Evidence("price", costs.text))
+            numbers |= costs.numbers
         part = Part(layer=Layer.ACCEPTED, cause=cause, numbers=numbers)
         return Answer(subject=subject, part=part.seen(*seen), unread=tuple(unread), planned=True)
     first, *rest = parts

@@ -1,7 +1,5 @@
 """What the author of a pull request adds that no list of the bad names: values of charts, identities, receivers."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.changes import grants, trust

@@ -1,7 +1,5 @@
 """The stack file that fixtures belong to: two teams, their queues, one admission rule, and a group of readers."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The program compared with what the stack file's settings give: a change of the stack file makes no difference."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
