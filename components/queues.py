@@ -23,8 +23,6 @@ has zero quota for resources that its pool doesn't offer.
 
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

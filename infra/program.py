@@ -5,8 +5,6 @@ autoscaling and Karpenter's pools, and the add-ons of the cluster. Each part tak
 `depends_on` is used only for real dependencies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

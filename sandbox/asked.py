@@ -5,8 +5,6 @@ that the daemon reads only when it starts can't be: the file has their values th
 where they differ from its own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sandbox import asked
 from sandbox.aws.client import Clients, World
-from sandbox.aws.moto.server import MotoServer, send_to
+from sandbox.aws.moto.server import MotoServer
 from sandbox.aws.moto.server import start as start_moto
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.types import MAPPINGS
@@ -280,9 +280,10 @@ class Sandbox:
         return Place(self._supervisor, builds, Report(home), home / "controllers", home / "logs")
 
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
-        self._clients = Clients(moto.endpoint, send_to(moto.application))
+        self._clients = moto.clients
+        moto.attach(self.pool, self.registry)
         addons = AddonReleases(self.targets, notes, charts)
-        world = World(self._clients, self._settings.account, self.pool, self.registry, addons)
+        world = World(self._clients, self._settings.account, self.pool, addons)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self, notes: Notes, charts: Charts) -> Served:

@@ -1,7 +1,5 @@
 """Errors of the sandbox and of what it runs; each text is written for the user."""
 
-from __future__ import annotations
-
 from spec.errors import SlipwayError
 
 

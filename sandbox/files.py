@@ -1,7 +1,5 @@
 """Writing files that other processes may read at the same time."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Starting and stopping the sandbox, whatever an earlier one left behind."""
 
-from __future__ import annotations
-
 import fcntl
 import http.client
 import os

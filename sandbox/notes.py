@@ -3,8 +3,6 @@
 The notes are in a file in the sandbox's home, because the command is another process than the daemon that writes them.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import asdict, dataclass

@@ -6,8 +6,6 @@ It reaches a cluster as on EKS, by the kubeconfig of the program, whose credenti
 stand-in for that command gives the sandbox's credential.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -4,8 +4,6 @@ An `aws:eks/cluster:Cluster` needs an API server, node groups need nodes in it, 
 requests all of them through these protocols and does not depend on kube-apiserver; the Kubernetes side implements them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The one clock of the project: the day on which dated facts, support dates and suppressions are evaluated."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, date, datetime
 from typing import Final

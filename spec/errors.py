@@ -1,7 +1,5 @@
 """The base of all errors that are meant for the user, and the exit codes of the command."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Final
 
 EXIT_FAILURE: Final = 1

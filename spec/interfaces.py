@@ -4,8 +4,6 @@ A node has one IP address, whatever the number of cards: only the interface on c
 EFA (EC2 User Guide, "Maximize network bandwidth on Amazon EC2 instances with multiple network cards", 2026).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -3,8 +3,6 @@
 Admission rules, typed workloads, `slipway why FILE` and the policy pack all read them here (ADR 0122).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 KUEUE: Final = "kueue.x-k8s.io/"

@@ -5,8 +5,6 @@ environment, region or index, so nothing is replaced when those change. AWS name
 auto-naming.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

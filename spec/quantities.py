@@ -4,8 +4,6 @@ Grammar: kubernetes/apimachinery, pkg/api/resource/quantity.go, `Quantity`, read
 an exponent, never both.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, Decimal

@@ -5,8 +5,6 @@ that is set twice has its last value. Pulumi reads stack files with go-yaml: the
 number, and the last is an error (gopkg.in/yaml.v3 v3.0.1, resolve.go). So it is here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

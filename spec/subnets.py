@@ -5,8 +5,6 @@ most of any region), whether in use or not: adding a zone later moves nothing. S
 small public subnet for each zone, for NAT gateways and load balancers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Network

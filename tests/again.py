@@ -5,8 +5,6 @@ race in CI (2026-11-23). A second run of a few tells a race from a fault, and bo
 test that fails once". More than a few are no race.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import pytest

@@ -1,7 +1,5 @@
 """The one list of what may be skipped where nothing else may: in CI, with SLIPWAY_REQUIRE_ALL=1 (tests/required.py)."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

@@ -5,8 +5,6 @@ stacks on one (group `e2e`), the others on another (`sandbox`), so that two core
 is kept together, too.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

@@ -5,8 +5,6 @@ every module: a stack takes seconds each time. What a test needs, a fixture or a
 a test of the tier `fast` (tests/tiers.py) starts no process.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Generator, Iterator

@@ -5,8 +5,6 @@ promtool, a browser or the sandbox's binaries would be green. It holds for tests
 worker of pytest-xdist: a worker runs these hooks before it sends a report.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator
 from typing import Final

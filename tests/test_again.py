@@ -1,7 +1,5 @@
 """What `make test` runs once more: a few tests that failed, in runs of pytest of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the code imports is declared in pyproject.toml, and what is declared is used."""
 
-from __future__ import annotations
-
 import ast
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """A module that renders or starts a process while it is imported is not collected; in runs of pytest of their own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

@@ -1,7 +1,5 @@
 """Imports go one way. The contracts of pyproject.toml say how, `make check` holds them; here they are held to catch."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

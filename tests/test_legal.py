@@ -1,7 +1,5 @@
 """License, code owners and the way to report a vulnerability."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """No test gives another process or thread less time than a busy machine needs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """What a skip is where SLIPWAY_REQUIRE_ALL=1, in runs of pytest of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A test that hangs fails at its deadline, and the tests after it run: in runs of pytest of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

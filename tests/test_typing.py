@@ -1,7 +1,5 @@
 """What the type checker looks at of the AWS SDK: all that is used of it."""
 
-from __future__ import annotations
-
 import ast
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Phrases that this project does not use. Single words are codespell's (`make check`, tools/words.txt)."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

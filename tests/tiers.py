@@ -11,8 +11,6 @@ that take 80 to 90 s together on two idle cores. `python -m tests.tiers` prints 
 by its commit (`make test REST=1`), so that nothing is proven by a schedule alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import compress
 from pathlib import Path, PurePath

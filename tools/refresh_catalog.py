@@ -7,8 +7,6 @@ moto contains EC2's answers to DescribeInstanceTypes and DescribeInstanceTypeOff
 regions of each partition. Instance types are those in Karpenter's price list (`karpenter.json`), and `EXTRA`.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

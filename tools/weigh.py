@@ -11,8 +11,6 @@ function, value, entry of a mapping, block of YAML), and the other lines that ha
 and generated files are not counted. CONTRIBUTING says what is normal.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import re

@@ -2,8 +2,6 @@
 (argo-workflows.readthedocs.io).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pulumi

@@ -4,8 +4,6 @@ KubeRay (github.com/ray-project/kuberay) and the scheduler Volcano (volcano.sh),
 the queues of teams are Kueue's, and a stack has one of the two.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.base.addon import AddOnContext, ChartAddOn

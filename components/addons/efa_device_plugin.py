@@ -1,7 +1,5 @@
 """AWS's device plugin for Elastic Fabric Adapters, only on the nodes of EFA pools."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -8,8 +8,6 @@ lines (kubelet names the files `<pod>_<namespace>_<container>-<container ID>.log
 in_tail, filter_parser, out_cloudwatch_logs, out_s3; read 2026-11).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

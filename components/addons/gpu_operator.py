@@ -9,8 +9,6 @@ GPUs".
 NVIDIA's GPU Operator on images that have driver and container toolkit already (docs/adr/0006-gpu-images.md).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final

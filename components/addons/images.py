@@ -9,8 +9,6 @@ credentials by the image's own name, so containerd would ask ECR for an image of
 "Configure a kubelet image credential provider", `matchImages`; read 2026-11).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

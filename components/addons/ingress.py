@@ -5,8 +5,6 @@ The Gateway API publishes YAML but no chart; this uses the chart of Envoy Gatewa
 (gateway.envoyproxy.io, "Gateway CRDs Helm Chart").
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from components.base.addon import AddOn, AddOnContext, ChartAddOn, ChartRelease, Parts

@@ -4,8 +4,6 @@ Facts: permissions and conditions of Karpenter v1.14.1 (its CloudFormation templ
 creating instance profiles (the program creates one with the node role) and zonal shift.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -9,8 +9,6 @@ Values are of the chart 88.5.3.
 
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions

@@ -4,8 +4,6 @@ It doesn't use Prometheus: an agent reads the cluster and writes to S3, and an a
 source of the cost history; the aggregator's database is only a copy.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -8,8 +8,6 @@ Upstream repeats the whole pod schema in each of six files of 400 KB. Without it
 when the operator creates the pod; in exchange, the CRDs are part of the program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

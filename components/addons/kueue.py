@@ -7,8 +7,6 @@ It is decoded strictly: an unknown field keeps the manager from starting, so eve
 (kueue.sigs.k8s.io, "Kueue Configuration v1beta2 API", v0.19).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final

@@ -7,8 +7,6 @@ the value of the tag `elbv2.k8s.aws/cluster`, and excludes AWS Shield, WAF Class
 local zones and capacity reservations of load balancers.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pulumi

@@ -4,8 +4,6 @@ Its project publishes YAML and no chart. Names of objects, flags and permissions
 those of deploy/v2beta1/mpi-operator.yaml (github.com/kubeflow/mpi-operator, v0.8.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """OpenCost: cost per pod from Prometheus metrics and public prices; lighter than Kubecost (opencost.io)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.addons.kube_prometheus_stack import NAMESPACE as PROMETHEUS_NAMESPACE

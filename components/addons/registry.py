@@ -2,8 +2,6 @@
 add-on requires or follows comes before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final

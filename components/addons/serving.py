@@ -5,8 +5,6 @@ KServe needs Knative only for its mode `Knative`. Its operator installs Kourier 
 Knative's routes and nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

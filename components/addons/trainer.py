@@ -9,8 +9,6 @@ them again and counts as no failure: by default Kubernetes replaces the one pod,
 back, and each pod that ends so counts against the six retries of the Job.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

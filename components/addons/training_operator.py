@@ -5,8 +5,6 @@ Facts of v1.9.4 (github.com/kubeflow/trainer, branch release-1.9, 2026-08-18): n
 paths, permissions. It is the last release of version 1; Kubeflow Trainer v2 is maintained.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

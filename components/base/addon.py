@@ -11,8 +11,6 @@ Its settings class says what it requires, follows and excludes (`spec.settings.a
 without a component. `components.addons.install` turns parts into resources, the same way for all add-ons.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

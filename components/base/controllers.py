@@ -4,8 +4,6 @@ Admission rules look at `request.userInfo`, which the API server fills in, and n
 user writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final

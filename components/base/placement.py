@@ -1,7 +1,5 @@
 """Pods of add-ons: where they may run, by the taints of the pools; requests and limits; what keeps them there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

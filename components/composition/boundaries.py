@@ -4,8 +4,6 @@ The components declare these manifests. They follow from the settings alone, so 
 compares: what the program changes, adds or leaves out beside the stack file shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

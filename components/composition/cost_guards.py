@@ -6,8 +6,6 @@ that can only list and delete pods in that namespace. RBAC can't restrict by lab
 the CronJob to notebooks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The EC2NodeClass of an elastic pool, as a manifest (karpenter.k8s.aws/v1, Karpenter v1.14.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

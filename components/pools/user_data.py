@@ -9,8 +9,6 @@ templates/al2023/runtime, nodeadm-run.service): a node with other GPUs than its 
 cloud-init run before that service (`After=cloud-final.service`).
 """
 
-from __future__ import annotations
-
 import base64
 from email.generator import Generator
 from email.message import Message

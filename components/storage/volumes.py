@@ -14,8 +14,6 @@ permissions, so only the volume's root keeps a pod out of other teams' data.
 | `models` | read-only many | the team's prefix of the bucket `models` |
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -5,8 +5,6 @@ bypasses the IP stack (NCCL still sets up its connections over IP, within the te
 mount file systems and probe containers. Access to data behind AWS APIs is up to IAM.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

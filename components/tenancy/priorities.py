@@ -8,8 +8,6 @@ jobs, whereas a scheduler that evicts one worker of sixteen would stall the othe
 one by one with the load, and user-facing serving shouldn't wait for a node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal

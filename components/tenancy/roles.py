@@ -5,8 +5,6 @@ They replace EKS's access policies, which cover no custom resources (EKS User Gu
 namespace's network policies. No member can change the team's quotas, limits, labels or queue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

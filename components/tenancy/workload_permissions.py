@@ -5,8 +5,6 @@ A team's data is under the prefix with the team's name. Listing is limited to th
 names of others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

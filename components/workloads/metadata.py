@@ -1,7 +1,5 @@
 """Names, labels and annotations of workloads, for queues, cost reports and autoscalers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ The session is a Job: a server that shuts itself down frees its GPU, whereas a D
 it. It is queued like any job, and can be preempted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final

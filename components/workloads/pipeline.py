@@ -3,8 +3,6 @@
 Steps pass large data to one another through volume claims; parameters of the pipeline are strings.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Pod specs that meet the Pod Security Standard `restricted`, with placement on pools, resources and volumes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias

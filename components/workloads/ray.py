@@ -1,7 +1,5 @@
 """Ray on KubeRay: a cluster, a job with a cluster of its own, a service on a cluster."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Each pod gets the parameters of its trial in a JSON file named after its index. A failed trial doesn't fail the others.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A Spot interruption, a drain or a preemption doesn't count as a retry; exit code
 immediately.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -9,25 +10,21 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import boto3
 import botocore.config
 import botocore.exceptions
+from botocore.awsrequest import AWSResponse
 from botocore.model import StructureShape
 from botocore.retries import standard
 
-from sandbox.ports import Clusters, NodeObserver
+from sandbox.ports import Clusters, ManagedAddons
+from sandbox.rpc import wire
 from sandbox.rpc.errors import ProviderError, cancelled
 
-if TYPE_CHECKING:
-    from sandbox.aws.moto.server import Send
-
-
-import os
-
-from sandbox.ports import ManagedAddons
-from sandbox.rpc import wire
+Send: TypeAlias = Callable[..., AWSResponse]
+"""A handler of botocore's event `before-send`: botocore uses the returned answer and sends nothing."""
 
 DEFAULT_ACCOUNT = "123456789012"
 ACCOUNT_HEADER = "x-moto-account-id"
@@ -54,7 +51,7 @@ class AwsError(ProviderError):
 
     def __init__(self, operation: str, code: str, message: str) -> None:
         super().__init__(f"{operation}: {code}: {message}")
-        self.code = code
+        self.operation, self.code, self.text = operation, code, message
 
     @property
     def not_found(self) -> bool:
@@ -133,7 +130,6 @@ class Aws:
     account: str = DEFAULT_ACCOUNT
     default_tags: Mapping[str, str] = field(default_factory=dict)
     clusters: Clusters | None = None
-    nodes: NodeObserver | None = None
 
     @property
     def partition(self) -> str:
@@ -232,7 +228,6 @@ class World:
     clients: Clients
     account: str | None = None
     clusters: Clusters | None = None
-    nodes: NodeObserver | None = None
     addons: ManagedAddons | None = None
 
 
@@ -244,7 +239,6 @@ def session(world: World, config: Mapping[str, Any]) -> Aws:
         _account(world, config),
         _default_tags(wire.nested(config.get("defaultTags"))),
         world.clusters,
-        world.nodes,
     )
 
 

@@ -1,7 +1,5 @@
 """kube-apiserver, the control plane of one EKS cluster: its binary, version, process and data."""
 
-from __future__ import annotations
-
 import os
 import signal
 import ssl

@@ -4,8 +4,6 @@ A *spare* is an API server that belongs to no cluster yet. It validates manifest
 first preview), and the next cluster of its version adopts it, so that it is started only once.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What runs beside the API server of a cluster: controller manager, scheduler, and KWOK in the place of kubelets."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import ssl

@@ -6,8 +6,6 @@ EgressSelectorConfiguration), which leads to the port of loopback where the Serv
 configurations, Services and certificates therefore stay as their chart makes them.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import selectors

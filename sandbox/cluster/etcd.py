@@ -1,7 +1,5 @@
 """The store behind every API server of the sandbox."""
 
-from __future__ import annotations
-
 import base64
 import re
 import ssl

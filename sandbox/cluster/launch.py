@@ -8,8 +8,6 @@ keeps the daemon, which has many threads, from running Python between fork and e
 there, `start` and `stop` end the processes that a dead daemon left, by the identities in its children file.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -5,8 +5,6 @@ of the installations at load 10 to 54, each of which went further when it was re
 while nothing changes, and a look that took long counts as a short one: it says that the machine is busy.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Final
 

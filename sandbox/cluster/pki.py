@@ -1,7 +1,5 @@
 """The certificates of the sandbox, and the kubeconfig of its clusters."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import ipaddress

@@ -1,7 +1,5 @@
 """A small client of the Kubernetes API: the kinds that it serves, the few calls that are needed, and error answers."""
 
-from __future__ import annotations
-
 import base64
 import re
 import ssl

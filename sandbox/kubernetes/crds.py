@@ -1,7 +1,5 @@
 """Installing CustomResourceDefinitions, stand-ins for missing ones, and those that previews use."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping

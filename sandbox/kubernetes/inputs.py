@@ -1,7 +1,5 @@
 """Inputs of a manifest: names filled in, in the form that the official provider compares, and their drift."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import hashlib

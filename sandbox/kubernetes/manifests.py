@@ -1,7 +1,5 @@
 """Resources that are one Kubernetes object: typed resources, `CustomResource`, and the `...Patch` of either."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The arguments of one instance of the provider, and the API server that they select."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Validating a manifest, unknown values and all, with a dry run of the API server."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Waiting for the API server and controllers, for one object, and for each change of a kind."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

@@ -1,7 +1,5 @@
 """The language host, which the Pulumi CLI starts to run a Python program or policy pack."""
 
-from __future__ import annotations
-
 import os
 import queue
 import signal

@@ -1,7 +1,5 @@
 """The process that runs one Pulumi program, or one policy pack, for the language host."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import gc

@@ -1,7 +1,5 @@
 """Executables through which the CLI finds our language host, installed only if the official one is missing."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

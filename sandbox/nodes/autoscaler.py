@@ -5,8 +5,6 @@ Its own binary does not run here: its module has no versions that Go could build
 what to add (`scaling`), and removes empty nodes only.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 import threading

@@ -1,7 +1,5 @@
 """The nodes of an EKS managed node group, and the facts about it that only the sandbox's AWS has."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

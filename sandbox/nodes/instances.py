@@ -1,7 +1,5 @@
 """The instances that Karpenter launches, to the shutdown of those that EC2 takes back."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

@@ -1,7 +1,5 @@
 """Karpenter's objects of a cluster: what they require, and the placeholder node of a NodePool."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Capacity and allocatable resources of an instance type's nodes, and what EC2 sells in a region."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Keeps the Node objects of each cluster in sync with its node groups and NodePools."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections import defaultdict

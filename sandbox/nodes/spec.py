@@ -1,7 +1,5 @@
 """A node as a value, the Node object that it becomes, and writing that into the API server of a cluster."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ The controller manager binds what is created here. Until then a claim, and the p
 of the claim says why, as on EKS.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

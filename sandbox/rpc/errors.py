@@ -1,7 +1,5 @@
 """Errors of a provider in the forms that the engine understands, and whether the engine cancelled the call."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """The cache of binaries, outside the checkout: a directory per tool, version and platform, filled by one rename."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

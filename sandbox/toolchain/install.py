@@ -1,7 +1,5 @@
 """Installing a tool from a release file of its own project, verified by its committed checksum."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Locating a tool on this machine, and reading the version that it prints; never installs, builds or downloads."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import logging

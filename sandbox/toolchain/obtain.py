@@ -1,7 +1,5 @@
 """Ensures that a tool exists: finds it, else installs it, else builds it, with one error that lists all failed ways."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A long-running child process and its progress: output to a log file, its process group ended with ours."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The table of tools: which binaries the sandbox runs, their versions, and every way to obtain each."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

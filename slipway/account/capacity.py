@@ -4,8 +4,6 @@ A zone's name is not the same place in every account, so only the account itself
 Availability Zones guide, "Availability Zone IDs").
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What each check of an account gets and answers: the settings, the backend, clients of AWS; findings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runs every check, and turns a refused question into a finding of its own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """Who asks: the account and the region are the stack's, and the principals that it names exist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

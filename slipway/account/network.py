@@ -1,7 +1,5 @@
 """The existing VPC that a stack names, held against what its cluster needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What becomes of each operation that a killed run left open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """What other services of AWS have that the stack names: versions, certificates, tags of costs, Pulumi's state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit

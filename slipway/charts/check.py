@@ -1,7 +1,5 @@
 """Checks the values of releases against the downloaded charts, and records those that are verified."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

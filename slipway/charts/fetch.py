@@ -3,8 +3,6 @@
 Without a network nothing waits: one connection to each host of a chart that is missing, all at the same time.
 """
 
-from __future__ import annotations
-
 import fcntl
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Downloads published charts with `helm pull`, one folder per chart; needs network access."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The charts that a platform uses, with their values, and whether a stack's own directory has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

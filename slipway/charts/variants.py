@@ -6,8 +6,6 @@ variant the second, and so on, until each was used once. What has no default has
 Add-ons that exclude one another are in different variants.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import types

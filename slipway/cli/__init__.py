@@ -1,8 +1,6 @@
 """The command line: `slipway up dev --sandbox` and the other commands. One file per command group; heavy imports are
 late."""
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

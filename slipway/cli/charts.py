@@ -1,7 +1,5 @@
 """`slipway charts pull|check`: download the platform's Helm charts, and check its values against them."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Sequence

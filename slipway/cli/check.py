@@ -1,7 +1,5 @@
 """Reads and checks the settings of a stack, which every command does first; `slipway check STACK...` does only that."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

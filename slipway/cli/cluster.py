@@ -1,7 +1,5 @@
 """Clients of clusters: in the sandbox, on AWS, and by the user's own kubeconfig, as kubectl uses it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The commands with their arguments, in the order of `slipway --help`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

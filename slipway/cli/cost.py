@@ -3,8 +3,6 @@
 `slipway prices refresh` updates the catalog's prices from AWS's price list; it needs AWS credentials.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

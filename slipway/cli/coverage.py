@@ -1,7 +1,5 @@
 """Which resources the sandbox emulated and which it only recorded: reported after every run."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping

@@ -4,8 +4,6 @@ The engine prints two rows for each resource, changed or not: 1,366 lines for an
 redraws them, and 470 rows stay (2026-11).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

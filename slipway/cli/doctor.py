@@ -4,8 +4,6 @@ Findings about the machine (interpreter, tools, cache, disk), the checkout and t
 `slipway.account`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

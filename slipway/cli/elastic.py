@@ -1,7 +1,5 @@
 """`slipway sandbox capacity|reclaim|expire`: what EC2 and time do to the nodes that Karpenter launches."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

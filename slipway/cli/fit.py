@@ -1,7 +1,5 @@
 """`slipway fit`: the GPU memory of a model, and the cheapest GPUs that hold it."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -4,8 +4,6 @@ A `refresh` and a `destroy` are not evaluated: protection stops a destroy, and a
 run changes is summarized for a reviewer, after the engine's own rows or instead of them.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The sandbox as the CLI uses it: the only module that starts, queries and stops it; and its status."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

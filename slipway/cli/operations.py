@@ -1,7 +1,5 @@
 """`slipway up|preview|refresh|destroy STACK`: check the settings, then run the engine's command."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

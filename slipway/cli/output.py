@@ -1,7 +1,5 @@
 """Terminal output and input: progress messages with timings, tables, yes/no questions."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -4,8 +4,6 @@ A pod that was never created (too small a quota, a missing service account) is n
 their workloads, and the event of the controller that could not create one has the reason.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """`slipway policies STACK`: evaluate the policy pack on the program's resources, without the engine."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -1,7 +1,5 @@
 """`slipway quickstart NAME --stack STACK --team TEAM`: print YAML for `kubectl` with a team's queue, pools, claims."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -4,8 +4,6 @@ A DaemonSet without a toleration runs on the other nodes and counts as complete:
 taint that the pod does not tolerate (kubernetes 1.36, pkg/controller/daemon, NodeShouldRunDaemonPod).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """`slipway recover STACK`: repair the state after a killed or failed run, without an orphan and without a duplicate."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`slipway render|report STACK --out DIR`: the resources of the program as files, and a report on the stack."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`slipway sandbox start|status|stop|network`: manage the sandbox."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

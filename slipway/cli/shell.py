@@ -3,8 +3,6 @@
 `eval "$(slipway sandbox env)"` sets up a shell in which a plain `pulumi up -s dev` works on the sandbox.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

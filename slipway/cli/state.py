@@ -1,7 +1,5 @@
 """`slipway state list|restore STACK`: copies of a stack's state, and one of them in its place."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """The summary after a run in the sandbox: what exists and runs, and how far it was checked."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final

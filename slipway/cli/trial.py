@@ -1,7 +1,5 @@
 """`slipway try FOLDER`: apply the manifests of a folder in the sandbox, and compare with what is expected of them."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """`slipway verify STACK`: prove what a running cluster can do, with short Jobs, and report it."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

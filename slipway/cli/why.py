@@ -1,7 +1,5 @@
 """`slipway why NAME|FILE`: what holds a workload, with the number and the next step."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -141,6 +139,7 @@ def _of_file(documents: Sequence[Any], place: Place, given: str | None) -> list[
                     dry_run=dry_run,
                     others=objects,
                     unread=[*unread, *missing],
+                    platform=place.platform,
                 )
             )
         except UnreachableError as error:
@@ -148,7 +147,15 @@ def _of_file(documents: Sequence[Any], place: Place, given: str | None) -> list[
                 raise
             client, unread = None, [str(error)]
             answers.append(
-                manifests.answer(one, target=target, rules=rules, dry_run=None, others=objects, unread=unread)
+                manifests.answer(
+                    one,
+                    target=target,
+                    rules=rules,
+                    dry_run=None,
+                    others=objects,
+                    unread=unread,
+                    platform=place.platform,
+                )
             )
         except ApiError as error:
             msg = f"the cluster can't be asked: {error}"

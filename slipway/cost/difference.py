@@ -3,8 +3,6 @@
 Both sides are priced with today's program and prices, so that the difference comes from the settings only.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Estimates as text for a terminal, and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from textwrap import fill

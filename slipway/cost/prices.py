@@ -6,8 +6,6 @@ The same responses give the same file. A price that the list does not have keeps
 region already has a file; otherwise it is listed as unpriced.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

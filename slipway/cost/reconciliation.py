@@ -4,8 +4,6 @@ Estimates are computed from the settings, which takes milliseconds and needs no 
 whatever can be counted in resources is counted there as well, and resource types without a price are listed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Where Pulumi keeps a stack's state when it works on AWS, and what encrypts its secrets."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The CLI writes it as `{"version": 3, "checkpoint": {"stack": ..., "latest": {...
 export` prints as `deployment` (pulumi v3.258.0, sdk/go/common/apitype/core.go, VersionedCheckpoint).
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib

@@ -7,8 +7,6 @@ blob/fileblob/fileblob.go, which pulumi v3.258.0 uses). The next save copies the
 here, in a folder in which the engine doesn't write: before and after each run, and during one (ADR 0110).
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import shutil

@@ -11,8 +11,6 @@ Policies evaluate the desired state, not the live state, so no rule can foresee 
 The gate does not apply to `destroy`: the user asked for the removal, and protected resources block it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ failed write for half a minute, so it still saves (pulumi v3.258.0, pkg/backend/
 measured, 2026-11).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -6,8 +6,6 @@ its inputs, and its id only if the provider had answered. `pulumi up` warns of s
 the next run creates everything once more: what has a fixed name is refused, and anything else exists twice.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Collection, Mapping, Sequence

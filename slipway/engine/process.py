@@ -5,8 +5,6 @@ On the first Ctrl-C the engine cancels: running steps end, the state is written,
 terminates at once (Pulumi's own behaviour). A CLI that still runs `GRACE_SECONDS` after that is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

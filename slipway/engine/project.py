@@ -3,8 +3,6 @@
 Uses `git archive`, which writes nothing into the repository, so a killed run leaves nothing to clean up.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

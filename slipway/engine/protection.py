@@ -1,7 +1,5 @@
 """What is refused before the engine starts: losing protected resources, a killed run, half a network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

@@ -3,8 +3,6 @@
 Retained resources (`retainOnDelete`) are not here: the state names them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ With it, plain `pulumi up -s dev` needs no `pulumi stack init` and leaves the co
 `stackfiles`). Commands that would not write to a stack file go to the CLI unchanged.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

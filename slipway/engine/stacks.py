@@ -15,8 +15,6 @@ every run gets `--config-file COPY`:
     <home>/project/bin/pulumi                     for plain `pulumi` in a shell (see `shim`)
 """
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -6,8 +6,6 @@ The source is `pulumi stack history --json`, which every backend supports (pulum
 stack_history.go). The state has resources without settings; the history has the settings of each update.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -7,8 +7,6 @@ a GPT with dropout it gives their `sbh(34 + 5as/h)` (equation 1), and `34sbh` wi
 or no dropout, the same tensors are counted with their own sizes (slipway/fit/layers.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Models: groups of layers between an embedding and an output layer, and what is around them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads models: published ones by name, and those that a user names by path."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

@@ -4,8 +4,6 @@ The keys are those of the published files; families that name one size different
 config.json of each model in the catalog, and Transformers' configuration classes for what files leave out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Sources: diffusers' transformer_flux.py (`FluxTransformer2DModel`) and autoencoder_kl.py, Transformers' T5 and CLIP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from types import MappingProxyType

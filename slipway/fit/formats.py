@@ -5,8 +5,6 @@ huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy, 2024-04-18. QLoRA
 2023-05-23, section 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The formula of each part of an estimate, with its numbers; a test computes each text and compares the result."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ A layer mixes tokens (attention, or a recurrent state) and then works on each to
 of which a router picks some). Each kind knows its matrices, what it keeps of each token, and the tensors of a step.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 from typing import Final, TypeAlias

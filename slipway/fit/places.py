@@ -1,7 +1,5 @@
 """Where a workload can run, which places hold it, the cheapest first, and why others do not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal

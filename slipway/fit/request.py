@@ -1,7 +1,5 @@
 """Builds a workload from command-line options; every problem is reported at once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

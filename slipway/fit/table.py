@@ -1,7 +1,5 @@
 """An answer as text for a terminal, and as data for programs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal

@@ -1,7 +1,5 @@
 """A workload: one training step, or one serving process; contradictions are reported before memory is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal

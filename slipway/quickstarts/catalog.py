@@ -1,7 +1,5 @@
 """The quickstarts by name, and on which pool each fits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Training on one GPU, a sweep, training on two nodes, a notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial

@@ -1,7 +1,5 @@
 """What a reader asks for, and the manifests as YAML that a person reads and edits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,7 +10,7 @@ from components.addons.kueue import FRAMEWORKS
 from components.workloads import Target, WorkloadManifests
 from components.workloads.metadata import SKIP_AWAIT
 from spec.errors import EXIT_REFUSED, SlipwayError
-from spec.pricing.pools import StartedNode
+from spec.pricing.pods import StartedNode
 from spec.settings import Platform
 
 # What a reader asks for: a name, a team's namespace, and where the team's models are.

@@ -4,8 +4,6 @@ The session is a Job, as a notebook's is: its deadline ends it, and with its pod
 Nothing that runs on the platform would end an InferenceService after a time (docs/adr/0115).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal

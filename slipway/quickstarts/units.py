@@ -1,7 +1,5 @@
 """The pools of a team, what a pod requests there, and what a quickstart costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -13,7 +11,7 @@ from spec.catalog.prices import HOURS_PER_MONTH
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import allocatable
 from spec.pricing.model import Line
-from spec.pricing.pools import StartedNode, started
+from spec.pricing.pods import StartedNode, started
 from spec.quantities import CPU, format_mebibytes, parse, quantity, to_mebibytes
 from spec.settings import Platform
 from spec.settings.capacity import Market

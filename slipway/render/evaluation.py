@@ -3,8 +3,6 @@
 The rules are those that the engine evaluates in a preview or an update.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date

@@ -1,7 +1,5 @@
 """The files of a rendering, as text by relative path, and the difference of two recordings."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

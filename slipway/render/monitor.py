@@ -7,8 +7,6 @@ It processes a registration as the engine does before calling a provider (pulumi
 pkg/resource/deploy/source_eval.go): it builds the URN, refuses duplicates, and applies inherited options.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256

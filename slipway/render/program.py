@@ -1,7 +1,5 @@
 """Runs the platform's program on settings, without the engine."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pulumi

@@ -5,8 +5,6 @@ thread, event loop and context, because the SDK keeps its settings in context va
 thread, so runs may follow one another, and tests may use the SDK's mocks between them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import gc

@@ -5,8 +5,6 @@ element is secret as a whole. `[unknown]` replaces a value that only a cloud can
 otherwise an output without a sample in `samples`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -5,8 +5,6 @@ id and its inputs as outputs; every other output is unknown, so that a rendering
 Forms of ids and ARNs: AWS Service Authorization Reference, "Resource types" of each service.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256

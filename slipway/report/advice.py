@@ -3,8 +3,6 @@
 Amounts are in USD per month of 730 hours.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Builds a report from its inputs. It is pure, so that tests can build reports from any input."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date

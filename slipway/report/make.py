@@ -1,8 +1,6 @@
 """Generates the report on a stack: runs the program, estimates its cost, evaluates the policies, compares it with a
 baseline, and writes the two files."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence

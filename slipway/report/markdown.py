@@ -3,8 +3,6 @@
 GitHub limits a comment to 65,536 characters, so every list is cut off after a few entries; the page has all of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from decimal import Decimal

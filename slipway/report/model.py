@@ -3,8 +3,6 @@
 Amounts are in USD: per hour for a node, otherwise per month of 730 hours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal

@@ -3,8 +3,6 @@
 The Jinja templates escape all values, and a content security policy in the page allows only its own script.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from decimal import ROUND_HALF_UP, Decimal

@@ -1,7 +1,5 @@
 """The changes of a stack as text for a terminal: by part, team and pool, then removals, cost and policy findings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

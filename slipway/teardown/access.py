@@ -1,7 +1,5 @@
 """The API server of a stack's EKS cluster, with the credentials of the AWS CLI."""
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """`destroy` on AWS: empty the cluster, remove what is in the way, run the engine, remove and list what remains."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Final

@@ -5,8 +5,6 @@ groups, the EBS driver deletes volumes. `pulumi destroy` deletes the controllers
 would remain.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ A key that waits for its deletion decrypts nothing; cancelled, it is disabled, a
 Developer Guide, "Key states of AWS KMS keys"; read 2026-11).
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping

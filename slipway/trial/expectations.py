@@ -1,7 +1,5 @@
 """What is expected of the manifests of a folder: the file `try.yaml` beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

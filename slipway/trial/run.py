@@ -1,7 +1,5 @@
 """Creates the objects of a trial with the rights of a team's member, watches and removes them, whatever happens."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

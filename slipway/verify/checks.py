@@ -1,7 +1,5 @@
 """What a Job and its pod prove about their pool and their team."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

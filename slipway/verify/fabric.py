@@ -6,8 +6,6 @@ a key for this run, `all_reduce_perf` with one process per GPU. The image runs a
 their own, with the level `baseline` of Pod Security.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

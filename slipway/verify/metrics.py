@@ -3,8 +3,6 @@
 It is asked through the API server's proxy (Kubernetes, "Access Services Running on Clusters").
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 from urllib.parse import urlencode

@@ -4,8 +4,6 @@ The model is the one of KServe's guide "Deploying TensorFlow Models with KServe"
 bucket. It runs on CPUs, on the platform's own runtime `tensorflow`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

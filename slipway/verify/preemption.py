@@ -3,8 +3,6 @@
 The queue exists only while the command runs, and is in no cohort, so neither quotas nor jobs of teams are affected.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The Jobs that prove something: one on each pool, one in each namespace of a team."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

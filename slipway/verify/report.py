@@ -1,7 +1,5 @@
 """The report of a verification, for people (Markdown) and for programs (JSON)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Creates the Jobs, waits for them, and removes them, whatever happens."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ from components.tenancy.roles import group
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Ref
-from slipway.why import file, judge
+from slipway.why import file, judge, price
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Object
 from slipway.why.file import Finding
@@ -19,6 +19,7 @@ from slipway.why.pods import claims_of
 from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from spec.jobs import GATE, KUEUE_API, QUEUE
+from spec.settings import Platform
 from spec.settings.admission import Admission
 from spec.settings.teams import MemberRole
 from spec.teams.labels import TEAM
@@ -170,8 +171,9 @@ def answer(
     dry_run: DryRun | None,
     others: Sequence[Object] = (),
     unread: Sequence[str] = (),
+    platform: Platform | None = None,
 ) -> Answer:
-    """What would hold one object before it exists.
+    """What would hold one object before it exists, and what it costs if nothing does.
 
     Args:
         manifest: The object.
@@ -180,6 +182,7 @@ def answer(
         dry_run: The API server; None if there is none.
         others: The other objects of the file.
         unread: What could not be asked.
+        platform: The stack, for its prices; None if it is unknown.
     """
     metadata = manifest.get("metadata") or {}
     subject = f"{str(manifest.get('kind')).lower()}/{metadata.get('name') or metadata.get('generateName') or ''}"
@@ -207,6 +210,10 @@ def answer(
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target) if target else ())]
     if not parts:
         cause, numbers = _room(manifest, target)
+        costs = price.bound(manifest, target, platform) if target and platform else None
+        if costs is not None:
+            seen.append(Evidence("price", costs.text))
+            numbers |= costs.numbers
         part = Part(layer=Layer.ACCEPTED, cause=cause, numbers=numbers)
         return Answer(subject=subject, part=part.seen(*seen), unread=tuple(unread), planned=True)
     first, *rest = parts

@@ -1,7 +1,5 @@
 """EKS managed add-ons: pinned versions, service accounts, policies, and when to install them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

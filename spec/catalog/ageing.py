@@ -4,8 +4,6 @@ Old facts are reported and never refused: a price of last year is still the best
 shows them, and so does the summary of every test run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta

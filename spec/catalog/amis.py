@@ -1,7 +1,5 @@
 """Operating systems of nodes, in the names of managed node groups, Karpenter and Systems Manager."""
 
-from __future__ import annotations
-
 from typing import Any, Final, Literal
 
 from spec.catalog.document import Source, load, source

@@ -1,7 +1,5 @@
 """Reading the catalog's data files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

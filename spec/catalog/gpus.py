@@ -1,7 +1,5 @@
 """GPU models of the catalog's instance types."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

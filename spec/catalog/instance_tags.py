@@ -1,7 +1,5 @@
 """Tags that EKS and Karpenter set on the instances of nodes, by which IAM policies recognize them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 MANAGED: Final = frozenset({"eks:cluster-name", "eks:nodegroup-name"})

@@ -1,7 +1,5 @@
 """EC2 instance types that Slipway's pools may use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal

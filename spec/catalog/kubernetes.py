@@ -1,7 +1,5 @@
 """Kubernetes versions of EKS: their support periods, and the version skew between nodes and control plane."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

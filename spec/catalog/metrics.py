@@ -1,7 +1,5 @@
 """Gauges of controllers that run several replicas, each of which exports its own copy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Geometry of Multi-Instance GPU: the profiles of a GPU, and the combinations of them that fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Limits of names: length and characters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Published results of nccl-tests, by instance type."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

@@ -4,8 +4,6 @@ One file per region: `prices.yaml` is `REGION`'s and maintained by hand with a s
 refresh` writes the others, `prices-<region>.yaml`, from AWS's own price list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal

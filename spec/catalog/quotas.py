@@ -1,7 +1,5 @@
 """Service quotas of EC2 and VPC that limit what a stack can create."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """AWS Regions: partition, Availability Zones by name and by ID."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_lowercase

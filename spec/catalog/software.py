@@ -4,8 +4,6 @@ The rows are in `data/software.yaml`. From them come reserved namespaces, allowe
 pulled through caches, resources that teams may create, and the kinds of jobs that Kueue queues.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date

@@ -5,8 +5,6 @@ They are less than the capacity: without the hypervisor and the kernel, kube-res
 on every node. A pod that requests a node's whole nominal size stays Pending without an explanation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

@@ -3,8 +3,6 @@
 They are a contract: workloads name them in selectors and tolerations, so a key never changes once it is released.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

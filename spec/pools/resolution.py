@@ -1,7 +1,5 @@
 """Resolution of a pool: its settings, the platform and the catalog become a `PoolSpec`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType

@@ -2,8 +2,6 @@
 systems, buckets, databases, images, claimed volumes).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from spec.pricing import services

@@ -1,7 +1,5 @@
 """Floor, expectation and ceiling of a stack, part by part; and its bill as plain values, for the policy pack."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal

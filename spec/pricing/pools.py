@@ -1,8 +1,4 @@
-"""Cost of the pools: machines, volumes, monitoring; the hours in which their schedules let them run; and the node that
-a pool starts for a pod.
-"""
-
-from __future__ import annotations
+"""Cost of the pools: machines, volumes, monitoring; and the hours in which their schedules let them run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +12,9 @@ from typing import Final
 from spec.catalog import prices
 from spec.catalog.document import Source
 from spec.catalog.instances import InstanceType
-from spec.pools.allocatable import allocatable
 from spec.pools.pool_spec import GP3_IOPS, GP3_MIBPS, PoolSpec, volumes
 from spec.pricing import services
 from spec.pricing.model import Item, Line, Pricer, Unpriced, exact
-from spec.quantities import seconds
 from spec.settings.capacity import Market
 from spec.settings.cost import PoolUse, Schedule
 from spec.settings.platform import Platform
@@ -306,63 +300,3 @@ def _values(text: str, at: int) -> frozenset[int]:
 
 def _number(text: str) -> int:
     return _WORDS[text.upper()] if text.upper() in _WORDS else int(text)
-
-
-UNKNOWN: Final = Decimal("Infinity")
-
-
-@dataclass(frozen=True, kw_only=True)
-class StartedNode:
-    """A node that a pool starts.
-
-    Attributes:
-        kind: Instance type.
-        market: Purchase option.
-        running: Nodes that the pool always has, which cost the same with and without the workload.
-        idle_seconds: How long Karpenter keeps it without pods; 0 on a managed group, whose autoscaler decides.
-        price: Lowest, expected and highest price of the node, with source and date; None without a dated price.
-    """
-
-    kind: str
-    market: Market
-    running: int
-    idle_seconds: int
-    price: Line | None
-
-    @property
-    def hourly(self) -> Decimal:
-        """Expected price of the node in USD an hour; infinite if unknown."""
-        return self.price.usual if self.price is not None else UNKNOWN
-
-    def added(self, nodes: int = 1) -> Decimal:
-        """What a workload on so many nodes adds to the bill, USD an hour."""
-        more = max(0, nodes - self.running)
-        return more * self.hourly if more else Decimal(0)
-
-
-def started(spec: PoolSpec, platform: Platform, cpu_millis: int, memory_mib: int) -> StartedNode:
-    """The node of a pool for a pod with these requests.
-
-    Karpenter launches the lowest-priced type that fits the pending pods (karpenter.sh, "Concepts", "Scheduling"). EKS
-    tries the types of an on-demand group in their order, and Spot ones by price and capacity (EKS User Guide, "Managed
-    node groups").
-    """
-    pricer = Pricer(prices.book(platform.account.region))
-    one = replace(running(spec, platform), minimum=Decimal(1), typical=Decimal(1), maximum=Decimal(1))
-    fitting = {
-        node.instance_type
-        for node in allocatable(spec)
-        if spec.managed or (node.cpu_millis >= cpu_millis and node.memory_mib >= memory_mib)
-    }
-    found, always = [], spec.settings.min + spec.settings.capacity_buffer
-    idle = 0 if spec.managed else seconds(spec.settings.disruption.consolidate_after)
-    for kind in spec.instance_types:
-        if spec.managed or kind.name in fitting or not fitting:
-            lines = machines(replace(spec, instance_types=(kind,)), one, pricer)
-            price = next((line for line in lines if isinstance(line, Line)), None)
-            found.append(
-                StartedNode(kind=kind.name, market=spec.market, running=always, idle_seconds=idle, price=price)
-            )
-    if spec.managed and spec.market is not Market.SPOT:
-        return found[0]
-    return min(found, key=lambda node: (node.hourly, node.kind))

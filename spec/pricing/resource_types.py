@@ -3,8 +3,6 @@
 `slipway cost` lists a type that is in neither table as unpriced; a test compares both tables with the stacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final

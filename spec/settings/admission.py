@@ -1,7 +1,5 @@
 """Settings of admission: rules that the API server enforces on workloads of teams, whichever client applies them."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

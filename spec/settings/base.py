@@ -2,8 +2,6 @@
 rule and the fix that a report gives for a value that does not match.
 """
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Annotated, Any, Final, Literal
 

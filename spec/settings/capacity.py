@@ -1,7 +1,5 @@
 """Settings of a pool's machines: market, reservation, root volume, MIG, GPU sharing, disruption, updates."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Literal
 

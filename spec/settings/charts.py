@@ -1,7 +1,5 @@
 """Settings of Helm charts: where they come from, if not from their publishers' repositories."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 from typing import Annotated
 

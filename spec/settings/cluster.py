@@ -1,7 +1,5 @@
 """Settings of the EKS control plane: version, endpoints, access, logs, managed add-ons."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from ipaddress import IPv4Network
 from typing import Annotated, Literal

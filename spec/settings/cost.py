@@ -1,8 +1,6 @@
 """Settings of cost control: budgets, anomaly detection, schedules; limits, which the policy pack enforces before
 anything is created; and typical use, which no other setting states and from which the expected bill is computed."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Settings of the environment: its owner, and the one account and region that a run may change."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field, StringConstraints

@@ -1,7 +1,5 @@
 """Settings of a VPC that exists already: which VPC and which subnets, each by ID or by tags."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

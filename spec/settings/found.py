@@ -3,8 +3,6 @@
 The program fills it from the provider's look-ups at each preview, `slipway doctor --aws` from the EC2 API.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network

@@ -4,8 +4,6 @@ Parts, and the entries of a collection, are validated one by one, so that a mist
 mistakes in the others nor those that the checks across parts find.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

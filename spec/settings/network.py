@@ -1,7 +1,5 @@
 """Settings of the network: ranges, zones, NAT, endpoints, flow logs."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from ipaddress import IPv4Network
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Settings of notifications: recipients of alerts, budget and anomaly notifications."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field, StringConstraints

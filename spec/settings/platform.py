@@ -1,7 +1,5 @@
 """All settings of a stack, valid by construction, and what is derived from them."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from spec.settings.addons import Addons

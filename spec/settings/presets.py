@@ -3,8 +3,6 @@
 Plain data in the spelling of the stack file: `load` merges a pool's own keys over its preset's before validation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

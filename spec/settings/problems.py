@@ -4,8 +4,6 @@ Every check of the configuration yields `Problem`s and none raises, so that a us
 instead of fixing a file one error at a time. No report repeats a value that looks like a secret.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

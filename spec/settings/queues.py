@@ -1,7 +1,5 @@
 """Settings of the queues that all teams share; they apply if Kueue is installed."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

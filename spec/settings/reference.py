@@ -3,8 +3,6 @@
 The descriptions come from the docstrings of the models.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence

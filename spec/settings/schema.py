@@ -4,8 +4,6 @@ It is generated from the models and the catalog, and covers less than `load`, wh
 other. It never refuses what `load` accepts, so an error that an editor shows is always right.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Reading a stack file without the engine: YAML, without the features that could mislead a reader."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Settings of storage: buckets, file systems, image repositories with caches of registries, databases."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Settings of one team: members, namespaces, shares of pools, budget."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Literal
 

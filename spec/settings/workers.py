@@ -5,8 +5,6 @@ never admitted there, and waits on the manager (kueue.sigs.k8s.io, "Setup a Mult
 local queues of manager and workers should be the same; read 2026-11-22).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from spec.settings.platform import Platform

@@ -1,8 +1,6 @@
 """Zones in which the instance types of a pool are offered, and the addresses that pools need there. EC2 offers types by
 zone ID, a stack file names zones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import Final

@@ -9,8 +9,6 @@ types of several sizes, the part of the largest counts: the scarce resource is t
 the largest machine must be able to run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from spec.catalog import instances

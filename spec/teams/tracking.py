@@ -4,8 +4,6 @@ One place, because four parts have to agree: the server that records the address
 the network policies between them, and the model servers that read it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 NAMESPACE: Final = "mlflow"

@@ -1,7 +1,5 @@
 """`make adversary`: tries every probe, and prints how many of those that have to be refused are refused."""
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """What the author of a pull request changes in the program: around the policy pack."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

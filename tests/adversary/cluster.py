@@ -1,7 +1,5 @@
 """Asks the API server of a cluster with what stack prod declares for its teams: roles, limits, rules."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any, Final

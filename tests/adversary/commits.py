@@ -1,7 +1,5 @@
 """What the author of a pull request changes around the program: the pack, the pipeline, the page."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.adversary.probe import Commit

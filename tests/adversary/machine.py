@@ -1,7 +1,5 @@
 """Asks the servers of a sandbox as a page in a browser, or as another user of the machine."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import shutil

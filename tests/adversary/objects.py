@@ -1,7 +1,5 @@
 """Objects of probes."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.probe import Object

@@ -1,7 +1,5 @@
 """All probes, of both sets."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.adversary import independent

@@ -1,8 +1,6 @@
 """What answers the author of a pull request: the policy pack, on the recorded program of stack prod, and the pipeline's
 commands, in a scratch repository."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache

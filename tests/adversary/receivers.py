@@ -1,7 +1,5 @@
 """What the author of a pull request adds that no list of the bad names: values of charts, identities, receivers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What a member of a team tries in the cluster."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.adversary.objects import (

@@ -1,7 +1,5 @@
 """What the author of a pull request changes to take over the cluster by RBAC or to hollow out its rules; and work."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from policies.resources import tokens

@@ -1,7 +1,5 @@
 """Every probe is refused, or accepted with a reason that docs/security.md gives."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

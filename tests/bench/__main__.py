@@ -4,8 +4,6 @@ Exit code 0: every bound is held. 1: a bound is missed, by however little. 2: no
 measured. 130: interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -8,8 +8,6 @@ comparison with it shows what a user waits for beyond the engine's work on so ma
 SDK of Kubernetes, and the dry runs by which an API server checks its objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

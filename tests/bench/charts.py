@@ -1,7 +1,5 @@
 """Where Helm charts are on this machine, for the numbers that need them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """What a measurement has: the checkout, a directory of its own, a clean environment, and a sandbox."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

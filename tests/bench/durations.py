@@ -11,8 +11,6 @@ Two kinds of figures, and no third: nothing here was measured by this project, w
 `make bench` prints how many resources take the default, and how far the result depends on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A measured number beside its bound, and how a run of them is printed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum

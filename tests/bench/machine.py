@@ -1,7 +1,5 @@
 """What runs are measured with: the clock, the processor time of child processes and of the whole machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

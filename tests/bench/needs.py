@@ -5,8 +5,6 @@ and the waits that a program lacks. The table knows nothing of how components ar
 is a new row in `tests/bench/needed`, with its reason; any other is a wait that the program can do without.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Previews by the plain Pulumi CLI in one sandbox: what is run, and how several are timed against each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The numbers that can be measured, by name, in an order in which they do not disturb each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Final
 

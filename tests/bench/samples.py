@@ -1,7 +1,5 @@
 """Stack prod as it is recorded, the same with other waits, and stacks with other settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

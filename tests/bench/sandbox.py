@@ -1,7 +1,5 @@
 """A sandbox of the benchmarks' own: started, asked for processor time and memory, stopped."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.bench.figure import HEADINGS, Figure, Verdict, named, summary, table

@@ -1,7 +1,5 @@
 """The command: what it runs and prints, and that it leaves nothing behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The table of needs: prod and its variants have every wait, and a removed wait is reported."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The numbers of the order: the longest chains of waits."""
 
-from __future__ import annotations
-
 from tests.bench.durations import duration_of
 from tests.bench.figure import Verdict
 from tests.bench.numbers.order import BOUND, absent, software, whole

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.bench.baselines import PLAIN_RECORDS, SAME_IMPORTS, Baseline
 from tests.bench.figure import Figure
 from tests.bench.numbers import preview

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.bench.timing import BUSY, Pairs, Sample, Series, Stopwatch, share_of_others

@@ -6,8 +6,6 @@ clock counts, unless other programs used more than `BUSY` of the machine: then i
 processor time counts instead, and the output says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A DaemonSet that selects the nodes of a pool and doesn't tolerate its taints has
 operator creates at run time is in no chart: the policy `daemonset-tolerates-pools` has a table of it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache

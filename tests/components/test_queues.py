@@ -1,7 +1,5 @@
 """Queues: flavors by price and reservation, quotas of teams, and worker clusters."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What components declare with some settings: the rows of `rows/*.yaml`, by subject."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache

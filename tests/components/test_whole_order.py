@@ -4,8 +4,6 @@
 monitors, by the names of prod's own resources.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final

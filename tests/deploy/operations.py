@@ -5,8 +5,6 @@ which moto keeps the type). An operation brings its counterpart, if the service 
 and modifies it. So a type without a mapping has its deletion, too.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The deployer's IAM policies, and what they allow."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The deployer's IAM policies allow what the stacks need, and stay within IAM's limits."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Markdown pages of the repository: their links, headings and code."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """References that are generated: every option of every command, and the add-ons with their charts."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator

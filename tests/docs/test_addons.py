@@ -1,7 +1,5 @@
 """Each add-on has a page with the same sections and all its settings; each runbook has the same sections."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

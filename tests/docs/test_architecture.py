@@ -1,7 +1,5 @@
 """The architecture page shows the layers that import-linter checks."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from typing import Any

@@ -1,7 +1,5 @@
 """Commands of the AWS CLI on the pages exist, with their options."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

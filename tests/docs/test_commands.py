@@ -1,7 +1,5 @@
 """Commands on the pages exist, and the page of commands has every command and option."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

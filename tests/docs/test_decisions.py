@@ -1,7 +1,5 @@
 """Architecture decisions have a unique number, a status and a date."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from pathlib import Path

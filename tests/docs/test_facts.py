@@ -1,7 +1,5 @@
 """Versions and limits on the pages are those of the code."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

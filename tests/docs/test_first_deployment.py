@@ -1,7 +1,5 @@
 """The page of the first deployment agrees with the stack, the catalog, the policies and the command."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Links of the pages have existing targets, and an index links every page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import unquote
 

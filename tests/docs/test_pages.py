@@ -1,7 +1,5 @@
 """Recognition of links, headings and code, and the language of each block of code."""
 
-from __future__ import annotations
-
 from tests.docs.pages import ROOT, anchors, code, links, pages, unlabelled
 
 PAGE = """\

@@ -1,7 +1,5 @@
 """Files, folders and modules that pages name in code exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

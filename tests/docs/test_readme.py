@@ -1,7 +1,5 @@
 """The README's first summary is one that `slipway up` prints: each line has the shape of one that the code makes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

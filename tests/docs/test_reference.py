@@ -1,7 +1,5 @@
 """The generated references are current and complete."""
 
-from __future__ import annotations
-
 import re
 
 from spec.settings.addons import Addons

@@ -1,7 +1,5 @@
 """Settings on the pages exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

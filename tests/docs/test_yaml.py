@@ -1,7 +1,5 @@
 """YAML on pages is YAML, and no key is in a mapping twice: what a reader copies means what it seems to."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator

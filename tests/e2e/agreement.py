@@ -8,8 +8,6 @@ Compared are the operation, the reasons of a replacement, the kind of each chang
 | outputs | the official provider adds `__fieldManager` and `__initialApiVersion`, and Helm's record of a release |
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Imported by the entry point of a test's checkout. Every change is one that the API server accepts.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any, Final

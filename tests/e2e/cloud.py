@@ -1,7 +1,5 @@
 """Everything in a stack's account in moto, listed like any AWS client would."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

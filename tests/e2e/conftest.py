@@ -1,7 +1,5 @@
 """Sandboxes for all tests of whole stacks; a stack is brought up once and shared by the tests that only read it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A separate network namespace with only a loopback interface. Needs Linux, unshare(1), nsenter(1) and root."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

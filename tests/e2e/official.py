@@ -1,7 +1,5 @@
 """Pulumi's own Python language host and Kubernetes provider, and a checkout that runs with them."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma

@@ -1,7 +1,5 @@
 """Runs the commands of a quickstart's page as a member of the team would: kubectl with a kubeconfig of theirs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

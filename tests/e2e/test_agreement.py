@@ -1,7 +1,5 @@
 """The comparison itself: it finds what differs, and leaves out what may differ."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Stack dev: up, drift, gate, verify, destroy."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

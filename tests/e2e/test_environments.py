@@ -1,7 +1,5 @@
 """The other environments: the same program with other settings."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

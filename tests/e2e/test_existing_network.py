@@ -1,7 +1,5 @@
 """A stack in a VPC that exists: made beforehand, used, and refused once something about it is wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The README in order: a run without charts, then with them, then with others, in one sandbox that keeps running."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

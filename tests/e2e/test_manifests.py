@@ -3,8 +3,6 @@
 And the rows of the table of workloads (test_workloads.py) that need no other controller, once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -4,8 +4,6 @@ The official provider reaches the cluster as on EKS and waits for pods, volumes 
 the same program on the same state.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

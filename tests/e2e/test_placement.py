@@ -1,7 +1,5 @@
 """Mistakes of placement end `up` with the reason: one change of the real program for each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

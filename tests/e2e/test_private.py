@@ -1,7 +1,5 @@
 """A cluster with a private endpoint: the network first, then everything else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Shells, interrupts and killed runs, with this module's own stack in the shared sandbox."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The template of `pulumi new`: a project that uses a clone of Slipway, checked and previewed in the sandbox."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

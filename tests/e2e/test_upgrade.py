@@ -1,7 +1,5 @@
 """An upgrade of the cluster's version is rehearsed: previewed, then the API server restarts with the new APIs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

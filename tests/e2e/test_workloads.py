@@ -3,8 +3,6 @@
 The table is in `tests/e2e/workloads/rows.py`; the YAML of each row is what a user would write.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Sequence

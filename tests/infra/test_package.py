@@ -1,7 +1,5 @@
 """The platform as a component: its schema, its resources below it, and settings as the engine transports them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

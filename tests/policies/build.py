@@ -1,7 +1,5 @@
 """Builders of fixtures: small resources and stacks with the property names of the provider."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The stack file that fixtures belong to: two teams, their queues, one admission rule, and a group of readers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace

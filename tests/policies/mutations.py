@@ -1,7 +1,5 @@
 """Changes of the production stack, one at a time, and the checks that must report them: mutations.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The production stack, with one temporary change at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Fixtures converted to inputs of rules, of the SDK's policies and of the engine's analyzer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import date

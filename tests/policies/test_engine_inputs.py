@@ -1,7 +1,5 @@
 """The pack on inputs as the engine sends them: with what a provider fills in when it checks them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache

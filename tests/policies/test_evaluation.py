@@ -1,7 +1,5 @@
 """What values mean: conditions of IAM, address ranges, rules of RBAC roles, and credentials in texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 By `slipway check` where the settings show it, by the policy pack where only the program does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import ExitStack
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Fixtures are read strictly: each has a place, and its properties are those of the type."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Programs of others get the rules that are true of any program, and no list of what the platform declares."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any, Final

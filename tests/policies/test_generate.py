@@ -1,7 +1,5 @@
 """Generated files are current, and every external check is covered or has a reason."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What any role of the program may allow, and, on a real API server, what a role with all of it may not do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Rules for workloads on manifests, such as those of rendered charts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

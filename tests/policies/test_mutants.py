@@ -4,8 +4,6 @@ Each check is replaced as a whole, and each decision inside the modules of rules
 fixtures of the mutated module must then no longer agree with its rules.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The pack as the engine sees it: names, levels by stack, settings and configuration files."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every mutation of the production stack is reported by the checks that it violates, and by no others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache

@@ -1,7 +1,5 @@
 """Values that are known, unknown, missing, or of the wrong type, and the engine's messages that they are read from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

@@ -1,7 +1,5 @@
 """What a change does to the pack itself is named, and excuses nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

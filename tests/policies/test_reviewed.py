@@ -1,7 +1,5 @@
 """The list of reviewed types has every type that the program and the examples declare."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every rule on its fixtures: directly, through the SDK's policy, and through the servicer that the engine calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

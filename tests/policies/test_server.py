@@ -1,7 +1,5 @@
 """The pack uses the levels of the stack that the engine sends."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

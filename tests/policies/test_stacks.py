@@ -1,7 +1,5 @@
 """The pack on the real programs of all environments, as a preview and as an update."""
 
-from __future__ import annotations
-
 import time
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Suppressions: what they cover, their format and their expiry."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Type tokens match the classes of the SDK, and rules use no others."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """One scratch repository for all rehearsals."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

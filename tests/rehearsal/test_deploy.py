@@ -1,7 +1,5 @@
 """How deploy.yml and drift.yml call the engine, with a fake engine that records its calls."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rehearsed pull requests: commits in a scratch repository, checked by the scripts that preview.yml runs."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

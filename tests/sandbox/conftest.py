@@ -1,7 +1,5 @@
 """One moto server and one API server for all tests; each test has its own account and namespace."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A living cluster with Karpenter's core, the node pools of a stack, and no nodes but one of the system's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A cluster that lives, for tests: with real controllers and KWOK, one node for everything and one with a taint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

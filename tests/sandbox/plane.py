@@ -1,7 +1,5 @@
 """A control plane for tests: etcd, API servers on demand, and the kubernetes provider in front of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

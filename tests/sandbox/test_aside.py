@@ -1,7 +1,5 @@
 """What a sandbox left that ended by itself: moved aside by a start, deleted by `stop` alone."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What a command wants of a running sandbox: charts are obeyed, variables of the start are reported."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Managed node groups of a living cluster grow for pods without a node, and shrink again, by the autoscaler's flags."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

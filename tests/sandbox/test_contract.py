@@ -1,7 +1,5 @@
 """The tables of docs/guides/sandbox.md, "Interface", against the code: what another program may rely on."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import re

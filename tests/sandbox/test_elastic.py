@@ -1,7 +1,5 @@
 """Elastic pools of a stack, by Karpenter's own core: nodes come from zero, within limits, and go again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Processes, and those behind a connection."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Prepared child processes, tested in a separate process without threads, like the host."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

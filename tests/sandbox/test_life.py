@@ -1,7 +1,5 @@
 """A cluster that lives: pods are scheduled and run, jobs end, claims are bound, by real controllers and KWOK."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

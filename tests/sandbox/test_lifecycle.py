@@ -1,7 +1,5 @@
 """Starting, killing and stopping a separate daemon, as users and machines do."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

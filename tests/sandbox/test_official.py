@@ -1,7 +1,5 @@
 """Finding the official Kubernetes provider, and what the sandbox puts beside it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

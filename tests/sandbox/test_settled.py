@@ -1,7 +1,5 @@
 """What `settled` waits for, and how often it wakes up for that."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Runs Checkov over all Terraform documents in one process, because its start takes longer than its work."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ Of `.tf.json` Checkov 3.3 leaves a policy as text, so most checks of policies pa
 statements. Attributes and blocks look alike in JSON, too: an object is a block here, except for plain maps.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

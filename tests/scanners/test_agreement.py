@@ -4,8 +4,6 @@
 Where only one of the two reports a program, the table says which and why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

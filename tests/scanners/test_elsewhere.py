@@ -1,7 +1,5 @@
 """What other repositories use: the action, the GitLab component, the devcontainer, and the script behind them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

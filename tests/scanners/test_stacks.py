@@ -3,8 +3,6 @@
 Both read the result of `slipway render`: the pack the recording, Checkov its Terraform.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace

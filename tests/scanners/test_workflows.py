@@ -1,7 +1,5 @@
 """The workflows of .github: actionlint, zizmor and ShellCheck report nothing; further properties are tested here."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator

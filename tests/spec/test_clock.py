@@ -1,7 +1,5 @@
 """One clock, which a variable sets for a process and those that it starts."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from datetime import UTC, date, datetime

@@ -1,7 +1,5 @@
 """Network interfaces of EFA instance types, by network card."""
 
-from __future__ import annotations
-
 import pytest
 
 from spec.catalog import instances

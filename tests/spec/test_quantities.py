@@ -1,7 +1,5 @@
 """Quantities are parsed as Kubernetes parses them, and other text is refused."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Data is read as go-yaml reads it, and what could mislead is an error with its place."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How many addresses a subnet has for pods: all but those that AWS keeps, to the last one."""
 
-from __future__ import annotations
-
 from ipaddress import IPv4Network
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What has become old since the shipped stacks and facts were written, for the summary of a test run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path

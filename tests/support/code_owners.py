@@ -1,7 +1,5 @@
 """Who has to review a file, by .github/CODEOWNERS."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -5,8 +5,6 @@ seen = seen_parts(lambda: Kueue(KueueSettings()), pools={"a100": {"preset": "a10
 seen.values["kueue"], seen.objects["flavor-a100"], seen.recording.one(Release)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The day on which tests evaluate the shipped stacks, suppressions and fixtures, whatever day it is."""
 
-from __future__ import annotations
-
 import os
 from datetime import date
 from typing import Final

@@ -1,7 +1,5 @@
 """CRDs on the API server that tests share."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping

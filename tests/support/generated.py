@@ -4,8 +4,6 @@
 the command that writes that one.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ by token, and dependency queries. `run(build)` returns outputs like an update, `
 preview: every computed output is unknown.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sample outputs of a network and a cluster, for tests of components that need them. Call them inside `run`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pulumi

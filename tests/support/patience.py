@@ -1,7 +1,5 @@
 """How long a test waits for what another process or thread does, and a clock for what has to take too long."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from types import SimpleNamespace

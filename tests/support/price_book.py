@@ -1,7 +1,5 @@
 """The prices that tests calculate with by hand, in place of the catalog's, which change whenever they are refreshed."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

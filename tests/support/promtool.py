@@ -1,7 +1,5 @@
 """Prometheus' promtool, which parses queries and evaluates rules like Prometheus."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ status is enforced a moment later. On EKS that is the same and doesn't matter to
 would be flaky.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

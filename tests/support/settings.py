@@ -1,7 +1,5 @@
 """Settings for tests, with the keys of a stack file."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

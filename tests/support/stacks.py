@@ -1,7 +1,5 @@
 """The project's own stacks as recordings, each created once per process, because it takes seconds (2026-11)."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Final

@@ -4,8 +4,6 @@ fields.
 Stricter than an API server, which drops unknown fields. CEL rules need a real one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

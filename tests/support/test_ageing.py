@@ -1,7 +1,5 @@
 """The summary of a test run names what has become old on the current day."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """CRDs of the shared API server stay between modules if they are the same, and begin without objects."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

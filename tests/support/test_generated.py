@@ -1,7 +1,5 @@
 """What a generated file that is out of date is reported as, and where its command is."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

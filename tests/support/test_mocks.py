@@ -1,7 +1,5 @@
 """The test support itself: recordings, and what it refuses."""
 
-from __future__ import annotations
-
 import pulumi
 import pulumi_aws as aws
 import pytest

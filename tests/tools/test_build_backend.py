@@ -1,7 +1,5 @@
 """What the build backend offers: an editable install; for a wheel or an sdist it says what to do instead."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

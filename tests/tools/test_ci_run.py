@@ -1,7 +1,5 @@
 """What `.ci/run` does before `make test`: with stubs for make and apt-get."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -3,8 +3,6 @@
 A tool that is missing fails the run where SLIPWAY_REQUIRE_ALL=1, and a fault of style everywhere.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

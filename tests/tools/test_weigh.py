@@ -1,7 +1,5 @@
 """What `make weigh` counts, and that what one thing costs stays within what CONTRIBUTING calls normal."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

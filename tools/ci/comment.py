@@ -8,8 +8,6 @@ are disabled, and none of the pull request's code is here.
     python3 -m tools.ci.comment
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

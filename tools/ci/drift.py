@@ -5,8 +5,6 @@ drift.yml runs this after it has checked all stacks, on the files that drift.sh 
     GITHUB_REPOSITORY=owner/name RUN_ID=1 python3 -m tools.ci.drift
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Standard library only: it runs with the runner's own Python, without any installation.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """`python -m tools.mutants`: tries a sample of mutants, and fails where tests notice too few of them."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

@@ -4,8 +4,6 @@ A copy is a Git repository of one commit: some tests ask Git which files there a
 written to: a run has a cache, a state and a temporary directory of its own. Mutated code runs as whoever starts it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ They are the mistakes that review overlooks: a bound off by one, a missing eleme
 a condition that always holds, a call or an exception that is not made.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

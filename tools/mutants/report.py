@@ -1,7 +1,5 @@
 """What is printed about mutants, and whether the rate will do."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

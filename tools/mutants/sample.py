@@ -5,8 +5,6 @@ thirds of a sample would be emptied strings, missing elements and missing argume
 that of a digest of seed and identity, so a change of one file leaves the sample of the others as it is.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

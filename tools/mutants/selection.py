@@ -11,8 +11,6 @@ Tests of whole stacks (`SLOW_FOLDERS`, the marker `slow`) are never run: they ta
 minutes a survivor, and noticed none of the 8 that the second had let survive (2026-11).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath

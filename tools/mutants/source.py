@@ -1,7 +1,5 @@
 """The mutants of a source file: candidates first, of which only those that are drawn are made."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 from collections import Counter

@@ -1,7 +1,5 @@
 """The bytes of a source file and where the nodes of its tree are in them."""
 
-from __future__ import annotations
-
 import ast
 from itertools import accumulate
 

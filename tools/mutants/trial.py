@@ -1,7 +1,5 @@
 """One run of pytest in a copy, which ends in time and leaves no process behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Whether tests notice a mutant: the module's own, those near it, or any."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import Enum

@@ -3,8 +3,6 @@
 With `--install` it installs MkDocs and builds nothing.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

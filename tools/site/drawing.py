@@ -1,7 +1,5 @@
 """Boxes, arrows and text as SVG, in the colours of the report, light and dark."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape

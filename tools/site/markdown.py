@@ -4,8 +4,6 @@ What differs: Python-Markdown wants everything below an item of a list indented 
 backslash of a `\\|` in a table's code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Final

@@ -3,8 +3,6 @@
 The cluster is drawn from the settings of stack prod, the session from its recording (tools/site/record.py).
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Mapping

@@ -7,8 +7,6 @@ It runs the commands of `SESSION` in a copy of the stack files and keeps what th
 is written `~`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

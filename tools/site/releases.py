@@ -1,7 +1,5 @@
 """Release notes for the website: a page for each version of CHANGELOG.md, with the steps of its upgrade."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

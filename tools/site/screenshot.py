@@ -1,7 +1,5 @@
 """Takes the picture of the report, `docs/images/report.png`, with Chromium: `python -m tools.site.screenshot`."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

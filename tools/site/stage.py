@@ -5,8 +5,6 @@ The pages stay as they are, with links that work on GitHub. For the site they ar
 keeps its text alone: the site doesn't know where the repository is.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import shutil

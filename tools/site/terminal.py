@@ -1,7 +1,5 @@
 """A recorded session as an SVG that plays by itself: CSS shows line after line and scrolls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final

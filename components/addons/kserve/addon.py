@@ -7,8 +7,6 @@ annotations: its listener on 443 follows from the certificate, and a common grou
 (aws-load-balancer-controller v3.5.0, pkg/ingress/model_build_listener.go and group_loader.go).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from components.addons.ingress import CLASS as GATEWAY_CLASS

@@ -9,8 +9,6 @@ hardware by naming a runtime. Runtimes for CPUs are auto-selected if a model nam
 for a GPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """MLflow as an add-on: for each team a Helm release, with permissions of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ Password File"), so nothing restarts. The file is in memory, and the password is
 In the pod: `python password_file.py <secret ARN> <file>`. It imports only what that image has.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -4,8 +4,6 @@ In the pod: `python tables.py <existing database>`; libpq's environment variable
 database. It imports only what that image has.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

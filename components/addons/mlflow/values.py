@@ -9,8 +9,6 @@ src/interfaces/libpq/fe-connect.c, pqConnectOptions2; 17). The chart's own migra
 container here replaces it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whether pods fit on the pools that they select, including all that run at the same time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks of jobs: every job must be bounded, and the nodes of its pools must exist as long as it may run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.addons.kueue import FRAMEWORKS

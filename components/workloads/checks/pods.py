@@ -1,7 +1,5 @@
 """Checks of all pods: resources, image, security, priority."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ An init container downloads the model from S3 before the server starts. Autoscal
 configured so that a rollout, a drain or a load peak loses no requests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final

@@ -5,8 +5,6 @@ KServe's `canaryTrafficPercent` works only with Knative; in Standard mode it is 
 the program, so that the result doesn't depend on what was deployed before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal

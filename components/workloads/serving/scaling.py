@@ -3,8 +3,6 @@
 CPU, the default metric of autoscalers, is meaningless for a model server, which waits for its GPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final

@@ -16,7 +16,6 @@ from moto.core.responses import ActionResult
 from moto.core.utils import utcnow
 
 # Methods are AWS's operations, whose documentation is AWS's.
-from moto.eks import urls
 from moto.eks.exceptions import InvalidRequestException, ResourceInUseException, ResourceNotFoundException
 from moto.eks.responses import EKSResponse
 
@@ -39,6 +38,15 @@ class Contents:
     """Associated access policies by the ARNs of principal and policy."""
     associations: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Pod Identity associations by their ids."""
+
+    updates: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Updates of the cluster and what it contains by their ids."""
+
+    def updated(self, kind: str) -> dict[str, Any]:
+        """A new update, which is finished at once."""
+        update = {"id": str(uuid.uuid4()), "status": "Successful", "type": kind, "params": []}
+        self.updates[str(update["id"])] = update
+        return update
 
     def association_of(self, namespace: str, service_account: str) -> dict[str, Any] | None:
         """The association of a service account; AWS allows one."""
@@ -130,7 +138,7 @@ class ContentOperations(EKSResponse):
         if self._get_param("podIdentityAssociations") is not None:
             self._take_roles(addon)
             self._give_roles(self.cluster(), addon, self._get_param("podIdentityAssociations"))
-        return done("AddonUpdate")
+        return ActionResult({"update": contents(self.cluster()).updated("AddonUpdate")})
 
     def delete_addon(self) -> ActionResult:
         addon = self._addon()
@@ -306,85 +314,12 @@ def _refuse_second(cluster: Any, namespace: str, service_account: str) -> None:
         raise ResourceInUseException(clusterName=cluster.name, message=msg)
 
 
-def done(kind: str) -> ActionResult:
-    """The answer of an update that is finished at once."""
-    return ActionResult({"update": {"id": str(uuid.uuid4()), "status": "Successful", "type": kind, "params": []}})
-
-
 _KINDS = ("addons", "access-entries", "pod-identity-associations")
-_ROUTES = (
+ROUTES = (
     *(f"{{0}}/clusters/(?P<name>[^/]+)/{kind}$" for kind in _KINDS),
     *(f"{{0}}/clusters/(?P<name>[^/]+)/{kind}/(?P<rest>.+)$" for kind in _KINDS),
     "{0}/clusters/(?P<name>[^/]+)/updates$",
+    "{0}/clusters/(?P<name>[^/]+)/updates/(?P<updateId>[^/]+)$",
     "{0}/clusters/(?P<name>[^/]+)/node-groups/(?P<nodegroupName>[^/]+)/update-version$",
 )
-# Routes of moto's own whose operations do more here.
-_EXTENDED = ("{0}/clusters$", "{0}/clusters/(?P<name>[^/]+)/update-config$", "{0}/tags/(?P<resourceArn>.+)$")
-
-
-def install() -> None:
-    """Add the operations to moto. Before its server starts; idempotent."""
-    paths: dict[str, Any] = urls.url_paths
-    for route in (*_ROUTES, *_EXTENDED):
-        paths[route] = _Eks.dispatch
-
-
-class _Eks(ContentOperations):
-    """Methods have the names of the operations, as in moto."""
-
-    # -- clusters and node groups ------------------------------------------------------------------------------------
-
-    def create_cluster(self) -> ActionResult:
-        answer = super().create_cluster()
-        access = self._get_param("accessConfig") or {}
-        self.cluster().access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
-        return answer
-
-    def update_cluster_config(self) -> ActionResult:
-        answer = super().update_cluster_config()
-        if self._get_param("accessConfig"):
-            self.cluster().access_config = self._get_param("accessConfig")
-        return answer
-
-    def update_cluster_version(self) -> ActionResult:
-        self.cluster().version = self._get_param("version")
-        return done("VersionUpdate")
-
-    def update_nodegroup_version(self) -> ActionResult:
-        group = self.eks_backend.describe_nodegroup(self._get_param("name"), self._get_param("nodegroupName"))
-        group.version = self._get_param("version") or group.version
-        if self._get_param("launchTemplate"):
-            # Named by ID or by name; EKS answers with both.
-            group.launch_template = {**(group.launch_template or {}), **self._get_param("launchTemplate")}
-        return done("VersionUpdate")
-
-    # -- tags ----------------------------------------------------------------------------------------------------------
-
-    def tag_resource(self) -> ActionResult:
-        tags = self._tags()
-        if tags is None:
-            return super().tag_resource()
-        tags.update(self._get_param("tags"))
-        return ActionResult({})
-
-    def untag_resource(self) -> ActionResult:
-        tags = self._tags()
-        if tags is None:
-            return super().untag_resource()
-        # Moto's parser of parameters keeps one value of a repeated one.
-        keys = self.querystring["tagKeys"]
-        for key in keys:
-            tags.pop(key, None)
-        return ActionResult({})
-
-    def list_tags_for_resource(self) -> ActionResult:
-        tags = self._tags()
-        return super().list_tags_for_resource() if tags is None else ActionResult({"tags": tags})
-
-    def _tags(self) -> dict[str, str] | None:
-        arn = self._get_param("resourceArn")
-        for cluster in self.eks_backend.clusters.values():
-            found: dict[str, str] | None = cluster.tags if cluster.arn == arn else contents(cluster).tagged(arn)
-            if found is not None:
-                return found
-        return None
+"""Addresses that moto 5.2.5 does not answer."""

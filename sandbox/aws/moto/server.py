@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import socket
-import threading
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,8 +19,10 @@ from urllib.parse import urlsplit
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from sandbox.aws.moto import service_models
+from sandbox.aws.client import Clients, Send
+from sandbox.aws.moto import live, service_models
 from sandbox.identity import Peers
+from sandbox.ports import Clusters, NodeObserver
 from sandbox.rpc.errors import ProviderError
 
 # What stands between the socket of the sandbox's AWS and moto: it answers our user's AWS clients alone.
@@ -131,9 +132,6 @@ def _id(make: Callable[[], str]) -> Callable[[], str]:
 # A call over loopback, with its own connection and server thread, takes 4 ms of CPU; without a socket it takes 1.3 ms
 # (describe_vpcs, list_roles and others, 2 cores, 2026-11). A preview of stack prod makes 290 calls, its first `up` 560.
 
-Send = Callable[..., AWSResponse]
-"""A handler of botocore's event `before-send`: botocore uses the returned answer and sends nothing."""
-
 
 def send_to(application: Any) -> Send:
     """A handler that lets a WSGI application answer a client's requests."""
@@ -193,14 +191,26 @@ class MotoServer:
     port: int
     application: Any
     _server: Any
+    _before: live.Behind | None = None
+    """What was behind the EKS of this process before."""
+
+    def attach(self, clusters: Clusters | None = None, nodes: NodeObserver | None = None) -> None:
+        """Let them start what is behind the objects of EKS."""
+        live.attach(live.Behind(self.clients, clusters, nodes))
 
     @property
     def endpoint(self) -> str:
         """The endpoint URL for AWS clients."""
         return f"http://{HOST}:{self.port}"
 
+    @functools.cached_property
+    def clients(self) -> Clients:
+        """Clients that it answers without a socket."""
+        return Clients(self.endpoint, send_to(self.application))
+
     def stop(self) -> None:
         """Stop serving."""
+        live.attach(self._before)
         self._server.stop()
 
 
@@ -214,9 +224,9 @@ def start(port: int = 0) -> MotoServer:
     # Imported here: moto reads the environment at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 
-    from sandbox.aws.moto import eks  # noqa: PLC0415
+    from sandbox.aws.moto import clusters  # noqa: PLC0415
 
-    eks.install()
+    clusters.install()
     install()
     _cache_look_ups()
     # Otherwise werkzeug writes a line per request to stderr.
@@ -228,7 +238,8 @@ def start(port: int = 0) -> MotoServer:
     # Moto has no public access to its WSGI application (moto 5.2.5, moto_server/threaded_moto_server.py).
     serving: Any = server._server
     application = _one_at_a_time(serving.app)
-    running = MotoServer(listening, application, server)
+    running = MotoServer(listening, application, server, live.attach(None))
+    running.attach()
     serving.app = guarded(application, Peers())
     # http.client, because urllib would use a proxy named in the environment.
     connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
@@ -242,16 +253,11 @@ def start(port: int = 0) -> MotoServer:
 
 
 def _one_at_a_time(application: Application) -> Application:
-    """The application, answering one request at a time.
-
-    Moto isn't made for threads: a list fails with "dictionary changed size during iteration" while another thread
-    creates an object (moto 5.2.5, 2026-11). The engine makes 16 calls at once; all of them wait for one interpreter
-    anyway. The thread that holds the lock may ask again: some services of moto call others.
-    """
-    lock = threading.RLock()
+    """The application, answering one request at a time, and about what is just being made once that is done."""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        with lock:
+        live.settled(environ)
+        with live.turn():
             return application(environ, start_response)
 
     return answer

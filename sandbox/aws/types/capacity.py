@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.mapping import Call, Inputs, Item, find
 from sandbox.aws.types import network
@@ -109,9 +111,22 @@ def read_budget(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 def report_tag(aws: Aws, old: Inputs | None, new: Inputs | None) -> None:
     """The tags of a node group's Auto Scaling group describe its nodes to the Cluster Autoscaler."""
-    if aws.nodes is None:
-        return
-    if old is not None:
-        aws.nodes.asg_tag_changed(old["autoscalingGroupName"], old["tag"]["key"], None)
+    if old is not None and new is None:
+        try:
+            aws.call("autoscaling", "delete_tags", Tags=[_asg_tag(old)])
+        except AwsError as error:
+            if not error.not_found:
+                raise
     if new is not None:
-        aws.nodes.asg_tag_changed(new["autoscalingGroupName"], new["tag"]["key"], str(new["tag"]["value"]))
+        aws.call("autoscaling", "create_or_update_tags", Tags=[_asg_tag(new)])
+
+
+def _asg_tag(inputs: Inputs) -> dict[str, Any]:
+    tag = inputs["tag"]
+    return {
+        "ResourceId": inputs["autoscalingGroupName"],
+        "ResourceType": "auto-scaling-group",
+        "Key": tag["key"],
+        "Value": str(tag.get("value", "")),
+        "PropagateAtLaunch": tag.get("propagateAtLaunch") in (True, "true"),
+    }

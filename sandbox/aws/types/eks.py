@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.mapping import Call, Inputs, Item, find
 from sandbox.aws.shapes import to_api
-from sandbox.aws.types import capacity
+from sandbox.rpc.errors import ProviderError, cancelled
 from spec.catalog import kubernetes
 
-# EKS clusters: the object in moto, its security group, and the API server behind its endpoint.
+# EKS clusters. Their API servers and nodes are started by the operations of EKS themselves (`moto/clusters.py`).
 
 SERVICE = "eks"
 DEFAULT_VERSION = kubernetes.DEFAULT
 """Version of a cluster that names none."""
 
-_DELETE = "eks delete_cluster"
+LOOK_SECONDS = 0.2
+_CHANGING = ("CREATING", "UPDATING", "DELETING")
 _CLUSTER = Call("describe_cluster", target={"name": "{id}"}, item="cluster")
 _LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _VPC_DEFAULTS = {"endpointPublicAccess": True, "endpointPrivateAccess": False, "publicAccessCidrs": ["0.0.0.0/0"]}
-_OWNER_TAG = "aws:eks:cluster-name"
 
 
 def _logging(enabled: list[str]) -> dict[str, Any]:
@@ -38,68 +38,46 @@ def cluster_request(inputs: Inputs) -> Inputs:
     return request
 
 
-def _security_groups(aws: Aws, cluster: str) -> list[dict[str, Any]]:
-    mine = [{"Name": f"tag:{_OWNER_TAG}", "Values": [cluster]}]
-    return list(aws.call("ec2", "describe_security_groups", Filters=mine)["SecurityGroups"])
+def await_cluster(aws: Aws, id: str, inputs: Inputs) -> None:
+    """Wait until its API server runs. Raises AwsError if it does not start."""
+    cluster = _settled(aws, id)
+    if cluster["status"] == "FAILED":
+        raise _failed(id, cluster)
 
 
-def make_security_group(aws: Aws, id: str, inputs: Inputs) -> None:
-    """The group that EKS assigns to the control plane's interfaces and to managed nodes, which may reach each other."""
-    if _security_groups(aws, id):
-        return
-    subnet = aws.call("ec2", "describe_subnets", SubnetIds=[inputs["vpcConfig"]["subnetIds"][0]])["Subnets"][0]
-    digits = int(hashlib.sha256(f"{aws.account}/{aws.region}/{id}".encode()).hexdigest()[:8], 16)
-    name = f"eks-cluster-sg-{id}-{digits}"
-    owner = [{"Key": _OWNER_TAG, "Value": id}, {"Key": "Name", "Value": name}]
-    group = aws.call(
-        "ec2",
-        "create_security_group",
-        GroupName=name,
-        Description="EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, "
-        "as well as any managed workloads.",
-        VpcId=subnet["VpcId"],
-        TagSpecifications=[{"ResourceType": "security-group", "Tags": owner}],
-    )["GroupId"]
-    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
-    aws.call("ec2", "authorize_security_group_ingress", GroupId=group, IpPermissions=itself)
+def _failed(name: str, item: Item) -> AwsError:
+    reason = "; ".join(str(one["message"]) for one in item["health"]["issues"])
+    return AwsError(f"{SERVICE} {name}", str(item["status"]), reason)
 
 
-def start_cluster(aws: Aws, id: str, inputs: Inputs) -> None:
-    if aws.clusters is not None:
-        made = (find(aws, SERVICE, _CLUSTER, {"id": id}) or {}).get("createdAt")
-        aws.clusters.create(id, str(inputs.get("version") or DEFAULT_VERSION), str(made or ""))
+def _settled(aws: Aws, id: str) -> dict[str, Any]:
+    while True:
+        cluster: dict[str, Any] = aws.call(SERVICE, "describe_cluster", name=id)["cluster"]
+        if cluster["status"] not in _CHANGING:
+            return cluster
+        pause()
+
+
+def update_version(aws: Aws, id: str, inputs: Inputs) -> None:
+    """To another version; a cluster that failed is started again."""
+    live = _settled(aws, id)
+    wanted = str(inputs.get("version") or live["version"])
+    if live["status"] == "FAILED" or wanted != live["version"]:
+        aws.call(SERVICE, "update_cluster_version", name=id, version=wanted)
 
 
 def read_cluster(aws: Aws, id: str, names: Inputs) -> Item | None:
     cluster = find(aws, SERVICE, _CLUSTER, {"id": id})
     if cluster is None:
-        # Deleted by other means than the program, unless it is to be imported: its objects are gone with it.
-        if aws.clusters is not None and "endpoint" in names:
-            aws.clusters.delete(id)
         return None
-    vpc = dict(cluster["resourcesVpcConfig"])
-    groups = _security_groups(aws, id)
-    if groups:
-        vpc |= {"clusterSecurityGroupId": groups[0]["GroupId"], "vpcId": groups[0]["VpcId"]}
     enabled = [part["types"] for part in cluster["logging"]["clusterLogging"] if part["enabled"]]
-    item = {
+    return {
         **cluster,
-        "vpcConfig": vpc,
+        "vpcConfig": cluster["resourcesVpcConfig"],
         "enabledClusterLogTypes": [name for types in enabled for name in types],
         "encryptionConfig": cluster.get("encryptionConfig") or None,
-        # Moto gives every cluster of a process the same issuer.
-        "identities": [{"oidcs": [{"issuer": _issuer(aws, id)}]}],
+        "identities": [{"oidcs": [cluster["identity"]["oidc"]]}],
     }
-    endpoint = aws.clusters.get(id) if aws.clusters is not None else None
-    if endpoint is not None:
-        item["endpoint"] = endpoint.server
-        item["certificateAuthority"] = {"data": endpoint.certificate_authority}
-    return item
-
-
-def _issuer(aws: Aws, cluster: str) -> str:
-    digest = hashlib.sha256(f"{aws.account}/{aws.region}/{cluster}".encode()).hexdigest()[:32].upper()
-    return f"https://oidc.eks.{aws.region}.amazonaws.com/id/{digest}"
 
 
 def update_vpc(aws: Aws, id: str, inputs: Inputs) -> None:
@@ -120,21 +98,20 @@ def update_access(aws: Aws, id: str, inputs: Inputs) -> None:
 
 
 def delete_cluster(aws: Aws, id: str, outputs: Inputs) -> None:
-    if outputs.get("deletionProtection") in (True, "true"):
-        msg = f"cluster {id} has deletion protection: set deletionProtection to false and run `up` first"
-        raise AwsError(_DELETE, "InvalidRequestException", msg)
-    try:
-        aws.call(SERVICE, "delete_cluster", name=id)
-    except AwsError as error:
-        if not error.not_found:
-            raise
-    if aws.clusters is not None:
-        aws.clusters.delete(id)
-    for group in _security_groups(aws, id):
-        aws.call("ec2", "delete_security_group", GroupId=group["GroupId"])
+    aws.call(SERVICE, "delete_cluster", name=id)
+    while find(aws, SERVICE, _CLUSTER, {"id": id}) is not None:
+        pause()
 
 
-# EKS node groups; after each change the observer updates their Node objects.
+def pause() -> None:
+    """Between two looks at an object that changes; the answer itself waits for most of the work (`moto/live.py`)."""
+    if cancelled():
+        msg = "cancelled while EKS was still working"
+        raise ProviderError(msg)
+    time.sleep(LOOK_SECONDS)
+
+
+# EKS node groups.
 
 _GROUP = {"clusterName": "{clusterName}", "nodegroupName": "{nodeGroupName}"}
 _NODE_GROUP = Call("describe_nodegroup", target=_GROUP, item="nodegroup")
@@ -144,16 +121,19 @@ def read_node_group(aws: Aws, id: str, names: Inputs) -> Item | None:
     group = find(aws, SERVICE, _NODE_GROUP, names)
     if group is None:
         return None
-    # Moto's defaults for these are from 2021; AWS uses the cluster's version.
-    item = {key: value for key, value in group.items() if key not in ("releaseVersion", "remoteAccess")}
-    item["version"] = names.get("version")
-    if item["version"] is None:
-        cluster = find(aws, SERVICE, Call("describe_cluster", {"name": "{clusterName}"}, item="cluster"), names)
-        item["version"] = (cluster or {}).get("version")
     update = {"updateStrategy": "DEFAULT", **(group.get("updateConfig") or {})}
     resources = {"autoscalingGroups": group["resources"]["autoScalingGroups"]}
-    item |= {"updateConfig": update, "resources": [resources]}
+    item = {**group, "updateConfig": update, "resources": [resources]}
     return {**item, "nodeRoleArn": group["nodeRole"], "subnetIds": group["subnets"]}
+
+
+def await_node_group(aws: Aws, id: str, inputs: Inputs) -> None:
+    """Wait until its nodes are there. Raises AwsError if they are not."""
+    names = {**inputs, "id": id}
+    while (group := _NODE_GROUP(aws, SERVICE, {}, names))["status"] in _CHANGING:
+        pause()
+    if group["status"] == "CREATE_FAILED":
+        raise _failed(id, group)
 
 
 def configure_node_group(aws: Aws, id: str, inputs: Inputs) -> None:
@@ -190,19 +170,10 @@ def roll_node_group(aws: Aws, id: str, inputs: Inputs) -> None:
     Call("update_nodegroup_version", group, force)(aws, SERVICE, part, {})
 
 
-def observe_node_group(aws: Aws, id: str, inputs: Inputs) -> None:
-    if aws.nodes is not None:
-        template = capacity.in_use(aws, inputs.get("launchTemplate"))
-        aws.nodes.node_group_changed(inputs["clusterName"], inputs["nodeGroupName"], inputs, template)
-
-
 def delete_node_group(aws: Aws, id: str, outputs: Inputs) -> None:
-    cluster, group = outputs["clusterName"], outputs["nodeGroupName"]
-    try:
-        aws.call(SERVICE, "delete_nodegroup", clusterName=cluster, nodegroupName=group)
-    finally:
-        if aws.nodes is not None:
-            aws.nodes.node_group_deleted(cluster, group)
+    aws.call(SERVICE, "delete_nodegroup", clusterName=outputs["clusterName"], nodegroupName=outputs["nodeGroupName"])
+    while find(aws, SERVICE, _NODE_GROUP, outputs) is not None:
+        pause()
 
 
 def adds_or_removes_template(path: str, old: Inputs, new: Inputs) -> bool:

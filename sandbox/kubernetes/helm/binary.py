@@ -1,7 +1,5 @@
 """Running `helm`, with a home of its own: the user's repositories, plugins and cached discovery have no influence."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

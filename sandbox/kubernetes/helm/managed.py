@@ -4,8 +4,6 @@ EKS applies an add-on's manifests by itself, in `kube-system`, from a chart of t
 add-on has the names of the chart's values (EKS User Guide, "Create an Amazon EKS add-on", configuration values).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

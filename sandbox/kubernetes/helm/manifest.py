@@ -4,8 +4,6 @@ Webhooks and APIs that nothing answers are left out, those of controllers that a
 lose their descriptions. Everything else passes through as it was written.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """How far a release can be rehearsed, what its chart would install, and what its hook Jobs would do."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """Helm's own records of a release: one Secret for each revision (helm.sh, "Storage backends")."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """The provider's hooks for `kubernetes:helm.sh/v3:Release`."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Mapping

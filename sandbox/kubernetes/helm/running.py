@@ -1,7 +1,5 @@
 """Installing, upgrading and removing a release with Helm, and what it waits for."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

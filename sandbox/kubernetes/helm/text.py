@@ -1,7 +1,5 @@
 """Reading the YAML of charts like Kubernetes, and their CRDs from a cache."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence

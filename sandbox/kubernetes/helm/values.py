@@ -1,7 +1,5 @@
 """Values and inputs of a release: whether the chart has them, its schema accepts them, and as arguments of `helm`."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Changes of resources as data: operations, changed properties, and losses; and their values as text."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ This shows changes of the program as well as of the settings; `slipway.cost.diff
 today's program.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

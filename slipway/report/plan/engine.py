@@ -3,8 +3,6 @@
 The engine compared with the deployed state, and the providers determined replacements, so the plan is exact.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

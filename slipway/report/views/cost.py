@@ -1,7 +1,5 @@
 """The monthly cost of the stack, what costs most, and which valid changes of the settings cost less."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Users are derived from the property dependencies of the recording: a volume with
 with the service accounts that the role is associated with, a release or an object that references the store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The map of a stack and its network: which zone has which pool, which team may use it, and which stores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 

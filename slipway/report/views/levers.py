@@ -3,8 +3,6 @@
 Prices are those of the catalog. It has none of Savings Plans and reservations, so no discount is assumed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What is at risk: what ends on a date, and what is used up; findings of policies, limitations of a report."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date

@@ -3,8 +3,6 @@
 Naming an add-on in the stack file installs it: `kueue: {}` with all defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from spec.settings.addons.base import AddonSettings

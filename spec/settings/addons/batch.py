@@ -1,7 +1,5 @@
 """Settings of batch and training add-ons: queues, kinds of jobs, workflows."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Settings of cost tools: OpenCost and Kubecost."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field

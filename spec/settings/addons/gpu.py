@@ -1,7 +1,5 @@
 """Settings of device plugins for GPUs and network adapters."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field

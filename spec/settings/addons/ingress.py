@@ -1,7 +1,5 @@
 """Settings of ingress: certificates, load balancers, the Gateway API."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Settings of observability: metrics, alerts, dashboards and logs."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints

@@ -1,7 +1,5 @@
 """Settings of model serving: KEDA, Knative, KServe."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Final, Literal

@@ -1,7 +1,5 @@
 """Checks of add-ons: against each other, of the source of their charts, of batch and of serving."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Checks: functions from valid parts to problems, run only if the parts that they need are valid."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date

@@ -1,7 +1,5 @@
 """Checks of the control plane: supported versions, reach of the API, access entries, add-ons."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import Final

@@ -2,8 +2,6 @@
 within the sizes of the pools, and do not contradict each other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Checks of the environment and account, and of values that no stack file may contain."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Checks of how GPUs are partitioned and shared, and of the device plugins that expose them to pods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Checks of the machines of each pool: instance types, markets, reservations, EFA, NVMe."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Checks of names and keys: lengths of AWS names that contain a pool's name, reserved labels and taints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

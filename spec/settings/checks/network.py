@@ -2,8 +2,6 @@
 no AWS (`spec.settings.found` has the checks that a preview makes); and the zones that offer the types of a pool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations

@@ -2,8 +2,6 @@
 capacity; and of a Capacity Block whether its dates are whole and the pool runs its nodes on the right days.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

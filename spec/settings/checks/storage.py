@@ -1,7 +1,5 @@
 """Checks of storage: sizes that AWS accepts, zones, drivers, and the rules of protected environments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

@@ -2,8 +2,6 @@
 the queues' managers and workers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import chain

@@ -4,8 +4,6 @@ They come from what is known of Kubernetes, of its controllers and of AWS: the b
 Kubernetes lists as its design, MITRE ATT&CK for containers, and the checks of Prowler, Checkov and cfn-nag.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final, TypeVar
 

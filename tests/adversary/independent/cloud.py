@@ -1,7 +1,5 @@
 """What the author of a pull request changes in networks, data and the cluster."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.changes import FOREIGN, grants

@@ -1,7 +1,5 @@
 """What the author of a pull request changes beside the program."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.adversary.commits import ALL, FILE, FIRST, LOAD, POLICIES, STACKS, excuse

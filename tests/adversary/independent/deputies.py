@@ -4,8 +4,6 @@ From KEDA 2.20.2 (apis/keda/v1alpha1 and pkg/scalers), KServe 0.20.0 (the reconc
 operator's monitors, the artifact server of Argo Workflows and the token controller of Kubernetes.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.independent.work import merged, ray_head

@@ -5,8 +5,6 @@ KubeRay, LeaderWorkerSet, KEDA (each trigger's page), the AWS Load Balancer Cont
 and Argo.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

@@ -5,8 +5,6 @@ actions, conditions and transforms), KServe 0.20.0, which copies all annotations
 and KubeRay 1.6.1, which copies those of a cluster.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What the author of a pull request hollows out: rules, levels, quotas, networks, queues and priorities."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.independent.cloud import adds, edits, removes

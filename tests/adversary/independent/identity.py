@@ -1,7 +1,5 @@
 """What the author of a pull request grants: spellings of IAM that list checks miss."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.changes import SUBJECT, document, grants, trust

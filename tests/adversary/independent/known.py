@@ -3,8 +3,6 @@
 `make adversary` counts a gap against the rate. Remove an act here once a rule refuses it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

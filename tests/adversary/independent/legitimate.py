@@ -1,7 +1,5 @@
 """What has to go on with every rule, role and limit: work of members, of controllers and of the platform."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.adversary.independent.pods import tagged

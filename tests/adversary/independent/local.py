@@ -1,7 +1,5 @@
 """What a page in a browser, or another user of the machine, asks a sandbox for."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.adversary.probe import Visit

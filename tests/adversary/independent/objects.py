@@ -1,7 +1,5 @@
 """What the author of a pull request declares in the cluster, and around the program's resources."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.independent.cloud import adds, edits, removes

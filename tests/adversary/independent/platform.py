@@ -1,7 +1,5 @@
 """What a member of a team tries beside its workloads: roles, other namespaces, objects of the platform."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.independent.pods import tagged

@@ -1,7 +1,5 @@
 """What a member of a team writes into pods."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.objects import annotated, secured, thing

@@ -4,8 +4,6 @@ From Kueue 0.19.2 (the constants of apis/kueue/v1beta2, pkg/controller/constants
 0.12.0, LeaderWorkerSet 0.9.0, Trainer 2.3.0, KubeRay 1.6.1, KEDA 2.20.2 and KServe 0.20.0.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.independent.pods import tagged

@@ -1,7 +1,5 @@
 """What the author of a pull request takes over in the cluster: roles, bindings, subjects, accounts and entries."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.independent.cloud import adds, edits

@@ -1,7 +1,5 @@
 """What a platform engineer has to be able to change: the stack file, and an add-on of their own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What a member of a team makes controllers do."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.adversary.independent.pods import tagged

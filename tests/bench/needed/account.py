@@ -1,7 +1,5 @@
 """What buckets, image caches and budgets need."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What Helm releases and the objects of the cluster need."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

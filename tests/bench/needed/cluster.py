@@ -1,7 +1,5 @@
 """What the control plane, its add-ons, and everything inside the cluster need."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Which release brings the CRD of a custom resource: its own, and no other."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

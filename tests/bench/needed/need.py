@@ -4,8 +4,6 @@ A row looks at types and inputs, and at the outputs that inputs come from. It ne
 is checked.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

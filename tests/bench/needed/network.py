@@ -1,7 +1,5 @@
 """What the network needs: subnets, gateways, and the way out of a subnet."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final

@@ -1,7 +1,5 @@
 """What nodes need: managed node groups, and what Karpenter launches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

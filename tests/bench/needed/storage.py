@@ -1,7 +1,5 @@
 """What volumes need, and the buckets, file systems and databases that they are on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """How the time of a rendering grows with the number of pools, and with that of teams."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from statistics import median

@@ -1,7 +1,5 @@
 """How much memory the sandbox takes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Final

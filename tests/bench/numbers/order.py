@@ -1,7 +1,5 @@
 """How near the order in which a stack is created comes to the best possible one, and which waits it lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

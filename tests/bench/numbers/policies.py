@@ -1,7 +1,5 @@
 """What the policy pack adds to a preview of stack prod."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Final

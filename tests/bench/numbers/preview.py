@@ -1,7 +1,5 @@
 """How much longer a warm preview of stack prod takes than one of as many trivial resources."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

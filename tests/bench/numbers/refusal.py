@@ -1,7 +1,5 @@
 """How long it takes to refuse a wrong stack file."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """How long the whole program takes without an engine."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.bench.context import Bench

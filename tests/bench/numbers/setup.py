@@ -1,7 +1,5 @@
 """How long `make setup` takes when there is nothing to do."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.bench.context import ROOT, Bench

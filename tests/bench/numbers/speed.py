@@ -1,7 +1,5 @@
 """How fast the machine is at the moment, for comparing two runs: most bounds are in seconds, not ratios."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Final

@@ -1,7 +1,5 @@
 """How long `make test` takes."""
 
-from __future__ import annotations
-
 import os
 import time
 from typing import Final

@@ -1,7 +1,5 @@
 """How long it takes to bring up stack dev in a sandbox that is not running yet."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.bench.context import Bench

@@ -1,7 +1,5 @@
 """Compares values with the chart's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Fake add-ons, for tests of the add-on contract."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from typing import Any, ClassVar, Final

@@ -1,7 +1,5 @@
 """Argo Workflows: artifacts without access keys."""
 
-from __future__ import annotations
-
 import json
 
 from components.addons.argo_workflows import reading_policy

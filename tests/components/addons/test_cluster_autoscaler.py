@@ -1,7 +1,5 @@
 """Cluster Autoscaler: permissions only on groups of its own cluster."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """OpenCost and Kubecost on a sample platform."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The device plugin for Elastic Fabric Adapters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

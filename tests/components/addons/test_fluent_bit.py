@@ -1,7 +1,5 @@
 """Fluent Bit: permissions, placement, and a configuration whose pieces fit together."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Final

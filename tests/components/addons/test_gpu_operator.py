@@ -1,7 +1,5 @@
 """The GPU Operator's values on pools of every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final

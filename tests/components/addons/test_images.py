@@ -1,7 +1,5 @@
 """Images of add-ons come through the stack's caches: the table of charts is right, and no image is missing from it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

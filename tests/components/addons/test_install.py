@@ -1,7 +1,5 @@
 """Add-ons as resources, and their dependencies on one another."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Karpenter in the cluster: releases, role, and dependencies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

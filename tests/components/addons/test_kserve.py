@@ -1,7 +1,5 @@
 """KServe's releases and values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from decimal import Decimal

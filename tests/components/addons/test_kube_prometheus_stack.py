@@ -1,7 +1,5 @@
 """kube-prometheus-stack on a sample platform: metrics, notifications, and no secrets."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Final

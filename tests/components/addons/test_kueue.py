@@ -1,7 +1,5 @@
 """The configuration of Kueue's manager."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Values of the load balancer controller."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """MLflow: storage, permissions, and no password in any manifest."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """A chart's ServiceMonitor finds a Service with the port that it names: rendering alone doesn't show it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

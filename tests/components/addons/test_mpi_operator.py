@@ -1,7 +1,5 @@
 """The MPI Operator's manifests, compared with upstream's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

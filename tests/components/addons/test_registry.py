@@ -1,7 +1,5 @@
 """Every add-on of the stack file exists once and has a page."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Add-ons with one release: cert-manager, KEDA, JobSet, KubeRay, LeaderWorkerSet, Volcano, Gateway API, Knative."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_network
 from typing import Any

@@ -1,7 +1,5 @@
 """Kubeflow Trainer and its runtimes."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The training operator's manifests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """Who asks: members of a team, the platform's administrators, and controllers with their service accounts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

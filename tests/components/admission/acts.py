@@ -1,7 +1,5 @@
 """Acts on a cluster with all rules."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.components.admission.acts_of_controllers import OWNERS, QUEUES

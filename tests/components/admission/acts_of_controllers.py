@@ -1,7 +1,5 @@
 """Acts about owners and queues: who does what, and which rule refuses it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.components.admission import samples as make

@@ -1,7 +1,5 @@
 """Acts about labels and annotations of Kueue: a user's, a controller's, and those that its webhooks add."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -2,8 +2,6 @@
 work beside each.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from components.admission.isolation import EXCLUSIVE, NODE

@@ -1,7 +1,5 @@
 """Acts about bounds, other pools, volumes and traffic: who does what, and which rule refuses it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

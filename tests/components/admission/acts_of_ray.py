@@ -1,7 +1,5 @@
 """Acts about Ray: who does what, and which rule refuses it."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.components.admission import ray_samples as ray

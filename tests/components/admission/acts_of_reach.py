@@ -1,7 +1,5 @@
 """Acts that reach beyond a namespace: other teams' pods, metrics, load balancers and bills."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.components.admission import samples as make

@@ -1,7 +1,5 @@
 """Acts about what load balancers and autoscalers of the platform do for a team."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What each rule accepts and what it denies, with a part of the message."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

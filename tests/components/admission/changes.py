@@ -1,7 +1,5 @@
 """Objects made from the cases by one to four changes each, of the kinds that rules read: the same for each seed."""
 
-from __future__ import annotations
-
 import copy
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The list of docs/guides/admission.md, from the table of rules."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

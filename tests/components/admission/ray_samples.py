@@ -1,7 +1,5 @@
 """Valid objects of KubeRay, which tests change in one aspect."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.components.admission.samples import QUEUE, Object, container, spec

@@ -1,7 +1,5 @@
 """Valid workloads, which tests change in one aspect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

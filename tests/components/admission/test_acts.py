@@ -1,7 +1,5 @@
 """Acts of members, administrators and controllers on a real API server with all rules in effect."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from typing import Final

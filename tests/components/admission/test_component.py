@@ -1,7 +1,5 @@
 """Admission rules as resources: which are declared, and their dependencies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

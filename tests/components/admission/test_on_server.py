@@ -3,8 +3,6 @@
 Each rule is bound to its own namespace label, so that it is evaluated alone.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

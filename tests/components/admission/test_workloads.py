@@ -1,7 +1,5 @@
 """Every typed workload passes all rules: its objects as a member creates them, its pods as their controllers do."""
 
-from __future__ import annotations
-
 import copy
 import re
 import time

@@ -1,7 +1,5 @@
 """IAM documents: deterministic text, narrow trust, one policy per role."""
 
-from __future__ import annotations
-
 import json
 
 import pulumi

@@ -1,7 +1,5 @@
 """Kubernetes objects from their manifests."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from pathlib import Path

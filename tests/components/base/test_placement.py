@@ -1,7 +1,5 @@
 """Where pods of add-ons may run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

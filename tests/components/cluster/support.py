@@ -1,7 +1,5 @@
 """Recordings of a cluster, for tests of its parts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Access entries, with the keys of the settings as names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final

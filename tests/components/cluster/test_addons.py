@@ -1,7 +1,5 @@
 """EKS add-ons: selection, phase, version, permissions."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

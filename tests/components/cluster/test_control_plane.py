@@ -1,7 +1,5 @@
 """The control plane: private, encrypted, logged, protected, with explicit access only."""
 
-from __future__ import annotations
-
 import json
 
 import pulumi_aws as aws

@@ -1,7 +1,5 @@
 """The boundaries that the policy pack renders are what the program declares, whatever the settings."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Notifications, budgets, scheduled scaling and notebook shutdown: resources, permissions, and nothing by default."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

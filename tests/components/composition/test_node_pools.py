@@ -1,7 +1,5 @@
 """All node pools of a platform."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The whole network: changes of zones and NAT mode, security, protection."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """For each alert: series with which it fires, and similar series with which it doesn't."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.components.observability.job_cases import JOB_CASES

@@ -1,7 +1,5 @@
 """Cases of the alerts about lost work: containers that are killed, and checkpoints."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tests.components.observability.situations import CLAIM, JOB, OWNED, TEAM, Case, claim, container, pod

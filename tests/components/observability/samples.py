@@ -1,7 +1,5 @@
 """Rules of a sample platform, as files for promtool."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

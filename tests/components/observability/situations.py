@@ -4,8 +4,6 @@ In the notation of `promtool test rules`: `0+1x60` is 0, then sixty values a min
 single value is constant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Alerts fire when they should and not when it only looks so; each has a page, and each page an alert."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Final

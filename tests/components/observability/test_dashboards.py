@@ -1,7 +1,5 @@
 """Dashboards: every query parses and uses existing series, and the JSON has Grafana's shape."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

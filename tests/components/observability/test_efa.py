@@ -1,7 +1,5 @@
 """The EFA exporter's shell script and its metrics endpoint."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

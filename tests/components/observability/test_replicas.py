@@ -4,8 +4,6 @@ Each replica of such a controller exports its own copy of a gauge, and a sum ove
 Counters and histograms may be summed: only the replica that does the work increments them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final, Literal
 

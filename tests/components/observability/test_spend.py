@@ -1,7 +1,5 @@
 """Costs of pods and teams, computed by Prometheus' engine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Their outputs and exit statuses are NVIDIA's (MIG User Guide, "Getting Started w
 the mode succeeds with a warning where a reset or a reboot has to follow, and destroying nothing fails.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

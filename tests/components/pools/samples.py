@@ -1,7 +1,5 @@
 """Platforms and pools for tests, from stack file settings and through all checks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Generated pools, in stack file settings, valid by construction."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The manifests against the CRDs of the installed Karpenter version: names, types, enumerations, patterns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The manifests on a real API server with Karpenter's CRDs: nothing else evaluates their CEL rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The fabric of an EFA pool: a security group that allows traffic with itself in both directions."""
 
-from __future__ import annotations
-
 import pulumi_aws as aws
 import pytest
 

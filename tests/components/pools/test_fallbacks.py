@@ -1,7 +1,5 @@
 """NodePools of fallbacks, and idle nodes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

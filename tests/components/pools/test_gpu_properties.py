@@ -4,8 +4,6 @@ That is in labels, taints and tolerations, in the user data of nodes, in the con
 Karpenter's overlay, in the tags for Cluster Autoscaler, and in the placeholder nodes of the sandbox.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 import tomllib

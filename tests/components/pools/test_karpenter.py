@@ -1,7 +1,5 @@
 """Karpenter pools: resources and dependencies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

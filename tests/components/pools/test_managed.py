@@ -1,7 +1,5 @@
 """Managed node groups: capacity types, updates, repair and size."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

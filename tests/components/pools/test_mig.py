@@ -1,7 +1,5 @@
 """Partitioning by user data: the script on a machine with a stub driver, and how the node runs it."""
 
-from __future__ import annotations
-
 import subprocess
 from collections import Counter
 from pathlib import Path

@@ -4,8 +4,6 @@ Every node that the settings accept has addresses for its pods: with every insta
 `podCidr`, in managed groups and with Karpenter.
 """
 
-from __future__ import annotations
-
 import base64
 import email
 import tomllib

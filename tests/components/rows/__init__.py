@@ -11,8 +11,6 @@ elements in order, `!holds [...]` some of them in any order. `!matches TEXT` is 
 `!output NAME.KEY` what that resource returns.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

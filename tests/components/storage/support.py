@@ -1,7 +1,5 @@
 """Recordings of the Storage component, on a sample network and cluster."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

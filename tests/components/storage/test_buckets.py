@@ -1,7 +1,5 @@
 """Bucket policies and lifecycle rules."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The database of an add-on: private, encrypted, with a password managed by RDS."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatchcase
 from typing import Any
 

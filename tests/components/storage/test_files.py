@@ -1,7 +1,5 @@
 """The file systems: access, links to buckets, retention."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Protection and retention of data in stack prod."""
 
-from __future__ import annotations
-
 import json
 
 from tests.support.stacks import platform_of

@@ -1,7 +1,5 @@
 """Image repositories and pull-through caches."""
 
-from __future__ import annotations
-
 import json
 from fnmatch import fnmatchcase
 from typing import Any, Final

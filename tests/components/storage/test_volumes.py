@@ -1,7 +1,5 @@
 """Volumes and claims of a team: backing storage, and the binding of volume and claim."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Teams in stack file settings, and their resources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """No pod template of ours leaves a request or a memory limit to the LimitRange of the namespace that it runs in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Members of teams get permissions on custom resources that an add-on installs, and on no others."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

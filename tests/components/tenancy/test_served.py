@@ -1,7 +1,5 @@
 """Teams and queues on a real API server: quotas, Pod Security, permissions of members."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final

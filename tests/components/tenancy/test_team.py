@@ -1,7 +1,5 @@
 """Teams: access, identities, namespaces with their limits, and priorities."""
 
-from __future__ import annotations
-
 import json
 from fnmatch import fnmatchcase
 from itertools import product

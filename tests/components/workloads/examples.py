@@ -1,7 +1,5 @@
 """Runs the examples like a user's program, with the project's own stack files."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable
 from functools import cache

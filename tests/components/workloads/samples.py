@@ -1,7 +1,5 @@
 """A platform with a pool of every kind, and one valid workload of each kind on it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final

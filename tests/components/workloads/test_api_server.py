@@ -1,8 +1,6 @@
 """Workloads and examples on a real API server with the CRDs of their controllers, in a namespace that enforces the Pod
 Security Standard `restricted`."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Checks of pod specs against the pools."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Workload manifests as resources, and the target of a program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path

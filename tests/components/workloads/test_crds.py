@@ -1,7 +1,5 @@
 """Manifests against the CRDs of the installed chart versions."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

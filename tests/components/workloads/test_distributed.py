@@ -1,7 +1,5 @@
 """Distributed training: common start, rendezvous and communication."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The examples work on their stacks."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The guide quotes the real error messages."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Manifests of jobs, sweeps and notebooks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What Ray workloads declare: pods that Kueue counts, places, ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Invalid workloads are refused with one error that has path, rule, value and fix of every problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

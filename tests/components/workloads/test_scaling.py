@@ -1,7 +1,5 @@
 """Queries of autoscalers, evaluated by Prometheus' own code."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Model servers: startup, autoscaling, rollouts, and canaries."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What becomes of the wrong variants in a cluster with all controllers: refused by the API server, or held."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """One workload from its creation to its end, and what became of it at each step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Final
 

@@ -7,8 +7,6 @@ namespaces/NAMESPACE/METRIC` by a label (k8s.io/metrics 1.36, pkg/client/externa
 item. Two kinds of one group can't have one name, so there is one metric.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any, Final

@@ -3,8 +3,6 @@
 Kueue preempts no more than it must, so each takes all that its team may have of a pool, borrowed quota included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -3,8 +3,6 @@
 A row's objects are small, so that all rows of a wave run beside one another within the quota of their teams.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

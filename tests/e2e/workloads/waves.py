@@ -1,7 +1,5 @@
 """All rows of a wave at once: created, preempted, without their nodes, at their end."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

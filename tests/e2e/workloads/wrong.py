@@ -4,8 +4,6 @@ Each is asked about twice: as a file before submission, by the settings of the s
 the API server refuses it or it waits.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

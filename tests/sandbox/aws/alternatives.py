@@ -1,7 +1,5 @@
 """Other values for the inputs of a type, at any depth, derived from the SDK's kinds and the shapes of AWS's model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,10 +1,11 @@
 """The aws provider's ports, recording their calls."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from sandbox.aws.client import Clients
+from sandbox.aws.moto import live
 from sandbox.errors import SandboxError
 from sandbox.ports import ClusterEndpoint
 
@@ -79,3 +80,13 @@ class FakeAddons:
 
     def deleted(self, urn: str, cluster: str, name: str) -> None:
         del self.present[cluster, name]
+
+
+@contextmanager
+def attached(clients: Clients, clusters: FakeClusters | None = None, nodes: FakeNodes | None = None) -> Iterator[None]:
+    """They are behind the EKS of this process meanwhile."""
+    before = live.attach(live.Behind(clients, clusters, nodes))
+    try:
+        yield
+    finally:
+        live.attach(before)

@@ -1,7 +1,5 @@
 """EKS add-ons are records in AWS, and pods in the cluster."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.aws.client import World as Shared

@@ -1,7 +1,5 @@
 """Every input of the types that the stacks use, changed in place: what a preview says is what the update does."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from collections.abc import Iterator, Mapping
@@ -141,7 +139,12 @@ def first_inputs(world: World, type_token: str, recorded: Mapping[str, Any]) -> 
         return SAMPLES[type_token].inputs(world)
     if type_token == ASSOCIATION:
         return {**recorded, "fileSystemId": world.make(LUSTRE, **SAMPLES[LUSTRE].inputs(world))[0]}
-    objects = {"bucket": world.bucket, "targetBucket": world.bucket, "fileSystemId": world.file_system}
+    objects = {
+        "bucket": world.bucket,
+        "targetBucket": world.bucket,
+        "fileSystemId": world.file_system,
+        "autoscalingGroupName": world.scaling_group,
+    }
     return {name: objects[name]() if name in objects else value for name, value in recorded.items()}
 
 

@@ -1,7 +1,5 @@
 """The client of moto, and account and region of a provider."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

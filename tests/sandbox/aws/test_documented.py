@@ -1,7 +1,5 @@
 """What the provider's documentation says of inputs: the phrases that are read, and what they refuse of real types."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

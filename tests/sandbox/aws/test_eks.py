@@ -1,15 +1,13 @@
 """What is specific to EKS: the cluster's security group and API server, and what AWS refuses."""
 
-from __future__ import annotations
-
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from sandbox.aws.client import AwsError
 from sandbox.rpc.errors import PartialFailureError
-from tests.sandbox.aws.fakes import FakeClusters, FakeNodes
+from tests.sandbox.aws.fakes import FakeClusters, FakeNodes, attached
 from tests.sandbox.aws.samples import SAMPLES, World
 
 CLUSTER, NODE_GROUP = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"
@@ -26,9 +24,10 @@ def nodes() -> FakeNodes:
 
 
 @pytest.fixture
-def here(world: World, clusters: FakeClusters, nodes: FakeNodes) -> World:
+def here(world: World, clusters: FakeClusters, nodes: FakeNodes) -> Iterator[World]:
     """The module's account with the test's own ports."""
-    return World(replace(world.aws, clusters=clusters, nodes=nodes))
+    with attached(world.aws.clients, clusters, nodes):
+        yield world
 
 
 def cluster(here: World, **more: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The aws provider under a real engine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +13,7 @@ from pulumi import automation as auto
 from sandbox.aws.client import Aws, AwsError, Clients, World
 from sandbox.aws.provider import AwsProvider
 from sandbox.rpc.provider import serve
-from tests.sandbox.aws.fakes import FakeClusters, FakeNodes
+from tests.sandbox.aws.fakes import FakeClusters, FakeNodes, attached
 from tests.sandbox.aws.samples.world import TRUST
 from tests.sandbox.rpc.engine import Engine, changes, resources
 
@@ -35,9 +33,10 @@ class Sandbox:
 @pytest.fixture
 def sandbox(clients: Clients, tmp_path: Path) -> Iterator[Sandbox]:
     clusters, nodes = FakeClusters(), FakeNodes()
-    served = serve(AwsProvider(World(clients, None, clusters, nodes)))
+    served = serve(AwsProvider(World(clients, None, clusters)))
     try:
-        yield Sandbox(Engine(tmp_path, {"aws": served.port}), clusters, nodes)
+        with attached(clients, clusters, nodes):
+            yield Sandbox(Engine(tmp_path, {"aws": served.port}), clusters, nodes)
     finally:
         served.stop()
 

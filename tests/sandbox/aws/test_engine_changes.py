@@ -1,7 +1,5 @@
 """Changes in place of a platform that is up, under a real engine: each is previewed, then made."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +12,6 @@ import pytest
 from sandbox.aws.client import Clients, World
 from sandbox.aws.provider import AwsProvider
 from sandbox.rpc.provider import serve
-from tests.sandbox.aws.fakes import FakeClusters, FakeNodes
 from tests.sandbox.aws.samples.world import OTHER_TRUST, TRUST
 from tests.sandbox.rpc.engine import Engine, changes
 
@@ -111,7 +108,7 @@ def program(account: str, batches: int) -> None:
 
 @pytest.fixture
 def engine(clients: Clients, tmp_path: Path) -> Iterator[Engine]:
-    served = serve(AwsProvider(World(clients, None, FakeClusters(), FakeNodes())))
+    served = serve(AwsProvider(World(clients)))
     try:
         yield Engine(tmp_path, {"aws": served.port})
     finally:

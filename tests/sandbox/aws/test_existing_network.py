@@ -1,7 +1,5 @@
 """The existing network that the sandbox makes, and the look-ups that read it."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

@@ -1,7 +1,5 @@
 """A database that is created and deleted again and again, under a real engine: its final snapshots stay readable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +16,6 @@ from sandbox.aws.provider import AwsProvider
 from sandbox.rpc.provider import serve
 from spec.catalog import regions
 from spec.settings import storage as settings
-from tests.sandbox.aws.fakes import FakeClusters, FakeNodes
 from tests.sandbox.rpc.engine import Engine
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -27,7 +24,7 @@ REGION = "us-west-2"
 
 @pytest.fixture
 def engine(clients: Clients, tmp_path: Path) -> Iterator[Engine]:
-    served = serve(AwsProvider(World(clients, None, FakeClusters(), FakeNodes())))
+    served = serve(AwsProvider(World(clients)))
     try:
         yield Engine(tmp_path, {"aws": served.port})
     finally:

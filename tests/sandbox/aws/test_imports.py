@@ -1,7 +1,5 @@
 """Importing an object of every mapping: its live values become the inputs."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.aws import drift

@@ -1,7 +1,5 @@
 """Every mapping against moto: create, read without drift, update, drift, delete."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

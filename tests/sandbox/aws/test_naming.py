@@ -1,7 +1,5 @@
 """Names that a program omits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Outputs that a preview knows, and drift."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The hooks of the provider without an engine."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

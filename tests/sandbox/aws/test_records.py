@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +11,8 @@ from sandbox.aws.schema import Schema, schema, tokens
 from sandbox.aws.types import MAPPINGS, RECORDS
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
-from tests.sandbox.aws.fakes import FakeNodes
+from tests.sandbox.aws.fakes import FakeNodes, attached
+from tests.sandbox.aws.samples import World
 
 
 def known(type_token: str) -> Schema:
@@ -47,17 +45,22 @@ def test_a_record_of_a_missing_object_is_refused(aws: Aws) -> None:
         make(aws, "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", **inputs)
 
 
-def test_a_tag_of_an_auto_scaling_group_is_reported_to_the_nodes(aws: Aws) -> None:
-    nodes = FakeNodes()
-    observed, token = replace(aws, nodes=nodes), "aws:autoscaling/tag:Tag"
-    inputs = {"autoscalingGroupName": "eks-1", "tag": {"key": "k", "value": "1", "propagateAtLaunch": True}}
-    id, outputs = make(observed, token, **inputs)
-    assert (id, nodes.tags) == ("eks-1,k", {("eks-1", "k"): "1"})
-    changed = {**inputs, "tag": {**inputs["tag"], "value": "2"}}  # type: ignore[dict-item]
-    outputs = records.update(observed, known(token), outputs, changed, inputs)
-    assert nodes.tags == {("eks-1", "k"): "2"}
-    records.delete(observed, known(token), outputs)
-    assert nodes.tags == {}
+def test_a_tag_of_a_node_groups_auto_scaling_group_is_reported_to_the_nodes(world: World) -> None:
+    aws, nodes, token = world.aws, FakeNodes(), "aws:autoscaling/tag:Tag"
+    name = world.scaling_group()
+    tag = {"key": "k", "value": "1", "propagateAtLaunch": True}
+    inputs = {"autoscalingGroupName": name, "tag": tag}
+    with attached(aws.clients, nodes=nodes):
+        id, outputs = make(aws, token, **inputs)
+        assert (id, nodes.tags) == (f"{name},k", {(name, "k"): "1"})
+        changed = {**inputs, "tag": {**tag, "value": "2"}}
+        outputs = records.update(aws, known(token), outputs, changed, inputs)
+        assert nodes.tags == {(name, "k"): "2"}
+        records.delete(aws, known(token), outputs)
+        assert nodes.tags == {}
+    with pytest.raises(AwsError, match="AutoScalingGroup name not found - eks-1"):
+        make(aws, token, **{**inputs, "autoscalingGroupName": "eks-1"})
+    records.delete(aws, known(token), {**outputs, "autoscalingGroupName": "eks-1"})
 
 
 def test_made_up_values_survive_an_update(aws: Aws) -> None:

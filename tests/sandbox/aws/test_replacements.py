@@ -1,7 +1,5 @@
 """Which changes replace an object is known of every type of the stacks, and is as in the provider's source."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Schemas on disk: equal to those of the SDK, and optional."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The three stacks have nothing that AWS's models or the rules refuse."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

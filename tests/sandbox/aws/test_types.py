@@ -1,7 +1,5 @@
 """Rows of types: words that don't exist are errors, and no function is there for nothing."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Wrong inputs are refused: what the inputs say alone at preview, the rest before the object exists."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Waits that count the seconds without progress: the clock of these tests moves only when somebody sleeps."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Certificates and the kubeconfig."""
 
-from __future__ import annotations
-
 import base64
 import ipaddress
 import stat

@@ -1,7 +1,5 @@
 """Child processes: their start, free ports, readiness and end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

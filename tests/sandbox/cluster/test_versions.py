@@ -1,7 +1,5 @@
 """Versions that an API server emulates, and its binary."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox import toolchain

@@ -4,8 +4,6 @@ It reads what a real one reads: its configuration file, its certificate below TM
 that the API server takes it for to its working directory.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path

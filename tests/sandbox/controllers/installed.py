@@ -1,7 +1,5 @@
 """Controllers as their charts install them, in a cluster of their own; and what tests wait for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

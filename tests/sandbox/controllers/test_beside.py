@@ -1,7 +1,5 @@
 """A controller runs beside a cluster: as its service account, behind its webhooks, as long as its Deployment exists."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

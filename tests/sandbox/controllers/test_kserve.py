@@ -1,7 +1,5 @@
 """KServe of its charts: a model in a raw deployment gets its Deployment and Service, and is ready."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

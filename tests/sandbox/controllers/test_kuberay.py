@@ -1,7 +1,5 @@
 """KubeRay of its chart: a typed RayCluster gets its pods, on the pools that it names, and loses them with itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

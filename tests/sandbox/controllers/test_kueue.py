@@ -1,7 +1,5 @@
 """Kueue and JobSet of their charts: admission, quota and preemption happen as in a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ Reasons are not: it makes Workloads of preempted jobs anew, without their condit
 events of jobs that wait came late or never (0.19.2, 2 of 5 runs).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final

@@ -3,8 +3,6 @@
 The manager reaches its worker through a port that a test closes, as a network does.
 """
 
-from __future__ import annotations
-
 import base64
 import select
 import socket

@@ -1,7 +1,5 @@
 """What a controller's process gets, how it is built, and what is reported of it."""
 
-from __future__ import annotations
-
 import copy
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Kubeflow's operators and Trainer, as the platform's add-ons install them: a job of each kind runs to its end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Provider instances on the control plane of the tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

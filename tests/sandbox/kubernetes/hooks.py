@@ -1,7 +1,5 @@
 """Calling the provider's hooks in a test, without gRPC and without an engine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError

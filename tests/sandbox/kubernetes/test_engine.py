@@ -1,7 +1,5 @@
 """The provider with a real engine: behaviour that depends on the protocol between the two."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Inputs of a manifest: names, normal form, drift, and which changes replace."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

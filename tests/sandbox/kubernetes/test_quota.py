@@ -1,7 +1,5 @@
 """Quotas refuse here as on EKS: the quota controller writes their status, which the API server enforces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

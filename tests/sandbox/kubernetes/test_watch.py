@@ -1,7 +1,5 @@
 """Following a kind: the end of a watch, by itself and by `stop`. That changes arrive is tested with an API server."""
 
-from __future__ import annotations
-
 import io
 import threading
 from collections.abc import Iterator

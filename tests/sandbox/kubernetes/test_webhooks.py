@@ -1,7 +1,5 @@
 """Webhooks and APIs whose server does not run yet, or never."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Secrets with certificates, for pods that can't start without them."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a user says about EC2, and what EC2 sells."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from pathlib import Path
 

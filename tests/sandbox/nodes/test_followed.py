@@ -1,7 +1,5 @@
 """Karpenter's objects, followed in the API server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Nodes of managed node groups, and facts about them."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Karpenter's requirements and the placeholder node of a NodePool."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

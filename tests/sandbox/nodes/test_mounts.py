@@ -1,7 +1,5 @@
 """What pods mount: Secrets, ConfigMaps and volumes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which group the Cluster Autoscaler would grow, and by how many nodes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

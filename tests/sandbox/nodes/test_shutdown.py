@@ -1,7 +1,5 @@
 """The node of a launched NodeClaim, and its shutdown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs a real Pulumi engine with providers served by the test, and its state in a temporary directory."""
 
-from __future__ import annotations
-
 import atexit
 import datetime
 import importlib

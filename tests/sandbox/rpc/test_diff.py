@@ -1,7 +1,5 @@
 """Property paths, and differences between old and new inputs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The provider's base class with a real engine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The protocol without an engine: a client on loopback."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

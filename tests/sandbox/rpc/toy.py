@@ -1,7 +1,5 @@
 """A provider that stores objects in a dict, so small that a failing test means an error of the base class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

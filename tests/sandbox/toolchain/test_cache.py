@@ -1,7 +1,5 @@
 """The cache of binaries, and the list of what a directory of it contains."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -1,7 +1,5 @@
 """Locating a tool, and the version that it prints."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finding, installing or building a tool."""
 
-from __future__ import annotations
-
 import re
 import threading
 from dataclasses import replace

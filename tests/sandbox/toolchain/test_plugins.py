@@ -1,7 +1,5 @@
 """What a deployment runs is there before it has credentials, and is what was committed."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from importlib import metadata

@@ -1,7 +1,5 @@
 """Long-running children and their progress."""
 
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path

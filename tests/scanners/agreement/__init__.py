@@ -1,7 +1,5 @@
 """Every identifier of Checkov that the pack covers, in each way to write what it asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """S3 buckets, with each setting inline and as a resource of its own: data, ACLs, policies and public access blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

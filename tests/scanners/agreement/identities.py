@@ -1,7 +1,5 @@
 """IAM: policy documents in every resource that holds one, attachments, trust policies, users; and KMS keys."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from policies.resources import tokens

@@ -1,7 +1,5 @@
 """Kubernetes: pods in every kind that has a template, roles and bindings, and network policies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The programs of the table, as the pack and as Checkov read them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Security groups, with rules inline and in each resource that a rule may be."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from policies.resources import tokens

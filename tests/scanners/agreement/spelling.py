@@ -1,7 +1,5 @@
 """One row of the comparison: a way to write what identifiers of Checkov ask for, once right and once wrong for each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """File systems, backups, registries, secrets, logs, queues and topics."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from policies.resources import tokens

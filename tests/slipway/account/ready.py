@@ -3,8 +3,6 @@
 Arguments are validated by botocore as ever, and every answer is held against the operation's output shape.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Every finding of an account: what is asked, and what is reported for each answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime

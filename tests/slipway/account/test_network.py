@@ -1,7 +1,5 @@
 """`slipway doctor --aws` and an existing network: EC2 is moto, and the network is the one that the sandbox makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What a killed run has made in AWS is found again, and nothing else is taken for it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Releases of the stacks, rendered by helm from whole charts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

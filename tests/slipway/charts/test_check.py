@@ -1,7 +1,5 @@
 """Keys of values, and the record of those that charts support."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Charts of a run that names no folder: downloaded once, from a repository on loopback; without one nothing waits."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import socket

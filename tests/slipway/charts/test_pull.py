@@ -1,7 +1,5 @@
 """Downloading charts, with a fake helm."""
 
-from __future__ import annotations
-
 import io
 import re
 import stat

@@ -1,7 +1,5 @@
 """What charts render: containers without a CPU limit, webhooks that fail closed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stack's own directory of charts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

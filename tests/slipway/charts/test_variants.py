@@ -1,7 +1,5 @@
 """Variants of the settings of add-ons."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Fixtures: a checkout, a Pulumi CLI that records its calls, and a fake sandbox."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Access to clusters, and what `slipway verify` asks before it uses one."""
 
-from __future__ import annotations
-
 import argparse
 import base64
 import sys

@@ -1,7 +1,5 @@
 """Each row of the table of commands leads to a function; completion has every command, and works in bash."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import shutil

@@ -1,7 +1,5 @@
 """A preview and an update show a summary instead of the engine's rows, and never hide an error."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

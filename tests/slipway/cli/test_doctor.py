@@ -1,7 +1,5 @@
 """`slipway doctor`, and the day on which stacks are evaluated."""
 
-from __future__ import annotations
-
 import sys
 from datetime import date, timedelta
 from pathlib import Path

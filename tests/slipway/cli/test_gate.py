@@ -1,7 +1,5 @@
 """The gate around `slipway preview` and `slipway up`, with a fake CLI that writes a prepared event log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

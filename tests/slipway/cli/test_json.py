@@ -1,7 +1,5 @@
 """JSON output: one document, and of `check` and `doctor` the same results and exit codes as the text."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The command itself: help, exit codes, wrong input, errors."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

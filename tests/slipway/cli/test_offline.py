@@ -1,7 +1,5 @@
 """The sandbox as the command line sees it: started, queried, stopped; its status as text."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`slipway up|preview|refresh|destroy` with a fake CLI that records its calls."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pods that don't run, with the reason, and DaemonSets that don't reach a node."""
 
-from __future__ import annotations
-
 import time
 from typing import Any, cast
 

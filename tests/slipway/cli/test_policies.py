@@ -1,7 +1,5 @@
 """`slipway policies STACK`: its output and its exit code."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import replace

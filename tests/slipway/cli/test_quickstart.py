@@ -1,7 +1,5 @@
 """`slipway quickstart`, from the command line to the exit code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

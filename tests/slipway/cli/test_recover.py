@@ -1,7 +1,5 @@
 """`slipway recover` on a state that can't be read, with a backend in a folder and a CLI that records its calls."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

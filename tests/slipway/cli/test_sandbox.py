@@ -1,7 +1,5 @@
 """`slipway sandbox capacity|reclaim|expire` and `status --limits`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The output of `slipway sandbox env`, evaluated in real shells."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`slipway state`: copies are listed, and one of them takes the place of a state that is whole."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The summary after a run, and the numbers of resources that commands report."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

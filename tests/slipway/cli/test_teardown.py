@@ -1,7 +1,5 @@
 """`slipway destroy STACK` on AWS: which runs empty the cluster first, and what a user is asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

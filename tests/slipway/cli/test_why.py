@@ -1,7 +1,5 @@
 """`slipway why`: what it reads, where it looks, and its exit code."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

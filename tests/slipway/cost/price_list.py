@@ -1,7 +1,5 @@
 """A price list of AWS, as its API answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

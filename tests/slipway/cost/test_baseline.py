@@ -1,7 +1,5 @@
 """Settings of a commit, and of the last update of a stack."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

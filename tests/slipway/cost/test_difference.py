@@ -1,7 +1,5 @@
 """The cost difference of a change matches a calculation by hand, to the cent."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`slipway prices refresh`."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Every resource of the program has a line, is free for a stated reason, or is listed as unpriced."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

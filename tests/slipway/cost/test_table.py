@@ -1,7 +1,5 @@
 """The table is aligned, adds up, and lists unpriced items."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """States of a stack as the folder backend keeps them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Final

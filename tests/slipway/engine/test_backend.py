@@ -1,7 +1,5 @@
 """The backend on AWS: where the Pulumi CLI would keep a stack's state."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

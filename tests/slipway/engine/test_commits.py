@@ -1,7 +1,5 @@
 """Checking out a commit's files, all of them or one folder."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

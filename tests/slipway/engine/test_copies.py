@@ -1,7 +1,5 @@
 """Copies of a state: only whole ones count, in their order, and a cut state leads to the newest of them."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import json

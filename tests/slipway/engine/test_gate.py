@@ -1,7 +1,5 @@
 """What a plan replaces or deletes, and the gate that refuses it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

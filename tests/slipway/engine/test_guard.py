@@ -1,7 +1,5 @@
 """A run of the engine with copies before, during and after it, and with an eye on the free space."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

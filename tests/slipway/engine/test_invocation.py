@@ -1,7 +1,5 @@
 """How the CLI is called: arguments and environment."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whether the owner of a lock is still running."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

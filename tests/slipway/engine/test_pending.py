@@ -1,7 +1,5 @@
 """Operations that a killed run left open, and the state in which they are settled."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

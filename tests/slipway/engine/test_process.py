@@ -1,7 +1,5 @@
 """Running the CLI: output, exit codes, interrupts. The runner is a separate process, as in a user's shell."""
 
-from __future__ import annotations
-
 import os
 import pty
 import signal

@@ -1,7 +1,5 @@
 """Refusing to destroy protected resources, and to change a stack after a killed run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Nothing that outlives a destroy is encrypted with a key that the destroy deletes, in the program of every stack."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final

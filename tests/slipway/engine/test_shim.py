@@ -1,7 +1,5 @@
 """The `pulumi` on PATH in a shell of the sandbox."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The stacks of the sandbox's backend: their files and states."""
 
-from __future__ import annotations
-
 import os
 import signal
 from datetime import UTC, datetime

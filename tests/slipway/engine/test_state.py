@@ -1,7 +1,5 @@
 """Reading a stack's state."""
 
-from __future__ import annotations
-
 import pytest
 
 from slipway.engine.state import StackResource, counts, parse

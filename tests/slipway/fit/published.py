@@ -1,7 +1,5 @@
 """Published figures, and the samples that other tests use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date

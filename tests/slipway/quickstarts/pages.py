@@ -1,7 +1,5 @@
 """The pages of docs/quickstarts: for whom each is written, and the YAML on it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

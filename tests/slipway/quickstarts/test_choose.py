@@ -1,7 +1,5 @@
 """Which pool a quickstart is written for, what its pods request there, and how it is refused."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a quickstart says that it starts and costs, and by what its pool is chosen."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from decimal import Decimal
@@ -14,7 +12,7 @@ from slipway.quickstarts import QUICKSTARTS, Chosen, Request, choose
 from slipway.quickstarts.request import LIFETIME
 from slipway.quickstarts.units import deadline, lines, units
 from spec.catalog import prices
-from spec.pricing.pools import started
+from spec.pricing.pods import started
 from spec.settings import Platform
 from tests.slipway.quickstarts.test_choose import MODELS, STACKS, platform, request
 

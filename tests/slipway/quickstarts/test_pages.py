@@ -1,7 +1,5 @@
 """The pages of the quickstarts have the YAML that the command prints, and the command that prints it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

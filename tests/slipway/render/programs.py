@@ -1,7 +1,5 @@
 """Small programs for the tests of the recorder."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

@@ -1,7 +1,5 @@
 """The recorder and the real engine agree on a program: the same resources with the same options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

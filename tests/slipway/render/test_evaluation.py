@@ -1,7 +1,5 @@
 """What the pack judges before an update: also values that a preview does not know."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from importlib import import_module

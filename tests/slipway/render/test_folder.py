@@ -1,7 +1,5 @@
 """A rendering replaces a previous one, and never other files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

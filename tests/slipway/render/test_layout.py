@@ -1,7 +1,5 @@
 """The files of a rendering, and the difference of two recordings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

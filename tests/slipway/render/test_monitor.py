@@ -1,7 +1,5 @@
 """What the engine's side of a run answers: look-ups of a network, sample ids and outputs."""
 
-from __future__ import annotations
-
 import base64
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The platform's program as it is rendered: complete, reproducible, within AWS's limits."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A recording has everything that the program registered, and nothing of a previous run."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

@@ -1,7 +1,5 @@
 """A stack as Terraform JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

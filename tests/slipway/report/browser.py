@@ -4,8 +4,6 @@ Messages are JSON, terminated by a zero byte, on file descriptors 3 and 4 of the
 (chromium.googlesource.com, content/browser/devtools/devtools_pipe_handler.cc; `--remote-debugging-pipe`).
 """
 
-from __future__ import annotations
-
 import base64
 import fcntl
 import json

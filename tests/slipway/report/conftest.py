@@ -1,7 +1,5 @@
 """A sample report of `prod` with changes; the program runs once for all tests in this folder."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache

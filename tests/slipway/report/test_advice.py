@@ -1,7 +1,5 @@
 """What to do: largest costs, savings that are valid and cost what they say, risks by date, and the map."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The page in Chromium: rendering, keyboard navigation, printing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The command writes the two files from a checkout; a failed comparison is reported in them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

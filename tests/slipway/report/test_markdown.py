@@ -1,7 +1,5 @@
 """The comment is short, lists the most severe items first, and shows user text literally."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The report as an HTML page, with numbers for readers."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The summary of a plan for a terminal: what changes by part, pool and team, removals with causes, cost, findings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """The report matches the settings and the program."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The order of a `destroy` on AWS, and what stops it before anything is removed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final

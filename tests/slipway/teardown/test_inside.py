@@ -1,7 +1,5 @@
 """Emptying a cluster, on a real API server: what is deleted, what is waited for, and what is left."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

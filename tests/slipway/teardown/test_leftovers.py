@@ -1,7 +1,5 @@
 """AWS resources that controllers made: found by tag, removed, and what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What is expected of manifests, and whether an object does it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A trial on a real control plane: objects are created as a member, watched, and removed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """nccl-tests between two nodes: what is created, what its output proves, and what it costs."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace

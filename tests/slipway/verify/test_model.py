@@ -1,7 +1,5 @@
 """A model that answers: what is created, what its answer proves, and the script that asks it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

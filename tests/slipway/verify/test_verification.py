@@ -1,7 +1,5 @@
 """A verification from Jobs to report, and what Prometheus knows."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Mapping
 from decimal import Decimal

@@ -1,8 +1,6 @@
 """Objects of a cluster, for tests: with messages as the sandbox's API server, scheduler and controllers wrote them
 (kubernetes 1.36.3, 2026-11-22), as Kueue v0.19.2 and Karpenter v1.14.1 format them, and as kubelets do."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Why no node appears: events of Karpenter v1.14.1 and of the Cluster Autoscaler, and NodeClaims."""
 
-from __future__ import annotations
-
 import pytest
 
 from slipway.why.answer import Layer

@@ -1,7 +1,5 @@
 """The answer from the objects: layers in order, and the text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What would hold a manifest, and variants of good ones that are wrong."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from typing import Any, Final

@@ -3,8 +3,6 @@
 `tests/components/admission/test_on_server.py` compares verdicts and messages with those of an API server.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers about pods for which Karpenter's own core launches nodes, or does not."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Messages of upstream's components, each with what `slipway why` answers: the rows of `messages.yaml` beside this."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A real API server: dry runs with a member's rights, names as kubectl takes them, and what a member can't read."""
 
-from __future__ import annotations
-
 import time
 from base64 import b64decode
 

@@ -1,7 +1,5 @@
 """Jobs of several groups of pods, pods of one, and clusters of Ray."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What Kueue says about a workload, in its own words (kueue v0.19.2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What refuses an object, and the messages that are taken apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from components.admission import StackContext, rules

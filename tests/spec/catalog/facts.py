@@ -1,7 +1,5 @@
 """What holds for the catalog's facts on every day: none of it sets a latest date, so that a refresh breaks no test."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Old facts are reported with what refreshes them, on whatever day; no run fails for them."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """The generated files are current with the installed packages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Pins of software, and what is derived from their rows."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Allocatable resources of nodes."""
 
-from __future__ import annotations
-
 import pytest
 
 from spec.catalog import instances

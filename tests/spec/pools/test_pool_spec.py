@@ -1,7 +1,5 @@
 """The resolved pool: labels, taints, volumes, guaranteed time of jobs, and that all of it agrees for any pool."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from spec.pools.keys import config_name, replicas_of

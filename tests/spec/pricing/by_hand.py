@@ -1,7 +1,5 @@
 """Parts of an estimate that the tests look up."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from spec.catalog import instances

@@ -1,7 +1,5 @@
 """Sums are compared with those by hand, at prices that stay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Floor, expected cost and ceiling equal those computed by hand, and unpriced items are listed."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
 from pathlib import Path

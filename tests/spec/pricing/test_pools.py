@@ -1,7 +1,5 @@
 """Cost of pools: types, markets, volumes, hours."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

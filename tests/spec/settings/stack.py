@@ -1,7 +1,5 @@
 """A valid stack, and functions that change it."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any, Final
 

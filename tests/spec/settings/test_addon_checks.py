@@ -1,7 +1,5 @@
 """Requirements between add-ons are reported with paths and keys of the stack file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Add-ons in a stack file that require or exclude each other."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import ClassVar
 

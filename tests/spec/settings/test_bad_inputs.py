@@ -1,7 +1,5 @@
 """Every bad input is refused with path, rule and fix, and with no other problem."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

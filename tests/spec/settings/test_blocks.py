@@ -1,7 +1,5 @@
 """Capacity Blocks: dates, and nodes on the days of the block only."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Warnings about budgets, and valid schedules."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.spec.settings.stack import loaded, team

@@ -1,7 +1,5 @@
 """Settings of an existing VPC, and the VPC as AWS describes it: each thing that is wrong is one problem."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv4Network

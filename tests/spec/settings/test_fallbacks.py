@@ -1,7 +1,5 @@
 """What a pool tries when EC2 has none of its capacity, and nodes that it keeps ready."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

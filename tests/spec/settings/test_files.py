@@ -1,7 +1,5 @@
 """Reading a stack file: content that could mislead a reader or hang a machine is refused, with its position."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

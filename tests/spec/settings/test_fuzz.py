@@ -1,7 +1,5 @@
 """For any input, loading returns settings or a report, and never a traceback."""
 
-from __future__ import annotations
-
 import math
 from datetime import date
 from pathlib import Path

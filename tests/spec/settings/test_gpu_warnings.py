@@ -1,7 +1,5 @@
 """Warnings about devices that no pod can request."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.spec.settings.stack import DELETE, loaded

@@ -1,7 +1,5 @@
 """One mistake is one problem, whose text names what to change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The page of all settings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

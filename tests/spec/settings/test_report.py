@@ -1,7 +1,5 @@
 """One report: all mistakes at once, each on its own line, and no secret."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

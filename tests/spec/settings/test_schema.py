@@ -1,7 +1,5 @@
 """The committed schema is that of the models, accepts the stacks that load, and refuses misspelt keys."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every setting is read by something: one that does nothing is a promise that the platform doesn't keep."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Shares of a pool whose instance types are wrong: the mistake is reported once, at the pool."""
 
-from __future__ import annotations
-
 from tests.spec.settings.stack import changed, problems, team_with_gpus
 
 

@@ -1,7 +1,5 @@
 """A wrong file is refused in under a second, by a process that never loads the engine's SDK."""
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

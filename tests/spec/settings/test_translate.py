@@ -1,7 +1,5 @@
 """Errors of the models are reported in words, for every rule that the models have."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A MultiKueue manager against the stacks of its workers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Zones of a pool: those that offer its instance types."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

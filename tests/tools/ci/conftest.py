@@ -1,7 +1,5 @@
 """A fake of GitHub's API, with the content that a test sets."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping

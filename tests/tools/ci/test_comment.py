@@ -1,7 +1,5 @@
 """The comment on a pull request: one, on the right one, updated in place, and harmless whatever its text is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

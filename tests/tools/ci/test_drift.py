@@ -1,7 +1,5 @@
 """One issue for each stack that has drifted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.tools.ci.conftest import FakeApi

@@ -1,7 +1,5 @@
 """Reading artifacts, whose content is untrusted, and calling `gh`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Small projects that mutants are made of."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whole runs on small projects: copies, pytest, verdicts and the exit code."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

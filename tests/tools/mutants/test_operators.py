@@ -1,7 +1,5 @@
 """What becomes of a piece of source, operator by operator."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 
 import pytest

@@ -1,7 +1,5 @@
 """The rate, and when it is too low."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 
 import pytest

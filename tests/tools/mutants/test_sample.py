@@ -1,7 +1,5 @@
 """The same seed draws the same mutants."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

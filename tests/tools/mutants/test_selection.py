@@ -1,7 +1,5 @@
 """Which tests should notice a change of a module."""
 
-from __future__ import annotations
-
 from pathlib import Path, PurePosixPath
 
 import pytest

@@ -1,7 +1,5 @@
 """The website is built without warnings, loads nothing from other hosts, and is searchable and readable on a phone."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """Pages as GitHub renders them become pages as Python-Markdown renders them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tools.site.markdown import rewrite, title

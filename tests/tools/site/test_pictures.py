@@ -1,7 +1,5 @@
 """The pictures are current, self-contained, and show what they say."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

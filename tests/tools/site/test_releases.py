@@ -1,7 +1,5 @@
 """Release notes: a page for each version of the changelog, with the steps of its upgrade."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Which pages are on the site, where, and in which table of contents."""
 
-from __future__ import annotations
-
 import posixpath
 from pathlib import Path
 

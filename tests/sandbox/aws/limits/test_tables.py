@@ -1,7 +1,5 @@
 """The tables know every input of every type that the stacks use, and say why one is not a member of AWS's model."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

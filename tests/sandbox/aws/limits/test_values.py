@@ -1,7 +1,5 @@
 """Values against the limits of service models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

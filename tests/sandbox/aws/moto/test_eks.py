@@ -1,13 +1,11 @@
 """The operations of EKS that are added to moto, as boto3 and the AWS CLI see them: over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from sandbox.aws.client import Aws, AwsError, Clients
-from sandbox.aws.moto import eks
+from sandbox.aws.moto import clusters
 from sandbox.aws.moto.server import MotoServer
 from tests.sandbox.aws.samples import World
 
@@ -123,5 +121,5 @@ def test_installing_again_changes_nothing() -> None:
     from moto.eks import urls  # noqa: PLC0415 - moto reads the environment at import
 
     before = dict(urls.url_paths)
-    eks.install()
+    clusters.install()
     assert list(urls.url_paths) == list(before)

@@ -1,7 +1,5 @@
 """A page in a browser of the same machine, and another user of it, get nothing from the sandbox's AWS."""
 
-from __future__ import annotations
-
 import http.client
 from collections.abc import Iterator
 

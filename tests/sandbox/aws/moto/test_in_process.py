@@ -1,7 +1,5 @@
 """Answers without a socket are the same as those of the server."""
 
-from __future__ import annotations
-
 import io
 import socket
 from collections.abc import Callable
@@ -14,6 +12,7 @@ from botocore.compat import HTTPHeaders
 
 from sandbox.aws.client import Aws, Clients
 from sandbox.aws.moto.server import MotoServer, send_to
+from tests.sandbox.aws.samples import World
 
 
 def nowhere() -> str:
@@ -42,7 +41,8 @@ def test_objects_created_without_a_socket_are_visible_through_it(aws: Aws, besid
     assert vpc in beside.call("ec2", "describe_vpcs")["Vpcs"]
 
     role = f"arn:aws:iam::{aws.account}:role/r"
-    made = aws.call("eks", "create_cluster", name="twice", roleArn=role, resourcesVpcConfig={})["cluster"]
+    subnets = {"subnetIds": World(aws).subnets()}
+    made = aws.call("eks", "create_cluster", name="twice", roleArn=role, resourcesVpcConfig=subnets)["cluster"]
     aws.call("eks", "tag_resource", resourceArn=made["arn"], tags={"owner": "Zo\u00eb & co"})
     assert beside.call("eks", "list_tags_for_resource", resourceArn=made["arn"])["tags"] == {"owner": "Zo\u00eb & co"}
     assert aws.call("eks", "describe_cluster", name="twice") == beside.call("eks", "describe_cluster", name="twice")

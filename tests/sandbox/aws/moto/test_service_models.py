@@ -1,7 +1,5 @@
 """Sessions share parsed models, and none sees what another adds."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading

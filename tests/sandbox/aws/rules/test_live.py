@@ -1,7 +1,5 @@
 """What AWS refuses because of other objects is refused at `up`, with the service's code."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

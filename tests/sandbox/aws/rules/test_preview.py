@@ -1,7 +1,5 @@
 """What AWS refuses of the inputs alone is refused at preview, with the service's code; what it accepts is not."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

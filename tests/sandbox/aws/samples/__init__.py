@@ -1,7 +1,5 @@
 """One object of every mapping."""
 
-from __future__ import annotations
-
 from tests.sandbox.aws.samples import access, compute, identity, messages, network, storage
 from tests.sandbox.aws.samples.sample import Sample
 from tests.sandbox.aws.samples.world import World

@@ -1,7 +1,5 @@
 """Samples: what a cluster of EKS contains."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

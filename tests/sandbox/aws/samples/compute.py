@@ -1,7 +1,5 @@
 """Samples: compute."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

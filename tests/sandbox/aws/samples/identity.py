@@ -1,7 +1,5 @@
 """Samples: identity."""
 
-from __future__ import annotations
-
 from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample, aws_call
 from tests.sandbox.aws.samples.world import OTHER_TRUST, TRUST, document
 

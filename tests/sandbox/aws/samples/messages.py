@@ -1,7 +1,5 @@
 """Samples: messages."""
 
-from __future__ import annotations
-
 import json
 
 from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample, aws_call

@@ -1,7 +1,5 @@
 """Samples: network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A sample: the inputs of one object, an update, and a change outside of the program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

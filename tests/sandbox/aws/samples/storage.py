@@ -1,7 +1,5 @@
 """Samples: storage."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample, aws_call

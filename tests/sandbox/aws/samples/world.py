@@ -1,7 +1,5 @@
 """An account in which samples are created."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any
@@ -70,6 +68,17 @@ class World:
             "accessConfig": {"authenticationMode": "API"},
         }  # fmt: skip
         return self.make("aws:eks/cluster:Cluster", name=self.unique("cluster"), **inputs)[0]
+
+    def scaling_group(self) -> str:
+        """The Auto Scaling group of a node group."""
+        inputs = {
+            "nodeRoleArn": self.role()["arn"], "subnetIds": self.subnets(),
+            "scalingConfig": {"minSize": 1, "desiredSize": 1, "maxSize": 2},
+        }  # fmt: skip
+        made = self.make(
+            "aws:eks/nodeGroup:NodeGroup", clusterName=self.cluster(), nodeGroupName=self.unique("group"), **inputs
+        )
+        return str(made[1]["resources"][0]["autoscalingGroups"][0]["name"])
 
     def template(self) -> Made:
         inputs = {"name": self.unique("nodes"), "instanceType": "p5.48xlarge"}

@@ -6,8 +6,6 @@ second time does. `missed` is the reason why nothing refuses it. `{times: N, of:
 a long text, `{json: VALUE}` a document, and `{subnet}` an object that exists.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator, Mapping

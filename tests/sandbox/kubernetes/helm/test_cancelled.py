@@ -1,7 +1,5 @@
 """A cancelled run: Helm does not wait to its timeout, and the next run goes on."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Charts and their YAML."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Releases that fail: what remains, what is reported, and how the next run goes on."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

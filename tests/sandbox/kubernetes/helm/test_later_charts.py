@@ -1,7 +1,5 @@
 """Releases whose chart comes, grows, changes or goes after they were made."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

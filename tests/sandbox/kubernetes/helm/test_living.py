@@ -1,7 +1,5 @@
 """Releases whose pods are scheduled and run, or are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

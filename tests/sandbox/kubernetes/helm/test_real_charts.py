@@ -1,7 +1,5 @@
 """Charts as their projects publish them, with their templates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two renderings compared: also with the stack at another commit."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

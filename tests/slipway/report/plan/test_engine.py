@@ -1,7 +1,5 @@
 """A plan of the engine is read from either of its two formats, with the engine's own replacements."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -14,8 +14,6 @@ A row has these keys; `set`, `at`, `rule` and `fix` are of the report that it mu
 `{k*129}` in a text or a key is k 129 times, and the value `{absent}` removes the key.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

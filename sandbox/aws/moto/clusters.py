@@ -1,0 +1,402 @@
+"""Clusters and node groups of EKS as moto's server has them here: with an API server, nodes and a security group."""
+
+# ruff: noqa: D102
+# Methods are AWS's operations, whose documentation is AWS's.
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from moto.autoscaling import urls as autoscaling_urls
+from moto.autoscaling.responses import AutoScalingResponse
+from moto.core.exceptions import ServiceException
+from moto.core.responses import ActionResult, EmptyResult
+from moto.eks import models, urls
+from moto.eks.exceptions import InvalidRequestException, ResourceNotFoundException
+from moto.eks.models import eks_backends
+
+from sandbox.aws.client import Aws, AwsError
+from sandbox.aws.moto import live
+from sandbox.aws.moto.eks import ROUTES, ContentOperations, contents
+from sandbox.aws.types import capacity
+from spec.catalog import kubernetes
+
+VPC_DEFAULTS: Final[Mapping[str, Any]] = {
+    "endpointPublicAccess": True,
+    "endpointPrivateAccess": False,
+    "publicAccessCidrs": ["0.0.0.0/0"],
+}
+_BAD: Final = "InvalidParameterException"
+_OWNER_TAG: Final = "aws:eks:cluster-name"
+_DEFAULT_TYPE: Final = "t3.medium"
+"""EKS's default if neither the node group nor its launch template names a type (CreateNodegroup, instanceTypes)."""
+
+
+def install() -> None:
+    """Add the operations to moto. Before its server starts; idempotent."""
+    paths: dict[str, Any] = urls.url_paths
+    for route in (*paths, *ROUTES):
+        paths[route] = Operations.dispatch
+    scaling: dict[str, Any] = autoscaling_urls.url_paths
+    scaling.update(dict.fromkeys(scaling, ScalingOperations.dispatch))
+
+
+class Operations(ContentOperations):
+    """Methods have the names of the operations, as in moto."""
+
+    # -- clusters ------------------------------------------------------------------------------------------------------
+
+    def create_cluster(self) -> ActionResult:
+        answer = super().create_cluster()
+        cluster: Any = self.cluster()
+        access = self._get_param("accessConfig") or {}
+        cluster.access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
+        cluster.deletion_protection = bool(self._get_param("deletionProtection"))
+        cluster.version = self._get_param("version") or kubernetes.DEFAULT
+        # Moto gives every cluster of a process the same issuer.
+        cluster.identity = {"oidc": {"issuer": _issuer(self._aws(), cluster.name)}}
+        try:
+            group = make_security_group(self._aws(), cluster.name, cluster.resources_vpc_config.get("subnetIds") or [])
+        except AwsError as error:
+            self.eks_backend.clusters.pop(cluster.name)
+            raise _as_answer(error) from error
+        cluster.resources_vpc_config = {**VPC_DEFAULTS, **cluster.resources_vpc_config, **group}
+        self._start(cluster, cluster.version, live.CREATING)
+        return answer
+
+    def describe_cluster(self) -> ActionResult:
+        return ActionResult({"cluster": self.cluster()})
+
+    def update_cluster_config(self) -> ActionResult:
+        cluster = self.cluster()
+        if vpc := self._get_param("resourcesVpcConfig"):
+            cluster.resources_vpc_config = {**cluster.resources_vpc_config, **vpc}
+        if logging := self._get_param("logging"):
+            cluster.logging = _logging(cluster.logging, logging)
+        if remote := self._get_param("remoteNetworkConfig"):
+            cluster.remote_network_config = remote
+        if access := self._get_param("accessConfig"):
+            cluster.access_config = access
+        if self._get_param("deletionProtection") is not None:
+            cluster.deletion_protection = self._get_param("deletionProtection")
+        return self._updated("ConfigUpdate" if vpc is None else "EndpointAccessUpdate")
+
+    def update_cluster_version(self) -> ActionResult:
+        """A cluster that failed is started again by it: on AWS it would have to be made anew."""
+        cluster, version = self.cluster(), self._get_param("version")
+        if cluster.status not in (live.ACTIVE, live.FAILED):
+            raise InvalidRequestException(message=models.CLUSTER_NOT_READY_MSG.format(clusterName=cluster.name))
+        if cluster.status == live.ACTIVE and version == cluster.version:
+            raise InvalidRequestException(message=f"Cluster is already at version {version}")
+        self._start(cluster, version, live.UPDATING if cluster.status == live.ACTIVE else live.CREATING)
+        return self._updated("VersionUpdate")
+
+    def delete_cluster(self) -> ActionResult:
+        cluster: Any = self.cluster()
+        name: str = cluster.name
+        backend, aws = self.eks_backend, self._aws()
+        if getattr(cluster, "deletion_protection", False):
+            msg = f"cluster {cluster.name} has deletion protection: set deletionProtection to false first"
+            raise InvalidRequestException(message=msg)
+        models.validate_safe_to_delete(cluster)
+        cluster.status = live.DELETING
+        clusters = live.behind().clusters
+
+        def gone(_: Any) -> None:
+            if backend.clusters.get(name) is cluster:
+                backend.delete_cluster(name)
+                delete_security_group(aws, name)
+
+        if clusters is None:
+            gone(None)
+        else:
+            live.of_cluster(cluster.name, lambda: clusters.delete(cluster.name), gone, _failure(cluster))
+        return ActionResult({"cluster": cluster})
+
+    def _start(self, cluster: Any, version: str, status: str) -> None:
+        """Start the API server, or restart it with a version."""
+        clusters = live.behind().clusters
+        if clusters is None:
+            cluster.version = version
+            return
+        cluster.status = status
+        if status == live.CREATING:
+            cluster.endpoint = cluster.certificate_authority = None
+
+        def ready(endpoint: Any) -> None:
+            if cluster.status == live.DELETING:
+                return
+            cluster.endpoint = endpoint.server
+            cluster.certificate_authority = {"data": endpoint.certificate_authority}
+            cluster.version, cluster.status = version, live.ACTIVE
+
+        made = str(cluster.created_at)
+        live.of_cluster(cluster.name, lambda: clusters.create(cluster.name, version, made), ready, _failure(cluster))
+
+    # -- node groups ---------------------------------------------------------------------------------------------------
+
+    def create_nodegroup(self) -> ActionResult:
+        answer = super().create_nodegroup()
+        group = self._group()
+        template = self._template(group, new=True)
+        # Moto has defaults of 2021 for these, and ignores the rest.
+        group.instance_types = self._get_param("instanceTypes") or (
+            None if (template or {}).get("InstanceType") else [_DEFAULT_TYPE]
+        )
+        group.disk_size = self._get_param("diskSize") or (None if template else 20)
+        group.release_version, group.remote_access = self._get_param("releaseVersion"), self._get_param("remoteAccess")
+        group.version = self._get_param("version") or self.cluster().version
+        group.update_config = self._get_param("updateConfig") or {"maxUnavailable": 1}
+        group.node_repair_config = self._get_param("nodeRepairConfig")
+        self._follow(group, live.CREATING, template)
+        return answer
+
+    def update_nodegroup_config(self) -> ActionResult:
+        answer = super().update_nodegroup_config()
+        group = self._group()
+        self._follow(group, live.UPDATING, self._template(group))
+        return self._kept(answer, group)
+
+    def update_nodegroup_version(self) -> ActionResult:
+        group = self._group()
+        group.version = self._get_param("version") or group.version
+        if self._get_param("launchTemplate"):
+            # Named by ID or by name; EKS answers with both.
+            group.launch_template = {**(group.launch_template or {}), **self._get_param("launchTemplate")}
+        self._follow(group, live.UPDATING, self._template(group))
+        return self._updated("VersionUpdate")
+
+    def delete_nodegroup(self) -> ActionResult:
+        group, backend = self._group(), self.eks_backend
+        nodes, cluster, name = live.behind().nodes, group.cluster_name, group.nodegroup_name
+        group.status = live.DELETING
+
+        def gone(_: Any) -> None:
+            if name in backend.clusters[cluster].nodegroups:
+                backend.delete_nodegroup(cluster, name)
+
+        if nodes is None:
+            gone(None)
+        else:
+            live.of_group(cluster, name, lambda: nodes.node_group_deleted(cluster, name), gone, _failure(group))
+        return ActionResult({"nodegroup": group})
+
+    def _group(self) -> Any:
+        return self.eks_backend.describe_nodegroup(self._get_param("name"), self._get_param("nodegroupName"))
+
+    def _template(self, group: Any, *, new: bool = False) -> Mapping[str, Any] | None:
+        """The data of its launch template; a new group whose template does not exist is taken back."""
+        try:
+            return capacity.in_use(self._aws(), group.launch_template)
+        except AwsError as error:
+            if new:
+                self.eks_backend.delete_nodegroup(group.cluster_name, group.nodegroup_name)
+            raise _as_answer(error) from error
+
+    def _follow(self, group: Any, status: str, template: Mapping[str, Any] | None) -> None:
+        """Let the nodes follow the group."""
+        nodes = live.behind().nodes
+        if nodes is None:
+            return
+        group.status = status
+        inputs, cluster, name = inputs_of(group), group.cluster_name, group.nodegroup_name
+
+        def ready(_: Any) -> None:
+            if group.status != live.DELETING:
+                group.status = live.ACTIVE
+
+        def work() -> None:
+            nodes.node_group_changed(cluster, name, inputs, template)
+
+        live.of_group(cluster, name, work, ready, _failure(group, "CREATE_FAILED"))
+
+    # -- updates -------------------------------------------------------------------------------------------------------
+
+    def describe_update(self) -> ActionResult:
+        cluster, id = self.cluster(), self._get_param("updateId")
+        update = contents(cluster).updates.get(id)
+        if update is None:
+            msg = f"No update found for ID: {id}"
+            raise ResourceNotFoundException(clusterName=cluster.name, message=msg)
+        group = cluster.nodegroups.get(self._get_param("nodegroupName"))
+        status = (group or cluster).status
+        states = {live.ACTIVE: "Successful", live.FAILED: "Failed", "CREATE_FAILED": "Failed"}
+        return ActionResult({"update": {**update, "status": states.get(status, "InProgress")}})
+
+    def list_updates(self) -> ActionResult:
+        return ActionResult({"updateIds": list(contents(self.cluster()).updates)})
+
+    def _updated(self, kind: str) -> ActionResult:
+        return ActionResult({"update": contents(self.cluster()).updated(kind)})
+
+    def _kept(self, answer: ActionResult, group: Any) -> ActionResult:
+        update: Any = answer.result
+        contents(self.eks_backend.describe_cluster(group.cluster_name)).updates[update["update"]["id"]] = update[
+            "update"
+        ]
+        return answer
+
+    # -- tags ----------------------------------------------------------------------------------------------------------
+
+    def tag_resource(self) -> ActionResult:
+        tags = self._tags()
+        if tags is None:
+            return super().tag_resource()
+        tags.update(self._get_param("tags"))
+        return ActionResult({})
+
+    def untag_resource(self) -> ActionResult:
+        tags = self._tags()
+        if tags is None:
+            return super().untag_resource()
+        # Moto's parser of parameters keeps one value of a repeated one.
+        keys = self.querystring["tagKeys"]
+        for key in keys:
+            tags.pop(key, None)
+        return ActionResult({})
+
+    def list_tags_for_resource(self) -> ActionResult:
+        tags = self._tags()
+        return super().list_tags_for_resource() if tags is None else ActionResult({"tags": tags})
+
+    def _tags(self) -> dict[str, str] | None:
+        arn = self._get_param("resourceArn")
+        for cluster in self.eks_backend.clusters.values():
+            found: dict[str, str] | None = cluster.tags if cluster.arn == arn else contents(cluster).tagged(arn)
+            groups = (group.tags for group in cluster.nodegroups.values() if group.arn == arn)
+            if (found := found if found is not None else next(groups, None)) is not None:
+                return found
+        return None
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def _aws(self) -> Aws:
+        return Aws(live.behind().clients, self.region, self.current_account)
+
+
+class ScalingOperations(AutoScalingResponse):
+    """Tags of the Auto Scaling groups of node groups, which moto does not have: they describe nodes to autoscalers."""
+
+    def create_or_update_tags(self) -> ActionResult:
+        return self._tag(self._get_param("Tags", []), "create_or_update_tags", deleted=False)
+
+    def delete_tags(self) -> ActionResult:
+        return self._tag(self._get_params().get("Tags", []), "delete_tags", deleted=True)
+
+    def _tag(self, tags: list[dict[str, Any]], operation: str, *, deleted: bool) -> ActionResult:
+        own = self.autoscaling_backend.autoscaling_groups
+        known = {*own, *self._of_node_groups()}
+        if missing := [one["ResourceId"] for one in tags if one["ResourceId"] not in known]:
+            code, msg = "ValidationError", f"AutoScalingGroup name not found - {missing[0]}"
+            raise Refused(code, msg)
+        if others := [one for one in tags if one["ResourceId"] in own]:
+            getattr(self.autoscaling_backend, operation)(others)
+        nodes = live.behind().nodes
+        for one in tags:
+            if nodes is not None and one["ResourceId"] not in own:
+                nodes.asg_tag_changed(one["ResourceId"], one["Key"], None if deleted else one.get("Value", ""))
+        return EmptyResult()
+
+    def _of_node_groups(self) -> set[str]:
+        clusters = eks_backends[self.current_account][self.region].clusters.values()
+        groups = (group for cluster in clusters for group in cluster.nodegroups.values())
+        resources: Iterator[Any] = (group.resources for group in groups)
+        return {one["name"] for each in resources for one in each["autoScalingGroups"]}
+
+
+def inputs_of(group: Any) -> dict[str, Any]:
+    """A node group of moto in the spelling of pulumi_aws, as the observer of nodes takes it."""
+    given = {
+        "amiType": group.ami_type,
+        "capacityType": group.capacity_type,
+        "clusterName": group.cluster_name,
+        "diskSize": group.disk_size,
+        "instanceTypes": group.instance_types,
+        "labels": dict(group.labels),
+        "launchTemplate": dict(group.launch_template) if group.launch_template else None,
+        "nodeGroupName": group.nodegroup_name,
+        "nodeRoleArn": group.node_role,
+        "scalingConfig": dict(group.scaling_config),
+        "subnetIds": list(group.subnets),
+        "taints": [dict(one) for one in group.taints],
+        "version": group.version,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _failure(item: Any, status: str = live.FAILED) -> Any:
+    """Sets an object's status and the reason, where EKS says it."""
+
+    def failed(reason: str) -> None:
+        item.status = status
+        item.health = {"issues": [{"code": "InternalFailure", "message": reason}]}
+
+    return failed
+
+
+class Refused(ServiceException):
+    """An answer with a code of the service: moto looks for one of its own classes in the module of the class."""
+
+
+def _as_answer(error: AwsError) -> Refused:
+    return Refused(error.code if error.operation.startswith("eks") else _BAD, error.text)
+
+
+def _logging(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """All types of logs, as enabled or not; a request names some of them."""
+    states = {
+        name: part["enabled"]
+        for parts in (before, wanted)
+        for part in parts.get("clusterLogging") or ()
+        for name in part.get("types") or ()
+    }
+    parts = [{"types": [name for name in states if states[name] is on], "enabled": on} for on in (True, False)]
+    return {"clusterLogging": [part for part in parts if part["types"]]}
+
+
+def _issuer(aws: Aws, cluster: str) -> str:
+    digest = hashlib.sha256(f"{aws.account}/{aws.region}/{cluster}".encode()).hexdigest()[:32].upper()
+    return f"https://oidc.eks.{aws.region}.amazonaws.com/id/{digest}"
+
+
+# The group that EKS assigns to the control plane's interfaces and to managed nodes, which may reach each other.
+
+
+def _security_groups(aws: Aws, cluster: str) -> list[dict[str, Any]]:
+    mine = [{"Name": f"tag:{_OWNER_TAG}", "Values": [cluster]}]
+    return list(aws.call("ec2", "describe_security_groups", Filters=mine)["SecurityGroups"])
+
+
+def make_security_group(aws: Aws, cluster: str, subnets: list[str]) -> dict[str, str]:
+    """Make it; its ID and its VPC's, as a cluster has them. Raises AwsError if the subnets do not exist."""
+    if not subnets:
+        operation, code, msg = "eks create_cluster", _BAD, "subnetIds must not be empty"
+        raise AwsError(operation, code, msg)
+    vpc = aws.call("ec2", "describe_subnets", SubnetIds=subnets)["Subnets"][0]["VpcId"]
+    digits = int(hashlib.sha256(f"{aws.account}/{aws.region}/{cluster}".encode()).hexdigest()[:8], 16)
+    name = f"eks-cluster-sg-{cluster}-{digits}"
+    owner = [{"Key": _OWNER_TAG, "Value": cluster}, {"Key": "Name", "Value": name}]
+    group = aws.call(
+        "ec2",
+        "create_security_group",
+        GroupName=name,
+        Description="EKS created security group applied to ENI that is attached to EKS Control Plane master nodes, "
+        "as well as any managed workloads.",
+        VpcId=vpc,
+        TagSpecifications=[{"ResourceType": "security-group", "Tags": owner}],
+    )["GroupId"]
+    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
+    aws.call("ec2", "authorize_security_group_ingress", GroupId=group, IpPermissions=itself)
+    return {"clusterSecurityGroupId": group, "vpcId": vpc}
+
+
+def delete_security_group(aws: Aws, cluster: str) -> None:
+    """Delete it, unless something uses it: EKS leaves it then, and its VPC can't be deleted."""
+    for group in _security_groups(aws, cluster):
+        try:
+            aws.call("ec2", "delete_security_group", GroupId=group["GroupId"])
+        except AwsError as error:
+            if error.code != "DependencyViolation":
+                raise

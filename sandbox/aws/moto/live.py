@@ -1,0 +1,154 @@
+"""What runs behind the objects of EKS: API servers and nodes follow from what is in moto, whoever put it there.
+
+An operation that starts or stops something answers at once, with a status such as `CREATING`, as EKS does. The work
+goes on in a thread, and sets the status when it is done.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from sandbox.errors import SandboxError
+from sandbox.ports import Clusters, NodeObserver
+from sandbox.rpc.errors import ProviderError
+
+if TYPE_CHECKING:
+    from sandbox.aws.client import Clients
+
+LOG = logging.getLogger(__name__)
+
+# One request at a time.
+#
+# Moto isn't made for threads: a list fails with "dictionary changed size during iteration" while another thread creates
+# an object (moto 5.2.5, 2026-11). The engine makes 16 calls at once; all of them wait for one interpreter anyway. The
+# thread that holds the lock may ask again: some services of moto call others.
+
+_LOCK: Final = threading.RLock()
+_HOLDER = threading.local()
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """Moto's memory belongs to this thread alone meanwhile."""
+    with _LOCK:
+        depth = getattr(_HOLDER, "depth", 0)
+        _HOLDER.depth = depth + 1
+        try:
+            yield
+        finally:
+            _HOLDER.depth = depth
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Where the work is done; without the ports, clusters and node groups are objects of moto alone."""
+
+    clients: Clients
+    clusters: Clusters | None = None
+    nodes: NodeObserver | None = None
+
+
+_behind: Behind | None = None
+
+
+def attach(behind: Behind | None) -> Behind | None:
+    """Say who starts what is behind the objects of EKS from now on; returns who did before. Moto has one memory in a
+    process, so it is one."""
+    global _behind
+    before, _behind = _behind, behind
+    return before
+
+
+def behind() -> Behind:
+    """Who starts it. Raises RuntimeError before `attach`."""
+    if _behind is None:
+        msg = "nothing is attached to EKS: moto was not started by sandbox.aws.moto.server"
+        raise RuntimeError(msg)
+    return _behind
+
+
+# Work, and who waits for it.
+
+CREATING: Final = "CREATING"
+UPDATING: Final = "UPDATING"
+DELETING: Final = "DELETING"
+ACTIVE: Final = "ACTIVE"
+FAILED: Final = "FAILED"
+ANSWER_SECONDS: Final = 20.0
+"""How long an answer about an object waits for work on it. AWS's waiters look every 30 s (botocore, eks/2017-11-01/
+waiters-2.json), which here would be most of the time that a cluster takes; clients give up after 60 s (`read_timeout`).
+"""
+_PARALLEL_STARTS: Final = 4
+_DESCRIBED: Final = re.compile(r"/clusters/(?P<cluster>[^/]+)(/node-groups/(?P<group>[^/]+)|/updates/[^/]+)?")
+
+Key = tuple[str, str]
+"""A cluster's name, and that of a node group in it; empty for the cluster itself."""
+
+_servers: Final = ThreadPoolExecutor(_PARALLEL_STARTS, thread_name_prefix="eks-clusters")
+_groups: Final = ThreadPoolExecutor(1, thread_name_prefix="eks-nodes")
+"""One thread: what happens to a group happens in its order."""
+_pending: Final[dict[Key, Future[None]]] = {}
+
+
+def of_cluster(name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]) -> None:
+    """Work on a cluster; then one of the functions is called with moto's lock held: with what the work returned, or
+    why it failed."""
+    _begin(_servers, (name, ""), work, done, failed)
+
+
+def of_group(
+    cluster: str, name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]
+) -> None:
+    """The same for a node group."""
+    _begin(_groups, (cluster, name), work, done, failed)
+
+
+def _begin(
+    pool: ThreadPoolExecutor,
+    key: Key,
+    work: Callable[[], Any],
+    done: Callable[[Any], None],
+    failed: Callable[[str], None],
+) -> None:
+    def run() -> None:
+        try:
+            result = work()
+        except Exception as error:
+            if not isinstance(error, (SandboxError, ProviderError)):
+                LOG.exception("work on %s failed", "/".join(filter(None, key)))
+            reason = str(error) or type(error).__name__
+            with turn():
+                failed(reason)
+        else:
+            with turn():
+                done(result)
+
+    future = pool.submit(run)
+    _pending[key] = future
+
+    def forget(ended: Future[None]) -> None:
+        if _pending.get(key) is ended:
+            _pending.pop(key, None)
+
+    future.add_done_callback(forget)
+
+
+def settled(environ: Mapping[str, Any]) -> None:
+    """Wait until work on what a request describes is done, or for `ANSWER_SECONDS`; at once for other requests."""
+    if environ.get("REQUEST_METHOD") != "GET" or getattr(_HOLDER, "depth", 0):
+        return
+    match = _DESCRIBED.fullmatch(str(environ.get("PATH_INFO", "")))
+    if match is None:
+        return
+    name, group = match["cluster"], match["group"] or ""
+    keys = (
+        [(name, group)] if group or "/updates/" not in match[0] else [key for key in list(_pending) if key[0] == name]
+    )
+    wait([found for key in keys if (found := _pending.get(key)) is not None], ANSWER_SECONDS)

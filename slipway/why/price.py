@@ -1,0 +1,127 @@
+"""What a workload costs before it exists: the nodes that its pods start, until its deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Final
+
+from components.admission import kinds
+from components.workloads.checks.fit import need
+from components.workloads.target import Target
+from slipway.why import file
+from slipway.why.bundle import Object
+from slipway.why.podsets import PodSet, podsets
+from spec.catalog.prices import HOURS_PER_MONTH
+from spec.pricing.pods import StartedNode, nodes_for
+from spec.settings import Platform
+from spec.settings.pools import Role
+
+_HOUR: Final = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """The most that a workload adds to the bill, if no node has room for its pods.
+
+    Attributes:
+        nodes: Number and type of the nodes of each group of pods, with their pool.
+        hourly: USD an hour while all its pods run.
+        seconds: Longest time that it runs, all attempts together; None without a deadline.
+        idle_seconds: How long an empty node is kept afterwards.
+        day: Date of the oldest price.
+    """
+
+    nodes: tuple[str, ...]
+    hourly: Decimal
+    seconds: int | None
+    idle_seconds: int
+    day: str
+
+    @property
+    def most(self) -> Decimal | None:
+        """USD until its deadline and the end of its nodes; None without a deadline."""
+        return None if self.seconds is None else self.hourly * (self.seconds + self.idle_seconds) / _HOUR
+
+    @property
+    def numbers(self) -> dict[str, str]:
+        """Its amounts in USD, by name."""
+        most = {} if self.most is None else {"usdAtMost": _usd(self.most)}
+        return {"usdPerHour": _usd(self.hourly), **most}
+
+    @property
+    def text(self) -> str:
+        """One sentence."""
+        hourly = f"{' and '.join(self.nodes)}: {_usd(self.hourly)} USD an hour (prices of {self.day})"
+        if self.most is None or self.seconds is None:
+            return f"{hourly}, {_usd(self.hourly * HOURS_PER_MONTH, 0)} a month; it has no deadline"
+        idle = f" and {self.idle_seconds // 60} min of an empty node" if self.idle_seconds else ""
+        return f"{hourly}, at most {_usd(self.most)} USD for {Decimal(self.seconds) / _HOUR:.3g} h{idle}"
+
+
+def bound(manifest: Object, target: Target, platform: Platform) -> Bound | None:
+    """What an object costs at most; None if it starts no pods, fits no pool, or a price is unknown.
+
+    Of the pools that its pods may use it takes the one whose nodes cost most: Kueue and the scheduler choose among
+    them by what is free. A node is counted whole, because it runs for the pods, and is shared if there is room.
+    """
+    found = []
+    for group in podsets(manifest):
+        if group.count:
+            dearest = max(
+                _candidates(manifest, group, target, platform), key=lambda one: one[0].hourly * one[1], default=None
+            )
+            if dearest is None or dearest[0].price is None:
+                return None
+            found.append(dearest)
+    if not found:
+        return None
+    return Bound(
+        nodes=tuple(f"{count} x {node.kind} ({node.market}) of pool {pool}" for node, count, pool in found),
+        hourly=sum((node.hourly * count for node, count, _ in found), Decimal(0)),
+        seconds=_longest(manifest),
+        idle_seconds=max(node.idle_seconds for node, _, _ in found),
+        day=str(min(node.price.source.day for node, _, _ in found if node.price)),
+    )
+
+
+def _candidates(
+    manifest: Object, group: PodSet, target: Target, platform: Platform
+) -> Iterator[tuple[StartedNode, int, str]]:
+    """Node, number of nodes and pool, of each pool that the pods may use and the team has a share of."""
+    wanted = need(group.spec)
+    for name, problems in file.usable(str(manifest.get("kind")), manifest, group, target).items():
+        pool = target.pools[name]
+        if not problems and pool.role is not Role.SYSTEM and (target.shares is None or name in target.shares):
+            yield (*nodes_for(pool, platform, wanted, group.count), name)
+
+
+def _longest(manifest: Object) -> int | None:
+    """The deadline, times the attempts of kinds that count it for each attempt (`components.admission.jobs`)."""
+    spec = manifest.get("spec") or {}
+    deadline = max(_deadlines(spec), default=None)
+    if deadline is None:
+        return None
+    attempts = 1
+    if manifest.get("kind") == kinds.RAY_JOB.kind:
+        attempts += int(spec.get("backoffLimit") or 0)
+    elif manifest.get("kind") == kinds.JOB_SET.kind:
+        attempts += int((spec.get("failurePolicy") or {}).get("maxRestarts") or 0)
+    return deadline * attempts
+
+
+def _deadlines(value: Any) -> Iterator[int]:
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            if key == "activeDeadlineSeconds" and isinstance(below, int):
+                yield below
+            else:
+                yield from _deadlines(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _deadlines(below)
+
+
+def _usd(amount: Decimal, places: int = 2) -> str:
+    return f"{amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,}"

@@ -1,0 +1,99 @@
+"""The nodes that a pool starts for pods: their type, their number and their price."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from spec.catalog import prices
+from spec.pools.allocatable import Allocatable, allocatable
+from spec.pools.pool_spec import PoolSpec
+from spec.pricing.model import Line, Pricer
+from spec.pricing.pools import machines, running
+from spec.quantities import CPU, MEMORY, seconds, to_mebibytes
+from spec.settings.capacity import Market
+from spec.settings.platform import Platform
+
+UNKNOWN: Final = Decimal("Infinity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartedNode:
+    """A node that a pool starts.
+
+    Attributes:
+        kind: Instance type.
+        market: Purchase option.
+        running: Nodes that the pool always has, which cost the same with and without the workload.
+        idle_seconds: How long Karpenter keeps it without pods; 0 on a managed group, whose autoscaler decides.
+        price: Lowest, expected and highest price of the node, with source and date; None without a dated price.
+    """
+
+    kind: str
+    market: Market
+    running: int
+    idle_seconds: int
+    price: Line | None
+
+    @property
+    def hourly(self) -> Decimal:
+        """Expected price of the node in USD an hour; infinite if unknown."""
+        return self.price.usual if self.price is not None else UNKNOWN
+
+    def added(self, nodes: int = 1) -> Decimal:
+        """What a workload on so many nodes adds to the bill, USD an hour."""
+        more = max(0, nodes - self.running)
+        return more * self.hourly if more else Decimal(0)
+
+
+def started(spec: PoolSpec, platform: Platform, cpu_millis: int, memory_mib: int) -> StartedNode:
+    """The node of a pool for a pod with these requests.
+
+    Karpenter launches the lowest-priced type that fits the pending pods (karpenter.sh, "Concepts", "Scheduling"). EKS
+    tries the types of an on-demand group in their order, and Spot ones by price and capacity (EKS User Guide, "Managed
+    node groups").
+    """
+    pricer = Pricer(prices.book(platform.account.region))
+    one = replace(running(spec, platform), minimum=Decimal(1), typical=Decimal(1), maximum=Decimal(1))
+    fitting = {
+        node.instance_type
+        for node in allocatable(spec)
+        if spec.managed or (node.cpu_millis >= cpu_millis and node.memory_mib >= memory_mib)
+    }
+    found, always = [], spec.settings.min + spec.settings.capacity_buffer
+    idle = 0 if spec.managed else seconds(spec.settings.disruption.consolidate_after)
+    for kind in spec.instance_types:
+        if spec.managed or kind.name in fitting or not fitting:
+            lines = machines(replace(spec, instance_types=(kind,)), one, pricer)
+            price = next((line for line in lines if isinstance(line, Line)), None)
+            found.append(
+                StartedNode(kind=kind.name, market=spec.market, running=always, idle_seconds=idle, price=price)
+            )
+    if spec.managed and spec.market is not Market.SPOT:
+        return found[0]
+    return min(found, key=lambda node: (node.hourly, node.kind))
+
+
+def nodes_for(spec: PoolSpec, platform: Platform, wanted: Mapping[str, Decimal], pods: int) -> tuple[StartedNode, int]:
+    """The node that a pool starts for pods, and the number of such nodes that hold them, each node empty before.
+
+    Args:
+        spec: The pool.
+        platform: The platform, for its Region, use and discounts.
+        wanted: What one pod requests: CPU in vCPUs, memory in bytes, devices.
+        pods: Number of pods that run at the same time.
+    """
+    cpu, memory = int(wanted.get(CPU, 0) * 1000), int(to_mebibytes(str(wanted.get(MEMORY, 0))))
+    node = started(spec, platform, cpu, memory)
+    room = next((one for one in allocatable(spec) if one.instance_type == node.kind), allocatable(spec)[0])
+    return node, -(-pods // max(1, _fitting(room, wanted, cpu, memory)))
+
+
+def _fitting(room: Allocatable, wanted: Mapping[str, Decimal], cpu_millis: int, memory_mib: int) -> int:
+    """Pods that fit on one empty node; they are small enough for at least one."""
+    has = {**{name: Decimal(count) for name, count in room.devices.items()}}
+    asked = {name: amount for name, amount in wanted.items() if name in has and amount}
+    limits = [int(has[name] // amount) for name, amount in asked.items()]
+    limits += [room.cpu_millis // cpu_millis] if cpu_millis else []
+    limits += [room.memory_mib // memory_mib] if memory_mib else []
+    return min(limits, default=1)
