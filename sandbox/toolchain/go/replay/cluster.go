@@ -121,28 +121,34 @@ func (c *cluster) add(pods []*pod) {
 	c.dirty = true
 }
 
-// remove ends pods, and frees what they had.
-func (c *cluster) remove(pods []*pod) {
+// forget ends pods that wait for a node.
+func (c *cluster) forget(pods []*pod) {
 	waited := false
 	for _, p := range pods {
-		p.gone = true
 		if p.planned != nil {
 			must(p.planned.plan.RemovePod(logger, p.object))
 			p.planned = nil
 		}
 		if p.node == nil {
-			waited = true
-			continue
+			p.gone, waited = true, true
 		}
-		if p.node.gone {
-			continue
-		}
-		must(p.node.info.RemovePod(logger, p.object))
-		c.countForTopology(p, false)
-		c.freed(p.node)
 	}
 	if waited {
 		c.waiting = slices.DeleteFunc(c.waiting, func(p *pod) bool { return p.gone })
+	}
+}
+
+// remove ends pods, and frees what they had.
+func (c *cluster) remove(pods []*pod) {
+	c.forget(pods)
+	for _, p := range pods {
+		if p.node == nil || p.gone || p.node.gone {
+			continue
+		}
+		p.gone = true
+		must(p.node.info.RemovePod(logger, p.object))
+		c.countForTopology(p, false)
+		c.freed(p.node)
 	}
 	c.dirty = true
 }

@@ -21,7 +21,6 @@ type input struct {
 	Until *float64 `json:"until"`
 	// MaxWallSeconds ends the replay after this much real time; zero: never.
 	MaxWallSeconds float64 `json:"maxWallSeconds"`
-	Seed           uint64  `json:"seed"`
 	Kueue          struct {
 		Configuration json.RawMessage   `json:"configuration"`
 		Objects       []json.RawMessage `json:"objects"`

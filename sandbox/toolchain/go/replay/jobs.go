@@ -28,6 +28,10 @@ import (
 
 const jobsModel = "model: all pods run for the given duration; checks of admission are ready at once"
 
+// deletion is the least time from an eviction until the quota is free: the job's controller suspends it, and says so.
+// Without it two workloads that preempt each other would do so for ever at one moment.
+const deletion = time.Second
+
 type state int
 
 const (
@@ -128,7 +132,7 @@ func (r *run) newWorkload(spec *jobSpec, number int) (*kueue.Workload, error) {
 func (r *run) submit(j *job) {
 	j.state = queued
 	r.counts.Submitted++
-	r.say(event{Kind: "submitted", Job: j.spec.Name})
+	r.tell(j, event{Kind: "submitted"})
 	w := j.workload.DeepCopy()
 	w.CreationTimestamp = metav1.NewTime(time.Now().Add(time.Duration(r.counts.Submitted%1e6) * time.Microsecond))
 	must(r.control.store.Create(r.ctx, w))
@@ -172,12 +176,14 @@ func (r *run) mayRefuse(j *job, w *kueue.Workload, condition *metav1.Condition) 
 	}
 }
 
+// refuse says that a job can never run. It is the last event of the job, which stays in the way of others all the same.
 func (r *run) refuse(j *job, message string) {
-	if !j.refused {
-		j.refused = true
-		r.counts.Refused++
-		r.say(event{Kind: "refused", Job: j.spec.Name, Message: message})
+	if j.refused {
+		return
 	}
+	r.tell(j, event{Kind: "refused", Message: message})
+	j.refused = true
+	r.counts.Refused++
 }
 
 // shape is equal for jobs that Kueue answers in the same way at the same moment (its SchedulingEquivalenceHashing).
@@ -195,11 +201,19 @@ func (r *run) echo() {
 	r.new = nil
 }
 
+// tell writes an event of a job.
+func (r *run) tell(j *job, e event) {
+	if !j.refused {
+		e.Job = j.spec.Name
+		r.say(e)
+	}
+}
+
 // waits says why a job waits, when that changes.
 func (r *run) waits(j *job, layer, message string) {
-	if message != "" && message != j.message {
+	if message != "" && message != j.message && j.state != running {
 		j.message = message
-		r.say(event{Kind: "pending", Job: j.spec.Name, Layer: layer, Message: message})
+		r.tell(j, event{Kind: "pending", Layer: layer, Message: message})
 	}
 }
 
@@ -215,10 +229,6 @@ func (r *run) answerChecks(w *kueue.Workload) {
 
 // start makes the pods of an admitted job, with what its flavors add to them.
 func (r *run) start(j *job, w *kueue.Workload) {
-	if j.refused {
-		j.refused = false
-		r.counts.Refused--
-	}
 	j.state, j.message, j.bound, j.pods = starting, "", 0, nil
 	flavors := map[string]map[string]string{}
 	for i := range w.Status.Admission.PodSetAssignments {
@@ -228,7 +238,7 @@ func (r *run) start(j *job, w *kueue.Workload) {
 			flavors[string(assignment.Name)][string(name)] = string(flavor)
 		}
 	}
-	r.say(event{Kind: "admitted", Job: j.spec.Name, Flavors: flavors})
+	r.tell(j, event{Kind: "admitted", Flavors: flavors})
 	for i := range w.Status.Admission.PodSetAssignments {
 		assignment := &w.Status.Admission.PodSetAssignments[i]
 		set := &w.Spec.PodSets[i]
@@ -281,7 +291,7 @@ func (r *run) placed(j *job) {
 	for i, p := range j.pods {
 		names[i] = p.node.name
 	}
-	r.say(event{Kind: "running", Job: j.spec.Name, Nodes: names})
+	r.tell(j, event{Kind: "running", Nodes: names})
 	r.ready(j, true)
 	life := j.life
 	r.after(seconds(j.spec.Duration)-j.kept, func() {
@@ -316,7 +326,7 @@ func (r *run) finish(j *job) {
 	j.life++
 	r.counts.Running--
 	r.counts.Finished++
-	r.say(event{Kind: "finished", Job: j.spec.Name})
+	r.tell(j, event{Kind: "finished"})
 	r.cluster.remove(j.pods)
 	must(workloadfinish.Finish(r.ctx, r.control.store, w, kueue.WorkloadFinishedReasonSucceeded, "Job finished successfully", clock.RealClock{}))
 }
@@ -335,7 +345,9 @@ func (r *run) interrupt(j *job) float64 {
 	}
 	j.state, j.message = stopping, ""
 	j.life++
-	r.evictions++
+	if !j.refused {
+		r.evictions++
+	}
 	return round(lost.Seconds(), 6)
 }
 
@@ -344,7 +356,7 @@ var preemptor = regexp.MustCompile(`\(UID: workload-(\d+),`)
 // evict follows an eviction by Kueue: pods get their grace period, then the quota is free.
 func (r *run) evict(j *job, w *kueue.Workload) {
 	condition := meta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted)
-	e := event{Kind: "evicted", Job: j.spec.Name, Reason: condition.Reason, Message: condition.Message}
+	e := event{Kind: "evicted", Reason: condition.Reason, Message: condition.Message}
 	if preempted := meta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadPreempted); preempted != nil && condition.Reason == kueue.WorkloadEvictedByPreemption {
 		e.Cause = preempted.Reason
 	}
@@ -355,13 +367,15 @@ func (r *run) evict(j *job, w *kueue.Workload) {
 		e.By = &r.jobs[number].spec.Name
 	}
 	e.LostSeconds = ptr.To(r.interrupt(j))
-	r.say(e)
-	grace := time.Duration(0)
+	r.tell(j, e)
+	// Pods that wait are gone with the next look of their controller, those that run after their grace period.
+	grace := deletion
 	for _, p := range j.pods {
 		if p.node != nil {
-			grace = seconds(j.spec.GracePeriod)
+			grace = max(deletion, seconds(j.spec.GracePeriod))
 		}
 	}
+	r.cluster.forget(j.pods)
 	life := j.life
 	r.after(grace, func() {
 		if j.life == life {

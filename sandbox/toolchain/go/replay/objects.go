@@ -85,7 +85,7 @@ func decode(decoder runtime.Decoder, raw json.RawMessage) (client.Object, error)
 // configuration reads Kueue's configuration as its manager does: strict, and with upstream's defaults.
 func configuration(scheme *runtime.Scheme, raw json.RawMessage) (*config.Configuration, error) {
 	found := &config.Configuration{}
-	if len(raw) == 0 || string(raw) == "null" {
+	if text := string(raw); text == "" || text == "null" || text == "{}" {
 		scheme.Default(found)
 		return found, nil
 	}
@@ -118,6 +118,9 @@ func readPlatform(scheme *runtime.Scheme, in *input) (*platform, error) {
 	}{{"kueue", in.Kueue.Objects}, {"cluster", in.Cluster.Objects}} {
 		for i, raw := range part.objects {
 			o, err := decode(decoder, raw)
+			if runtime.IsNotRegisteredError(err) && part.name == "cluster" {
+				continue // a kind that nothing here reads, as Karpenter's
+			}
 			if err != nil {
 				return nil, fmt.Errorf("input: %s.objects[%d]: %w", part.name, i, err)
 			}
@@ -141,7 +144,9 @@ func readPlatform(scheme *runtime.Scheme, in *input) (*platform, error) {
 			case *corev1.Namespace:
 				p.namespaces = append(p.namespaces, o)
 			default:
-				return nil, fmt.Errorf("input: %s.objects[%d]: the engine reads no %T", part.name, i, o)
+				if part.name == "kueue" {
+					return nil, fmt.Errorf("input: kueue.objects[%d]: the engine reads no %T", i, o)
+				}
 			}
 		}
 	}

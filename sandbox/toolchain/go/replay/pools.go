@@ -28,6 +28,7 @@ type pool struct {
 	Weight                  int                 `json:"weight"`
 	LaunchSeconds           float64             `json:"launchSeconds"`
 	ConsolidateAfterSeconds *float64            `json:"consolidateAfterSeconds"`
+	ConsolidationPolicy     string              `json:"consolidationPolicy"`
 	ExpireAfterSeconds      *float64            `json:"expireAfterSeconds"`
 	WarmNodes               int                 `json:"warmNodes"`
 	Offerings               []*offering         `json:"offerings"`
@@ -180,9 +181,7 @@ func (c *cluster) sayNode(n *node, state, reason string) {
 // arrive makes a node ready.
 func (c *cluster) arrive(n *node) {
 	n.ready = true
-	for _, p := range n.plan.Pods {
-		must(n.plan.RemovePod(logger, p.GetPod()))
-	}
+	n.plan = framework.NewNodeInfo()
 	for _, p := range c.waiting {
 		if p.planned == n {
 			p.planned = nil

@@ -107,7 +107,7 @@ func (r *run) begin() {
 
 // loop lets one moment after the other pass, until nothing is left to happen.
 func (r *run) loop() {
-	for len(r.agenda) > 0 && r.counts.Finished < len(r.jobs) {
+	for len(r.agenda) > 0 && r.counts.Finished+r.counts.Refused < len(r.jobs) {
 		if reason := cut.Load(); reason != nil {
 			r.reason = reason
 			return
