@@ -131,7 +131,7 @@ def test_outputs_may_be_others_than_the_samples_where_the_settings_give_outputs(
 def test_settings_that_the_base_does_not_know_are_compared_as_before_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both codes render the stack file of the base then, and a reviewer is told."""
+    """Both codes render the stack file of the base then, and a reviewer reads it."""
     before = Baseline(name="main (1a2b)", resources=tuple(map(as_data, recorded("dev"))))
 
     def baseline(_project: Project, _stack: str, _ref: str, settings: Path | None = None) -> Baseline:
@@ -146,7 +146,7 @@ def test_settings_that_the_base_does_not_know_are_compared_as_before_them(
     assert "addons.newer: unknown" in given.note
 
 
-def test_without_a_rendering_of_the_base_a_reviewer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_rendering_of_the_base_a_reviewer_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policies, "baseline", lambda *_: Baseline(name="main (1a2b)", problem="it ends with 1"))
     given = policies.given_by(Project(tmp_path), "dev", "main")
     assert (given.program, given.settings) == (None, None)
