@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import pulumi
@@ -113,16 +114,28 @@ def policy(rule: Rule, context: StackContext) -> dict[str, Any]:
     }
 
 
-def binding(rule: Rule, action: Action) -> dict[str, Any]:
-    """The ValidatingAdmissionPolicyBinding for team namespaces, with an action other than `off`."""
+def binding(rule: Rule, action: Action, *, only: Sequence[str] = (), without: Sequence[str] = ()) -> dict[str, Any]:
+    """The ValidatingAdmissionPolicyBinding for team namespaces, with an action other than `off`.
+
+    Args:
+        rule: The rule.
+        action: Its action.
+        only: Teams in whose namespaces it has this action; all if empty.
+        without: Teams that have another.
+    """
+    selected: list[dict[str, Any]] = [
+        {"key": TEAM, "operator": "In", "values": list(only)} if only else {"key": TEAM, "operator": "Exists"}
+    ]
+    if without:
+        selected.append({"key": TEAM, "operator": "NotIn", "values": list(without)})
     return {
         "apiVersion": API,
         "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": policy_name(rule)},
+        "metadata": {"name": f"{action}-{policy_name(rule)}" if only else policy_name(rule)},
         "spec": {
             "policyName": policy_name(rule),
             "validationActions": ACTIONS[action],
-            "matchResources": {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}},
+            "matchResources": {"namespaceSelector": {"matchExpressions": selected}},
         },
     }
 
@@ -205,8 +218,17 @@ def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, 
     found = {}
     for rule in rules(context):
         action = settings.of(rule.name)
+        others: dict[Action, list[str]] = {}
+        for team in sorted(settings.teams):
+            if settings.of_team(rule.name, team) is not action:
+                others.setdefault(settings.of_team(rule.name, team), []).append(team)
+        if {action, *others} == {Action.OFF}:
+            continue
+        found[rule.name] = policy(rule, context)
         if action is not Action.OFF:
-            found[rule.name] = policy(rule, context)
-            found[f"{rule.name}-binding"] = binding(rule, action)
-    on = [rule for rule in rules(context) if settings.of(rule.name) is not Action.OFF]
+            found[f"{rule.name}-binding"] = binding(rule, action, without=sorted(chain(*others.values())))
+        for other, teams in others.items():
+            if other is not Action.OFF:
+                found[f"{rule.name}-binding-{other}"] = binding(rule, other, only=teams)
+    on = [rule for rule in rules(context) if rule.name in found]
     return found | (defaults.manifests(on, context) if settings.defaults else {})

@@ -193,4 +193,38 @@ COMPLETE = StackRule(
 )
 
 
-RULES = (PSS_ENFORCED, AS_GIVEN, COMPLETE)
+SECURITY: Final = (
+    "host-access", "controller-reference", "queue-start", "queue-metadata", "priority-class", "node-selection",
+    "volume-sources", "external-ips", "ingress-scope", "trigger-scope", "monitor-files", "monitor-scope",
+    "workflow-locks", "workflow-scope", "device-variables", "team-labels",
+)  # fmt: skip
+"""Rules without which a team reaches nodes, data, quota or costs of others."""
+
+
+def _softened(one: Resource, context: Context) -> Iterator[Violation]:
+    rule = (one["spec"]["policyName"].text() or "").removesuffix(_OURS)
+    actions = one["spec"]["validationActions"]
+    given = actions.items() if actions.known else []
+    if rule in context.settings["rules"] and given and all(each.is_not("Deny") for each in given):
+        yield violation(actions)
+
+
+SECURITY_DENIES = ResourceRule(
+    name="admission-security-denies",
+    title="Admission rules that separate teams deny",
+    types=(ADMISSION_BINDING,),
+    severity=Severity.CRITICAL,
+    levels=Levels("A/A/M"),
+    why="A rule that warns admits a pod that reaches its node, the data or the quota of another team.",
+    fix="Set the rule to `deny` in `admission`, for every team; rules about jobs, images and GPUs may warn.",
+    settings={
+        "rules": Setting(
+            asks="rules that have to deny",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(sorted(SECURITY)),
+        )
+    },
+    checks={"action": Check("must be Deny", _softened)},
+)
+
+RULES = (PSS_ENFORCED, AS_GIVEN, COMPLETE, SECURITY_DENIES)

@@ -19,7 +19,7 @@ from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from spec.jobs import GATE, QUEUE
 from spec.settings.admission import Action, Admission
-from spec.teams.labels import PRIORITIES
+from spec.teams.labels import PRIORITIES, TEAM
 
 USER: Final = "slipway-why"
 """Name of the member of a team who would create the object."""
@@ -54,7 +54,7 @@ def violations(manifest: Object, target: Target, settings: Admission) -> Iterato
     """
     served = as_served(manifest, target)
     for rule in every_rule(context_of(target, settings)):
-        action = settings.of(rule.name)
+        action = settings.of_team(rule.name, target.labels.get(TEAM, ""))
         for one in _checked(rule, served) if action is not Action.OFF else ():
             message = denied(rule, one, target)
             if message is not None:

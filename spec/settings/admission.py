@@ -4,8 +4,9 @@ from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
-from spec.settings.base import Model
+from spec.settings.base import Model, Name
 
 
 class Action(StrEnum):
@@ -78,6 +79,8 @@ class Admission(Model):
     """The spec of an object has at most 256 KiB."""
     team_labels: Action = Action.DENY
     """A pod has the team, project and cost center of its namespace, or no labels for them."""
+    teams: dict[Name, dict[str, Action]] = Field(default_factory=dict)
+    """Other actions in the namespaces of a team, by rule: `{vision: {jobBounds: audit}}`."""
     defaults: bool = True
     """Fill in fields that a rule asks for and that are absent, such as the deadline of a job, from Kubernetes 1.36. A
     warning and the annotation `platform.slipway/defaults` show what was filled in."""
@@ -89,3 +92,7 @@ class Admission(Model):
         """Action of a rule, named in kebab-case."""
         action: Action = getattr(self, rule.replace("-", "_"))
         return action
+
+    def of_team(self, rule: str, team: str) -> Action:
+        """Its action in the namespaces of a team."""
+        return self.teams.get(team, {}).get(to_camel(rule.replace("-", "_")), self.of(rule))

@@ -98,6 +98,7 @@ CHECKS: Final = (
     Check(cost.use_of_what_is_there, ("cost", "network", "storage", "addons")),
     Check(addons.relations, ("addons",)),
     Check(addons.one_source, ("charts",)),
+    Check(teams.admission_known, ("teams", "admission")),
     Check(teams.members_admitted, ("teams", "account", "cluster")),
     Check(teams.namespaces_own, ("teams",)),
     Check(teams.places_own, ("teams",)),

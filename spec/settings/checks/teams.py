@@ -8,12 +8,15 @@ from itertools import chain
 from math import ceil
 from typing import Final
 
+from pydantic.alias_generators import to_camel
+
 from spec.catalog import names as limits
 from spec.catalog import prices, regions
 from spec.catalog.software import SOFTWARE
 from spec.naming import physical_length
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import Kueue
+from spec.settings.admission import Action, Admission
 from spec.settings.checks.base import Context
 from spec.settings.checks.machines import known_types
 from spec.settings.checks.names import PROJECT
@@ -41,6 +44,20 @@ RESERVED: Final = frozenset(
 """Namespaces of the cluster and of add-ons, installed or not, so that an add-on can be installed later."""
 PLACES: Final = frozenset({"mlflow"})
 """Prefixes of add-ons in the buckets of teams (`components.addons.mlflow.values`), installed or not as above."""
+
+
+def admission_known(_context: Context, teams: Teams, admission: Admission) -> Iterator[Problem]:
+    """Actions of teams are for rules and teams that exist."""
+    rules = [to_camel(name) for name, field in Admission.model_fields.items() if field.annotation is Action]
+    for team, actions in admission.teams.items():
+        if team not in teams:
+            rule = "a team with actions of its own must be one of the stack"
+            yield Problem(f"admission.teams.{team}", rule, team, f"Use one of {', '.join(sorted(teams)) or 'no team'}.")
+        for name in actions:
+            if name not in rules:
+                near = get_close_matches(name, rules, 1) or ["jobBounds"]
+                path = f"admission.teams.{team}.{name}"
+                yield Problem(path, "it must be an admission rule", name, f"Write it like {near[0]}.")
 
 
 def members_admitted(_context: Context, teams: Teams, account: Account, cluster: Cluster) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ import pulumi
 
 from components.admission import Admission, AdmissionArgs
 from components.composition.boundaries import boundaries
+from policies.rules.boundaries import SECURITY
 from spec.settings import load, read_stack
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
@@ -128,3 +129,25 @@ def test_the_example_of_kubernetes_1_36_has_defaults_and_the_shipped_stacks_have
         for name, one in {"latest": example, **{name: platform_of(name) for name in NAMES}}.items()
     }
     assert found == {"latest": [MUTATING], **{name: [] for name in NAMES}}
+
+
+def test_a_team_has_an_action_of_its_own() -> None:
+    teams = {"vision": {"jobBounds": Action.AUDIT, "imageTag": Action.OFF}, "language": {"jobBounds": Action.AUDIT}}
+    found = {name: one.inputs["spec"] for name, one in record(teams=teams).of(BINDING).items()}
+    own = found["admission-job-bounds-binding-audit"]
+    everyone = {"key": "platform.slipway/team", "operator": "Exists"}
+
+    def selector(spec: Any) -> Any:
+        return spec["matchResources"]["namespaceSelector"]["matchExpressions"]
+
+    assert own["validationActions"] == ["Audit"]
+    assert selector(own) == [{"key": everyone["key"], "operator": "In", "values": ["language", "vision"]}]
+    others = {"key": everyone["key"], "operator": "NotIn", "values": ["language", "vision"]}
+    assert selector(found["admission-job-bounds-binding"]) == [everyone, others]
+    assert selector(found["admission-image-tag-binding"]) == [everyone, {**others, "values": ["vision"]}]
+    assert "admission-image-tag-binding-off" not in found
+    assert selector(found["admission-gpu-pool-binding"]) == [everyone]
+
+
+def test_the_rules_that_have_to_deny_are_rules() -> None:
+    assert set(SECURITY) <= RULES

@@ -18,6 +18,7 @@ def test_every_rule_denies_unless_the_stack_says_otherwise() -> None:
         ({"imageTag": "refuse"}, "admission.imageTag", "deny"),
         ({"imageTags": "deny"}, "admission.imageTags", "imageTag"),
         ({"maxReplicas": 0}, "admission.maxReplicas", "1"),
+        ({"teams": {"vison": {}}}, "admission.teams.vison", "no team"),
     ],
 )
 def test_an_invalid_setting_is_refused_with_a_fix(admission: dict[str, object], path: str, fix: str) -> None:
@@ -29,3 +30,8 @@ def test_an_invalid_setting_is_refused_with_a_fix(admission: dict[str, object], 
 def test_every_rule_denies_by_default() -> None:
     actions = {name for name, field in Admission.model_fields.items() if field.annotation is Action}
     assert {getattr(Admission(), name) for name in actions} == {Action.DENY}
+
+
+def test_an_action_of_a_team_is_for_a_rule() -> None:
+    found = problems(changed({"admission": {"teams": {"vision": {"jobBound": "warn"}}}}))
+    assert "Write it like jobBounds." in [one.fix for one in found if one.path == "admission.teams.vision.jobBound"]
