@@ -94,6 +94,6 @@ kubernetes.apps.v1.Deployment(
     opts=pulumi.ResourceOptions(provider=provider, depends_on=[nodes]),
 )
 # A type that nothing emulates.
-aws.amp.Workspace("metrics", alias="metrics")
+aws.ec2.PlacementGroup("near", strategy="cluster")
 pulumi.export("cluster", cluster.name)
 pulumi.export("password", settings.require("password"))

@@ -2,12 +2,13 @@
 managed-nodegroups-py ends up with (pulumi/pulumi-eks, read 2026-11), and a GPU group whose taint a pod tolerates."""
 
 import json
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
-GROUPS = {
+GROUPS: dict[str, dict[str, Any]] = {
     "simple": {},
     "labelled": {
         "disk_size": 20,
