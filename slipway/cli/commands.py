@@ -366,6 +366,24 @@ _TRY: Final = Command(
         JSON,
     ),
 )
+_REHEARSE: Final = Command(
+    name="rehearse",
+    summary="play scenarios on a stack in the sandbox: workloads over time, events, and what is expected",
+    run="slipway.cli.rehearse:run",
+    epilog="""\
+  slipway rehearse dev                                # every file of scenarios/ for the stack
+  slipway rehearse dev scenarios/spot-reclaim.yaml
+
+The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.md describes the files.
+""",
+    arguments=(
+        positional("stack", "STACK", "name of a stack that is up in the sandbox"),
+        positional(
+            "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
+        ),
+        JSON,
+    ),
+)
 _WHY: Final = Command(
     name="why",
     summary="show what a workload waits for, or would wait for",
@@ -374,12 +392,14 @@ _WHY: Final = Command(
   slipway why job/train -n vision                       # your kubeconfig, as kubectl
   slipway why job/train -n vision --stack dev --sandbox
   slipway why job.yaml --stack prod                     # before submission
+  slipway why job.yaml --stack dev -n vision --fix      # writes deadlines, queue, tolerations into the file
 
 The exit code is 0 if nothing holds it, and 1 if something does. docs/guides/why.md explains the layers.
 """,
     arguments=(
         positional("what", "NAME|FILE", "kind/name as kubectl writes it, a name, or a file of manifests (- for stdin)"),
         option("--stack", "STACK", "name of a stack, for its pools, shares and rules"),
+        switch("--fix", "write what the rules ask for into the file, and say what was changed; needs --stack"),
         OF_SANDBOX,
         option("--namespace -n", "NAMESPACE", "namespace (default: that of the kubeconfig)"),
         JSON,
@@ -555,5 +575,5 @@ _COMPLETION: Final = Command(
 
 COMMANDS: Final = (
     *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, _QUICKSTART,
-    _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _COMPLETION,
+    _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip

@@ -1,0 +1,55 @@
+"""Readers of traces, one file for each format. The format is recognised by the content of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from slipway.replay import jobs
+from slipway.replay.jobs import Trace
+from slipway.replay.readers import kubernetes, openb, prometheus, slurm
+from slipway.replay.text import Source, TraceError
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One format: whether a file is of it, and its trace."""
+
+    recognises: Callable[[Source], bool]
+    read: Callable[[Source], Trace]
+
+
+def _is_csv(source: Source) -> bool:
+    return set(jobs.REQUIRED) <= {name.strip() for name in source.text.partition("\n")[0].split(",")}
+
+
+READERS: Final[Mapping[str, Reader]] = {
+    "csv": Reader(_is_csv, jobs.read),
+    openb.FORMAT: Reader(openb.recognises, openb.read),
+    slurm.FORMAT: Reader(slurm.recognises, slurm.read),
+    kubernetes.FORMAT: Reader(kubernetes.recognises, kubernetes.read),
+    prometheus.FORMAT: Reader(prometheus.recognises, prometheus.read),
+}
+
+
+def read(path: Path, form: str | None = None) -> Trace:
+    """The trace of a file.
+
+    Args:
+        path: The file.
+        form: Its format, a key of `READERS`; by default it is recognised.
+
+    Raises:
+        TraceError: The file is of no known format, or it is wrong.
+    """
+    source = Source.of(path)
+    if form is not None:
+        return READERS[form].read(source)
+    for one in READERS.values():
+        if one.recognises(source):
+            return one.read(source)
+    first = source.text.lstrip().partition("\n")[0]
+    fix = f"Name its format with --format ({', '.join(READERS)}) for the reason, or convert it to the guide's CSV."
+    raise TraceError(source.name, "line 1", "the file must be of a known format", first, fix)

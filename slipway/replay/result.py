@@ -1,0 +1,236 @@
+"""The result of a replay, as a document: `replay.json`. Its JSON Schema is `result.schema.json` beside this file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from slipway.replay.text import Source, TraceError
+from spec.settings.schema import write_or_check
+
+VERSION: Final = 1
+SCHEMA: Final = Path(__file__).with_name("result.schema.json")
+
+
+class Document(BaseModel):
+    """A part of the result: names in camel case, no unknown key, no number that is not finite."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+    )
+
+
+class Waits(Document):
+    """Seconds from submission to the first start; of a job that had not started, to the end of the replay."""
+
+    jobs: int
+    unstarted: int
+    """Jobs that had not started: their wait is at least that."""
+    mean: float
+    median: float
+    p95: float
+    longest: float
+
+
+class PoolUse(Document):
+    """What one pool did, with its fallbacks."""
+
+    name: str
+    most_nodes: int
+    """Largest number of nodes at once."""
+    ceiling: int
+    """Number of nodes that the stack file allows."""
+    node_hours: float
+    gpu_hours_paid: float
+    """From the launch of each node to its removal."""
+    gpu_hours_busy: float
+    """Allocated to running jobs; a part of a GPU counts as that part."""
+    usd: float
+    idle_usd: float
+    """What no job was using."""
+    launches: int
+    priced: bool
+    """Whether the catalog has a price for all of its nodes."""
+
+
+class TeamUse(Document):
+    """What the jobs of one team did."""
+
+    name: str
+    jobs: int
+    finished: int
+    gpu_hours: float
+    usd: float
+    preempted: int
+    lost_gpu_hours: float
+    waits: Waits
+
+
+class Held(Document):
+    """A job that waited long."""
+
+    job: str
+    team: str
+    job_class: str
+    gpus: float
+    submitted: float
+    waited: float
+    started: bool
+    layer: str
+    """`queue`, `placement` or `node`; empty if no part said anything."""
+    message: str
+    """Words of the part that held it longest."""
+    why: str
+    """What `slipway why` says of that message; empty if it doesn't know it."""
+
+
+class Decided(Document):
+    """What decided one part of the replay."""
+
+    part: str
+    by: str
+    model: bool
+    """Whether it is a model of ours, not the code of the project."""
+
+
+class Jobs(Document):
+    """Numbers of jobs."""
+
+    submitted: int
+    finished: int
+    running: int
+    pending: int
+    refused: int
+
+
+class Timeline(Document):
+    """Averages over steps of equal length."""
+
+    step_seconds: float
+    pending: dict[str, list[float]]
+    """Waiting jobs by team."""
+    busy: dict[str, list[float]]
+    """GPUs of running jobs by pool; of a CPU pool, CPUs."""
+    paid: dict[str, list[float]]
+    """GPUs of nodes by pool; of a CPU pool, CPUs."""
+    nodes: dict[str, list[float]]
+    usd: dict[str, list[float]]
+    """USD an hour by pool."""
+
+
+class TraceFacts(Document):
+    """The trace."""
+
+    source: str
+    format: str
+    jobs: int
+    notes: list[str]
+    """What was left out or changed."""
+    teams: dict[str, str]
+    """Team of the stack by team of the trace, where they differ."""
+
+
+class Result(Document):
+    """A replay."""
+
+    version: Literal[1] = VERSION
+    stack: str
+    trace: TraceFacts
+    decided: list[Decided]
+    assumptions: list[str]
+    start: str
+    seconds: float
+    """Virtual seconds that were replayed."""
+    cut: bool
+    """Whether it ended before its jobs."""
+    cut_by: str
+    """Why it was cut; empty otherwise."""
+    jobs: Jobs
+    refused: dict[str, int]
+    """Jobs that can't run on the stack, by reason."""
+    waits: Waits
+    by_class: dict[str, Waits]
+    teams: list[TeamUse]
+    pools: list[PoolUse]
+    usd: float
+    preemptions: int
+    evictions: dict[str, int]
+    """Evictions by reason."""
+    lost_gpu_hours: float
+    longest: list[Held]
+    timeline: Timeline
+
+    @property
+    def gpu_hours_busy(self) -> float:
+        """GPU hours of running jobs."""
+        return sum(one.gpu_hours_busy for one in self.pools)
+
+    @property
+    def gpu_hours_paid(self) -> float:
+        """GPU hours of nodes."""
+        return sum(one.gpu_hours_paid for one in self.pools)
+
+    @property
+    def busy_share(self) -> float | None:
+        """GPUs busy of those paid for; None if none were."""
+        return self.gpu_hours_busy / self.gpu_hours_paid if self.gpu_hours_paid else None
+
+    @property
+    def idle_usd(self) -> float:
+        """Cost of what no job used."""
+        return sum(one.idle_usd for one in self.pools)
+
+    @property
+    def node_hours(self) -> float:
+        """Hours of all nodes."""
+        return sum(one.node_hours for one in self.pools)
+
+    def text(self) -> str:
+        """The JSON document."""
+        return json.dumps(self.model_dump(by_alias=True), indent=1) + "\n"
+
+
+def read(path: Path) -> Result:
+    """The result of another replay.
+
+    Raises:
+        TraceError: It is no result of this version.
+    """
+    source = Source.of(path)
+    document = source.document
+    fix = "Name a replay.json that this version has written."
+    if not isinstance(document, Mapping) or document.get("version") != VERSION:
+        raise TraceError(source.name, "version", f"a result of a replay has version {VERSION}", "another", fix)
+    try:
+        return Result.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise TraceError(source.name, place, first["msg"], str(first["input"]), fix) from error
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Result.model_json_schema(by_alias=True)}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -m slipway.replay.result`: write the schema, or with `--check` compare it; the exit code."""
+    text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return write_or_check(arguments, file=SCHEMA, text=text, module="slipway.replay.result")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,183 @@
+"""A trace on a stack: which pool, team, queue and request a job gets, and what the engine is given of the stack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slipway.replay import plan
+from slipway.replay.jobs import Job, Trace
+from slipway.replay.places import NoPlaceError, find, memory_of, places, tables
+from slipway.replay.plan import Options, priority_of, teams_for
+from spec.catalog import gpus
+from spec.errors import SlipwayError
+from spec.settings.teams import PriorityName
+from tests.slipway.replay.examples import TRACE, planned
+from tests.support.stacks import platform_of, recorded
+
+GPU = "nvidia.com/gpu"
+
+
+def job(**more: Any) -> Job:
+    return Job(**{"name": "j", "submitted": 0.0, "duration": 60.0, "gpu_millis": 1000, **more})
+
+
+FITS = [
+    # stack, team, job, pool, whether it selects it, requests of its device
+    ("prod", "language", job(gpu_types=("H100",)), "h100", False, {GPU: "1"}),
+    ("prod", "language", job(gpu_millis=8000, gpu_types=("NVIDIA-H100-80GB-HBM3",)), "h100", False, {GPU: "8"}),
+    ("prod", "vision", job(gpu_types=("p5.48xlarge",)), "h100", True, {GPU: "1"}),
+    ("prod", "language", job(), "h100", False, {GPU: "1"}),
+    ("prod", "vision", job(), "gpu-spot", False, {GPU: "1"}),
+    ("prod", "vision", job(spot=False), "h100", True, {GPU: "1"}),
+    ("prod", "vision", job(gpu_types=("T4",)), "gpu-spot", True, {GPU: "1"}),
+    ("prod", "vision", job(gpu_millis=250), "a100", False, {"nvidia.com/mig-2g.20gb": "1"}),
+    ("prod", "vision", job(gpu_millis=290), "gpu-spot", False, {GPU: "1"}),
+    ("prod", "vision", job(gpu_types=("A100",), gpu_millis=250), "a100", False, {"nvidia.com/mig-2g.20gb": "1"}),
+    ("prod", "vision", job(gpu_types=("V100M32",)), "h100", True, {GPU: "1"}),
+    ("dev", "vision", job(gpu_millis=250), "gpu-spot", False, {GPU: "1"}),
+    ("dev", "vision", job(gpu_millis=125), "a100", False, {"nvidia.com/mig-1g.5gb": "1"}),
+    ("prod", "vision", job(gpu_millis=0), "cpu", True, {}),
+]
+
+
+@pytest.mark.parametrize(("stack", "team", "one", "pool", "pinned", "device"), FITS)
+def test_a_job_gets_a_pool_with_its_gpus(
+    stack: str, team: str, one: Job, pool: str, pinned: bool, device: dict[str, str]
+) -> None:
+    fit = find(one, team, places(platform_of(stack)), {})
+    assert (fit.place.name, fit.pinned) == (pool, pinned)
+    assert {name: amount for name, amount in fit.requests.items() if name.startswith(gpus.DEVICES)} == device
+
+
+REFUSED = [
+    ("prod", "vision", job(gpu_types=("B300",)), "the stack has no GPU with the memory of B300, 269 GiB"),
+    ("prod", "vision", job(gpu_types=("TPUv5",)), "GPU type TPUv5 is in neither the catalog nor the table"),
+    ("prod", "recommender", job(gpu_types=("H100",)), "team recommender has no share of h100"),
+    ("prod", "recommender", job(spot=False, gpu_types=("L4",)), "it must not run on Spot nodes"),
+    ("prod", "vision", job(gpu_millis=9000, gpu_types=("H100",)), "it is larger than a node, or than the share"),
+    ("prod", "vision", job(pods=4, gpu_millis=8000, gpu_types=("H100",)), "share of team vision (h100: 24)"),
+    ("prod", "vision", job(gpu_millis=0, cpu_millis=32_000), "it is larger than a node, or than the share"),
+]
+
+
+@pytest.mark.parametrize(("stack", "team", "one", "why"), REFUSED)
+def test_a_job_that_can_not_run_is_refused_with_the_reason(stack: str, team: str, one: Job, why: str) -> None:
+    with pytest.raises(NoPlaceError) as refused:
+        find(one, team, places(platform_of(stack)), {})
+    assert why in str(refused.value)
+
+
+def test_a_gpu_type_is_translated_and_the_substitute_is_said() -> None:
+    every = places(platform_of("prod"))
+    assert find(job(gpu_types=("TPUv5",)), "vision", every, {"TPUv5": "H100"}).place.name == "h100"
+    assert find(job(gpu_types=("T4",)), "vision", every, {}).notes == ("GPU type T4 runs on L4",)
+    assert find(job(gpu_types=("G2",)), "vision", every, {}).notes == ()
+
+
+def test_every_type_of_the_table_is_unknown_to_the_catalog_and_has_a_size() -> None:
+    assert {name: memory_of(name) for name in tables()["gpus"] if memory_of(name) is None} == {}
+    assert memory_of("H100") == gpus.get("H100-80GB").memory_mib
+    assert memory_of("NVIDIA-A100-SXM4-80GB") == gpus.get("A100-80GB").memory_mib
+    assert memory_of("A10") == 24 * 1024 * 9 // 10
+
+
+def test_a_pod_larger_than_its_node_gets_the_part_of_its_gpus() -> None:
+    every = places(platform_of("prod"))
+    fit = find(job(gpu_types=("L4",), cpu_millis=90_000, memory_mib=8 * 2**20), "vision", every, {})
+    assert fit.notes == ("asks for more CPU or memory than a node has, and gets that of its GPUs",)
+    assert fit.requests["cpu"] == f"{fit.place.cpu_millis}m"
+
+
+def test_a_whole_gpu_becomes_a_part_only_where_the_team_has_nothing_else() -> None:
+    fit = find(job(), "recommender", places(platform_of("dev")), {})
+    assert (fit.place.name, float(fit.gpus)) == ("gpu-spot", 0.25)
+    assert fit.notes == (
+        "asks for a whole GPU and gets a part, because its team has a share of partitioned GPUs alone",
+    )
+
+
+def test_the_jobs_of_a_trace_keep_team_class_and_time() -> None:
+    found = planned()
+    assert [one.refused for one in found.jobs.values() if one.refused] == [
+        "the stack has no GPU with the memory of B200, 179 GiB"
+    ]
+    documents = {one["name"]: one for one in found.document["jobs"]}
+    assert list(documents) == ["j000001", "j000002", "j000003", "j000004"]
+    train = documents["j000001"]
+    assert (train["namespace"], train["queue"], train["priorityClass"]) == (
+        "language",
+        "default",
+        "production-training",
+    )
+    (pods,) = train["podSets"]
+    assert (pods["count"], pods["requests"]) == (2, {"cpu": "4", "memory": "32Gi", GPU: "1"})
+    assert pods["nodeSelector"] == {}, "the team has no other pool with whole GPUs"
+    assert {"key": GPU, "operator": "Exists"} in pods["tolerations"]
+    assert documents["j000004"]["podSets"][0]["nodeSelector"] == {"platform.slipway/pool": "cpu"}
+    assert found.teams == {"research": documents["j000004"]["team"]}
+    assert found.notes == ("1 job refused: the stack has no GPU with the memory of B200, 179 GiB",)
+
+
+def test_namespaces_follow_the_class() -> None:
+    trace = "job,team,class,submitted,duration,gpus\na,vision,inference,0,9,1\nb,vision,training,0,9,1\n"
+    found = planned(trace, "prod")
+    assert [one["namespace"] for one in found.document["jobs"]] == ["vision-serving", "vision-training"]
+
+
+def test_the_engine_gets_the_pools_and_queues_of_the_stack() -> None:
+    document = planned(stack="prod").document
+    pools = {one["name"]: one for one in document["pools"]}
+    assert list(pools) == ["cpu", "gpu-spot", "a100", "h100"]
+    assert (pools["h100"]["scaler"], pools["h100"]["min"], pools["h100"]["max"]) == ("static", 4, 4)
+    assert pools["a100"]["scaler"] == "clusterAutoscaler"
+    spot = pools["gpu-spot"]
+    assert (spot["scaler"], spot["max"], spot["limits"]["nodes"]) == ("karpenter", 24, "24")
+    assert {one["zone"] for one in spot["offerings"]} == {"us-east-1a", "us-east-1b", "us-east-1c"}
+    (block,) = pools["h100"]["offerings"]
+    assert (block["usdPerHour"], block["capacityType"], block["zone"]) == (39.33, "reserved", "us-east-1b")
+    assert block["allocatable"][GPU] == "8"
+    assert all(one["usdPerHour"] > 0 for pool in pools.values() for one in pool["offerings"])
+    kinds = {one["kind"] for one in document["kueue"]["objects"]}
+    assert {"ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort", "WorkloadPriorityClass"} <= kinds
+    assert document["kueue"]["configuration"]["kind"] == "Configuration"
+    assert {one["kind"] for one in document["cluster"]["objects"]} >= {"PriorityClass", "Namespace", "NodePool"}
+
+
+def test_an_ampere_gpu_that_is_partitioned_takes_a_reboot_longer() -> None:
+    pools = {one["name"]: one["launchSeconds"] for one in planned(stack="prod").document["pools"]}
+    table = tables()["launch"]
+    assert pools["a100"] == table["gpu"] + table["migReboot"]
+    assert (pools["gpu-spot"], pools["cpu"]) == (table["gpu"], table["cpu"])
+    given = planned(stack="prod", options=Options(launch_seconds=7)).document["pools"]
+    assert {one["launchSeconds"] for one in given} == {7}
+
+
+def test_unknown_teams_are_spread_by_their_hash() -> None:
+    platform = platform_of("prod")
+    assert teams_for("vision", platform) == ["vision"]
+    orders = {word: teams_for(word, platform) for word in ("a", "b", "c", "d", "e", "f", "g")}
+    assert {tuple(sorted(order)) for order in orders.values()} == {("language", "recommender", "vision")}
+    assert {order[0] for order in orders.values()} == {"language", "recommender", "vision"}
+
+
+def test_classes_become_priorities_that_the_team_may_use() -> None:
+    every = [str(name) for name in PriorityName]
+    assert {str(tables()["classes"][word]) for word in tables()["classes"]} <= set(every)
+    assert priority_of("Inference", every) == "production-inference"
+    assert priority_of("interactive", every) == "interactive"
+    assert priority_of("no such word", every) == "experiment"
+    assert priority_of("inference", ["experiment"]) == "experiment"
+
+
+def test_a_stack_without_queues_is_refused() -> None:
+    platform = platform_of("dev")
+    without = platform.model_copy(update={"addons": platform.addons.model_copy(update={"kueue": None})})
+    trace = Trace(jobs=(job(),), format="csv")
+    with pytest.raises(SlipwayError, match="replay needs queues"):
+        plan.make(trace, without, recorded("dev"), Options())
+
+
+def test_two_plans_of_a_trace_are_equal() -> None:
+    assert planned(TRACE).document == planned(TRACE).document
