@@ -5,29 +5,27 @@ from typing import Final
 
 from sandbox import CHARTS
 from slipway.cli.grammar import (
+    JSON,
+    STACK,
     Argument,
     Command,
     Group,
     account,
-    between,
     choice,
     folder,
     number,
     option,
-    pair,
     port,
     positional,
     repeated,
     seconds,
-    share,
     switch,
     time_to_live,
 )
+from slipway.cli.replay_options import REPLAY
 
-STACK: Final = positional("stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 OF_STACK: Final = option("--stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 STRICT: Final = switch("--strict", "treat warnings about the settings as errors")
-JSON: Final = switch("--json", "print JSON")
 YES: Final = switch("--yes -y", "don't ask for confirmation")
 OF_SANDBOX: Final = switch("--sandbox", "the cluster of the stack in the sandbox")
 
@@ -326,48 +324,6 @@ docs/guides/fit.md has the formulas, and their errors against published figures.
     ),
 )
 
-TRACES: Final = ("csv", "openb", "slurm", "kubernetes", "prometheus")
-"""Formats that `slipway.replay.readers` reads; a copy, because every command of Slipway reads it."""
-_REPLAY: Final = Command(
-    name="replay",
-    summary="replay a cluster's job history, or a generated one, on a stack in virtual time",
-    run="slipway.cli.replay:run",
-    epilog="""\
-  slipway replay prod --trace jobs.json --out out/replay          jobs of a cluster, as kubectl prints them
-  slipway replay prod --generate --load 1.3 --seed 7              10,000 jobs in a week, by seed
-  slipway replay prod --trace openb_pod_list_default.csv --load 1 that trace, resampled to the stack's GPUs
-  slipway replay next --trace out/replay/trace.csv --against out/replay/replay.json
-
-docs/guides/replay.md has the formats, what decides, and what is a model.
-""",
-    arguments=(
-        STACK,
-        Group((
-            folder("--trace", "the jobs: CSV, openb, sacct, kubectl's or Prometheus' JSON", "FILE"),
-            switch("--generate", "generate the jobs"),
-        ), required=True),
-        choice("--format", TRACES, "format of the trace (default: by its content)"),
-        Group(
-            (
-                option("--load", "SHARE", "GPU time asked for, of what the pools can have (1)", type=share),
-                number("--seed", "N", "seed; another one gives other jobs (1)"),
-                option("--jobs", "N", "number of jobs (10000)", type=between(1, 200_000)),
-                option("--days", "N", "days in which they are submitted (7)", type=between(1, 366)),
-            ),
-            "generated traces",
-            "with --generate, or to resample a trace to a load",
-        ),
-        repeated("--gpu-type", "FROM=TO", "a GPU type of the trace, and that of the stack; repeatable", type=pair),
-        option("--launch-seconds", "N", "seconds that a node takes to start (default: by pool)", type=between(0, 3600)),
-        option("--until", "SECONDS", "end after that much virtual time", type=between(1, 400 * 86_400)),
-        option("--max-minutes", "N", "end after that much real time (10)", type=between(1, 1440), default=10),
-        folder("--out", "write the page, the result as JSON, and the jobs as CSV to this folder"),
-        folder("--against", "show another replay beside this one", "replay.json"),
-        folder("--write-trace", "only write the jobs as CSV", "FILE"),
-        JSON,
-    ),
-)  # fmt: skip
-
 # Workloads.
 _QUICKSTART: Final = Command(
     name="quickstart",
@@ -408,6 +364,24 @@ _TRY: Final = Command(
         option("--stack", "STACK", "name of a stack that is up in the sandbox", required=True),
         switch("--sandbox", "the cluster in the sandbox; required outside its shell"),
         option("--namespace -n", "NAMESPACE", "namespace of all objects (default: try.yaml's)"),
+        JSON,
+    ),
+)
+_REHEARSE: Final = Command(
+    name="rehearse",
+    summary="play scenarios on a stack in the sandbox: workloads over time, events, and what is expected",
+    run="slipway.cli.rehearse:run",
+    epilog="""\
+  slipway rehearse dev                                # every file of scenarios/ for the stack
+  slipway rehearse dev scenarios/spot-reclaim.yaml
+
+The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.md describes the files.
+""",
+    arguments=(
+        positional("stack", "STACK", "name of a stack that is up in the sandbox"),
+        positional(
+            "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
+        ),
         JSON,
     ),
 )
@@ -588,6 +562,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, _REPLAY,
-    _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, REPLAY,
+    _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip

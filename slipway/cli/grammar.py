@@ -106,6 +106,10 @@ def repeated(name: str, metavar: str, text: str, **more: Any) -> Argument:
     return option(name, metavar, text, action="append", **more)
 
 
+STACK: Final = positional("stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
+JSON: Final = switch("--json", "print JSON")
+
+
 def seconds(text: str) -> float:
     """A number of seconds up to an hour."""
     try:

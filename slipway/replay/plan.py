@@ -40,6 +40,8 @@ _KUEUE: Final = frozenset(
 )
 _CLUSTER: Final = frozenset({"PriorityClass", "Namespace", "NodePool", "NodeOverlay", "EC2NodeClass"})
 QUEUE: Final = "default"
+SHORTEST: Final = 1.0
+"""Seconds of the shortest job: Kubernetes, Slurm and openb count whole ones, so that some have none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +309,7 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
         "class": job.kind,
         "priorityClass": priority_of(job.kind, [str(one) for one in team.priorities]),
         "submitted": job.submitted,
-        "duration": job.duration,
+        "duration": max(job.duration, SHORTEST),
         "gracePeriod": GRACE,
         "checkpointEvery": None,
         "podSets": [
