@@ -141,10 +141,11 @@ generate: setup ## write every generated file anew: catalog, schema, pages, poli
 	$(BIN)/python -m tools.site.pictures
 	$(BIN)/python -m tests.docs
 
-schema: setup ## write stacks/schema.json, docs/settings.md and the schema of a replay anew from their models
+schema: setup ## write stacks/schema.json, docs/settings.md and the schemas of replays and scenarios anew from their models
 	$(BIN)/python -m spec.settings.schema
 	$(BIN)/python -m spec.settings.reference
 	$(BIN)/python -m slipway.replay.result
+	$(BIN)/python -m slipway.trial.scenario
 
 lock: setup ## write requirements.lock anew from pyproject.toml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/lock.py

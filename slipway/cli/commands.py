@@ -393,12 +393,14 @@ _WHY: Final = Command(
   slipway why job/train -n vision                       # your kubeconfig, as kubectl
   slipway why job/train -n vision --stack dev --sandbox
   slipway why job.yaml --stack prod                     # before submission
+  slipway why job.yaml --stack dev -n vision --fix      # writes deadlines, queue, tolerations into the file
 
 The exit code is 0 if nothing holds it, and 1 if something does. docs/guides/why.md explains the layers.
 """,
     arguments=(
         positional("what", "NAME|FILE", "kind/name as kubectl writes it, a name, or a file of manifests (- for stdin)"),
         option("--stack", "STACK", "name of a stack, for its pools, shares and rules"),
+        switch("--fix", "write what the rules ask for into the file, and say what was changed; needs --stack"),
         OF_SANDBOX,
         option("--namespace -n", "NAMESPACE", "namespace (default: that of the kubeconfig)"),
         JSON,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -27,8 +29,10 @@ from spec.catalog import instances
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
+from spec.settings.schema import write_or_check
 
 FOLDER: Final = "scenarios"
+SCHEMA: Final = Path(__file__).parents[2] / FOLDER / "schema.json"
 
 
 class Capacity(Model):
@@ -180,3 +184,18 @@ def _step(moment: Moment, path: Path) -> Step:
     action, capacity = (REFUSE, moment.refuse) if moment.refuse is not None else (RESTORE, moment.restore)
     detail = capacity.model_dump(by_alias=True, exclude_defaults=True) if capacity else {}
     return Step(action, "", detail, at, after)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a file, from which editors complete."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ScenarioFile.model_json_schema(by_alias=True)}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -m slipway.trial.scenario`: write the schema, or with `--check` compare it; the exit code."""
+    text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return write_or_check(arguments, file=SCHEMA, text=text, module="slipway.trial.scenario")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

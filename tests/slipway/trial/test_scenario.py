@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
 from components.workloads.target import Target
 from sandbox.nodes import ec2
 from sandbox.nodes.ec2 import Ec2, Refusal
+from slipway.trial import scenario
 from slipway.trial.evaluation import Seen, Status, checks
 from slipway.trial.events import Events
 from slipway.trial.expectations import Expectation, Step
@@ -114,6 +117,14 @@ def test_the_same_jobs_cost_what_the_scenarios_allow() -> None:
                 assert costs.most <= one.costs_at_most
                 asked += 1
     assert asked
+
+
+def test_the_schema_is_current_and_accepts_what_is_shipped() -> None:
+    assert scenario.main(["--check"]) == 0
+    check = jsonschema.Draft202012Validator(json.loads(scenario.SCHEMA.read_text(encoding="utf-8")))
+    for path in SHIPPED:
+        assert list(check.iter_errors(yaml.safe_load(path.read_text(encoding="utf-8")))) == []
+    assert list(check.iter_errors({**FILE, "expect": {"job/a": {"startWithin": "5s"}}}))
 
 
 # What EC2 does, and that it is undone.
