@@ -142,6 +142,7 @@ ADMISSION_BINDING: Final = "kubernetes:admissionregistration.k8s.io/v1:Validatin
 INGRESS_PARAMS: Final = "kubernetes:elbv2.k8s.aws/v1beta1:IngressClassParams"
 GATEWAY_BALANCER: Final = "kubernetes:gateway.k8s.aws/v1:LoadBalancerConfiguration"
 PRIORITY_CLASS: Final = "kubernetes:scheduling.k8s.io/v1:PriorityClass"
+POD_MONITOR: Final = "kubernetes:monitoring.coreos.com/v1:PodMonitor"
 PROMETHEUS_RULE: Final = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
 DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
 STATEFUL_SET: Final = "kubernetes:apps/v1:StatefulSet"
