@@ -508,6 +508,17 @@ _SANDBOX: Final = Command(
             ),
         ),
         Command(
+            name="run",
+            summary="run a command in the sandbox, in any directory: `slipway sandbox run -- pulumi up --stack dev`",
+            run="slipway.cli.anything:run",
+            usage="slipway sandbox run [--account ID] [--region REGION] -- COMMAND [ARGUMENT ...]",
+            arguments=(
+                option("--account", "ID", "AWS account to act as (default: 123456789012)"),
+                option("--region", "REGION", "AWS Region (default: AWS_REGION, else us-east-1)"),
+            ),
+            defaults={"takes_extra": True},
+        ),
+        Command(
             name="capacity",
             summary="show or change what EC2 has no capacity for, and its launch time",
             run="slipway.cli.elastic:capacity",

@@ -14,7 +14,7 @@ from components.composition.boundaries import Boundaries, Identity
 from policies.resources import tokens
 from policies.stack_file import Declared, Program, StackFile, from_platform
 from spec.settings import load, read_stack
-from spec.settings.admission import Admission
+from spec.settings.admission import Action, Admission
 from tests.policies.build import FixtureResource
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER
@@ -60,7 +60,9 @@ def stack_file() -> StackFile:
     del settings["cost"]
     settings["pools"] = {name: settings["pools"][name] for name in ("system", "cpu")}
     settings["cluster"]["access"]["readers"] = {"principalArn": f"{ACCOUNT}readers", "kubernetesGroups": ["readers"]}
-    settings["admission"] = {to_camel(name): "off" for name in Admission.model_fields if name != "max_replicas"}
+    settings["admission"] = {
+        to_camel(name): "off" for name, field in Admission.model_fields.items() if field.annotation is Action
+    }
     del settings["admission"]["imageTag"]
     more = {"addons": {"kueue": {}}, "storage": {}, "teams": {name: _team(name) for name in ("vision", "language")}}
     return from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform, PROGRAM)
