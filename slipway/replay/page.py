@@ -65,16 +65,20 @@ def page(result: Result, other: Result | None = None) -> str:
             sections=SECTIONS,
             waits=list(_waits(result, other)),
             teams=[
-                Beside(one, _of(other and other.teams, one.name), [_queue(result, one.name)]) for one in result.teams
+                Beside(one, _of(other.teams if other else (), one.name), [_queue(result, one.name)])
+                for one in result.teams
             ],
-            pools=[Beside(one, _of(other and other.pools, one.name), list(_pool(result, one))) for one in result.pools],
+            pools=[
+                Beside(one, _of(other.pools if other else (), one.name), list(_pool(result, one)))
+                for one in result.pools
+            ],
             deciders=list(deciders(result)),
         )
     )
 
 
-def _of(rows: Sequence[TeamUse] | Sequence[PoolUse] | None, name: str) -> TeamUse | PoolUse | None:
-    return next((one for one in rows or () if one.name == name), None)
+def _of(rows: Sequence[TeamUse] | Sequence[PoolUse], name: str) -> TeamUse | PoolUse | None:
+    return next((one for one in rows if one.name == name), None)
 
 
 def _waits(result: Result, other: Result | None) -> Iterator[tuple[str, Waits, Waits | None]]:
