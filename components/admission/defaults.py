@@ -15,11 +15,12 @@ from components.admission.context import StackContext
 from components.admission.pods import RESTRICTED
 from components.admission.rule import Fill, Rule, literal
 from components.admission.templates import BY_A_CONTROLLER, KIND, LABELS, OF_CRON_JOB, SPEC_PATHS, O
+from spec.catalog import kubernetes
 from spec.jobs import QUEUE
 from spec.teams.labels import TEAM
 
-SINCE: Final = (1, 36)
-"""First version of Kubernetes that serves the policies by default (KEP 3962)."""
+SINCE: Final = 36
+"""First minor version of Kubernetes 1 that serves the policies by default (KEP 3962)."""
 NOTE: Final = "platform.slipway/defaults"
 """Annotation: what was filled in."""
 NAME: Final = "defaults.platform.slipway"
@@ -66,6 +67,20 @@ def shown(fill: Fill, path: str) -> str:
     value = "" if fill.appends or "variables." in fill.value or "s." in fill.value else f": {fill.value}"
     where = path.removesuffix("+").replace("{}", "[]")
     return f"{where}.{fill.field}{value}".replace("'", "").replace('"', "")
+
+
+def manifests(rules: Iterable[Rule], context: StackContext) -> dict[str, dict[str, Any]]:
+    """The policies and their bindings, by the suffix of their logical name; none before Kubernetes 1.36."""
+    if (kubernetes.minor(context.version) or 0) < SINCE:
+        return {}
+    found = steps(rules)
+    shown_policy, shown_binding = notice(found)
+    return {
+        "defaults": policy(found, context),
+        "defaults-binding": binding(),
+        "defaults-shown": shown_policy,
+        "defaults-shown-binding": shown_binding,
+    }
 
 
 def policy(found: Sequence[Step], context: StackContext) -> dict[str, Any]:

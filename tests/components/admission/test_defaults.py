@@ -9,8 +9,24 @@ from typing import Any
 import pytest
 
 from components.admission import defaults, rules
+from components.workloads.target import Target
 from sandbox.kubernetes.client import KubeClient
-from tests.components.admission.samples import CONTEXT, CUSTOM, Object, definition, spec
+from slipway.why.fix import fixed
+from spec.settings.admission import Admission
+from tests.components.admission import ray_samples as ray
+from tests.components.admission.samples import (
+    CONTEXT,
+    CUSTOM,
+    Object,
+    cron_job,
+    definition,
+    deployment,
+    gpus,
+    job,
+    job_set,
+    pytorch_job,
+    spec,
+)
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.patience import SECONDS
@@ -54,13 +70,80 @@ def bare(body: Object | None = None, **more: Any) -> Object:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it"}, "spec": fields}
 
 
+ASKING = job(spec(gpus(), nodeSelector={"platform.slipway/pool": "h100"}), queued=False)
+
+
+def without(value: Any, names: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: without(each, names) for key, each in value.items() if key not in names}
+    return [without(each, names) for each in value] if isinstance(value, list) else value
+
+
+BOUNDS = {"activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "runPolicy", "labels"}
+BARE = {
+    "job": without(job(), BOUNDS),
+    "cron job": without(cron_job(queued=False), BOUNDS),
+    "job set": without(job_set(), BOUNDS),
+    "training": without(pytorch_job(), BOUNDS),
+    "ray": without(ray.job(), BOUNDS | {"shutdownAfterJobFinishes"}),
+    "with GPUs": without(ASKING, BOUNDS | {"tolerations"}),
+    "a server with GPUs": without(deployment(ASKING["spec"]["template"]["spec"]), {"tolerations"}),
+}
+
+
+@pytest.mark.parametrize("case", BARE)
+def test_what_the_server_fills_in_is_what_a_fix_writes(client: KubeClient, case: str) -> None:
+    target = Target(pools=CONTEXT.pools, namespace="filled", labels={TEAM: "vision"})
+    _, changes = fixed(BARE[case], target, Admission())
+    made = create(client, BARE[case])
+    for one in changes:
+        value: Any = made
+        for key in one.path:
+            value = value[key]
+        assert one.value in value if one.appended else value == one.value or one.value[0] in value, one
+    assert fixed(made, target, Admission())[1] == []
+    assert (defaults.NOTE in made["metadata"].get("annotations", {})) is bool(changes)
+
+
 def test_a_job_gets_its_bounds_and_queue(client: KubeClient) -> None:
     made = create(client, bare())
-    print(made)
-    assert made["spec"]["activeDeadlineSeconds"] == 86400
-    assert made["spec"]["ttlSecondsAfterFinished"] == 86400
+    assert made["spec"]["activeDeadlineSeconds"] == made["spec"]["ttlSecondsAfterFinished"] == 86400
     assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
-    assert "spec.activeDeadlineSeconds: 86400" in made["metadata"]["annotations"][defaults.NOTE]
+    assert made["metadata"]["annotations"][defaults.NOTE] == (
+        "metadata.labels.kueue.x-k8s.io/queue-name: default; spec.activeDeadlineSeconds: 86400; "
+        "spec.ttlSecondsAfterFinished: 86400"
+    )
+
+
+def test_what_the_user_sets_stays(client: KubeClient) -> None:
+    given = job(activeDeadlineSeconds=9_999_999, ttlSecondsAfterFinished=5)
+    given["metadata"] = {"name": "it", "labels": {"kueue.x-k8s.io/queue-name": "mine"}, "annotations": {"a": "b"}}
+    made = create(client, given)
+    assert {key: made["spec"][key] for key in given["spec"] if key != "template"} == {
+        key: value for key, value in given["spec"].items() if key != "template"
+    }
+    assert (made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], made["metadata"]["annotations"]) == (
+        "mine",
+        {"a": "b"},
+    )
+
+
+def test_a_copied_annotation_goes(client: KubeClient) -> None:
+    given = job()
+    given["metadata"]["annotations"] = {defaults.NOTE: "spec.activeDeadlineSeconds: 86400", "a": "b"}
+    assert create(client, given)["metadata"]["annotations"] == {"a": "b"}
+
+
+def test_what_a_controller_makes_is_left_alone(client: KubeClient) -> None:
+    client.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a", "namespace": "kube-system"}}, "test"
+    )
+    resource = client.discovery.find("batch/v1", "Job")
+    who = {"Impersonate-User": "system:serviceaccount:kube-system:a", "Impersonate-Group": "system:masters"}
+    body = bare()
+    body["metadata"]["namespace"] = "filled"
+    made = client.call("POST", resource.path("filled"), body, {"dryRun": "All"}, headers=who)
+    assert "activeDeadlineSeconds" not in made["spec"]
 
 
 def test_a_restricted_namespace_gets_the_context(client: KubeClient) -> None:
