@@ -16,7 +16,7 @@ REST ?= none
 BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
 TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
-CONTROLLERS := karpenter kueue jobset trainer training-operator mpi-operator kuberay kserve
+CONTROLLERS := karpenter kueue jobset trainer training-operator mpi-operator kuberay kserve replay
 TEST_TOOLS := $(TOOLS) helm $(CONTROLLERS)
 # In the order of tests/conftest.py, which knows what takes long; by itself pytest-xdist begins with the groups of most
 # tests.
@@ -141,10 +141,11 @@ generate: setup ## write every generated file anew: catalog, schema, pages, poli
 	$(BIN)/python -m tools.site.pictures
 	$(BIN)/python -m tests.docs
 
-schema: setup ## write stacks/schema.json, docs/settings.md and the schema of a replay anew from their models
+schema: setup ## write stacks/schema.json, docs/settings.md and the schemas of replays and scenarios anew from their models
 	$(BIN)/python -m spec.settings.schema
 	$(BIN)/python -m spec.settings.reference
 	$(BIN)/python -m slipway.replay.result
+	$(BIN)/python -m slipway.trial.scenario
 
 lock: setup ## write requirements.lock anew from pyproject.toml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/lock.py

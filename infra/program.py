@@ -142,6 +142,7 @@ def _tenancy(
         queues=queued,
         cluster=cluster,
         controllers=registry.controllers(platform.addons),
+        version=platform.cluster.version,
     )
     Admission("admission", admission, opts)
     tenancy = TeamContext(

@@ -35,7 +35,6 @@ DECLARED: Final = frozenset(
         "kubernetes:gateway.networking.k8s.io/v1:Gateway",
         "kubernetes:gateway.networking.k8s.io/v1:GatewayClass",
         "kubernetes:karpenter.sh/v1alpha1:NodeOverlay",
-        "kubernetes:monitoring.coreos.com/v1:PodMonitor",
         "kubernetes:networking.k8s.io/v1:IngressClass",
         "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule",
         "kubernetes:operator.knative.dev/v1beta1:KnativeServing",

@@ -17,7 +17,7 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
-from policies.stack_file import StackFile
+from policies.stack_file import Program, StackFile
 
 if TYPE_CHECKING:
     from components.composition.boundaries import Boundaries
@@ -127,6 +127,11 @@ class Context:
     def boundaries(self) -> Boundaries | None:
         """What the platform's components declare for these settings."""
         return self.stack_file.boundaries if self.stack_file else None
+
+    @property
+    def program(self) -> Program | None:
+        """The whole program as these settings give it, if it is to be compared."""
+        return self.stack_file.program if self.stack_file else None
 
 
 @dataclass(frozen=True)

@@ -3,24 +3,128 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from components.composition.boundaries import Boundaries
+    from slipway.render.recording import RecordedResource, Recording
     from spec.settings.platform import Platform
 
 KEY = "slipway:platform"
 """Key of the settings in the configuration of a stack."""
+_SHORTEST: Final = 6
+"""Letters of the shortest text that is a sample of an output: `vpc-1a`, but not `true` or `17.4`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """A resource as the platform's program declares it for a stack's settings.
+
+    Attributes:
+        inputs: Its inputs. Outputs of other resources in them are samples of `slipway.render`.
+        protect: Whether the engine refuses to delete it.
+        ignore_changes: Properties whose changes the engine ignores.
+        filled: Whether it is compared with inputs that a provider has checked, and filled in.
+        outputs: Regular expressions of the outputs of other resources that may be in its inputs, by their samples.
+    """
+
+    inputs: Mapping[str, Any]
+    protect: bool = False
+    ignore_changes: tuple[str, ...] = ()
+    filled: bool = False
+    outputs: Mapping[str, str] = field(default_factory=dict)
+
+
+Program = Mapping[str, Declared]
+"""A program's resources by URN, without components and providers."""
+
+
+def program_of(rendered: Iterable[Mapping[str, Any]]) -> Program:
+    """The program in `resources.json` of a rendering."""
+    return {
+        one["urn"]: Declared(
+            inputs=one["inputs"],
+            protect=one["options"]["protect"],
+            ignore_changes=tuple(one["options"]["ignoreChanges"]),
+        )
+        for one in rendered
+        if exists(one["type"])
+    }
+
+
+def recorded(recording: Recording) -> Program:
+    """The program in a recording whose outputs are samples, for resources of the engine."""
+    own = {one.urn: dict(_patterns(one)) for one in recording}
+
+    @cache
+    def outputs(urn: str) -> dict[str, str]:
+        """Those of the resources that it depends on, and of theirs: one may pass on what it got."""
+        needed = recording.resources[urn].options.dependencies
+        return {sample: text for one in needed for sample, text in {**outputs(one), **own[one]}.items()}
+
+    return {
+        one.urn: Declared(
+            inputs=one.inputs.plain,
+            protect=one.options.protect,
+            ignore_changes=one.options.ignore_changes,
+            filled=True,
+            outputs=outputs(one.urn),
+        )
+        for one in recording
+        if exists(one.type)
+    }
+
+
+def exists(kind: str) -> bool:
+    """Whether a resource of a type is created in AWS or in a cluster: no component, stack or provider."""
+    return not kind.startswith(("slipway:", "pulumi:"))
+
+
+def _patterns(one: RecordedResource) -> Iterator[tuple[str, str]]:
+    """Samples of a resource's outputs that are not its inputs, with the expression of what AWS may answer.
+
+    What is random in a sample is a digest of the URN. An ARN, an ID and a name have no other part that varies; another
+    output may be any word: addresses of a sandbox, names that AWS makes of names.
+    """
+    digest = sha256(one.urn.encode()).hexdigest()
+    uuid = "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
+    random = re.compile("|".join((uuid, digest[:32], digest[:17], digest[:8], digest[:7])), re.IGNORECASE)
+    inputs, names = set(_texts(one.inputs.plain)), (one.id, *(one.outputs.plain.get(key) for key in ("name", "bucket")))
+    for text in {*_texts(one.outputs.plain), one.id} - inputs:
+        if len(text) >= _SHORTEST and not text.startswith("["):
+            parts = [re.escape(part) for part in random.split(text)]
+            whole = text.startswith("arn:") or (text in names and "://" not in text)
+            yield text, "[0-9A-Za-z-]+".join(parts) if whole else r"[^\s\"'*,]+"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 class StackFile:
-    """The settings of a stack, which rules read on first use."""
+    """The settings of a stack, which rules read on first use.
 
-    def __init__(self, platform: Callable[[], Platform]) -> None:
+    Args:
+        platform: Reads the settings.
+        program: Renders the platform's program for them; None where the program that is judged is the rendering.
+    """
+
+    def __init__(self, platform: Callable[[], Platform], program: Callable[[Platform], Program] | None = None) -> None:
         self._platform = platform
+        self._program = program
 
     @cached_property
     def boundaries(self) -> Boundaries:
@@ -34,16 +138,25 @@ class StackFile:
 
         return boundaries(self._platform())
 
+    @cached_property
+    def program(self) -> Program | None:
+        """The whole program as these settings give it, if it is to be compared.
 
-def from_platform(platform: Platform) -> StackFile:
-    """That of settings which are loaded already."""
-    return StackFile(lambda: platform)
+        Raises:
+            SlipwayError: As for `boundaries`.
+        """
+        return self._program(self._platform()) if self._program else None
+
+
+def from_platform(platform: Platform, program: Program | None = None) -> StackFile:
+    """That of settings which are loaded already, with the program that they give."""
+    return StackFile(lambda: platform, None if program is None else lambda _: program)
 
 
 def from_configuration(configuration: Mapping[str, str], stack: str) -> StackFile | None:
     """That of a stack's configuration as the engine sends it; None for a program without such settings.
 
-    It is read at once, in a thread: the engine starts the program in the meantime.
+    It is read and the program rendered at once, in a thread: the engine starts the program in the meantime.
     """
     if KEY not in configuration:
         return None
@@ -53,6 +166,11 @@ def from_configuration(configuration: Mapping[str, str], stack: str) -> StackFil
 
         return load(json.loads(configuration[KEY]), stack=stack).platform
 
-    stack_file = StackFile(platform)
-    ThreadPoolExecutor(1, "stack-file").submit(lambda: stack_file.boundaries)
+    def program(loaded: Platform) -> Program:
+        from slipway.render.program import record_platform  # noqa: PLC0415 - as above, 1.3 s
+
+        return recorded(record_platform(loaded, stack=stack))
+
+    stack_file = StackFile(platform, program)
+    ThreadPoolExecutor(1, "stack-file").submit(lambda: (stack_file.boundaries, stack_file.program))
     return stack_file

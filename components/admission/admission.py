@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pulumi
 
+from components.admission import defaults
 from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool, spot_checkpoint, spot_eviction
 from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
@@ -166,6 +167,7 @@ class AdmissionArgs:
         queues: Whether Kueue queues jobs.
         cluster: The cluster.
         controllers: Controllers of the installed add-ons, with the namespaces of their service accounts.
+        version: Minor version of Kubernetes, `1.36`.
     """
 
     settings: Settings
@@ -173,6 +175,7 @@ class AdmissionArgs:
     queues: bool
     cluster: ClusterOutputs
     controllers: Sequence[tuple[str, Controller]] = ()
+    version: str = ""
 
 
 class Admission(pulumi.ComponentResource):
@@ -190,6 +193,7 @@ class Admission(pulumi.ComponentResource):
             queues=args.queues,
             max_replicas=args.settings.max_replicas,
             controllers=args.controllers,
+            version=args.version,
         )
         for key, manifest in manifests(args.settings, context).items():
             declare(f"{name}-{key}", manifest, child)
@@ -197,11 +201,12 @@ class Admission(pulumi.ComponentResource):
 
 
 def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, Any]]:
-    """Policy and binding of every rule that is not off, by the suffix of their logical name."""
+    """Policy and binding of every rule that is not off, and of the defaults, by the suffix of their logical name."""
     found = {}
     for rule in rules(context):
         action = settings.of(rule.name)
         if action is not Action.OFF:
             found[rule.name] = policy(rule, context)
             found[f"{rule.name}-binding"] = binding(rule, action)
-    return found
+    on = [rule for rule in rules(context) if settings.of(rule.name) is not Action.OFF]
+    return found | (defaults.manifests(on, context) if settings.defaults else {})

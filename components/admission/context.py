@@ -22,12 +22,14 @@ class StackContext:
         queues: Whether Kueue queues jobs.
         max_replicas: Maximum number of pods of one workload.
         controllers: Controllers of the add-ons, with the namespaces of their service accounts.
+        version: Minor version of Kubernetes, `1.36`.
     """
 
     pools: Mapping[str, PoolSpec]
     queues: bool
     max_replicas: int
     controllers: Sequence[tuple[str, Controller]] = ()
+    version: str = ""
 
     @property
     def makers(self) -> dict[str, list[str]]:

@@ -6,8 +6,8 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Message, Rule
-from components.admission.templates import CONTAINERS, SPECS, TEMPLATES, joined
+from components.admission.rule import Fill, Message, Rule
+from components.admission.templates import CONTAINERS, SPEC_PATHS, SPECS, TEMPLATE_PATHS, TEMPLATES, below, joined
 from components.workloads.notebook import LABEL
 from spec.jobs import DO_NOT_DISRUPT
 from spec.pools import keys
@@ -15,6 +15,24 @@ from spec.pools.pool_spec import PoolSpec
 
 MAX_REPORTED: Final = 40
 """Pools that a message lists: a message over 5 KiB isn't shown (k8s.io/apiserver, maxMessageLength)."""
+
+
+_MISSING: Final = f"!({placement.ADDED_LATER}) && !(has(s.tolerations) && {placement.TOLERATES})"
+_OFFERING: Final = f"variables.pools.filter(p, ({placement.OFFERS}) && ({placement.SELECTED}))"
+"""Pools whose nodes have what pod `s` requests, and that it doesn't exclude."""
+_TOLERATION: Final = (
+    f"t.key == '{keys.GPU}' ? {{'key': t.key, 'operator': dyn('Exists'), 'effect': t.effect}} : "
+    "{'key': t.key, 'operator': dyn('Equal'), 'value': t.value, 'effect': t.effect}"
+)
+_TOLERATIONS: Final = Fill(
+    paths=SPEC_PATHS,
+    field="tolerations",
+    appends=True,
+    # The first of several: Kueue assigns one, and all of them have the taint of a GPU.
+    value=f"{_OFFERING}[0].taints.filter(t, {_MISSING}).map(t, {_TOLERATION})",
+    when=f"{placement.ASKS} && [{_OFFERING}].exists(ps, ps.size() > 0 && !ps.exists(p, {placement.TOLERATED}) && "
+    f"(ps.size() == 1 || variables.queued || {placement.NAMED}))",
+)
 
 
 def gpu_pool(context: StackContext) -> Rule:
@@ -39,6 +57,8 @@ def gpu_pool(context: StackContext) -> Rule:
             f"{{{keys.POOL}: POOL}}, tolerations [{{key: {keys.POOL}, operator: Equal, value: POOL, effect: "
             f"NoSchedule}}, {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}}]",
         ),
+        fills=(_TOLERATIONS,),
+        left="only its author knows which GPUs it needs",
     )
 
 
@@ -70,6 +90,7 @@ GPU_LIMITS: Final = Rule(
         fix=" has different request and limit. Set resources.limits and resources.requests to the same number, "
         "or set only limits",
     ),
+    left="only its author knows which of the two numbers is meant",
 )
 
 
@@ -90,6 +111,17 @@ _KEPT: Final = (
     f"{_HAS_NOTES} && '{DO_NOT_DISRUPT}' in t.metadata.annotations && "
     f"string(t.metadata.annotations['{DO_NOT_DISRUPT}']).matches('^(true|[0-9].*)$') && "
     f"!(has(t.metadata.labels) && '{LABEL}' in t.metadata.labels)"
+)
+
+
+_STEADY_POOLS: Final = f"variables.pools.filter(p, !p.spot && ({placement.OFFERS}) && ({placement.SELECTED}))"
+_STEADY: Final = Fill(
+    paths={kind: paths for kind, paths in SPEC_PATHS.items() if kind in {each.kind for each in kinds.JOBS}},
+    field="nodeSelector",
+    value=f"{{'{keys.POOL}': {_STEADY_POOLS}[0].name}}",
+    when=f"variables.pools.exists(p, p.spot && {_LEFT}) && !({_WRITES}) && {_STEADY_POOLS}.size() > 0",
+    # Which pool is a matter of cost.
+    of_server=False,
 )
 
 
@@ -114,7 +146,19 @@ def spot_checkpoint(context: StackContext) -> Rule:
             fix=" are Spot and can be reclaimed at any time: mount the volume claim checkpoints, not read-only, and "
             f"write to it; or select a pool that is not Spot: nodeSelector {{{keys.POOL}: POOL}}",
         ),
+        fills=(_STEADY,),
+        left="only its author knows where it writes its checkpoints, and the team has no other pool with these GPUs",
     )
+
+
+_EVICTED: Final = Fill(
+    paths=below(TEMPLATE_PATHS, "metadata.annotations"),
+    field=DO_NOT_DISRUPT,
+    value="null",
+    when="false",
+    wrong="true",
+    of_server=False,
+)
 
 
 def spot_eviction(context: StackContext) -> Rule:
@@ -139,4 +183,5 @@ def spot_eviction(context: StackContext) -> Rule:
             "evicted at the notice of an interruption, with their grace period; or select a pool that is not Spot: "
             f"nodeSelector {{{keys.POOL}: POOL}}",
         ),
+        fills=(_EVICTED,),
     )

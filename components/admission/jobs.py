@@ -6,8 +6,18 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Message, Rule, literal
-from components.admission.templates import HEADS, KIND, OF_CRON_JOB, SUBMITTERS, O, groups, ray, workers
+from components.admission.rule import Fill, Message, Rule, literal
+from components.admission.templates import (
+    HEADS,
+    KIND,
+    OF_CRON_JOB,
+    SUBMITTERS,
+    WORKER_PATHS,
+    O,
+    groups,
+    ray,
+    workers,
+)
 from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES
 from spec.pools import keys
 
@@ -139,6 +149,107 @@ _LACKS: Final = (
     f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES)} : "
     f"{_of('spec', _TTL, _DEADLINE, _RETRIES)}"
 )
+_HOLDERS: Final = {
+    "Job": ["spec"],
+    "CronJob": ["spec.jobTemplate.spec"],
+    "ScaledJob": ["spec.jobTargetRef"],
+    **{kind.kind: ["spec.runPolicy+"] for kind in kinds.OPERATED},
+}
+"""What has the bounds of a Job, with a TTL but of what cleans up by its history."""
+_EACH_JOB: Final = {"JobSet": ["spec.replicatedJobs[].template.spec"]}
+_WORKFLOWS: Final = {
+    "Workflow": ["spec"], "WorkflowTemplate": ["spec"], "CronWorkflow": ["spec.workflowSpec"],
+}  # fmt: skip
+_PER_ATTEMPT: Final = LONGEST // (MAX_RETRIES + 1)
+"""A deadline that any allowed number of attempts may have: 16 hours."""
+
+
+def _above(field: str, maximum: int) -> str:
+    return f"s.{field} > {maximum}"
+
+
+_BOUNDED: Final = (
+    Fill(
+        paths=_HOLDERS | {"TrainJob": ["spec"]},
+        field="activeDeadlineSeconds",
+        value=str(DAY),
+        wrong=_above("activeDeadlineSeconds", LONGEST),
+        right=str(LONGEST),
+    ),
+    Fill(
+        paths=_WORKFLOWS,
+        field="activeDeadlineSeconds",
+        value=str(DAY),
+        when="!has(s.workflowTemplateRef)",
+        wrong=_above("activeDeadlineSeconds", LONGEST),
+        right=str(LONGEST),
+    ),
+    Fill(
+        paths=_EACH_JOB,
+        field="activeDeadlineSeconds",
+        value=str(_PER_ATTEMPT),
+        wrong=f"s.activeDeadlineSeconds * ({_max_restarts(f'{O}.spec')} + 1) > {LONGEST}",
+    ),
+    Fill(
+        paths={"RayJob": ["spec"]},
+        field="activeDeadlineSeconds",
+        value=str(_PER_ATTEMPT),
+        wrong=f"s.activeDeadlineSeconds * {_ATTEMPTS.replace('j.', 's.')} > {LONGEST}",
+    ),
+    Fill(
+        paths=_HOLDERS,
+        field="backoffLimit",
+        value="3",
+        # The API server gives a Job 6, and one that counts by index no limit.
+        when=f"{KIND} != 'Job' || has(s.backoffLimitPerIndex)",
+        wrong=f"{_above('backoffLimit', MAX_RETRIES)} && "
+        f"!(has(s.maxFailedIndexes) && s.maxFailedIndexes <= {MAX_RETRIES})",
+        right=str(MAX_RETRIES),
+    ),
+    Fill(
+        paths=_EACH_JOB | {"RayJob": ["spec"]},
+        field="backoffLimit",
+        value=str(MAX_RETRIES),
+        when="false",
+        wrong=_above("backoffLimit", MAX_RETRIES),
+    ),
+    Fill(
+        paths={"JobSet": ["spec.failurePolicy"]},
+        field="maxRestarts",
+        value=str(MAX_RETRIES),
+        when="false",
+        wrong=_above("maxRestarts", MAX_RETRIES),
+    ),
+    Fill(
+        paths={"JobSet": ["spec"], "Job": ["spec"], **{kind.kind: ["spec.runPolicy+"] for kind in kinds.OPERATED}},
+        field="ttlSecondsAfterFinished",
+        value=str(DAY),
+        when=f"!({KIND} == 'Job' && {OF_CRON_JOB})",
+        wrong=_above("ttlSecondsAfterFinished", LONGEST_KEPT),
+        right=str(LONGEST_KEPT),
+    ),
+    Fill(
+        paths={kind: _HOLDERS[kind] for kind in ("CronJob", "ScaledJob")},
+        field="ttlSecondsAfterFinished",
+        value=str(LONGEST_KEPT),
+        when="false",
+        wrong=_above("ttlSecondsAfterFinished", LONGEST_KEPT),
+    ),
+    Fill(
+        paths={"RayJob": ["spec"]},
+        field="shutdownAfterJobFinishes",
+        value="true",
+        when="!(has(s.clusterSelector) && s.clusterSelector.size() > 0)",
+        wrong="!s.shutdownAfterJobFinishes && !(has(s.clusterSelector) && s.clusterSelector.size() > 0)",
+    ),
+    Fill(
+        paths={"RayJob": ["spec"]},
+        field="ttlSecondsAfterFinished",
+        value=str(LONGEST_IDLE),
+        when="false",
+        wrong=_above("ttlSecondsAfterFinished", LONGEST_IDLE),
+    ),
+)
 JOB_BOUNDS: Final = Rule(
     name="job-bounds",
     kinds=(*kinds.JOBS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, *kinds.WORKFLOWS),
@@ -159,6 +270,8 @@ JOB_BOUNDS: Final = Rule(
         f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}, and others only where "
         "onJobFailureReasons is [PodFailurePolicy] and FailJob is for the condition DisruptionTarget alone",
     ),
+    fills=_BOUNDED,
+    left="only its author knows which failures it has to survive",
 )
 
 
@@ -181,6 +294,25 @@ _SECOND: Final = (
 )
 # Kueue leaves out a RayJob with a clusterSelector, and with it the pod that submits it (v0.19.2, RayJob.Skip).
 _SUBMITTER: Final = f"({SUBMITTERS}.exists(s, {placement.ASKS}) ? ['GPUs of submitterPodTemplate'] : [])"
+
+
+_AT_LEAST: Final = "has(s.minReplicas) && int(s.minReplicas) > "
+_COUNTED_PODS: Final = (
+    Fill(
+        paths=WORKER_PATHS,
+        field="replicas",
+        # KubeRay starts as many anyway.
+        value="int(s.minReplicas)",
+        when=f"{_AT_LEAST}0",
+        wrong=f"{_AT_LEAST}int(s.replicas)",
+    ),
+    Fill(
+        paths={kinds.RAY_SERVICE.kind: ["spec.upgradeStrategy+"]},
+        field="type",
+        value="'None'",
+        wrong="s.type != 'None'",
+    ),
+)
 
 
 def ray_cluster(context: StackContext) -> Rule:
@@ -209,6 +341,8 @@ def ray_cluster(context: StackContext) -> Rule:
             "to at most replicas, and upgradeStrategy.type of a RayService to None; remove enableIngress, and GPUs of "
             "the submitter",
         ),
+        fills=_COUNTED_PODS if context.queues else (),
+        left="only its author knows which pool the head is for, and who is to reach the dashboard",
     )
 
 
@@ -307,4 +441,15 @@ def scale_bounds(maximum: int) -> Rule:
             fix=f". Set a maximum of at most {maximum}: maxReplicas of an autoscaler or InferenceService, "
             "maxReplicaCount of a ScaledObject, replicas, parallelism, maxReplicas of a Ray worker group",
         ),
+        fills=(
+            Fill(
+                paths={"InferenceService": [f"spec.{part}" for part in ("predictor", "transformer", "explainer")]},
+                field="maxReplicas",
+                value="has(s.minReplicas) && int(s.minReplicas) > 1 ? int(s.minReplicas) : 1",
+                wrong="s.maxReplicas == 0",
+            ),
+            # KEDA's own default is 100 (keda v2.20.2, CRD).
+            Fill(paths={"ScaledObject": ["spec"]}, field="maxReplicaCount", value=str(min(100, maximum))),
+        ),
+        left="only its author knows how many pods the work needs",
     )

@@ -62,17 +62,17 @@ NAMED: Final = (
 """Whether pod `s` selects pools by name."""
 
 _ANY: Final = "(has(o.operator) && o.operator == 'Exists')"
-_TOLERATES: Final = (
+TOLERATES: Final = (
     "s.tolerations.exists(o, (!has(o.effect) || o.effect == '' || o.effect == t.effect) && "
     f"((!has(o.key) || o.key == '') ? {_ANY} : "
     f"(o.key == t.key && ({_ANY} || (has(o.value) ? o.value : '') == t.value))))"
 )
-_ADDED_LATER: Final = (
+ADDED_LATER: Final = (
     # Kueue adds the tolerations of its flavor to a job, all but that of the GPU; the API server adds just that one to a
     # pod that requests whole GPUs (admission plugin ExtendedResourceToleration), before it evaluates the rules.
     f"(variables.queued ? t.key != '{keys.GPU}' : ({KIND} != 'Pod' && t.key == '{keys.GPU}' && {_ASKS_WHOLE}))"
 )
-TOLERATED: Final = f"p.taints.all(t, {_ADDED_LATER} || (has(s.tolerations) && {_TOLERATES}))"
+TOLERATED: Final = f"p.taints.all(t, {ADDED_LATER} || (has(s.tolerations) && {TOLERATES}))"
 """Whether pod `s` tolerates every taint of pool `p`, or will get the missing tolerations (kubernetes.io, "Taints and
 Tolerations")."""
 

@@ -6,8 +6,18 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.monitors import COPIED, prometheus
-from components.admission.rule import Message, Rule, literal
-from components.admission.templates import BY_A_CONTROLLER, CONTAINERS, KIND, OF_CRON_JOB, SPECS, O, joined
+from components.admission.rule import Fill, Message, Rule, literal
+from components.admission.templates import (
+    BY_A_CONTROLLER,
+    CONTAINERS,
+    KIND,
+    OF_CRON_JOB,
+    SPEC_PATHS,
+    SPECS,
+    O,
+    below,
+    joined,
+)
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
 DEVICE_VARIABLES: Final = (
@@ -78,6 +88,7 @@ IMAGE_TAG: Final = Rule(
         shown="images",
         fix=" has no fixed version: use a tag other than latest, like registry/name:1.2.3, or a digest, @sha256:...",
     ),
+    left="only its author knows which version was tried",
     pod_updates=True,
 )
 
@@ -109,7 +120,27 @@ HOST_ACCESS: Final = Rule(
         shown="fields",
         fix=". Use an emptyDir for scratch space, a volume claim for data",
     ),
+    left="without access to its node the program may not work",
 )
+
+_EACH: Final = below(SPEC_PATHS, "containers[].securityContext+", "initContainers[].securityContext+")
+RESTRICTED: Final = (
+    Fill(paths=_EACH, field="allowPrivilegeEscalation", value="false"),
+    Fill(paths=_EACH, field="capabilities", value=literal({"drop": ["ALL"]})),
+    Fill(
+        paths=below(
+            SPEC_PATHS, "containers[].securityContext.capabilities", "initContainers[].securityContext.capabilities"
+        ),
+        field="drop",
+        value=literal(["ALL"]),
+    ),
+    Fill(paths=below(SPEC_PATHS, "securityContext+"), field="runAsNonRoot", value="true"),
+    Fill(
+        paths=below(SPEC_PATHS, "securityContext+"), field="seccompProfile", value=literal({"type": "RuntimeDefault"})
+    ),
+)
+"""What the Pod Security level `restricted` requires and a pod lacks (kubernetes.io, "Pod Security Standards"): filled
+in where the namespace enforces it, which would refuse the pod otherwise."""
 
 
 _OWNED: Final = (

@@ -4,15 +4,37 @@ annotations are a user's.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Fill, Kind, Message, Rule, literal
 from components.admission.templates import HOLDERS, KIND, LABELS, SPECS, USER, O, joined
 from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
 
 _LABELLED: Final = f"(({LABELS}).exists(k, k == {literal(QUEUE)} && ({LABELS})[k] != ''))"
+LOCAL_QUEUE: Final = "default"
+"""The queue of each namespace of a team (`components.queues`)."""
+
+
+def _queued(*of: Kind, when: str = "true") -> Fill:
+    """The label with the queue. A queue that the namespace doesn't have would hold its workload for ever."""
+    return Fill(
+        paths={kind.kind: ["metadata.labels+"] for kind in of},
+        field=QUEUE,
+        value=literal(LOCAL_QUEUE),
+        when=when,
+        wrong=f"s['{QUEUE}'] != '{LOCAL_QUEUE}'",
+    )
+
+
+_CRON: Final = (
+    Fill(
+        paths={kinds.CRON_JOB.kind: ["spec.jobTemplate.metadata+"]}, field="labels", value=literal({QUEUE: LOCAL_QUEUE})
+    ),
+    replace(_queued(kinds.CRON_JOB), paths={kinds.CRON_JOB.kind: ["spec.jobTemplate.metadata.labels"]}),
+)
 QUEUE_NAME: Final = Rule(
     name="queue-name",
     kinds=(*kinds.JOBS, kinds.TRAIN_JOB),
@@ -25,10 +47,14 @@ QUEUE_NAME: Final = Rule(
         fix=f"add the label {QUEUE}: default (for a CronJob in jobTemplate.metadata.labels)",
     ),
     metadata=("labels",),
+    fills=(_queued(*(kind for kind in (*kinds.JOBS, kinds.TRAIN_JOB) if kind != kinds.CRON_JOB)), *_CRON),
 )
 
 GATED: Final = f"has({O}.spec.schedulingGates) && {O}.spec.schedulingGates.exists(g, g.name == '{GATE}')"
 """Whether Kueue holds a pod."""
+
+
+_HELD: Final = (kinds.POD, *(kind for kind in kinds.SERVERS if kind not in (kinds.DAEMON_SET, kinds.REPLICA_SET)))
 
 
 def gpu_queue(context: StackContext) -> Rule:
@@ -50,6 +76,8 @@ def gpu_queue(context: StackContext) -> Rule:
             "gets its scheduling gate from Kueue",
         ),
         metadata=("labels",),
+        fills=(_queued(*_HELD, when=f"({SPECS}).exists(s, {placement.ASKS})"),),
+        left="a DaemonSet has no queue, and a ReplicaSet none for its pods",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +46,35 @@ class Message:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fill:
+    """A field that fixes a violation: `slipway why FILE --fix` writes it, and where the cluster's version has
+    MutatingAdmissionPolicies, the API server fills it in if it is absent (`components.admission.defaults`).
+
+    All texts but paths are CEL expressions of `s`, which holds the field, and of what the rule's expressions see.
+
+    Attributes:
+        paths: Where the holders are, by kind: `spec.replicatedJobs[].template.spec`; `[]` is each item of a list, `{}`
+            each value of a map, and a last part with `+` is created if it is absent.
+        field: Name of the field.
+        value: What an absent field gets, or what is appended to a list.
+        when: Whether it is filled in where it is absent.
+        wrong: Whether a value that the user set has to be replaced. Only a file is: the API server never does it.
+        right: What replaces it, `null` to remove it; `value` if empty.
+        appends: Whether the field is a list that grows by `value`.
+        of_server: Whether the API server fills it in as well.
+    """
+
+    paths: Mapping[str, Sequence[str]]
+    field: str
+    value: str
+    when: str = "true"
+    wrong: str = ""
+    right: str = ""
+    appends: bool = False
+    of_server: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rule:
     """One rule.
 
@@ -61,6 +90,8 @@ class Rule:
         metadata: Fields of the metadata whose changes are checked as well.
         fields: Other fields of the object whose changes are checked as well.
         pod_updates: Whether changes of pods are checked too.
+        fills: Fields that fix a violation.
+        left: Why `slipway why FILE --fix` leaves what these don't fix to the author.
     """
 
     name: str
@@ -74,6 +105,8 @@ class Rule:
     metadata: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     pod_updates: bool = False
+    fills: tuple[Fill, ...] = ()
+    left: str = "only its author knows what to write instead"
 
 
 def literal(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from components.admission.kinds import RAY, RAY_CLUSTER, RAY_JOB, RAY_SERVICE, REPLICATED
@@ -163,6 +163,42 @@ LABELS: Final = (
     f"{_labels(f'{O}.metadata')}"
 )
 """Labels in which Kueue looks for the queue: those of the object, of the Jobs of a CronJob, of a ReplicaSet's pods."""
+_RAY_PATHS: Final = {
+    RAY_CLUSTER.kind: "spec",
+    RAY_SERVICE.kind: "spec.rayClusterConfig",
+    RAY_JOB.kind: "spec.rayClusterSpec",
+}
+TEMPLATE_PATHS: Final[Mapping[str, Sequence[str]]] = {
+    **dict.fromkeys(("Job", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), ("spec.template",)),
+    "CronJob": ("spec.jobTemplate.spec.template",),
+    "JobSet": ("spec.replicatedJobs[].template.spec.template",),
+    "ScaledJob": ("spec.jobTargetRef.template",),
+    "LeaderWorkerSet": ("spec.leaderWorkerTemplate.workerTemplate", "spec.leaderWorkerTemplate.leaderTemplate"),
+    **{kind: (f"spec.{field}{{}}.template",) for kind, field in REPLICATED.items()},
+    **{
+        kind: (
+            f"{spec}.headGroupSpec.template",
+            f"{spec}.workerGroupSpecs[].template",
+            *(("spec.submitterPodTemplate",) if kind == RAY_JOB.kind else ()),
+        )
+        for kind, spec in _RAY_PATHS.items()
+    },
+}
+"""Where the pod templates are, by kind, as `components.admission.rule.Fill` writes paths."""
+SPEC_PATHS: Final[Mapping[str, Sequence[str]]] = {
+    "Pod": ("spec",),
+    **{kind: tuple(f"{path}.spec" for path in paths) for kind, paths in TEMPLATE_PATHS.items()},
+}
+"""Where the pod specs are."""
+WORKER_PATHS: Final = {kind: (f"{spec}.workerGroupSpecs[]",) for kind, spec in _RAY_PATHS.items()}
+HEAD_PATHS: Final = {kind: (f"{spec}.headGroupSpec",) for kind, spec in _RAY_PATHS.items()}
+
+
+def below(paths: Mapping[str, Sequence[str]], *parts: str) -> dict[str, list[str]]:
+    """Paths of parts of what is at these paths."""
+    return {kind: [f"{path}.{part}" for path in found for part in parts] for kind, found in paths.items()}
+
+
 SHOWN: Final = 20
 """Values that a message lists."""
 

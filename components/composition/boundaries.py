@@ -99,6 +99,7 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
         queues=queued,
         max_replicas=platform.admission.max_replicas,
         controllers=registry.controllers(platform.addons),
+        version=platform.cluster.version,
     )
     yield from admission_manifests(platform.admission, context).values()
     yield from map(priority_class, PriorityName)

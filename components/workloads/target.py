@@ -46,6 +46,7 @@ class Target:
         service_account: Service account with the team's AWS permissions.
         open: Whether load balancers may reach pods of the namespace.
         labels: Labels of every object and pod: team, project, cost center.
+        pod_security: Pod Security level that the namespace enforces.
         cluster: Name of the cluster and of its kubeconfig context; empty if unknown.
         region: AWS Region.
         addons: Installed add-ons; None if unknown: then it isn't checked.
@@ -70,6 +71,7 @@ class Target:
     service_account: str = "workload"
     open: bool = True
     labels: Mapping[str, str] = field(default_factory=dict)
+    pod_security: str = "baseline"
     cluster: str = ""
     region: str = ""
     addons: frozenset[type[AddonSettings]] | None = None
@@ -111,6 +113,7 @@ class Target:
                     shares={pool: share.maximum for pool, share in team.shares.items()},
                     priorities=tuple(str(priority) for priority in team.priorities),
                     open=space.purpose in SERVES,
+                    pod_security=space.pod_security,
                     env={tracking.VARIABLE: tracking.address(name)} if platform.addons.has(Mlflow) else {},
                 )
         known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))

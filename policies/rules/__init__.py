@@ -38,6 +38,7 @@ from policies.rules import (
     protection,
     rbac,
     registries,
+    rendering,
     resource_policies,
     s3,
     secrets,
@@ -58,7 +59,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     "Network": (vpc, load_balancers),
     "Monitoring": (metrics,),
     "Helm": (helm,),
-    "Program": (program,),
+    "Program": (program, rendering),
 }
 """Modules by their heading in docs/policies.md."""
 

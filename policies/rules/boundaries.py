@@ -22,6 +22,8 @@ from policies.resources.tokens import (
     LOCAL_QUEUE,
     MULTI_KUEUE_CLUSTER,
     MULTI_KUEUE_CONFIG,
+    MUTATING_BINDING,
+    MUTATING_POLICY,
     NAMESPACE,
     NAMESPACE_ROLE,
     NETWORK_POLICY,
@@ -80,6 +82,8 @@ PSS_ENFORCED = ResourceRule(
 RENDERED: Final = (
     ADMISSION_POLICY,
     ADMISSION_BINDING,
+    MUTATING_POLICY,
+    MUTATING_BINDING,
     NAMESPACE,
     RESOURCE_QUOTA,
     LIMIT_RANGE,
@@ -124,6 +128,8 @@ def _added(one: Resource, context: Context) -> Iterator[Violation]:
     apart: dict[str, Callable[[], bool]] = {
         ADMISSION_POLICY: lambda: name.endswith(_OURS),
         ADMISSION_BINDING: lambda: any(text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))),
+        MUTATING_POLICY: lambda: name.endswith(_OURS),
+        MUTATING_BINDING: lambda: any(text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))),
         NAMESPACE: lambda: one["metadata"]["labels"][TEAM].known,
         NETWORK_POLICY: lambda: place in known.teams or known.of_platform(place),
         SERVICE_ACCOUNT: lambda: known.of_platform(place),

@@ -5,6 +5,8 @@ from typing import Final
 
 from sandbox import CHARTS
 from slipway.cli.grammar import (
+    JSON,
+    STACK,
     Argument,
     Command,
     Group,
@@ -20,11 +22,10 @@ from slipway.cli.grammar import (
     switch,
     time_to_live,
 )
+from slipway.cli.replay_options import REPLAY
 
-STACK: Final = positional("stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 OF_STACK: Final = option("--stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 STRICT: Final = switch("--strict", "treat warnings about the settings as errors")
-JSON: Final = switch("--json", "print JSON")
 YES: Final = switch("--yes -y", "don't ask for confirmation")
 OF_SANDBOX: Final = switch("--sandbox", "the cluster of the stack in the sandbox")
 
@@ -366,6 +367,24 @@ _TRY: Final = Command(
         JSON,
     ),
 )
+_REHEARSE: Final = Command(
+    name="rehearse",
+    summary="play scenarios on a stack in the sandbox: workloads over time, events, and what is expected",
+    run="slipway.cli.rehearse:run",
+    epilog="""\
+  slipway rehearse dev                                # every file of scenarios/ for the stack
+  slipway rehearse dev scenarios/spot-reclaim.yaml
+
+The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.md describes the files.
+""",
+    arguments=(
+        positional("stack", "STACK", "name of a stack that is up in the sandbox"),
+        positional(
+            "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
+        ),
+        JSON,
+    ),
+)
 _WHY: Final = Command(
     name="why",
     summary="show what a workload waits for, or would wait for",
@@ -374,12 +393,14 @@ _WHY: Final = Command(
   slipway why job/train -n vision                       # your kubeconfig, as kubectl
   slipway why job/train -n vision --stack dev --sandbox
   slipway why job.yaml --stack prod                     # before submission
+  slipway why job.yaml --stack dev -n vision --fix      # writes deadlines, queue, tolerations into the file
 
 The exit code is 0 if nothing holds it, and 1 if something does. docs/guides/why.md explains the layers.
 """,
     arguments=(
         positional("what", "NAME|FILE", "kind/name as kubectl writes it, a name, or a file of manifests (- for stdin)"),
         option("--stack", "STACK", "name of a stack, for its pools, shares and rules"),
+        switch("--fix", "write what the rules ask for into the file, and say what was changed; needs --stack"),
         OF_SANDBOX,
         option("--namespace -n", "NAMESPACE", "namespace (default: that of the kubeconfig)"),
         JSON,
@@ -487,6 +508,17 @@ _SANDBOX: Final = Command(
             ),
         ),
         Command(
+            name="run",
+            summary="run a command in the sandbox, in any directory: `slipway sandbox run -- pulumi up --stack dev`",
+            run="slipway.cli.anything:run",
+            usage="slipway sandbox run [--account ID] [--region REGION] -- COMMAND [ARGUMENT ...]",
+            arguments=(
+                option("--account", "ID", "AWS account to act as (default: 123456789012)"),
+                option("--region", "REGION", "AWS Region (default: AWS_REGION, else us-east-1)"),
+            ),
+            defaults={"takes_extra": True},
+        ),
+        Command(
             name="capacity",
             summary="show or change what EC2 has no capacity for, and its launch time",
             run="slipway.cli.elastic:capacity",
@@ -543,6 +575,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, _QUICKSTART,
-    _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, REPLAY,
+    _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import time
 from typing import Final
 
 import yaml
@@ -11,9 +10,9 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.nodes import ec2
 from sandbox.nodes.ec2 import Ec2, Refusal
-from sandbox.nodes.instances import INTERRUPTION
 from slipway.cli import offline
 from slipway.cli.cluster import client_of
+from slipway.trial.events import interrupt
 from spec.catalog import instances
 from spec.errors import SlipwayError
 from spec.pools.keys import CAPACITY_TYPE
@@ -66,8 +65,7 @@ def reclaim(options: argparse.Namespace) -> int:
     if node["metadata"].get("labels", {}).get(CAPACITY_TYPE) != "spot":
         msg = f"node {options.node} is no Spot node of Karpenter: see `kubectl get nodes -L {CAPACITY_TYPE}`"
         raise SlipwayError(msg)
-    deadline = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + options.notice))
-    client.merge(Ref("v1", "Node", options.node), {"metadata": {"annotations": {INTERRUPTION: deadline}}})
+    deadline = interrupt(client, options.node, options.notice)
     print(f"EC2 takes node {options.node} back at {deadline}, in {options.notice:g} s; Karpenter drains it until then")
     return 0
 

@@ -5,7 +5,9 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from textwrap import wrap
@@ -14,15 +16,19 @@ from typing import Any, Final
 from policies import manifests, pack, review, suppressions
 from policies.review import Base
 from policies.rule import environment
-from policies.rules import BY_NAME
+from policies.rules import BY_NAME, rendering
 from policies.runner import Finding
+from policies.stack_file import Program, program_of
 from slipway.cli.check import checked
-from slipway.engine.project import Project, find
+from slipway.engine.project import Project, find, take_out
+from slipway.engine.stacks import STACKS, stack_file
 from slipway.render import evaluation
 from slipway.render.program import record_platform
 from slipway.report.plan import kind
+from slipway.report.plan.compare import baseline
 from spec import clock
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.settings import Platform, load, read_stack
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,15 +40,22 @@ def run(options: argparse.Namespace) -> int:
     objects = [manifests.read(folder) for folder in options.manifests]
     before = base_of(project, options.against, options.stack) if options.against else None
     suppressions = before.suppressions if before else None
+    given = given_by(project, options.stack, options.against) if before else None
     judgement = evaluation.judge(
         lambda preview: record_platform(loaded.platform, stack=options.stack, preview=preview),
-        today, suppressions, before.enabled if before else (),
+        today, suppressions, before.enabled if before else (), given.program if given else None,
     )  # fmt: skip
     findings = list(judgement.findings)
+    if given is not None and given.settings is not None:
+        earlier = record_platform(given.settings, stack=options.stack)
+        found = evaluation.check(earlier, today, suppressions, program=given.earlier)
+        findings += [one for one in found if one.rule in {rule.name for rule in rendering.RULES}]
     for each in objects:
         findings += manifests.findings_for_manifests(each, stack=options.stack, today=today, suppressions=suppressions)
     for urn, path in judgement.undecided:
         print(f"undecided until the update: {path} of {urn}", file=sys.stderr)
+    if given is not None and given.note:
+        print(f"review: {given.note}")
     return report(options, findings, today, sum(one.exists for one in judgement.recording), before)
 
 
@@ -57,6 +70,50 @@ def base_of(project: Project, ref: str, stack: str) -> Base:
     names = ("diff", "--name-only", "--end-of-options", ref, "--", ".", *(f":(exclude){one}" for one in review.UNNAMED))
     changed = _git(project, ref, "has no such commit", *names)
     return review.base(*texts, changed=changed.splitlines())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What the program's code at a commit gives.
+
+    Attributes:
+        program: For this tree's settings.
+        settings: The settings at the commit, where its code can't read this tree's.
+        earlier: For those settings.
+        note: What could not be compared, for reviewers.
+    """
+
+    program: Program | None = None
+    settings: Platform | None = None
+    earlier: Program | None = None
+    note: str = ""
+
+
+def given_by(project: Project, stack: str, ref: str) -> Given:
+    """What the code at a commit gives for this tree's settings: only a change of code makes a difference.
+
+    If that code can't read newer settings, both codes are compared on those of the commit.
+    """
+    newer = baseline(project, stack, ref, stack_file(project.stacks, stack))
+    if not newer.problem:
+        return Given(program=program_of(newer.resources))
+    note = f"the code of {newer.name} can't render this stack file ({newer.problem})"
+    older = baseline(project, stack, ref)
+    if older.problem or older.new:
+        return Given(note=f"{note}: the program was compared with nothing")
+    with tempfile.TemporaryDirectory(prefix="slipway-settings-") as folder:
+        take_out(project, ref, Path(folder), under=STACKS)
+        try:
+            settings = load(read_stack(stack, Path(folder) / STACKS), stack=stack).platform
+        except SlipwayError as error:
+            return Given(
+                note=f"{note}, and this code not that of {ref} ({error}): the program was compared with nothing"
+            )
+    return Given(
+        settings=settings,
+        earlier=program_of(older.resources),
+        note=f"{note}: both codes were compared with the stack file of {ref}",
+    )
 
 
 def _git(project: Project, ref: str, wrong: str, *command: str) -> str:

@@ -41,9 +41,10 @@ def run(options: argparse.Namespace) -> int:
             client=client,
             trial=trial,
             namespace=namespace,
-            member=DryRun(client, namespace).member,
-            target=_target(platform, namespace),
+            member=lambda place: DryRun(client, place).member,
+            target=lambda place: target_of(platform, place),
             say=Progress(),
+            platform=platform,
         ).run()
     except (ApiError, UnreachableError) as error:
         msg = f"the cluster {platform.cluster_name} can't be used: {error}"
@@ -61,7 +62,8 @@ def text(found: Sequence[Check]) -> str:
     return "\n".join(lines)
 
 
-def _target(platform: Platform, namespace: str) -> Target | None:
+def target_of(platform: Platform, namespace: str) -> Target | None:
+    """What a stack offers in a namespace; None if it is no team's."""
     try:
         return Target.of(platform, namespace=namespace)
     except ConfigurationError:

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,10 +17,12 @@ from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from slipway.cli import cluster
 from slipway.cli.check import checked
 from slipway.engine.project import find
-from slipway.why import Answer, manifests
+from slipway.why import Answer, fix, manifests
+from slipway.why.bundle import Object
 from slipway.why.collect import collect
 from slipway.why.collect import find as find_object
 from slipway.why.explain import explain
+from slipway.why.fix import Fixed
 from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
 from spec.settings import Platform
@@ -28,6 +30,8 @@ from spec.settings.admission import Admission
 from spec.settings.problems import ConfigurationError
 
 STANDARD_INPUT: Final = "-"
+Located = tuple[tuple[str | int, ...], Object]
+"""An object of a file, after the number of its document and its path there."""
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
 
 
@@ -50,30 +54,70 @@ class Place:
 
 def run(options: argparse.Namespace) -> int:
     """Print the answers; 1 if something holds one of the objects."""
-    documents = _documents(options.what)
-    place = _place(options, required=documents is None)
-    answers = [_of_name(options.what, place)] if documents is None else _of_file(documents, place, options.namespace)
-    if options.json:
-        print(json.dumps([one.document() for one in answers], indent=2))
+    text = _text(options.what)
+    if options.fix and (text is None or not options.stack):
+        msg = "--fix needs a file, and --stack: the rules, pools and shares that it is fixed for"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    place = _place(options, required=text is None)
+    # The fixed file goes where the answers would go.
+    out = sys.stderr if options.fix and options.what == STANDARD_INPUT else sys.stdout
+    if text is None:
+        answers = [_of_name(options.what, place)]
     else:
-        print("\n\n".join(one.text() for one in answers))
+        objects = _objects(text, options.what)
+        fixed = _fix(text, objects, place, options) if options.fix else None
+        answers = _of_file(fixed.objects if fixed else [one for _, one in objects], place, options.namespace)
+        if fixed:
+            said = zip(answers, fixed.changes, fixed.left, strict=True)
+            answers = [replace(one, changes=list(map(str, own)), left=left) for one, own, left in said]
+    if options.json:
+        print(json.dumps([one.document() for one in answers], indent=2), file=out)
+    else:
+        print("\n\n".join(one.text() for one in answers), file=out)
     return EXIT_FAILURE if any(one.held for one in answers) else 0
 
 
-def _documents(what: str) -> list[Any] | None:
-    """The documents of a file; None if it is the name of an object."""
+def _text(what: str) -> str | None:
+    """The text of a file; None if it is the name of an object."""
     path = Path(what)
     if what != STANDARD_INPUT and not path.is_file():
         if path.suffix in (".yaml", ".yml", ".json"):
             msg = f"there is no file {what}: name one, or an object as kubectl writes it, such as job/train"
             raise SlipwayError(msg, EXIT_REFUSED)
         return None
-    text = sys.stdin.read() if what == STANDARD_INPUT else path.read_text(encoding="utf-8")
+    return sys.stdin.read() if what == STANDARD_INPUT else path.read_text(encoding="utf-8")
+
+
+def _objects(text: str, what: str) -> list[Located]:
+    """The objects of a file, with their places.
+
+    Raises:
+        SlipwayError: It is not YAML, or has no manifests.
+    """
     try:
-        return list(yaml.safe_load_all(text))
+        found = manifests.located([one for one in yaml.safe_load_all(text) if one is not None])
     except yaml.YAMLError as error:
         msg = f"{what} is not YAML: {error}"
         raise SlipwayError(msg, EXIT_REFUSED) from error
+    if not found or not all(one.get("kind") and one.get("apiVersion") for _, one in found):
+        msg = "the file has no Kubernetes manifests: each needs apiVersion and kind"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return found
+
+
+def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.Namespace) -> Fixed:
+    """Fix the file."""
+    assert place.platform is not None  # noqa: S101 - --fix needs --stack
+    located = [
+        (at, one, _target(place, options.namespace or _namespace(one) or place.namespace or "default"))
+        for at, one in objects
+    ]
+    found = fix.file(text, located, place.platform.admission)
+    if options.what == STANDARD_INPUT:
+        sys.stdout.write(found.text)
+    elif any(found.changes):
+        Path(options.what).write_text(found.text, encoding="utf-8")
+    return found
 
 
 def _place(options: argparse.Namespace, *, required: bool) -> Place:
@@ -117,11 +161,7 @@ def _of_name(what: str, place: Place) -> Answer:
         raise SlipwayError(msg) from error
 
 
-def _of_file(documents: Sequence[Any], place: Place, given: str | None) -> list[Answer]:
-    objects = manifests.flat(documents)
-    if not objects or not all(one.get("kind") and one.get("apiVersion") for one in objects):
-        msg = "the file has no Kubernetes manifests: each needs apiVersion and kind"
-        raise SlipwayError(msg, EXIT_REFUSED)
+def _of_file(objects: Sequence[Object], place: Place, given: str | None) -> list[Answer]:
     rules = place.platform.admission if place.platform else Admission()
     answers, unread = [], [place.problem] if place.problem else []
     client = place.client

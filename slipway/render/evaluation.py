@@ -16,7 +16,7 @@ from policies.resources.resource import Resource, Stack
 from policies.rule import Context, ResourceRule, environment
 from policies.rules import RULES
 from policies.runner import Finding, findings
-from policies.stack_file import from_platform
+from policies.stack_file import Program, from_platform
 from policies.suppressions import Suppressions, load
 from slipway.render.recording import UNKNOWN as UNKNOWN_TEXT
 from slipway.render.recording import RecordedResource, Recording
@@ -42,6 +42,7 @@ def judge(
     today: date,
     suppressions: Suppressions | None = None,
     enabled: Collection[str] = (),
+    program: Program | None = None,
 ) -> Judgement:
     """Judges the inputs that the program composes from values which a preview does not know, such as policies with the
     ARN of a new bucket. A stack rule of the engine sees those only once everything exists.
@@ -51,9 +52,10 @@ def judge(
         today: As for `check`.
         suppressions: As for `check`.
         enabled: As for `check`.
+        program: As for `check`; the run as an update is compared.
     """
     update = record(False)
-    found = check(update, today, suppressions, enabled)
+    found = check(update, today, suppressions, enabled, program)
     seen = {(one.id, one.urn, one.path) for one in found}
     preview = check(record(True), today, suppressions, enabled)
     return Judgement(
@@ -68,6 +70,7 @@ def check(
     today: date,
     suppressions: Suppressions | None = None,
     enabled: Collection[str] = (),
+    program: Program | None = None,
 ) -> list[Finding]:
     """The findings, including suppressed ones, with the levels and rule settings of the stack's environment.
 
@@ -76,10 +79,11 @@ def check(
         today: Date for the expiry of suppressions and the support of versions.
         suppressions: Suppressions; by default those of the pack.
         enabled: Rules that are evaluated even if they are off in the environment.
+        program: What other code gives for the same settings, to compare the recording with.
     """
     stage = environment(recording.stack)
     suppressions = suppressions if suppressions is not None else load(identities())
-    stack_file = from_platform(recording.platform) if recording.platform else None
+    stack_file = from_platform(recording.platform, program) if recording.platform else None
     inputs, stack = resources(recording, outputs=False), Stack(tuple(resources(recording, outputs=True).values()))
     result = []
     for rule in RULES:

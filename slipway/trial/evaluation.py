@@ -1,7 +1,10 @@
 """Whether an object does what is expected of it: a pure function of what was read about it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 
 from slipway.trial.expectations import Expectation
@@ -43,12 +46,18 @@ class Seen:
         bundle: What was read about it; None if it was refused, or is gone.
         answer: Why it waits, or that it does not; None with the bundle.
         elapsed: Seconds since it was created.
+        uids: UID of each object of the trial that exists, by name.
+        lost: Whether pods of it that ran are gone, and as many others run.
+        price: USD that it costs at most; None if it is unknown.
     """
 
     refusal: str = ""
     bundle: Bundle | None = None
     answer: Answer | None = None
     elapsed: float = 0.0
+    uids: Mapping[str, str] = field(default_factory=dict)
+    lost: bool = False
+    price: Decimal | None = None
 
 
 def checks(name: str, expectation: Expectation, seen: Seen) -> list[Check]:
@@ -60,6 +69,7 @@ def checks(name: str, expectation: Expectation, seen: Seen) -> list[Check]:
     if seen.bundle is None or seen.answer is None:
         return [Check(name, _first(expectation), Status.FAILED, "it is gone")]
     found = list(_of_object(name, expectation, seen.bundle, seen.answer, seen.elapsed))
+    found += _over_time(name, expectation, seen.bundle, seen.answer, seen)
     return found or [Check(name, "accepted", Status.PASSED)]
 
 
@@ -76,6 +86,10 @@ def _words(expectation: Expectation) -> Iterator[str]:
         yield f"completes within {expectation.completes_within}"
     if expectation.held_by or expectation.because:
         yield f"held by {expectation.held_by or 'a layer'}"
+    if expectation.starts_within:
+        yield f"starts within {expectation.starts_within}"
+    if expectation.preempted_by:
+        yield f"preempted by {expectation.preempted_by}"
 
 
 def _refused(name: str, text: str, seen: Seen) -> Check:
@@ -120,6 +134,39 @@ def _of_object(name: str, expectation: Expectation, bundle: Bundle, answer: Answ
         ended = layer in (Layer.FINISHED, Layer.FAILED) and not passed
         status = Status.PASSED if passed else Status.FAILED if ended else Status.WAITS
         yield Check(name, expected, status, why)
+
+
+def _over_time(name: str, expectation: Expectation, bundle: Bundle, answer: Answer, seen: Seen) -> Iterator[Check]:
+    """What shows only while things happen, and what is known before."""
+    why, layer = answer.sentence, answer.part.layer
+    ended = layer in (Layer.FINISHED, Layer.FAILED)
+    if expectation.starts_within:
+        limit, started = seconds(expectation.starts_within), layer in (Layer.RUNS, Layer.FINISHED)
+        status = Status.PASSED if started and seen.elapsed <= limit else Status.FAILED
+        status = Status.WAITS if not started and seen.elapsed <= limit else status
+        detail = f"{seen.elapsed:.0f} s" if started else why
+        yield Check(name, f"starts within {expectation.starts_within}", status, detail)
+    if expectation.preempted_by:
+        said = [str(event.get("message")) for event in bundle.events_of(*bundle.workloads) if _preempts(event)]
+        other = seen.uids.get(expectation.preempted_by, "no such object")
+        passed = any(other in one for one in said)
+        status = Status.PASSED if passed else Status.FAILED if ended else Status.WAITS
+        yield Check(name, f"preempted by {expectation.preempted_by}", status, said[-1] if said else why)
+    if expectation.starts_again:
+        status = Status.PASSED if seen.lost else Status.FAILED if ended else Status.WAITS
+        yield Check(name, "starts again", status, why)
+    if expectation.fails:
+        status = Status.PASSED if layer is Layer.FAILED else Status.FAILED if ended else Status.WAITS
+        yield Check(name, "fails", status, why)
+    if (most := expectation.costs_at_most) is not None:
+        known = seen.price is not None and seen.price <= most
+        detail = "its price is unknown" if seen.price is None else f"{seen.price:.2f} USD"
+        yield Check(name, f"costs at most {most} USD", Status.PASSED if known else Status.FAILED, detail)
+
+
+def _preempts(event: Mapping[str, object]) -> bool:
+    """Kueue's event on a Workload that it preempts (kueue v0.19.2, pkg/scheduler/preemption, IssuePreemptions)."""
+    return event.get("reason") == "Preempted"
 
 
 def _placed(name: str, pool: str, bundle: Bundle, why: str) -> Check:

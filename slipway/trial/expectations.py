@@ -1,9 +1,11 @@
-"""What is expected of the manifests of a folder: the file `try.yaml` beside them."""
+"""What is expected of manifests: the file `try.yaml` beside those of a folder, or the part `expect` of a scenario."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import yaml
 from pydantic import Field, ValidationError
@@ -18,6 +20,10 @@ FILE: Final = "try.yaml"
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 GENERATED: Final = "try"
 """End of the name of an object whose manifest has `generateName`, as many samples of upstream projects."""
+CREATE: Final = "create"
+DELETE: Final = "delete"
+M = TypeVar("M", bound=Model)
+LAYERS: Final = tuple(str(layer) for layer in Layer)
 WITHIN: Final = "60s"
 """Time that objects without a duration of their own get."""
 
@@ -37,6 +43,16 @@ class Expectation(Model):
     """The layer that holds it, as `slipway why` names it."""
     because: str | None = None
     """What `slipway why` says about it, in part."""
+    starts_within: Duration | None = None
+    """All its pods run within this time after it was created."""
+    preempted_by: str | None = None
+    """Kueue preempts it for this object."""
+    starts_again: bool = False
+    """Its pods were lost, and others run in their place."""
+    fails: bool = False
+    """It ends as failed."""
+    costs_at_most: int | None = Field(default=None, gt=0)
+    """USD that it adds to the bill at most, as `slipway why FILE` says."""
 
 
 class Expectations(Model):
@@ -51,20 +67,52 @@ class Expectations(Model):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """The manifests of a folder, in the order of their files, and what is expected of them.
+class Step:
+    """Something that happens once.
 
     Attributes:
-        namespace: Namespace of all objects; None if the file names none.
+        action: What happens: `create`, or an event of `slipway.trial.events`.
+        subject: Name of the object to which it happens, or empty.
+        detail: More about the event.
+        at: Seconds after the start.
+        after: Name of an object, and the state in which it has to be before: a layer of `slipway why`.
+    """
+
+    action: str
+    subject: str = ""
+    detail: Mapping[str, str] | None = None
+    at: float = 0.0
+    after: tuple[str, str] | None = None
+
+    @property
+    def text(self) -> str:
+        """`reclaim job/train`."""
+        detail = [f"{key} {value}" for key, value in (self.detail or {}).items()]
+        return " ".join(one for one in (self.action, self.subject, *detail) if one)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Manifests, and what is expected of them.
+
+    Attributes:
+        namespace: Namespace of objects whose manifests have none; None if the file names none.
         manifests: The objects by name: `job/train`.
         expected: What is expected of each.
         seconds: Time for an object.
+        steps: What happens, in this order. Of a folder all objects are created at once, in the order of its files.
     """
 
     namespace: str | None
     manifests: Mapping[str, dict[str, Any]]
     expected: Mapping[str, Expectation]
     seconds: float
+    steps: Sequence[Step] = ()
+
+    @property
+    def timeline(self) -> Sequence[Step]:
+        """The steps; without any, each object is created at the start."""
+        return self.steps or [Step(CREATE, name) for name in self.manifests]
 
     def within(self, name: str) -> float:
         """Seconds that an object gets."""
@@ -84,9 +132,9 @@ def read(folder: Path) -> Trial:
     files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)
     manifests: dict[str, dict[str, Any]] = {}
     for path in files:
-        for document in flat(_documents(path)):
+        for document in flat(documents(path)):
             one = _named(document)
-            name = _name(one, path)
+            name = name_of(one, path)
             if name in manifests:
                 msg = f"{path}: {name} is in the folder twice: give each object a name of its own"
                 raise SlipwayError(msg, EXIT_REFUSED)
@@ -112,7 +160,8 @@ def _named(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**manifest, "metadata": {**rest, "name": f"{begins}{GENERATED}"}}
 
 
-def _name(manifest: Mapping[str, Any], path: Path) -> str:
+def name_of(manifest: Mapping[str, Any], path: Path) -> str:
+    """`job/train`. Raises SlipwayError if the manifest lacks what makes its name."""
     metadata = manifest.get("metadata") or {}
     if not manifest.get("apiVersion") or not manifest.get("kind") or not metadata.get("name"):
         msg = f"{path}: each manifest needs apiVersion, kind and metadata.name"
@@ -120,7 +169,8 @@ def _name(manifest: Mapping[str, Any], path: Path) -> str:
     return f"{str(manifest['kind']).lower()}/{metadata['name']}"
 
 
-def _documents(path: Path) -> list[Any]:
+def documents(path: Path) -> list[Any]:
+    """The documents of a file. Raises SlipwayError if it is not YAML."""
     try:
         return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
     except yaml.YAMLError as error:
@@ -131,16 +181,25 @@ def _documents(path: Path) -> list[Any]:
 def _expectations(path: Path) -> Expectations:
     if not path.is_file():
         return Expectations()
-    (document,) = _documents(path)[:1] or [{}]
+    (document,) = documents(path)[:1] or [{}]
+    found = parsed(Expectations, document, path)
+    refuse_unknown_layers(found.expect, path)
+    return found
+
+
+def parsed(model: type[M], document: Any, path: Path) -> M:
+    """A document of a file as a model. Raises SlipwayError with the path of each wrong field."""
     try:
-        found = Expectations.model_validate(document or {})
+        return model.model_validate(document or {})
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
         msg = f"{path}: {problems}"
         raise SlipwayError(msg, EXIT_REFUSED) from error
-    layers = [str(layer) for layer in Layer]
-    for name, one in found.expect.items():
-        if one.held_by is not None and one.held_by not in layers:
-            msg = f"{path}: expect.{name}.heldBy: no layer is called {one.held_by}: use one of {', '.join(layers)}"
+
+
+def refuse_unknown_layers(expect: Mapping[str, Expectation], path: Path) -> None:
+    """Raises SlipwayError if an expectation names no layer of `slipway why`."""
+    for name, one in expect.items():
+        if one.held_by is not None and one.held_by not in LAYERS:
+            msg = f"{path}: expect.{name}.heldBy: no layer is called {one.held_by}: use one of {', '.join(LAYERS)}"
             raise SlipwayError(msg, EXIT_REFUSED)
-    return found

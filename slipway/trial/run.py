@@ -1,18 +1,25 @@
-"""Creates the objects of a trial with the rights of a team's member, watches and removes them, whatever happens."""
+"""Creates the objects of a trial with the rights of a team's member, lets its events happen, watches and removes them,
+whatever happens.
+"""
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Ref
 from slipway.trial.evaluation import Check, Seen, Status, checks
-from slipway.trial.expectations import Trial
+from slipway.trial.events import Events
+from slipway.trial.expectations import CREATE, DELETE, Step, Trial
+from slipway.why import price
+from slipway.why.bundle import Bundle
 from slipway.why.collect import Survey, survey
 from slipway.why.explain import explain
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.settings import Platform
 
 USER: Final = "slipway-try"
 POLL: Final = 0.5
@@ -27,16 +34,57 @@ pkg/controller/jobs/trainjob, validateCreate)."""
 
 
 @dataclass(kw_only=True)
+class Life:
+    """What became of one object.
+
+    Attributes:
+        began: When it was created.
+        refusal: The API server's error; empty if it accepted the object.
+        uid: Its UID.
+        price: USD that it costs at most; None if it is unknown.
+        layer: What `slipway why` said last.
+        bundle: What was read about it last.
+        done: Its expectations that were met.
+    """
+
+    began: float
+    refusal: str = ""
+    uid: str = ""
+    price: Decimal | None = None
+    layer: str = ""
+    bundle: Bundle | None = None
+    done: dict[str, Check] = field(default_factory=dict)
+    _ran: set[str] = field(default_factory=set)
+    _at_once: int = 0
+    _running: frozenset[str] = frozenset()
+
+    def follow(self, bundle: Bundle, layer: str) -> None:
+        """Look at its pods."""
+        self.layer = layer
+        running = [pod for pod in bundle.pods if (pod.get("status") or {}).get("phase") == "Running"]
+        self._running = frozenset(str(pod["metadata"]["uid"]) for pod in running)
+        self._ran |= self._running
+        self._at_once = max(self._at_once, len(self._running))
+
+    @property
+    def started_again(self) -> bool:
+        """Whether as many pods run as ever before, and others ran before them."""
+        return 0 < self._at_once == len(self._running) < len(self._ran)
+
+
+@dataclass(kw_only=True)
 class Run:
     """One run of a trial.
 
     Attributes:
         client: The cluster, with the rights of an administrator.
-        trial: Manifests and expectations.
-        namespace: Namespace of all objects.
-        member: Group with whose rights the objects are created; empty for those of the administrator.
-        target: What the stack offers in the namespace; None if it is no team's.
+        trial: Manifests, steps and expectations.
+        namespace: Namespace of objects whose manifests have none.
+        member: By namespace, the group with whose rights objects are created; empty for those of the administrator.
+        target: By namespace, what the stack offers there; None if it is no team's.
         say: Reports progress.
+        events: Lets events happen; None if the trial has none.
+        platform: The stack, for prices; None if no price is expected.
         sleep: Waits.
         clock: Seconds since some moment.
     """
@@ -44,13 +92,16 @@ class Run:
     client: KubeClient
     trial: Trial
     namespace: str
-    member: str
-    target: Target | None
+    member: Callable[[str], str]
+    target: Callable[[str], Target | None]
     say: Callable[[str], None]
+    events: Events | None = None
+    platform: Platform | None = None
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     _created: list[Ref] = field(default_factory=list)
-    _done: dict[str, dict[str, Check]] = field(default_factory=dict)
+    _objects: dict[str, Life] = field(default_factory=dict)
+    _said: bool = False
 
     def run(self) -> list[Check]:
         """Every expectation of every object, that of the clean-up last.
@@ -61,10 +112,10 @@ class Run:
         self._refuse_existing()
         found: list[Check] = []
         try:
-            refusals = {name: self._create(manifest) for name, manifest in self.trial.manifests.items()}
-            self.say(f"{len(self._created)} objects created, {sum(map(bool, refusals.values()))} refused")
-            found = self._watch(refusals)
+            found = self._watch()
         finally:
+            if self.events is not None:
+                self.events.undo()
             left = self._remove()
         status = Status.FAILED if left else Status.PASSED
         return [*found, Check("clean-up", "nothing is left", status, ", ".join(map(str, left)))]
@@ -72,55 +123,108 @@ class Run:
     def _refuse_existing(self) -> None:
         for name, manifest in self.trial.manifests.items():
             try:
-                there = self.client.get(self._ref(manifest))
+                ref = self._ref(manifest)
+                there = self.client.get(ref)
             except NoSuchKindError:
                 continue
             if there is not None:
-                msg = f"{name} exists already in namespace {self.namespace}: remove it, or use another namespace"
+                msg = f"{name} exists already in namespace {ref.namespace}: remove it, or use another namespace"
                 raise SlipwayError(msg, EXIT_REFUSED)
+
+    def _place(self, manifest: Mapping[str, Any]) -> str:
+        return str(manifest["metadata"].get("namespace") or self.namespace)
 
     def _ref(self, manifest: Mapping[str, Any]) -> Ref:
         kind = self.client.discovery.find(str(manifest["apiVersion"]), str(manifest["kind"]))
-        place = self.namespace if kind.namespaced else ""
+        place = self._place(manifest) if kind.namespaced else ""
         return Ref(kind.api_version, kind.kind, str(manifest["metadata"]["name"]), place)
 
-    def _create(self, manifest: Mapping[str, Any]) -> str:
-        """Create an object; the API server's error, or an empty text."""
-        refused = submit(self.client, manifest, self.namespace, self.member)
-        if not refused:
-            self._created.append(self._ref(manifest))
-        return refused
-
-    def _watch(self, refusals: Mapping[str, str]) -> list[Check]:
+    def _watch(self) -> list[Check]:
         """Look again until each expectation is met, can't be met, or its time has passed."""
-        began = self.clock()
+        began, pending = self.clock(), list(self.trial.timeline)
         while True:
             elapsed = self.clock() - began
-            read = survey(self.client, self.namespace)
-            found = {name: self._look(name, refusals[name], elapsed, read) for name in self.trial.manifests}
-            waiting = [
-                name
-                for name, every in found.items()
-                if any(one.status is Status.WAITS for one in every) and elapsed < self.trial.within(name)
-            ]
-            if not waiting:
-                return [_final(one) for every in found.values() for one in every]
+            pending = self._advance(pending, elapsed)
+            if not self.trial.steps and not self._said:
+                refused = sum(bool(life.refusal) for life in self._objects.values())
+                self.say(f"{len(self._created)} objects created, {refused} refused")
+                self._said = True
+            spaces = {self._place(manifest) for manifest in self.trial.manifests.values()}
+            read = {place: survey(self.client, place) for place in spaces}
+            found = {name: self._look(name, read) for name in self.trial.manifests}
+            late = elapsed >= self.trial.seconds
+            if not any(self._waits(name, every) for name, every in found.items()) and (late or not pending):
+                never = [Check("timeline", one.text, Status.FAILED, _never(one)) for one in pending]
+                return [*never, *(_final(one) for every in found.values() for one in every)]
             self.sleep(POLL)
 
-    def _look(self, name: str, refusal: str, elapsed: float, read: Survey) -> list[Check]:
+    def _waits(self, name: str, every: list[Check]) -> bool:
+        """Whether an object that exists may still do what is expected."""
+        life = self._objects.get(name)
+        if life is None:
+            return False
+        return any(one.status is Status.WAITS for one in every) and self.clock() - life.began < self.trial.within(name)
+
+    def _advance(self, pending: list[Step], elapsed: float) -> list[Step]:
+        """Let everything happen whose turn it is, in order; what remains."""
+        while pending and self._is_due(pending[0], elapsed) and self._act(pending[0]):
+            if self.trial.steps:
+                self.say(f"{elapsed:.0f} s: {pending[0].text}")
+            pending = pending[1:]
+        return pending
+
+    def _is_due(self, step: Step, elapsed: float) -> bool:
+        if elapsed < step.at:
+            return False
+        life = self._objects.get(step.after[0]) if step.after else None
+        return step.after is None or (life is not None and life.layer == step.after[1])
+
+    def _act(self, step: Step) -> bool:
+        if step.action == CREATE:
+            self._create(step.subject)
+            return True
+        life = self._objects.get(step.subject)
+        if step.action == DELETE:
+            self.client.delete(self._ref(self.trial.manifests[step.subject]), "Foreground")
+            return True
+        return self.events is not None and self.events.act(step, life.bundle if life else None)
+
+    def _create(self, name: str) -> None:
+        """Create an object, and keep the API server's error or its UID."""
+        manifest = self.trial.manifests[name]
+        place = self._place(manifest)
+        refusal = submit(self.client, manifest, place, self.member(place))
+        self._objects[name] = life = Life(began=self.clock(), refusal=refusal)
+        if not refusal:
+            self._created.append(ref := self._ref(manifest))
+            life.uid = str(((self.client.get(ref) or {}).get("metadata") or {}).get("uid") or "")
+        target = self.target(place) if self.platform else None
+        costs = price.bound(manifest, target, self.platform) if target and self.platform else None
+        life.price = costs.most if costs else None
+
+    def _look(self, name: str, read: Mapping[str, Survey]) -> list[Check]:
         """The checks of an object; what has passed once stays passed: pods and Workloads go when a job has ended."""
-        done = self._done.setdefault(name, {})
-        seen = Seen(refusal=refusal) if refusal else self._read(name, elapsed, read)
-        every = [done.get(one.expected, one) for one in checks(name, self.trial.expected[name], seen)]
-        done.update({one.expected: one for one in every if one.status is Status.PASSED})
+        life = self._objects.get(name)
+        if life is None:
+            return [Check(name, "created", Status.WAITS, "its turn did not come")]
+        seen = Seen(refusal=life.refusal) if life.refusal else self._read(name, life, read)
+        every = [life.done.get(one.expected, one) for one in checks(name, self.trial.expected[name], seen)]
+        life.done.update({one.expected: one for one in every if one.status is Status.PASSED})
         return every
 
-    def _read(self, name: str, elapsed: float, read: Survey) -> Seen:
-        subject = self.client.get(self._ref(self.trial.manifests[name]))
+    def _read(self, name: str, life: Life, read: Mapping[str, Survey]) -> Seen:
+        manifest, elapsed = self.trial.manifests[name], self.clock() - life.began
+        subject = self.client.get(self._ref(manifest))
         if subject is None:
             return Seen(elapsed=elapsed)
-        bundle = read.of(subject, self.target)
-        return Seen(bundle=bundle, answer=explain(bundle), elapsed=elapsed)
+        place = self._place(manifest)
+        life.bundle = read[place].of(subject, self.target(place))
+        answer = explain(life.bundle)
+        life.follow(life.bundle, str(answer.part.layer))
+        uids = {one: other.uid for one, other in self._objects.items() if other.uid}
+        return Seen(
+            bundle=life.bundle, answer=answer, elapsed=elapsed, uids=uids, lost=life.started_again, price=life.price
+        )
 
     def _remove(self) -> list[Ref]:
         """Delete the objects, with what is below them; what is left after a while."""
@@ -155,6 +259,10 @@ def submit(client: KubeClient, manifest: Mapping[str, Any], namespace: str, memb
     except ApiError as error:
         return error.message
     return ""
+
+
+def _never(step: Step) -> str:
+    return f"{step.after[0]} was never at {step.after[1]}" if step.after else "its turn did not come"
 
 
 def _final(check: Check) -> Check:

@@ -132,12 +132,16 @@ class Answer:
         part: What the layer that holds it says.
         unread: What could not be read, with the reason.
         planned: Whether the object does not exist yet: its file was read.
+        changes: What was changed in its file.
+        left: What its author has to change, with the reason.
     """
 
     subject: str
     part: Part
     unread: Sequence[str] = ()
     planned: bool = False
+    changes: Sequence[str] = ()
+    left: Sequence[str] = ()
 
     @property
     def held(self) -> bool:
@@ -155,7 +159,8 @@ class Answer:
 
     def text(self) -> str:
         """The sentence, and below it what it was read from."""
-        lines = [self.sentence]
+        lines = [self.sentence, *(f"  changed: {one}" for one in self.changes)]
+        lines += [f"  left to its author: {one}" for one in self.left]
         lines += [f"  {one.source}: {' '.join(one.text.split())}" for one in self.part.evidence]
         lines += [f"  not read: {one}" for one in self.unread]
         return "\n".join(lines)
@@ -173,4 +178,6 @@ class Answer:
             "numbers": dict(self.part.numbers),
             "evidence": [{"source": one.source, "text": one.text} for one in self.part.evidence],
             "notRead": list(self.unread),
+            "changes": list(self.changes),
+            "left": list(self.left),
         }

@@ -3,12 +3,14 @@ evaluated without an API server (ADR 0126)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from components.addons.kueue import FRAMEWORKS
 from components.admission import Rule, StackContext, kinds
 from components.admission import rules as every_rule
+from components.admission.defaults import LEVEL
 from components.workloads.target import Target
 from slipway.why import cel
 from slipway.why.answer import Evidence, Part
@@ -28,23 +30,40 @@ _RETRIES: Final = 6
 they are made."""
 
 
-def refusals(manifest: Object, target: Target, settings: Admission) -> Iterator[Part]:
-    """What the rules that deny refuse, each with the message that the API server would give.
+@dataclass(frozen=True)
+class Violation:
+    """A rule that an object violates, with the message that the API server would give."""
+
+    rule: Rule
+    action: Action
+    message: str
+
+
+def context_of(target: Target, settings: Admission) -> StackContext:
+    """What the rules of a namespace depend on."""
+    return StackContext(pools=target.pools, queues=target.queue is not None, max_replicas=settings.max_replicas)
+
+
+def violations(manifest: Object, target: Target, settings: Admission) -> Iterator[Violation]:
+    """The rules that an object violates, whatever their action, but those that are off.
 
     Args:
         manifest: The object.
         target: What the stack offers in its namespace.
         settings: Which rules are on.
     """
-    context = StackContext(pools=target.pools, queues=target.queue is not None, max_replicas=settings.max_replicas)
     served = as_served(manifest, target)
-    for rule in every_rule(context):
-        if settings.of(rule.name) is not Action.DENY:
-            continue
-        for one in _checked(rule, served):
+    for rule in every_rule(context_of(target, settings)):
+        action = settings.of(rule.name)
+        for one in _checked(rule, served) if action is not Action.OFF else ():
             message = denied(rule, one, target)
             if message is not None:
-                yield _part(rule, message)
+                yield Violation(rule, action, message)
+
+
+def refusals(found: Iterable[Violation]) -> Iterator[Part]:
+    """What the rules that deny refuse, in the words of the API server."""
+    return (_part(one.rule, one.message) for one in found if one.action is Action.DENY)
 
 
 def _checked(rule: Rule, served: Object) -> Iterator[Object]:
@@ -67,7 +86,7 @@ def _part(rule: Rule, message: str) -> Part:
 def denied(rule: Rule, served: Object, target: Target) -> str | None:
     """The message of a rule that denies an object; None if it accepts it. An expression without a value denies, as
     with the policies' `failurePolicy`."""
-    env = _Variables(rule, served, target)
+    env = Variables(rule.variables, served, target)
     try:
         if cel.compiled(rule.expression)(env) is True:
             return None
@@ -76,12 +95,12 @@ def denied(rule: Rule, served: Object, target: Target) -> str | None:
         return f"{rule.what} (it can't be evaluated: {error})"
 
 
-class _Variables(dict[str, Any]):
-    """The variables of an expression; those of the rule are evaluated when they are first used."""
+class Variables(dict[str, Any]):
+    """The variables of an expression; those of a rule are evaluated when they are first used."""
 
-    def __init__(self, rule: Rule, served: Object, target: Target) -> None:
+    def __init__(self, own: Mapping[str, str], served: Object, target: Target) -> None:
         kind = str(served.get("kind"))
-        labels = {**target.labels, "kubernetes.io/metadata.name": target.namespace}
+        labels = {**target.labels, "kubernetes.io/metadata.name": target.namespace, LEVEL: target.pod_security}
         space = {"labels": labels, "annotations": {PRIORITIES: ",".join(target.priorities)}}
         request = {
             "operation": "CREATE",
@@ -91,23 +110,23 @@ class _Variables(dict[str, Any]):
             "userInfo": {"username": USER, "groups": []},
         }
         super().__init__(object=served, oldObject=None, request=request, namespaceObject={"metadata": space})
-        self["variables"] = _Lazy(rule, self)
+        self["variables"] = _Lazy(own, self)
 
 
 class _Lazy(Mapping[str, Any]):
-    def __init__(self, rule: Rule, env: _Variables) -> None:
-        self._rule, self._env, self._known = rule, env, dict[str, Any]()
+    def __init__(self, own: Mapping[str, str], env: Variables) -> None:
+        self._own, self._env, self._known = own, env, dict[str, Any]()
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
-            self._known[name] = cel.compiled(self._rule.variables[name])(self._env)
+            self._known[name] = cel.compiled(self._own[name])(self._env)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rule.variables)
+        return iter(self._own)
 
     def __len__(self) -> int:
-        return len(self._rule.variables)
+        return len(self._own)
 
 
 # What the rules see is not what the user wrote: defaults of Kubernetes' own kinds, and what webhooks add, come first.
@@ -116,7 +135,7 @@ class _Lazy(Mapping[str, Any]):
 def as_served(manifest: Object, target: Target) -> dict[str, Any]:
     """The object as the rules see it: with the defaults that they read, the queue that Kueue gives it, and what the API
     server adds to pods."""
-    served: dict[str, Any] = _without_nulls(manifest)
+    served: dict[str, Any] = without_nulls(manifest)
     kind, spec = str(served.get("kind")), served.get("spec")
     if is_queued(kind, served, target) and kind != "CronJob":
         metadata = served.setdefault("metadata", {})
@@ -133,11 +152,11 @@ def as_served(manifest: Object, target: Target) -> dict[str, Any]:
     return served
 
 
-def _without_nulls(value: Any) -> Any:
+def without_nulls(value: Any) -> Any:
     """A copy without the keys whose value is null, which count as absent."""
     if isinstance(value, Mapping):
-        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
-    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+        return {key: without_nulls(each) for key, each in value.items() if each is not None}
+    return [without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
 def _default(group: PodSet) -> None:

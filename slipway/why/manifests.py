@@ -20,7 +20,7 @@ from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from spec.jobs import GATE, KUEUE_API, QUEUE
 from spec.settings import Platform
-from spec.settings.admission import Admission
+from spec.settings.admission import Action, Admission
 from spec.settings.teams import MemberRole
 from spec.teams.labels import TEAM
 
@@ -154,12 +154,17 @@ _ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
 
 def flat(documents: Sequence[Any]) -> list[Object]:
     """The objects of a file; a List becomes its items."""
-    found: list[Object] = []
-    for one in documents:
+    return [one for _, one in located(documents)]
+
+
+def located(documents: Sequence[Any], at: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Object]]:
+    """The objects of a file, each with the number of its document and its path there; a List becomes its items."""
+    found: list[tuple[tuple[str | int, ...], Object]] = []
+    for number, one in enumerate(documents):
         if isinstance(one, Mapping) and str(one.get("kind", "")).endswith("List") and "items" in one:
-            found += flat(one["items"] or ())
+            found += located(one["items"] or (), (*at, number, "items"))
         elif isinstance(one, Mapping):
-            found.append(one)
+            found.append(((*at, number), one))
     return found
 
 
@@ -203,7 +208,13 @@ def answer(
         # The API server has answered for admission, and knows the claims and queues that exist.
         found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.VOLUME)]
     elif target is not None and not any(one.problem.path == "kind" for one in found):
-        parts += judge.refusals(manifest, target, rules)
+        broken = list(judge.violations(manifest, target, rules))
+        parts += judge.refusals(broken)
+        seen += [
+            Evidence(f"{one.action} by rule {one.rule.name}", one.message)
+            for one in broken
+            if one.action is not Action.DENY
+        ]
     parts += [_part(one) for one in found]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))

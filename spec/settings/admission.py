@@ -78,6 +78,9 @@ class Admission(Model):
     """The spec of an object has at most 256 KiB."""
     team_labels: Action = Action.DENY
     """A pod has the team, project and cost center of its namespace, or no labels for them."""
+    defaults: bool = True
+    """Fill in fields that a rule asks for and that are absent, such as the deadline of a job, from Kubernetes 1.36. A
+    warning and the annotation `platform.slipway/defaults` show what was filled in."""
     max_replicas: Annotated[int, Field(ge=1, le=5000)] = 100
     """Maximum number of pods of one workload. 5,000 is the size of cluster that Kubernetes is tested with, in nodes
     (kubernetes.io, "Considerations for large clusters")."""

@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.adversary.probe import Commit
+from tests.rehearsal.repository import STACK_FILE
 
 FILE: Final = "policies/suppressions.yaml"
 FIRST: Final = "- rule: queues-encrypted/key\n"
@@ -66,6 +67,15 @@ COMMITS: Final = (
     Commit(
         act="opens a queue whose policy a preview does not know", command=POLICIES, says="mandatory queues-encrypted",
         file="components/addons/karpenter.py", changes=PUBLIC,
+    ),
+    Commit(
+        act="lets a component write logs of another kind", file="components/network/flow_logs.py",
+        changes={'f"log-group:{self._group_name}:*"': '"log-group:theirs:*"'},
+        command=(*POLICIES, "--against", "HEAD^1"), says="mandatory program-as-given",
+    ),
+    Commit(
+        act="changes the stack file alone", file=STACK_FILE, changes={"ml-research@example.com": "a@b.example"},
+        command=(*POLICIES, "--against", "HEAD^1"), says="program-as-given", legitimate=True,
     ),
     *(
         Commit(act=f"changes {file} alone", file=file, command=STACKS, says=ALL, changes={})

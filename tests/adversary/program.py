@@ -15,7 +15,7 @@ from tests.support.code_owners import owner
 
 @cache
 def production() -> Production:
-    stack = Production()
+    stack = Production(compared=True)
     assert stack.before is not None, "read before any change"
     return stack
 

@@ -1,6 +1,5 @@
 """What the author of a pull request adds that no list of the bad names: values of charts, identities, receivers."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from tests.adversary.changes import grants, trust
@@ -104,14 +103,4 @@ RECEIVERS: Final = (
          metadata={"name": "it", "namespace": "knative-serving"}, spec={"registry": {"default": "evil.example/x"}}),
 )  # fmt: skip
 
-REFUSED: Final = frozenset(
-    {
-        "takes another chart of the same registry", "gives nodes of a size without end",
-        "scales a deployment without end", "scales by a foreign address",
-        "runs privileged pods on a schedule", "adds a worker cluster",
-    }
-)  # fmt: skip
-NOT_COMPARED: Final = "values of charts, receivers and IAM are not compared with what the settings give (ADR 0124)"
-CHANGES: Final = tuple(
-    one if one.act in REFUSED else replace(one, gap=NOT_COMPARED) for one in (*VALUES, *IDENTITIES, *RECEIVERS)
-)
+CHANGES: Final = (*VALUES, *IDENTITIES, *RECEIVERS)

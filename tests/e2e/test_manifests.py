@@ -176,3 +176,15 @@ def test_a_trial_that_is_not_met_fails_with_the_answer(queued: World, tmp_path: 
     done = queued.run("try", str(tmp_path), "--stack", "dev", "--sandbox")
     assert done.returncode == 1
     assert "job/right: a pod is on a100" in done.stdout
+
+
+SCENARIOS: Final = ("borrowed-quota", "gang", "never-starts", "preemption", "spot-reclaim")
+"""All but no-capacity, in which Karpenter waits for three minutes; test_elastic.py has its layers."""
+
+
+def test_the_shipped_scenarios_go_as_they_say(queued: World, client: KubeClient) -> None:
+    files = [str(REPOSITORY / "scenarios" / f"{name}.yaml") for name in SCENARIOS]
+    output = queued.succeed("rehearse", "dev", *files, "--json")
+    found = json.loads(output[output.index("[\n  {") :])
+    assert [(one["scenario"], one["passed"]) for one in found] == [(name, True) for name in SCENARIOS]
+    assert client.get(Ref("batch/v1", "Job", "on-spot", "vision")) is None

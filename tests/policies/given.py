@@ -1,5 +1,7 @@
 """The stack file that fixtures belong to: two teams, their queues, one admission rule, and a group of readers."""
 
+import json
+from base64 import b64encode
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
@@ -9,13 +11,35 @@ from typing import Any, Final
 from pydantic.alias_generators import to_camel
 
 from components.composition.boundaries import Boundaries, Identity
-from policies.stack_file import StackFile, from_platform
+from policies.resources import tokens
+from policies.stack_file import Declared, Program, StackFile, from_platform
 from spec.settings import load, read_stack
-from spec.settings.admission import Admission
+from spec.settings.admission import Action, Admission
 from tests.policies.build import FixtureResource
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER
 
+SAMPLE: Final = "arn:aws:iam::111122223333:role/slipway-prod-reader-c79d466"
+OUTPUTS: Final = {SAMPLE: r"arn:aws:iam::111122223333:role/slipway\-prod\-reader\-[0-9A-Za-z-]+"}
+PROGRAM: Final[Program] = {
+    f"urn:pulumi:prod::slipway::{kind}::{name}": Declared(inputs=inputs, protect=protect, filled=True, outputs=OUTPUTS)
+    for name, kind, protect, inputs in (
+        ("cluster", tokens.CLUSTER, True, {"name": "slipway-prod"}),
+        (
+            "role",
+            tokens.ROLE,
+            False,
+            {
+                "assumeRolePolicy": json.dumps({"Statement": [{"Principal": {"Federated": SAMPLE}}]}),
+                "description": "Reads buckets",
+            },
+        ),
+        ("nodes", tokens.LAUNCH_TEMPLATE, False, {"userData": b64encode(f"role={SAMPLE}".encode()).decode()}),
+        ("chart", tokens.RELEASE, False, {"chart": "kueue", "version": "1.0.0", "compat": "true", "values": {"a": 1}}),
+        ("password", tokens.SECRET, False, {"stringData": {"user": "slipway", "password": "[secret]"}}),
+    )
+}
+"""What the settings give for the fixtures of `rendering.yaml`."""
 ACCOUNT: Final = "arn:aws:iam::111122223333:role/"
 RULE: Final = "image-tag.platform.slipway"
 
@@ -36,10 +60,12 @@ def stack_file() -> StackFile:
     del settings["cost"]
     settings["pools"] = {name: settings["pools"][name] for name in ("system", "cpu")}
     settings["cluster"]["access"]["readers"] = {"principalArn": f"{ACCOUNT}readers", "kubernetesGroups": ["readers"]}
-    settings["admission"] = {to_camel(name): "off" for name in Admission.model_fields if name != "max_replicas"}
+    settings["admission"] = {
+        to_camel(name): "off" for name, field in Admission.model_fields.items() if field.annotation is Action
+    }
     del settings["admission"]["imageTag"]
     more = {"addons": {"kueue": {}}, "storage": {}, "teams": {name: _team(name) for name in ("vision", "language")}}
-    return from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform)
+    return from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform, PROGRAM)
 
 
 def given() -> Boundaries:

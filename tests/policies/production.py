@@ -11,9 +11,10 @@ from policies.resources.resource import Resource, Stack
 from policies.rule import STRICTEST, AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import findings
-from policies.stack_file import from_platform
+from policies.stack_file import from_platform, program_of
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import resources
+from slipway.render.layout import as_data
 from tests.policies.build import FixtureResource
 from tests.policies.fixtures import FIXTURES
 from tests.support.day import TODAY
@@ -23,13 +24,19 @@ Violations = set[tuple[str, str]]
 
 
 class Production:
-    """Resources of the program for `prod`: inputs for resource rules, outputs for stack rules."""
+    """Resources of the program for `prod`: inputs for resource rules, outputs for stack rules.
 
-    def __init__(self) -> None:
+    Args:
+        compared: Whether each resource is compared with what the settings give.
+    """
+
+    def __init__(self, *, compared: bool = False) -> None:
         recording = recorded(STRICTEST)
         self.inputs = list(resources(recording, outputs=False).values())
         self.outputs = list(resources(recording, outputs=True).values())
-        self.stack_file = from_platform(platform_of(STRICTEST))
+        self.stack_file = from_platform(
+            platform_of(STRICTEST), program_of(map(as_data, recording)) if compared else None
+        )
         self.suppressions = load_suppressions(pack.identities())
 
     @cached_property

@@ -33,7 +33,11 @@ def filled(one: RecordedResource) -> Mapping[str, Any]:
     known = schema(one.type) if one.type.startswith("aws:") else None
     if known is None:
         return inputs
-    return provider.with_name(known, MAPPINGS.get(one.type), Resource(one.urn, one.type, one.name), inputs, {}, b"seed")
+    named = provider.with_name(
+        known, MAPPINGS.get(one.type), Resource(one.urn, one.type, one.name), inputs, {}, b"seed"
+    )
+    # The engine leaves out internal keys (pulumi v3.258.0, plugin/analyzer_plugin.go, SkipInternalKeys).
+    return {key: value for key, value in named.items() if not key.startswith("__")}
 
 
 @cache

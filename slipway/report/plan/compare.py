@@ -6,6 +6,7 @@ today's program.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from typing import Any, Final
 
 from sandbox.rpc import diff
 from slipway.engine.project import Project, is_ours, take_out
+from slipway.engine.stacks import STACKS, stack_file
 from slipway.report.plan.changes import (
     Plan,
     PropertyChange,
@@ -168,14 +170,23 @@ class Baseline:
     new: bool = False
 
 
-def baseline(project: Project, stack: str, ref: str) -> Baseline:
-    """The stack at a commit, branch or tag; failures are reported in `problem`, never raised."""
+def baseline(project: Project, stack: str, ref: str, settings: Path | None = None) -> Baseline:
+    """The stack at a commit, branch or tag; failures are reported in `problem`, never raised.
+
+    Args:
+        project: The checkout.
+        stack: Name of the stack.
+        ref: The commit, branch or tag.
+        settings: Another stack file than that of the commit, for its program.
+    """
     with tempfile.TemporaryDirectory(prefix="slipway-against-") as folder:
         root = Path(folder) / "tree"
         try:
             commit = take_out(project, ref, root)
         except SlipwayError as error:
             return Baseline(name=ref, problem=str(error))
+        if settings is not None:
+            shutil.copyfile(settings, stack_file(root / STACKS, stack))
         return _at(Project(root), stack, f"{ref} ({commit})", Path(folder) / "rendering")
 
 

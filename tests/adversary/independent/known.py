@@ -6,9 +6,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-_MISSING: Final[Mapping[str, tuple[str, ...]]] = {
-    "a rule that knows what each value of a chart switches on": ("lets Argo's server act for everybody",),
-}
+_MISSING: Final[Mapping[str, tuple[str, ...]]] = {}
 GAPS: Final[Mapping[str, str]] = {act: missing for missing, acts in _MISSING.items() for act in acts}
 """What each act misses."""
 

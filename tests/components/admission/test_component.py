@@ -5,11 +5,15 @@ from typing import Any
 import pulumi
 
 from components.admission import Admission, AdmissionArgs
+from components.composition.boundaries import boundaries
+from spec.settings import load, read_stack
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
 from tests.components.admission.samples import CONTEXT
+from tests.support.day import TODAY
 from tests.support.mocks import Recording, providers, run
 from tests.support.outputs import cluster_outputs
+from tests.support.stacks import FOLDER, NAMES, platform_of
 
 POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 BINDING = f"{POLICY}Binding"
@@ -44,11 +48,15 @@ RULES = {
 }
 
 
-def record(*, queues: bool = True, **settings: Any) -> Recording:
+def record(*, queues: bool = True, version: str = "1.35", **settings: Any) -> Recording:
     def build() -> None:
         aws, kubernetes = providers()
         args = AdmissionArgs(
-            settings=Settings.model_validate(settings), pools=CONTEXT.pools, queues=queues, cluster=cluster_outputs(aws)
+            settings=Settings.model_validate(settings),
+            pools=CONTEXT.pools,
+            queues=queues,
+            cluster=cluster_outputs(aws),
+            version=version,
         )
         Admission("admission", args, pulumi.ResourceOptions(providers=[aws, kubernetes]))
 
@@ -60,6 +68,28 @@ def test_every_rule_is_a_policy_with_its_binding() -> None:
     assert {name.removeprefix("admission-") for name in recording.of(POLICY)} == RULES
     assert {name.removeprefix("admission-").removesuffix("-binding") for name in recording.of(BINDING)} == RULES
     assert not recording.default_provider_users
+
+
+MUTATING = "kubernetes:admissionregistration.k8s.io/v1:MutatingAdmissionPolicy"
+
+
+def test_defaults_are_declared_from_kubernetes_1_36() -> None:
+    older, newer = record(), record(version="1.36")
+    assert not older.of(MUTATING)
+    assert [*newer.of(MUTATING), *newer.of(f"{MUTATING}Binding")] == [
+        "admission-defaults",
+        "admission-defaults-binding",
+    ]
+    shown = newer.of(BINDING)["admission-defaults-shown-binding"].inputs["spec"]
+    assert shown["validationActions"] == ["Warn"]
+    assert not record(version="1.36", defaults=False).of(MUTATING)
+
+
+def test_a_rule_that_is_off_fills_in_nothing() -> None:
+    spec = record(version="1.36", jobBounds=Action.OFF).of(MUTATING)["admission-defaults"].inputs["spec"]
+    texts = [one["jsonPatch"]["expression"] for one in spec["mutations"]]
+    assert any("queue-name" in text for text in texts)
+    assert not any("activeDeadlineSeconds" in text for text in texts)
 
 
 def test_a_disabled_rule_declares_no_resource() -> None:
@@ -89,3 +119,12 @@ def test_policies_depend_only_on_the_cluster_and_are_deleted_with_it() -> None:
     for name, one in (recording.of(POLICY) | recording.of(BINDING)).items():
         assert one.deleted_with, name
         assert not any("admission-" in urn.rpartition("::")[2] for urn in one.depends_on), name
+
+
+def test_the_example_of_kubernetes_1_36_has_defaults_and_the_shipped_stacks_have_none() -> None:
+    example = load(read_stack("latest", FOLDER.parent / "examples/stacks"), stack="latest", today=TODAY).platform
+    found = {
+        name: [kind for kind, _, _ in boundaries(one).objects if kind == MUTATING]
+        for name, one in {"latest": example, **{name: platform_of(name) for name in NAMES}}.items()
+    }
+    assert found == {"latest": [MUTATING], **{name: [] for name in NAMES}}

@@ -1,5 +1,6 @@
 """`slipway why`: what it reads, where it looks, and its exit code."""
 
+import io
 import json
 from pathlib import Path
 from typing import Final
@@ -74,3 +75,41 @@ def test_a_namespace_of_no_team_is_refused_without_a_cluster(
 ) -> None:
     assert main(["why", file(tmp_path, RIGHT), "--stack", "dev", "--sandbox", "-n", "nowhere"]) == 2
     assert "it must be a namespace of a team" in capsys.readouterr().err
+
+
+def test_a_file_is_fixed_and_the_changes_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = job(spec__activeDeadlineSeconds=None, spec__ttlSecondsAfterFinished=None)
+    path = file(tmp_path, bare, {"apiVersion": "v1", "kind": "List", "items": [bare]})
+    assert main(["why", path, "--stack", "dev", "--sandbox"]) == 1
+    capsys.readouterr()
+    assert main(["why", path, "--stack", "dev", "--sandbox", "--fix"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("changed: spec.activeDeadlineSeconds: 86400 (job-bounds)") == 2
+    first, second = yaml.safe_load_all(Path(path).read_text(encoding="utf-8"))
+    assert first["spec"]["activeDeadlineSeconds"] == second["items"][0]["spec"]["activeDeadlineSeconds"] == 86400
+    before = Path(path).read_bytes()
+    assert main(["why", path, "--stack", "dev", "--sandbox", "--fix"]) == 0
+    assert "changed" not in capsys.readouterr().out
+    assert Path(path).read_bytes() == before
+
+
+def test_what_only_the_author_knows_is_left_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    held = {"name": "main", "image": "a:1", "securityContext": {"privileged": True}}
+    assert main(["why", file(tmp_path, job(pod__containers=[held])), "--stack", "dev", "--sandbox", "--fix"]) == 1
+    assert "left to its author: rule host-access: without access to its node" in capsys.readouterr().out
+
+
+def test_standard_input_becomes_the_fixed_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(yaml.safe_dump(job(spec__activeDeadlineSeconds=None))))
+    assert main(["why", "-", "--stack", "dev", "--sandbox", "--fix"]) == 0
+    output = capsys.readouterr()
+    assert yaml.safe_load(output.out)["spec"]["activeDeadlineSeconds"] == 86400
+    assert "changed: spec.activeDeadlineSeconds" in output.err
+
+
+@pytest.mark.parametrize("arguments", [["job/train", "--stack", "dev"], ["pyproject.toml"]])
+def test_a_fix_needs_a_file_and_a_stack(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", *arguments, "--fix"]) == 2
+    assert "--fix needs a file, and --stack" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """What is expected of manifests, and whether an object does it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,17 @@ CASES: dict[str, tuple[dict[str, Any], Seen, Status]] = {
     "held": ({"heldBy": "volume", "because": "claim x does not exist"}, seen(WAITING), Status.PASSED),
     "held by another layer": ({"heldBy": "image"}, seen(WAITING), Status.WAITS),
     "held for another reason": ({"because": "claim y"}, seen(WAITING), Status.WAITS),
+    "started in time": ({"startsWithin": "10s"}, seen(RUNNING), Status.PASSED),
+    "started too late": ({"startsWithin": "4s"}, seen(RUNNING), Status.FAILED),
+    "not started yet": ({"startsWithin": "10s"}, seen(WAITING), Status.WAITS),
+    "not started in time": ({"startsWithin": "4s"}, seen(WAITING), Status.FAILED),
+    "starts again": ({"startsAgain": True}, replace(seen(RUNNING), lost=True), Status.PASSED),
+    "has not started again": ({"startsAgain": True}, seen(RUNNING), Status.WAITS),
+    "ended without starting again": ({"startsAgain": True}, seen(subject=DONE), Status.FAILED),
+    "fails": ({"fails": True}, seen(subject=BROKEN), Status.PASSED),
+    "has not failed": ({"fails": True}, seen(RUNNING), Status.WAITS),
+    "ended well": ({"fails": True}, seen(subject=DONE), Status.FAILED),
+    "never preempted": ({"preemptedBy": "job/b"}, seen(subject=DONE), Status.FAILED),
     "not held": ({"heldBy": "volume"}, seen(subject=DONE), Status.FAILED),
 }
 

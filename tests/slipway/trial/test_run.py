@@ -53,7 +53,13 @@ def run(client: KubeClient, given: Trial, clock: Callable[[], float] = time.mono
     member = DryRun(client, PLACE).member
     assert member == f"slipway:{TEAM}:edit"
     found = Run(
-        client=client, trial=given, namespace=PLACE, member=member, target=None, say=lambda _: None, clock=clock
+        client=client,
+        trial=given,
+        namespace=PLACE,
+        member=lambda _: member,
+        target=lambda _: None,
+        say=lambda _: None,
+        clock=clock,
     ).run()
     return {f"{one.subject} {one.expected}": (one.status, one.detail) for one in found}
 

@@ -12,7 +12,7 @@ from components.workloads.target import Target
 from slipway.why import cel
 from slipway.why.answer import Layer
 from slipway.why.cel import CelError, compiled
-from slipway.why.judge import as_served, denied, refusals
+from slipway.why.judge import as_served, denied, refusals, violations
 from spec.settings.admission import Action, Admission
 from tests.components.admission.actors import EDIT, TEAM, Act
 from tests.components.admission.acts import ACTS, NAMESPACE
@@ -62,8 +62,11 @@ def test_what_a_member_creates_is_judged_as_on_a_server(act: Act) -> None:
 
 def test_a_rule_that_does_not_deny_refuses_nothing() -> None:
     wrong = job(spec(hostNetwork=True))
-    assert [part.layer for part in refusals(wrong, DEV, Admission())] == [Layer.ADMISSION]
-    assert list(refusals(wrong, DEV, Admission.model_validate({"hostAccess": Action.WARN}))) == []
+    assert [part.layer for part in refusals(violations(wrong, DEV, Admission()))] == [Layer.ADMISSION]
+    warned = list(violations(wrong, DEV, Admission.model_validate({"hostAccess": Action.WARN})))
+    assert [(one.rule.name, one.action) for one in warned] == [("host-access", Action.WARN)]
+    assert list(refusals(warned)) == []
+    assert list(violations(wrong, DEV, Admission.model_validate({"hostAccess": Action.OFF}))) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_a_rule_that_does_not_deny_refuses_nothing() -> None:
     ],
 )
 def test_defaults_come_before_rules(manifest: Object, refused: bool) -> None:
-    assert bool(list(refusals(manifest, DEV, Admission()))) is refused
+    assert bool(list(violations(manifest, DEV, Admission()))) is refused
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,233 @@
+"""Fields that fix violations of rules, in order, and the MutatingAdmissionPolicy by which an API server fills them in.
+
+A field that a user set is never replaced: what it says is for the rules. Kubernetes 1.36 has the policies (KEP 3962,
+stable there; `admissionregistration.k8s.io/v1`). What was filled in is in an annotation, and a warning shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from components.admission import kinds
+from components.admission.context import StackContext
+from components.admission.pods import RESTRICTED
+from components.admission.rule import Fill, Rule, literal
+from components.admission.templates import BY_A_CONTROLLER, KIND, LABELS, OF_CRON_JOB, SPEC_PATHS, O
+from spec.catalog import kubernetes
+from spec.jobs import QUEUE
+from spec.teams.labels import TEAM
+
+SINCE: Final = 36
+"""First minor version of Kubernetes 1 that serves the policies by default (KEP 3962)."""
+NOTE: Final = "platform.slipway/defaults"
+"""Annotation: what was filled in."""
+NAME: Final = "defaults.platform.slipway"
+LEVEL: Final = "pod-security.kubernetes.io/enforce"
+POD_SECURITY: Final = "Pod Security level restricted"
+_API: Final = "admissionregistration.k8s.io/v1"
+_JOBS: Final = literal([kind.kind for kind in (*kinds.JOBS, kinds.TRAIN_JOB)])
+_IS_RESTRICTED: Final = (
+    f"(has(namespaceObject.metadata.labels) && '{LEVEL}' in namespaceObject.metadata.labels && "
+    f"namespaceObject.metadata.labels['{LEVEL}'] == 'restricted')"
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One field, and the rule whose violation it fixes.
+
+    Attributes:
+        rule: Name of the rule, or of the Pod Security level.
+        fill: The field.
+        condition: CEL expression that must be true as well.
+    """
+
+    rule: str
+    fill: Fill
+    condition: str = "true"
+
+
+def steps(rules: Iterable[Rule]) -> tuple[Step, ...]:
+    """The fields of these rules: queues first, because tolerations depend on them."""
+    found = [Step(rule.name, fill) for rule in rules for fill in rule.fills]
+    found.sort(key=lambda one: QUEUE not in (one.fill.field, *([QUEUE] if QUEUE in one.fill.value else [])))
+    return (*found, *(Step(POD_SECURITY, fill, _IS_RESTRICTED) for fill in RESTRICTED))
+
+
+def variables(context: StackContext) -> dict[str, str]:
+    """What the expressions see: as in the rules, but a job is `queued` that gets its queue by default."""
+    queued = f"({KIND} in {_JOBS} || {literal(QUEUE)} in ({LABELS}))" if context.queues else "false"
+    return {"queued": queued, "pools": context.variables["pools"]}
+
+
+def shown(fill: Fill, path: str) -> str:
+    """How a field is named to a user: `spec.activeDeadlineSeconds: 86400`."""
+    value = "" if fill.appends or "variables." in fill.value or "s." in fill.value else f": {fill.value}"
+    where = path.removesuffix("+").replace("{}", "[]")
+    return f"{where}.{fill.field}{value}".replace("'", "").replace('"', "")
+
+
+def manifests(rules: Iterable[Rule], context: StackContext) -> dict[str, dict[str, Any]]:
+    """The policies and their bindings, by the suffix of their logical name; none before Kubernetes 1.36."""
+    if (kubernetes.minor(context.version) or 0) < SINCE:
+        return {}
+    found = steps(rules)
+    shown_policy, shown_binding = notice(found)
+    return {
+        "defaults": policy(found, context),
+        "defaults-binding": binding(),
+        "defaults-shown": shown_policy,
+        "defaults-shown-binding": shown_binding,
+    }
+
+
+def policy(found: Sequence[Step], context: StackContext) -> dict[str, Any]:
+    """The MutatingAdmissionPolicy of the fields that the API server fills in."""
+    ours = [one for one in found if one.fill.of_server and one.fill.when != "false"]
+    return {
+        "apiVersion": _API,
+        "kind": "MutatingAdmissionPolicy",
+        "metadata": {"name": NAME},
+        "spec": {
+            # What is not filled in is refused by its rule: nothing depends on the policy.
+            "failurePolicy": "Ignore",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": {"resourceRules": _resource_rules(ours)},
+            "matchConditions": [
+                # What a controller makes has what its parent has.
+                {"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"},
+                {"name": "not-of-a-cron-job", "expression": f"!({KIND} == 'Job' && {OF_CRON_JOB})"},
+            ],
+            "variables": [{"name": name, "expression": text} for name, text in (variables(context) | _PLACES).items()],
+            "mutations": [
+                {"patchType": "JSONPatch", "jsonPatch": {"expression": each}}
+                for each in (_CLEARED, *map(_mutation, ours))
+            ],
+        },
+    }
+
+
+def binding() -> dict[str, Any]:
+    """Its binding, for namespaces of teams."""
+    return {
+        "apiVersion": _API,
+        "kind": "MutatingAdmissionPolicyBinding",
+        "metadata": {"name": NAME},
+        "spec": {"policyName": NAME, "matchResources": _OF_TEAMS},
+    }
+
+
+def notice(found: Sequence[Step]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The ValidatingAdmissionPolicy that shows a user what was filled in, as a warning, and its binding."""
+    policy = {
+        "apiVersion": _API,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": f"shown-{NAME}"},
+        "spec": {
+            "failurePolicy": "Ignore",
+            "matchConstraints": {"resourceRules": _resource_rules(found)},
+            "matchConditions": [{"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"}],
+            "validations": [
+                {
+                    "expression": f"!(has(object.metadata.annotations) && '{NOTE}' in object.metadata.annotations)",
+                    "message": "fields were filled in",
+                    "messageExpression": f"'accepted with defaults: ' + object.metadata.annotations['{NOTE}'] + "
+                    "'. Write them into the file: slipway why FILE --fix'",
+                }
+            ],
+        },
+    }
+    spec = {"policyName": f"shown-{NAME}", "validationActions": ["Warn"], "matchResources": _OF_TEAMS}
+    metadata = {"name": f"shown-{NAME}"}
+    return policy, {"apiVersion": _API, "kind": "ValidatingAdmissionPolicyBinding", "metadata": metadata, "spec": spec}
+
+
+_OF_TEAMS: Final = {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}}
+_POINTER: Final = f"/metadata/annotations/{NOTE.replace('/', '~1')}"
+NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
+_CLEARED: Final = f"'{NOTE}' in {NOTES} ? [JSONPatch{{op: 'remove', path: '{_POINTER}'}}] : []"
+"""A copy of an object brings the annotation of its original."""
+
+
+def _resource_rules(found: Iterable[Step]) -> list[dict[str, Any]]:
+    named = {kind for one in found for kind in one.fill.paths}
+    groups: dict[str, set[str]] = {}
+    for one in kinds.BY_RESOURCE.values():
+        if one.kind in named and "/" not in one.resource:
+            groups.setdefault(one.group, set()).add(one.resource)
+    return [
+        {"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE"], "resources": sorted(resources)}
+        for group, resources in sorted(groups.items())
+    ]
+
+
+def _mutation(one: Step) -> str:
+    """The patches of one field: the field wherever it is absent, and its name in the annotation."""
+    fill, field = one.fill, literal(one.fill.field.replace("~", "~0").replace("/", "~1"))
+    add = f"[JSONPatch{{op: 'add', path: x.at + '/' + {field}, value: dyn({fill.value})}}]"
+    grown = f"dyn({fill.value}).map(v, JSONPatch{{op: 'add', path: x.at + '/' + {field} + '/-', value: v}})"
+    there = grown if fill.appends else "[]"
+    made = "(x.made ? [JSONPatch{op: 'add', path: x.at, value: {}}] : [])"
+    patches = f"({fill.when}) ? (!({literal(fill.field)} in s) ? {made} + {add} : {there}) : []"
+    noted = f"({NOTES}.size() > 0 ? [] : [JSONPatch{{op: 'add', path: '/metadata/annotations', value: {{}}}}])"
+    earlier = f"('{NOTE}' in {NOTES} ? string({NOTES}['{NOTE}']) + '; ' : '')"
+    note = f"[JSONPatch{{op: 'add', path: '{_POINTER}', value: {earlier} + ({_names(fill)})}}]"
+    found = f"{_named(fill.paths)}.map(x, [x.s].map(s, {patches})[0]).flatten()"
+    return f"!({one.condition}) ? [] : [{found}].map(ps, ps.size() == 0 ? ps : ps + {noted} + {note})[0]"
+
+
+def _names(fill: Fill) -> str:
+    """What the annotation calls the field of this kind."""
+    names: dict[str, list[str]] = {}
+    for kind, paths in fill.paths.items():
+        names.setdefault(shown(fill, paths[0]), []).append(kind)
+    *others, last = names
+    return "".join(f"{KIND} in {literal(names[text])} ? {literal(text)} : " for text in others) + literal(last)
+
+
+def _named(paths: Mapping[str, Sequence[str]]) -> str:
+    text = _holders(paths)
+    return next((f"variables.{name}" for name, one in _PLACES.items() if one == text), f"({text})")
+
+
+def _holders(paths: Mapping[str, Sequence[str]]) -> str:
+    """The holders of a kind, in CEL: a list of maps with the holder `s`, its JSON pointer `at`, and whether it is to be
+    `made`."""
+    of: dict[tuple[str, ...], list[str]] = {}
+    for kind, found in paths.items():
+        of.setdefault(tuple(found), []).append(kind)
+    cases = [f"{KIND} in {literal(named)} ? {' + '.join(map(_at, found))}" for found, named in of.items()]
+    return " : ".join([*cases, "[]"])
+
+
+def _at(path: str) -> str:
+    """The holders at one path, written from its end to its beginning."""
+    parts = path.removesuffix("+").split(".")
+    made = path.endswith("+")
+    text = "[{'at': dyn(a%d), 's': dyn(o%d), 'made': dyn(false)}]" % (len(parts), len(parts))  # noqa: UP031 - braces
+    for number in range(len(parts) - 1, -1, -1):
+        name = parts[number].removesuffix("[]").removesuffix("{}")
+        holder, at = (f"o{number}", f"a{number} + '/{name}'") if number else (O, f"'/{name}'")
+        value, there, last = f"{holder}.{name}", f"has({holder}.{name})", number + 1
+        absent = f"[{{'at': dyn({at}), 's': dyn({{}}), 'made': dyn(true)}}]" if made and last == len(parts) else "[]"
+        item, of_list, of_map = "", "lists.range(%s.size()).map(k, %s).flatten()", "%s.map(k, %s).flatten()"
+        if parts[number].endswith("[]"):
+            item = " + '/' + string(k)"
+        elif parts[number].endswith("{}"):
+            item = " + '/' + string(k).replace('~', '~0').replace('/', '~1')"
+        each = f"[dyn({value}{'[k]' if item else ''})].map(o{last}, [{at}{item}].map(a{last}, {text})[0])[0]"
+        if item:
+            each = (of_list if parts[number].endswith("[]") else of_map) % (value, each)
+        text = f"({there} ? {each} : {absent})"
+    return text
+
+
+_PLACES: Final = {
+    "podSpecs": _holders(SPEC_PATHS),
+    "podSecurity": _holders(RESTRICTED[-1].paths),
+    "security": _holders(RESTRICTED[0].paths),
+    "capabilities": _holders(RESTRICTED[2].paths),
+}
+"""Holders of several fields, once."""

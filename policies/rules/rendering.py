@@ -1,0 +1,145 @@
+"""The whole program compared with what the stack file's settings give."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.checks.sameness import MASKED, Comparison
+from policies.resources.resource import Resource, Stack
+from policies.resources.tokens import (
+    ADMISSION_BINDING,
+    ADMISSION_POLICY,
+    CLUSTER,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CONFIG_MAP,
+    CRON_JOB,
+    DAEMON_SET,
+    DEPLOYMENT,
+    JOB,
+    LIMIT_RANGE,
+    NAMESPACE,
+    NAMESPACE_ROLE,
+    NETWORK_POLICY,
+    POD_DISRUPTION_BUDGET,
+    POD_MONITOR,
+    PRIORITY_CLASS,
+    PROMETHEUS_RULE,
+    RELEASE,
+    RESOURCE_QUOTA,
+    ROLE_BINDING,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STATEFUL_SET,
+)
+from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation
+from policies.stack_file import Declared, exists
+
+_OF_RELEASE: Final = frozenset({"checksum", "compat", "resourceNames", "timeout"})
+"""Arguments of a release that its provider computes or drops, and a time-out (pulumi-kubernetes v4.34.2,
+provider/pkg/provider/helm_release.go, Check)."""
+_OF_ADDONS: Final = frozenset(
+    {
+        ADMISSION_BINDING, ADMISSION_POLICY, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CONFIG_MAP, CRON_JOB, DAEMON_SET,
+        DEPLOYMENT, JOB, LIMIT_RANGE, NAMESPACE, NAMESPACE_ROLE, NETWORK_POLICY, POD_DISRUPTION_BUDGET, POD_MONITOR,
+        PRIORITY_CLASS, PROMETHEUS_RULE, RESOURCE_QUOTA, ROLE_BINDING, SECRET, SERVICE, SERVICE_ACCOUNT, STATEFUL_SET,
+    }
+)  # fmt: skip
+"""Types that a program may have more of, for an add-on of its own: lists of what is allowed judge what is in them."""
+
+
+def _changed(one: Resource, context: Context) -> Iterator[Violation]:
+    given = context.program.get(one.urn) if context.program else None
+    if given is None or (one.props.raw == given.inputs and _options(one) == (given.protect, given.ignore_changes)):
+        return
+    filled = given.filled and one.type.startswith("aws:")
+    yield from Comparison(given.outputs, filled=filled).maps(_checked(one, given), one.props, _of_provider(one))
+    yield from _other_options(one, given)
+
+
+def _checked(one: Resource, given: Declared) -> Mapping[str, Any]:
+    """The given inputs as the provider writes them: a release without some arguments, texts of a Secret as data."""
+    inputs = given.inputs
+    if one.type == RELEASE:
+        return {key: value for key, value in inputs.items() if key not in _OF_RELEASE}
+    texts = inputs.get("stringData")
+    if one.type != SECRET or not isinstance(texts, Mapping) or not one["stringData"].missing:
+        return inputs
+    rest = {key: value for key, value in inputs.items() if key != "stringData"}
+    return {**rest, "data": {**inputs.get("data", {}), **{key: _encoded(text) for key, text in texts.items()}}}
+
+
+def _encoded(text: str) -> str:
+    return text if text in MASKED else b64encode(text.encode()).decode()
+
+
+def _options(one: Resource) -> tuple[bool, tuple[str, ...]]:
+    return one.protect, tuple(sorted(one.ignore_changes))
+
+
+def _other_options(one: Resource, given: Declared) -> Iterator[Violation]:
+    if given.protect and not one.protect:
+        yield Violation(path="protect", got="false, and the settings give true")
+    for path in one.ignore_changes:
+        if path not in given.ignore_changes:
+            yield Violation(path="ignoreChanges", got=f"{path!r}, which the settings don't give")
+
+
+def _of_provider(one: Resource) -> Collection[str]:
+    """Inputs that the provider sets beside the program's: all tags (pulumi-aws v7.51, provider/tags.go), and arguments
+    of a release without a value."""
+    if one.type == RELEASE:
+        return _OF_RELEASE | {key for key, node in one.props.fields().items() if not node.raw}
+    return ("tagsAll",) if one.type.startswith("aws:") else ()
+
+
+def _added(one: Resource, context: Context) -> Iterator[Violation]:
+    if context.program and exists(one.type) and one.type not in _OF_ADDONS and one.urn not in context.program:
+        yield Violation(path="", got=f"a {one.type} that they don't give", value=one.type)
+
+
+AS_GIVEN = ResourceRule(
+    name="program-as-given",
+    title="The program declares what the stack file's settings give, and nothing else",
+    types=ANY,
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="A value of a chart, a receiver of alerts, logs or events, a trust or a statement may be anything: no list of "
+    "the bad has all of them. A change of the stack file changes both what the program declares and what its settings "
+    "give; one that the settings don't give comes from code.",
+    fix="Change the stack file. If the code is meant to change, its owners accept the difference "
+    "(docs/guides/continuous-integration.md).",
+    checks={
+        "changed": Check("must be what the stack file's settings give", _changed),
+        "added": Check("must be one of those that the stack file's settings give", _added),
+    },
+    program_only=True,
+)
+
+
+def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
+    """A run for the network alone has no cluster yet, and declares nothing else."""
+    there = {one.urn for one in stack.resources}
+    if context.program and stack.of(CLUSTER):
+        for urn in context.program.keys() - there:
+            kind, _, name = urn.rpartition("$")[2].rpartition("::")
+            yield Violation(path="", got=f"without {kind.rpartition(':')[2]} {name}")
+
+
+COMPLETE = StackRule(
+    name="program-complete",
+    title="The program declares every resource that the stack file's settings give",
+    types=(CLUSTER,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A trail, an alarm, a lock or a policy that is left out is seen by no rule for its type.",
+    fix="Declare it as the platform's program does, or change the setting that gives it.",
+    checks={"declared": Check("must have every resource that the stack file's settings give", _missing)},
+)
+
+RULES = (AS_GIVEN, COMPLETE)

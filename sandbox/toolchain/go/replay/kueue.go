@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sort"
+	"time"
+	"unsafe"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlevent "sigs.k8s.io/controller-runtime/pkg/event"
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	kueueconfig "sigs.k8s.io/kueue/pkg/config"
+	"sigs.k8s.io/kueue/pkg/controller/core"
+	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/scheduler"
+	preemptexpectations "sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
+	"sigs.k8s.io/kueue/pkg/util/routine"
+	"sigs.k8s.io/kueue/pkg/util/wait"
+	"sigs.k8s.io/kueue/pkg/util/waitforpodsready"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// One scheduling cycle. The method is not exported; the empty stub.s lets the compiler accept the declaration.
+//
+//go:linkname schedule sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).schedule
+func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
+
+// What the workload reconciler needs of WaitForPodsReady; its type is not exported.
+//
+//go:linkname waitForPodsReady sigs.k8s.io/kueue/pkg/controller/core.waitForPodsReady
+func waitForPodsReady(cfg *config.WaitForPodsReady) unsafe.Pointer
+
+// requeuePeriod is that of Kueue's requeuer of inadmissible workloads (pkg/cache/queue/inadmissible_workloads.go).
+const requeuePeriod = time.Second
+
+// control is Kueue: its queues, caches, scheduler and workload reconciler, wired as in its cmd/kueue/main.go.
+type control struct {
+	ctx        context.Context
+	store      *store
+	queues     *qcache.Manager
+	cache      *schdcache.Cache
+	scheduler  *scheduler.Scheduler
+	reconciler *core.WorkloadReconciler
+	heaps      []*qcache.ClusterQueue
+	// quiet cycles without any change mean that nothing more will happen now: a workload tries its flavors one by one.
+	quiet     int
+	cycles    int
+	topology  bool
+	podsReady bool
+}
+
+// inline runs admissions in the cycle that decides on them, and not beside it.
+type inline struct{}
+
+func (inline) Run(f func()) { f() }
+
+type noEvents struct{}
+
+func (noEvents) Eventf(_ apiruntime.Object, _ apiruntime.Object, _, _, _, _ string, _ ...any) {}
+
+func newControl(ctx context.Context, s *store, p *platform, cfg *config.Configuration) (*control, error) {
+	if err := kueueconfig.LoadAndValidateFeatureGates("", cfg.FeatureGates).ToAggregate(); err != nil {
+		return nil, fmt.Errorf("input: kueue.configuration.featureGates: %w", err)
+	}
+	timestamp := config.EvictionTimestamp
+	ready := cfg.WaitForPodsReady
+	if ready != nil && ready.RequeuingStrategy != nil && ready.RequeuingStrategy.Timestamp != nil {
+		timestamp = *ready.RequeuingStrategy.Timestamp
+	}
+	c := &control{ctx: ctx, store: s, topology: len(p.topologies) > 0, podsReady: waitforpodsready.Enabled(ready), quiet: 4}
+	block := c.podsReady && ready.BlockAdmission != nil && *ready.BlockAdmission
+	cacheOptions := []schdcache.Option{schdcache.WithPodsReadyTracking(block)}
+	queueOptions := []qcache.Option{qcache.WithPodsReadyRequeuingTimestamp(timestamp)}
+	quotaCheck := config.QuotaCheckBlockUndeclared
+	if r := cfg.Resources; r != nil {
+		cacheOptions = append(cacheOptions, schdcache.WithExcludedResourcePrefixes(r.ExcludeResourcePrefixes),
+			schdcache.WithResourceTransformations(r.Transformations))
+		queueOptions = append(queueOptions, qcache.WithExcludedResourcePrefixes(r.ExcludeResourcePrefixes),
+			qcache.WithResourceTransformations(r.Transformations))
+		if features.Enabled(features.QuotaCheckStrategy) && r.QuotaCheckStrategy != nil {
+			quotaCheck = *r.QuotaCheckStrategy
+		}
+	}
+	if cfg.FairSharing != nil {
+		cacheOptions = append(cacheOptions, schdcache.WithFairSharing(fairsharing.Enabled(cfg.FairSharing)))
+	}
+	if cfg.AdmissionFairSharing != nil {
+		queueOptions = append(queueOptions, qcache.WithAdmissionFairSharing(cfg.AdmissionFairSharing))
+		cacheOptions = append(cacheOptions, schdcache.WithAdmissionFairSharing(cfg.AdmissionFairSharing))
+	}
+	c.cache = schdcache.New(s, cacheOptions...)
+	requeuer := qcache.NewRequeuer()
+	expectations := preemptexpectations.New()
+	c.queues = qcache.NewManager(s, c.cache, requeuer, append(queueOptions, qcache.WithPreemptionExpectations(expectations))...)
+	routine.DefaultWrapper = inline{}
+	c.scheduler = scheduler.New(c.queues, c.cache, s, noEvents{},
+		scheduler.WithPodsReadyRequeuingTimestamp(timestamp), scheduler.WithFairSharing(cfg.FairSharing),
+		scheduler.WithAdmissionFairSharing(cfg.AdmissionFairSharing), scheduler.WithQuotaCheckStrategy(quotaCheck),
+		scheduler.WithPreemptionExpectations(expectations))
+	c.reconciler = core.NewWorkloadReconciler(s, c.queues, c.cache, noEvents{},
+		core.WithPreemptionExpectations(expectations), core.WithAdmissionFairSharing(cfg.AdmissionFairSharing))
+	if value := waitForPodsReady(ready); value != nil { // core.WithWaitForPodsReady takes a type that is not exported
+		field := reflect.ValueOf(c.reconciler).Elem().FieldByName("waitForPodsReady")
+		reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Set(reflect.NewAt(field.Type().Elem(), value))
+	}
+	if err := c.add(p); err != nil {
+		return nil, err
+	}
+	go func() { must(requeuer.Start(ctx)) }()
+	go c.queues.CleanUpOnContext(ctx)
+	go c.cache.CleanUpOnContext(ctx)
+	return c, nil
+}
+
+// add hands the platform's objects to Kueue, in the place of its reconcilers of them.
+func (c *control) add(p *platform) error {
+	log := ctrl.LoggerFrom(c.ctx)
+	for _, o := range p.namespaces {
+		must(c.store.Create(c.ctx, o))
+	}
+	for _, o := range p.podLevels {
+		must(c.store.Create(c.ctx, o))
+	}
+	for _, o := range p.workloadLevels {
+		must(c.store.Create(c.ctx, o))
+	}
+	for _, o := range p.topologies {
+		must(c.store.Create(c.ctx, o))
+		c.cache.AddOrUpdateTopology(log, o)
+	}
+	for _, o := range p.flavors {
+		must(c.store.Create(c.ctx, o))
+		c.cache.AddOrUpdateResourceFlavor(log, o)
+	}
+	for _, o := range p.checks {
+		meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: kueue.AdmissionCheckActive, Status: metav1.ConditionTrue, Reason: "Active"})
+		must(c.store.Create(c.ctx, o))
+		c.cache.AddOrUpdateAdmissionCheck(log, o)
+	}
+	for _, o := range p.cohorts {
+		must(c.store.Create(c.ctx, o))
+		if err := c.cache.AddOrUpdateCohort(o); err != nil {
+			return fmt.Errorf("cohort %s: %w", o.Name, err)
+		}
+		c.queues.AddOrUpdateCohort(c.ctx, o)
+	}
+	active := map[kueue.ClusterQueueReference]bool{}
+	for _, o := range p.clusterQueues {
+		if err := c.cache.AddClusterQueue(c.ctx, o); err != nil {
+			return fmt.Errorf("ClusterQueue %s: %w", o.Name, err)
+		}
+		name := kueue.ClusterQueueReference(o.Name)
+		status, reason, message := c.cache.ClusterQueueReadiness(name)
+		meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: kueue.ClusterQueueActive, Status: status, Reason: reason, Message: message})
+		active[name] = status == metav1.ConditionTrue
+		must(c.store.Create(c.ctx, o))
+		if err := c.queues.AddClusterQueue(c.ctx, o); err != nil {
+			return fmt.Errorf("ClusterQueue %s: %w", o.Name, err)
+		}
+		for _, group := range o.Spec.ResourceGroups {
+			c.quiet = max(c.quiet, len(group.Flavors)+2)
+		}
+	}
+	added := sets.New[kueue.ClusterQueueReference]()
+	for _, o := range p.localQueues {
+		status := metav1.ConditionFalse
+		if active[o.Spec.ClusterQueue] {
+			status = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: kueue.LocalQueueActive, Status: status, Reason: "Ready"})
+		must(c.store.Create(c.ctx, o))
+		if err := c.queues.AddLocalQueue(c.ctx, o); err != nil {
+			return fmt.Errorf("LocalQueue %s/%s: %w", o.Namespace, o.Name, err)
+		}
+		if err := c.cache.AddLocalQueue(o); err != nil {
+			return fmt.Errorf("LocalQueue %s/%s: %w", o.Namespace, o.Name, err)
+		}
+		if added.Has(o.Spec.ClusterQueue) {
+			continue
+		}
+		added.Insert(o.Spec.ClusterQueue)
+		probe := &kueue.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace}, Spec: kueue.WorkloadSpec{QueueName: kueue.LocalQueueName(o.Name)}}
+		if heap := c.queues.ClusterQueueForWorkloadWithoutLock(probe); heap != nil {
+			c.heaps = append(c.heaps, heap)
+		}
+	}
+	return nil
+}
+
+// waiting counts the workloads that the next cycle would try: without any, it would block.
+func (c *control) waiting() int {
+	second := reflect.ValueOf(c.queues).Elem().FieldByName("secondPassQueue").Elem()
+	count := second.FieldByName("queued").Len()
+	for _, heap := range c.heaps {
+		if c.cache.ClusterQueueActive(heap.GetName()) {
+			active, _ := heap.Pending()
+			count += active
+		}
+	}
+	return count
+}
+
+// deliver hands the changes of Workloads to the reconciler's own event handlers, in the order of their names, and runs
+// its Reconcile. seen gets each change, later each wish to be called again.
+func (c *control) deliver(seen func(change), again func(client.ObjectKey, time.Duration)) bool {
+	delivered := false
+	for {
+		changes := c.store.take()
+		if len(changes) == 0 {
+			return delivered
+		}
+		delivered = true
+		sort.SliceStable(changes, func(a, b int) bool { return changes[a].new.UID < changes[b].new.UID })
+		var last client.ObjectKey
+		var keys []client.ObjectKey
+		for _, one := range changes {
+			if one.old == nil {
+				c.reconciler.Create(ctrlevent.TypedCreateEvent[*kueue.Workload]{Object: one.new})
+			} else {
+				c.reconciler.Update(ctrlevent.TypedUpdateEvent[*kueue.Workload]{ObjectOld: one.old, ObjectNew: one.new})
+			}
+			seen(one)
+			if key := client.ObjectKeyFromObject(one.new); key != last {
+				keys, last = append(keys, key), key
+			}
+			if workload.NeedsSecondPass(one.new) {
+				again(client.ObjectKeyFromObject(one.new), time.Second)
+			}
+		}
+		for _, key := range keys {
+			c.reconcile(key, again)
+		}
+	}
+}
+
+// cycle runs one scheduling cycle.
+func (c *control) cycle() {
+	c.cycles++
+	schedule(c.scheduler, c.ctx)
+}
+
+func (c *control) reconcile(key client.ObjectKey, again func(client.ObjectKey, time.Duration)) {
+	result, err := c.reconciler.Reconcile(c.ctx, ctrl.Request{NamespacedName: key})
+	must(err)
+	if result.RequeueAfter > 0 {
+		again(key, result.RequeueAfter)
+	}
+}
+
+// nodeChanged tells the caches of topology-aware scheduling about a node; nil pods and nodes that are gone are removed.
+func (c *control) nodeChanged(node *corev1.Node, gone bool) {
+	if !c.topology {
+		return
+	}
+	if gone {
+		c.cache.TASCache().DeleteNodeByName(node.Name)
+		return
+	}
+	c.cache.TASCache().SyncNode(node)
+	// As its controller of Nodes does (pkg/controller/tas/resource_flavor.go): room for what was inadmissible.
+	c.retryAll()
+}
+
+// retryAll moves inadmissible workloads of all ClusterQueues back to their heaps, after Kueue's own period.
+func (c *control) retryAll() {
+	names := sets.New[kueue.ClusterQueueReference]()
+	for _, heap := range c.heaps {
+		names.Insert(heap.GetName())
+	}
+	qcache.NotifyRetryInadmissible(c.queues, names)
+}

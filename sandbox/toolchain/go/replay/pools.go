@@ -1,0 +1,315 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/utils/ptr"
+)
+
+const nodesModel = "model: for each pod that waits, the cheapest offering that fits of the pool with the most weight; " +
+	"nodes are ready after launchSeconds, and removed once empty for consolidateAfterSeconds"
+
+// pool is a group of nodes that are launched when pods wait, up to a maximum.
+type pool struct {
+	Name                    string              `json:"name"`
+	Scaler                  string              `json:"scaler"`
+	Labels                  map[string]string   `json:"labels"`
+	Taints                  []corev1.Taint      `json:"taints"`
+	Min                     int                 `json:"min"`
+	Max                     *int                `json:"max"`
+	Limits                  corev1.ResourceList `json:"limits"`
+	Weight                  int                 `json:"weight"`
+	LaunchSeconds           float64             `json:"launchSeconds"`
+	ConsolidateAfterSeconds *float64            `json:"consolidateAfterSeconds"`
+	ConsolidationPolicy     string              `json:"consolidationPolicy"`
+	ExpireAfterSeconds      *float64            `json:"expireAfterSeconds"`
+	WarmNodes               int                 `json:"warmNodes"`
+	Offerings               []*offering         `json:"offerings"`
+
+	nodes    int // launched and not removed
+	launched int // ever
+	used     corev1.ResourceList
+}
+
+// offering is an instance type in a zone, as it is sold.
+type offering struct {
+	InstanceType string              `json:"instanceType"`
+	Zone         string              `json:"zone"`
+	CapacityType string              `json:"capacityType"`
+	USDPerHour   float64             `json:"usdPerHour"`
+	Allocatable  corev1.ResourceList `json:"allocatable"`
+	Labels       map[string]string   `json:"labels"`
+
+	template *framework.NodeInfo // a node of it without pods
+}
+
+func (c *cluster) readPools() error {
+	names := map[string]bool{}
+	for i, p := range c.pools {
+		at := fmt.Sprintf("input: pools[%d] (%s)", i, p.Name)
+		switch {
+		case p.Name == "" || names[p.Name]:
+			return fmt.Errorf("%s: the name is empty or not unique", at)
+		case !slices.Contains([]string{"karpenter", "clusterAutoscaler", "static"}, p.Scaler):
+			return fmt.Errorf("%s: scaler %q: give karpenter, clusterAutoscaler or static", at, p.Scaler)
+		case len(p.Offerings) == 0:
+			return fmt.Errorf("%s: it has no offerings", at)
+		case p.Max != nil && p.Min > *p.Max:
+			return fmt.Errorf("%s: min %d is more than max %d", at, p.Min, *p.Max)
+		}
+		names[p.Name] = true
+		p.used = corev1.ResourceList{}
+		sort.SliceStable(p.Offerings, func(a, b int) bool { return p.Offerings[a].USDPerHour < p.Offerings[b].USDPerHour })
+		for _, o := range p.Offerings {
+			if _, ok := o.Allocatable[corev1.ResourcePods]; !ok {
+				o.Allocatable[corev1.ResourcePods] = *resource.NewQuantity(110, resource.DecimalSI)
+			}
+			o.template = framework.NewNodeInfo()
+			o.template.SetNode(p.object(o, p.Name+"-"+o.InstanceType))
+		}
+	}
+	// As Karpenter's: the most weight first, then by name (pkg/utils/nodepool, OrderByWeight).
+	sort.SliceStable(c.pools, func(a, b int) bool {
+		if c.pools[a].Weight != c.pools[b].Weight {
+			return c.pools[a].Weight > c.pools[b].Weight
+		}
+		return c.pools[a].Name < c.pools[b].Name
+	})
+	return nil
+}
+
+// object is a node of an offering, with the labels that a cloud's controllers set.
+func (p *pool) object(o *offering, name string) *corev1.Node {
+	labels := map[string]string{
+		corev1.LabelHostname: name, corev1.LabelInstanceTypeStable: o.InstanceType, corev1.LabelTopologyZone: o.Zone,
+		corev1.LabelOSStable: "linux", "karpenter.sh/capacity-type": o.CapacityType,
+	}
+	if p.Scaler == "karpenter" {
+		labels["karpenter.sh/nodepool"] = p.Name
+	}
+	for _, more := range []map[string]string{p.Labels, o.Labels} {
+		for key, value := range more {
+			labels[key] = value
+		}
+	}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Spec:       corev1.NodeSpec{Taints: p.Taints},
+		Status: corev1.NodeStatus{Allocatable: o.Allocatable, Capacity: o.Allocatable,
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}
+}
+
+// begin launches what is there before the first job: these nodes are ready at once.
+func (c *cluster) begin() {
+	for _, p := range c.pools {
+		for i := range p.Min {
+			o := p.Offerings[0]
+			if p.Scaler == "static" { // a fixed fleet has what is listed, one after the other
+				o = p.Offerings[i%len(p.Offerings)]
+			}
+			c.arrive(c.launch(p, o, "min"))
+		}
+	}
+	c.dirty = true
+}
+
+// full says why a pool can't have another node of this kind; empty if it can.
+func (p *pool) full(o *offering) string {
+	if p.Scaler == "static" {
+		return fmt.Sprintf("pool %s is static with %d nodes", p.Name, p.Min)
+	}
+	if p.Max != nil && p.nodes >= *p.Max {
+		return fmt.Sprintf("pool %s has its maximum of %d nodes", p.Name, *p.Max)
+	}
+	for _, name := range sortedNames(p.Limits) {
+		limit, then := p.Limits[name], p.used[name].DeepCopy()
+		then.Add(o.Allocatable[name])
+		if then.Cmp(limit) > 0 {
+			return fmt.Sprintf("pool %s would exceed its limit of %s %s", p.Name, limit.String(), name)
+		}
+	}
+	return ""
+}
+
+func sortedNames(list corev1.ResourceList) []corev1.ResourceName {
+	names := make([]corev1.ResourceName, 0, len(list))
+	for name := range list {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (p *pool) count(o *offering, sign int) {
+	p.nodes += sign
+	for name, value := range o.Allocatable {
+		sum := p.used[name].DeepCopy()
+		if sign > 0 {
+			sum.Add(value)
+		} else {
+			sum.Sub(value)
+		}
+		p.used[name] = sum
+	}
+}
+
+func (c *cluster) launch(p *pool, o *offering, reason string) *node {
+	p.launched++
+	p.count(o, 1)
+	n := &node{name: fmt.Sprintf("%s-%04d", p.Name, p.launched), pool: p, offering: o, info: framework.NewNodeInfo()}
+	n.object = p.object(o, n.name)
+	n.info.SetNode(n.object)
+	n.plan = n.info.SnapshotConcrete()
+	c.sayNode(n, "launched", reason)
+	return n
+}
+
+func (c *cluster) sayNode(n *node, state, reason string) {
+	o := n.offering
+	c.run.say(event{Kind: "node", Node: n.name, Pool: n.pool.Name, InstanceType: o.InstanceType, Zone: o.Zone,
+		CapacityType: o.CapacityType, USDPerHour: ptr.To(o.USDPerHour), State: state, Reason: reason})
+}
+
+// arrive makes a node ready.
+func (c *cluster) arrive(n *node) {
+	n.ready = true
+	n.plan = framework.NewNodeInfo()
+	for _, p := range c.waiting {
+		if p.planned == n {
+			p.planned = nil
+		}
+	}
+	c.coming = slices.DeleteFunc(c.coming, func(other *node) bool { return other == n })
+	c.nodes = append(c.nodes, n)
+	c.infos = append(c.infos, n.info)
+	c.byName[n.name] = n
+	c.sayNode(n, "ready", "")
+	c.run.control.nodeChanged(n.object, false)
+	c.poolsChanged++
+	c.freed(n)
+	c.dirty = true
+}
+
+// empty has a node removed if it stays without pods for as long as its pool waits.
+func (c *cluster) empty(n *node) {
+	after := n.pool.ConsolidateAfterSeconds
+	if after == nil || n.pool.Scaler == "static" {
+		return
+	}
+	quiet := n.quiet
+	c.run.after(seconds(*after), func() {
+		if n.quiet == quiet && !n.gone && n.pool.nodes > n.pool.Min && (n.pool.WarmNodes == 0 || c.spare(n.pool) > n.pool.WarmNodes) {
+			c.drop(n, "empty")
+		}
+	})
+}
+
+// spare counts the nodes of a pool without pods.
+func (c *cluster) spare(p *pool) int {
+	count := 0
+	for _, n := range c.nodes {
+		if n.pool == p && len(n.info.Pods) == 0 {
+			count++
+		}
+	}
+	for _, n := range c.coming {
+		if n.pool == p && len(n.plan.Pods) == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+func (c *cluster) drop(n *node, reason string) {
+	n.gone, n.ready = true, false
+	n.pool.count(n.offering, -1)
+	at := slices.Index(c.nodes, n)
+	c.nodes = slices.Delete(c.nodes, at, at+1)
+	c.infos = slices.Delete(c.infos, at, at+1)
+	delete(c.byName, n.name)
+	c.sayNode(n, "removed", reason)
+	c.run.control.nodeChanged(n.object, true)
+	c.poolsChanged++
+	c.dirty = true
+}
+
+// provision plans a node for each pod that waits: one that is on its way, or a new one.
+func (c *cluster) provision() {
+	for _, p := range c.waiting {
+		if p.planned != nil || p.kind.triedPools == c.poolsChanged {
+			continue
+		}
+		if !c.plan(p) {
+			p.kind.triedPools = c.poolsChanged
+		}
+	}
+	for _, p := range c.pools {
+		for p.WarmNodes > 0 && c.spare(p) < p.WarmNodes && p.full(p.Offerings[0]) == "" {
+			c.order(p, p.Offerings[0], "warm")
+		}
+	}
+}
+
+func (c *cluster) plan(p *pod) bool {
+	for _, n := range c.coming {
+		if c.place.fits(p, n.plan) {
+			c.assign(p, n)
+			return true
+		}
+	}
+	obstacle, some := "", false
+	for _, one := range c.pools {
+		for _, o := range one.Offerings {
+			fits, known := p.kind.fits[o]
+			if !known {
+				fits = c.place.fits(p, o.template)
+				p.kind.fits[o] = fits
+			}
+			if !fits {
+				continue
+			}
+			some = true
+			why := one.full(o)
+			if why == "" {
+				c.assign(p, c.order(one, o, "pods wait"))
+				return true
+			}
+			if obstacle == "" {
+				obstacle = why
+			}
+		}
+	}
+	if some {
+		c.run.waits(p.job, "node", obstacle)
+		return false
+	}
+	var templates []fwk.NodeInfo
+	for _, one := range c.pools {
+		for _, o := range one.Offerings {
+			templates = append(templates, o.template)
+		}
+	}
+	c.run.refuse(p.job, "no pool has a node for it: "+c.place.sentence(p, templates, nil))
+	return false
+}
+
+func (c *cluster) assign(p *pod, n *node) {
+	p.planned = n
+	n.plan.AddPodInfo(p.info)
+	c.run.waits(p.job, "node", fmt.Sprintf("waits for node %s", n.name))
+}
+
+func (c *cluster) order(p *pool, o *offering, reason string) *node {
+	n := c.launch(p, o, reason)
+	c.coming = append(c.coming, n)
+	c.run.after(seconds(p.LaunchSeconds), func() { c.arrive(n) })
+	return n
+}

@@ -1,0 +1,109 @@
+"""`slipway rehearse STACK [SCENARIO...]`: scenarios on a stack that is up in the sandbox."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
+from slipway.cli import cluster, offline
+from slipway.cli.check import checked
+from slipway.cli.output import Progress
+from slipway.cli.trial import target_of
+from slipway.engine.project import Project, find
+from slipway.trial.evaluation import Check, Status
+from slipway.trial.events import Events
+from slipway.trial.run import Run
+from slipway.trial.scenario import FOLDER, Scenario, read
+from slipway.why.manifests import DryRun
+from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.settings import Platform
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """One scenario, what became of its expectations, and how long it took."""
+
+    scenario: Scenario
+    checks: Sequence[Check]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation was met."""
+        return all(one.status is not Status.FAILED for one in self.checks)
+
+    @property
+    def text(self) -> str:
+        """A line for the scenario, and one for each expectation."""
+        lines = [f"{'passed' if self.passed else 'FAILED'}  {self.scenario.name}: {self.scenario.description}"]
+        lines.append(f"        {self.seconds:.0f} s in the sandbox, durations as written")
+        for one in self.checks:
+            mark = "ok    " if one.status is Status.PASSED else "FAILED"
+            detail = f": {' '.join(one.detail.split())}" if one.detail else ""
+            lines.append(f"  {mark}  {one.subject} {one.expected}{detail}")
+        return "\n".join(lines)
+
+    def document(self) -> dict[str, Any]:
+        """The same as plain values."""
+        checks = [asdict(one) for one in self.checks]
+        return {"scenario": self.scenario.name, "passed": self.passed, "seconds": self.seconds, "checks": checks}
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what became of each scenario; 1 if an expectation is not met."""
+    project = find(Path.cwd())
+    scenarios = _scenarios(options.scenarios, project, options.stack)
+    platform = checked(project, options.stack).platform
+    home = offline.require_running().home
+    client = cluster.of_sandbox(platform)
+    done: list[Rehearsed] = []
+    say = Progress()
+    for at, scenario in enumerate(scenarios, 1):
+        say(f"{scenario.name} ({at} of {len(scenarios)})")
+        try:
+            done.append(_rehearse(scenario, client, platform, home, say))
+        except (ApiError, UnreachableError) as error:
+            msg = f"the cluster {platform.cluster_name} can't be used: {error}"
+            raise SlipwayError(msg) from error
+        if not options.json:
+            print(done[-1].text)
+    if options.json:
+        print(json.dumps([one.document() for one in done], indent=2))
+    else:
+        print(f"\n{sum(one.passed for one in done)} of {len(done)} scenarios as expected")
+    return 0 if all(one.passed for one in done) else EXIT_FAILURE
+
+
+def _scenarios(paths: Sequence[Path], project: Project, stack: str) -> list[Scenario]:
+    """Those that the user names, or those of the project for the stack."""
+    found = [read(path) for path in paths or sorted((project.root / FOLDER).glob("*.yaml"))]
+    chosen = [one for one in found if stack in one.stacks]
+    if paths and (others := [one for one in found if one not in chosen]):
+        msg = f"scenario {others[0].name} is of stack {', '.join(others[0].stacks)}, not of {stack}: see its `stacks`"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    if not chosen:
+        msg = f"{project.root / FOLDER} has no scenario of stack {stack}: name a file"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return chosen
+
+
+def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: Path, say: Progress) -> Rehearsed:
+    began = time.monotonic()
+    found = Run(
+        client=client,
+        trial=scenario.trial,
+        namespace=scenario.trial.namespace or "",
+        member=cache(lambda place: DryRun(client, place).member),
+        target=cache(lambda place: target_of(platform, place)),
+        say=say,
+        events=Events(client, home),
+        platform=platform,
+    ).run()
+    return Rehearsed(scenario, found, round(time.monotonic() - began, 1))

@@ -1,0 +1,85 @@
+"""What happens to a cluster of the sandbox during a trial: EC2 takes nodes back, or has no capacity."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
+from sandbox.nodes import ec2
+from sandbox.nodes.ec2 import Ec2, Refusal
+from sandbox.nodes.instances import INTERRUPTION
+from slipway.trial.expectations import Step
+from slipway.why.bundle import Bundle
+
+RECLAIM: Final = "reclaim"
+REFUSE: Final = "refuse"
+RESTORE: Final = "restore"
+_FORMAT: Final = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def interrupt(client: KubeClient, node: str, notice: float) -> str:
+    """EC2 takes a Spot node back after a notice.
+
+    Args:
+        client: The cluster, with an administrator's rights.
+        node: Name of the node.
+        notice: Seconds until then.
+
+    Returns:
+        The moment, RFC 3339.
+    """
+    deadline = time.strftime(_FORMAT, time.gmtime(time.time() + notice))
+    client.merge(Ref("v1", "Node", node), {"metadata": {"annotations": {INTERRUPTION: deadline}}})
+    return deadline
+
+
+@dataclass
+class Events:
+    """The events of one trial, undone at its end.
+
+    Attributes:
+        client: The cluster, with an administrator's rights.
+        home: Folder of the sandbox.
+    """
+
+    client: KubeClient
+    home: Path
+    _before: Ec2 | None = field(default=None, init=False)
+
+    def act(self, step: Step, bundle: Bundle | None) -> bool:
+        """Let a step happen to an object; false if it has no node yet, so it is tried again."""
+        if step.action == REFUSE:
+            self._change(lambda settings: settings.refuse(_refusal(step)))
+        elif step.action == RESTORE:
+            self._change(lambda settings: settings.restore(_refusal(step)))
+        else:
+            return self._reclaim(bundle)
+        return True
+
+    def undo(self) -> None:
+        """EC2 has the capacity that it had before."""
+        if self._before is not None:
+            ec2.write(self.home, self._before)
+
+    def _reclaim(self, bundle: Bundle | None) -> bool:
+        """Without the notice of two minutes, which would be most of a trial."""
+        pods = bundle.pods if bundle else ()
+        nodes = sorted({str(pod["spec"]["nodeName"]) for pod in pods if pod["spec"].get("nodeName")})
+        for name in nodes:
+            interrupt(self.client, name, 0)
+        return bool(nodes)
+
+    def _change(self, change: Callable[[Ec2], Ec2]) -> None:
+        settings = ec2.read(self.home)
+        self._before = self._before or settings
+        ec2.write(self.home, change(settings))
+
+
+def _refusal(step: Step) -> Refusal:
+    detail = step.detail or {}
+    return Refusal(detail.get("instanceType", ""), detail.get("zone", ""), detail.get("market", ""))

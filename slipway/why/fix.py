@@ -1,0 +1,250 @@
+"""`slipway why FILE --fix`: the fields that fix violations of rules, written into the file, and what was changed.
+
+The fields stand beside their rules (`components.admission.rule.Fill`), and are those that API servers fill in
+(`components.admission.defaults`). Only the documents that change are written anew, with their comments.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from components.admission import defaults
+from components.admission import rules as every_rule
+from components.admission.rule import Fill
+from components.workloads.target import Target
+from slipway.why import cel
+from slipway.why.bundle import Object
+from slipway.why.judge import Variables, context_of, violations, without_nulls
+from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.settings.admission import Action, Admission
+
+Path = tuple[str | int, ...]
+NAMESPACE: Final = "namespace"
+_ABSENT: Final = object()
+_LIST: Final = re.compile(r"(?m)^( *(?:- )*)[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( *)- ")
+"""A key with a list below it: their indentation."""
+_BELOW: Final = re.compile(r"(?m)^[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( +)[^\s#-]")
+"""The indentation of the first key below another."""
+_BORDER: Final = re.compile(r"(?m)^---(?:[ \t].*)?$\n?")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One field.
+
+    Attributes:
+        path: Where it is in its document.
+        value: What it has now; None if it was removed.
+        was: What the user had set; None if it was absent.
+        rule: Name of the rule that asks for it.
+        appended: Whether `value` is appended to the list.
+    """
+
+    path: Path
+    value: Any
+    was: Any
+    rule: str
+    appended: bool = False
+
+    def __str__(self) -> str:
+        where = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in self.path).removeprefix(".")
+        if self.value is None:
+            return f"{where} removed, was {_plain(self.was)} ({self.rule})"
+        had = f", was {_plain(self.was)}" if self.was is not None and not self.appended else ""
+        return f"{where}{' +=' if self.appended else ':'} {_plain(self.value)}{had} ({self.rule})"
+
+
+def _plain(value: Any) -> str:
+    return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
+
+
+def fixed(manifest: Object, target: Target, settings: Admission) -> tuple[dict[str, Any], list[Change]]:
+    """A copy of an object with the fields that fix it, and what was changed.
+
+    Args:
+        manifest: The object.
+        target: What the stack offers in its namespace.
+        settings: Which rules are on.
+    """
+    found: dict[str, Any] = copy.deepcopy(dict(manifest))
+    changes: list[Change] = []
+    given = (found.get("metadata") or {}).get(NAMESPACE)
+    if given not in (None, target.namespace):
+        _add(found, changes, Change(("metadata", NAMESPACE), target.namespace, given, NAMESPACE))
+    shared = {name: pool for name, pool in target.pools.items() if target.shares is None or name in target.shares}
+    context = context_of(replace(target, pools=shared or target.pools), settings)
+    on = [rule for rule in every_rule(context) if settings.of(rule.name) is not Action.OFF]
+    variables = defaults.variables(context)
+    for step in defaults.steps(on):
+        for path in step.fill.paths.get(str(found.get("kind")), ()):
+            for at, holder in list(_holders(found, path)):
+                env = Variables(variables, without_nulls(found), target)
+                if cel.compiled(step.condition)(env) is True:
+                    for one in _change(step.fill, at, holder, {**env, "s": without_nulls(holder)}, step.rule):
+                        _add(found, changes, one)
+    return found, changes
+
+
+def _change(fill: Fill, at: Path, holder: Object, env: Mapping[str, Any], rule: str) -> Iterator[Change]:
+    """What a field needs, if anything; nothing where an expression has no value, for example of another type."""
+    present = holder.get(fill.field) is not None
+    try:
+        if not present and cel.compiled(fill.when)(env) is True:
+            yield Change((*at, fill.field), cel.compiled(fill.value)(env), None, rule)
+        elif present and fill.appends and cel.compiled(fill.when)(env) is True:
+            for one in cel.compiled(fill.value)(env):
+                yield Change((*at, fill.field), one, holder[fill.field], rule, appended=True)
+        elif present and fill.wrong and cel.compiled(fill.wrong)(env) is True:
+            yield Change((*at, fill.field), cel.compiled(fill.right or fill.value)(env), holder[fill.field], rule)
+    except cel.CelError:
+        return
+
+
+def _holders(found: Any, path: str) -> Iterator[tuple[Path, Object]]:
+    """The holders at a path, each with its own; one that is to be made is empty."""
+    places: list[tuple[Path, Any]] = [((), found)]
+    parts = path.removesuffix("+").split(".")
+    for number, part in enumerate(parts):
+        name = part.removesuffix("[]").removesuffix("{}")
+        made: dict[str, Any] | None = {} if path.endswith("+") and number == len(parts) - 1 else None
+        below = [
+            ((*at, name), made if each.get(name) is None else each[name])
+            for at, each in places
+            if isinstance(each, Mapping)
+        ]
+        if part != name:
+            below = [
+                ((*at, key), one)
+                for at, each in below
+                for key, one in (each.items() if isinstance(each, Mapping) else enumerate(each or ()))
+            ]
+        places = [(at, each) for at, each in below if isinstance(each, Mapping)]
+    yield from places
+
+
+def _add(found: Any, changes: list[Change], one: Change) -> None:
+    changes.append(one)
+    apply(found, one)
+
+
+def apply(found: Any, change: Change) -> None:
+    """Write a change into an object, whose last holder may be missing."""
+    *above, last = change.path
+    for each in above:
+        if isinstance(each, str) and found.get(each) is None:
+            found[each] = {}
+        found = found[each]
+    if change.appended:
+        found[last].append(copy.deepcopy(change.value))
+    elif change.value is None:
+        del found[last]
+    else:
+        found[last] = copy.deepcopy(change.value)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A file that was fixed.
+
+    Attributes:
+        text: The file.
+        objects: Its objects.
+        changes: What was changed in each of them.
+        left: What is left of each of them to its author, with the reason.
+    """
+
+    text: str
+    objects: Sequence[Object]
+    changes: Sequence[Sequence[Change]]
+    left: Sequence[Sequence[str]]
+
+
+def file(text: str, targets: Iterable[tuple[Path, Object, Target | None]], settings: Admission) -> Fixed:
+    """Fix the objects of a file.
+
+    Args:
+        text: The file.
+        targets: Each object with its number of the document and its path there, and what the stack offers in its
+            namespace; None in a namespace of no team, which is left as it is.
+        settings: Which rules are on.
+
+    Raises:
+        SlipwayError: A document can't be written so that it has the same meaning.
+    """
+    chunks = _chunks(text)
+    objects, changes, left = [], [], []
+    by_document: dict[int, list[Change]] = {}
+    for path, manifest, target in targets:
+        found, own = fixed(manifest, target, settings) if target else (manifest, [])
+        number, *inside = path
+        by_document.setdefault(int(number), []).extend(replace(one, path=(*inside, *one.path)) for one in own)
+        objects.append(found)
+        changes.append(own)
+        broken = violations(found, target, settings) if target else ()
+        left.append([f"rule {one.rule.name}: {one.rule.left}" for one in broken])
+    bodies = [number for number, (_, body) in enumerate(chunks) if _has_content(body)]
+    for number, own in by_document.items():
+        if own:
+            at = bodies[number]
+            border, body = chunks[at]
+            chunks[at] = (border, _written(body, own))
+    return Fixed("".join(border + body for border, body in chunks), objects, changes, left)
+
+
+def _chunks(text: str) -> list[tuple[str, str]]:
+    """The documents, each with the line that separates it from the one before. No other line begins with `---`
+    (yaml.org, 1.2.2, "Document Markers")."""
+    borders = ["", *(one.group() for one in _BORDER.finditer(text))]
+    return list(zip(borders, _BORDER.split(text), strict=True))
+
+
+def _has_content(body: str) -> bool:
+    return yaml.safe_load(body) is not None
+
+
+def _written(body: str, changes: Sequence[Change]) -> str:
+    """A document with its changes, its comments and its layout."""
+    expected = yaml.safe_load(body)
+    writer = YAML()
+    writer.preserve_quotes = True
+    writer.width = 10_000
+    offset = _offset(body)
+    below = _BELOW.search(body)
+    writer.indent(mapping=len(below[1]) if below else 2, sequence=2 + offset, offset=offset)
+    out = io.StringIO()
+    try:
+        document: MutableMapping[str, Any] = writer.load(body)
+        for one in changes:
+            apply(document, one)
+            apply(expected, one)
+        writer.dump(document, out)
+        same = yaml.safe_load(out.getvalue()) == expected
+    except YAMLError as error:
+        raise _unwritable(str(error)) from error
+    if not same:
+        reason = "its values would change"
+        raise _unwritable(reason)
+    text = out.getvalue()
+    return text if body.endswith("\n") else text.removesuffix("\n")
+
+
+def _unwritable(reason: str) -> SlipwayError:
+    msg = (
+        f"the file can't be written: {reason}. Correct that, or write the changes that `slipway why` asks for yourself"
+    )
+    return SlipwayError(msg, EXIT_REFUSED)
+
+
+def _offset(body: str) -> int:
+    """How far lists are indented below their key: 0 or 2."""
+    found = _LIST.findall(body)
+    return 2 if sum(len(item) > len(key.replace("- ", "  ")) for key, item in found) * 2 > len(found) else 0

@@ -1,0 +1,155 @@
+"""What the API server fills in: on a real one, beside what `slipway why FILE --fix` writes."""
+
+from __future__ import annotations
+
+import copy
+import time
+from typing import Any
+
+import pytest
+
+from components.admission import defaults, rules
+from components.workloads.target import Target
+from sandbox.kubernetes.client import KubeClient
+from slipway.why.fix import fixed
+from spec.settings.admission import Admission
+from tests.components.admission import ray_samples as ray
+from tests.components.admission.samples import (
+    CONTEXT,
+    CUSTOM,
+    Object,
+    cron_job,
+    definition,
+    deployment,
+    gpus,
+    job,
+    job_set,
+    pytorch_job,
+    spec,
+)
+from tests.sandbox.plane import ControlPlane
+from tests.support.definitions import define
+from tests.support.patience import SECONDS
+
+pytestmark = pytest.mark.sandbox
+
+TEAM = "platform.slipway/team"
+STEPS = defaults.steps(rules(CONTEXT))
+CLUSTER = "defaults"
+
+
+def create(client: KubeClient, manifest: Object, namespace: str = "filled") -> Object:
+    """What the API server would store."""
+    body = copy.deepcopy(manifest)
+    body["metadata"]["namespace"] = namespace
+    resource = client.discovery.find(body["apiVersion"], body["kind"])
+    found: Object = client.call("POST", resource.path(namespace), body, {"dryRun": "All"})
+    return found
+
+
+@pytest.fixture(scope="module")
+def client(plane: ControlPlane) -> KubeClient:
+    plane.pool.create(CLUSTER, "1.36")
+    client = plane.targets.of_cluster(CLUSTER)
+    assert client is not None
+    define(client, [definition(kind) for kind in CUSTOM])
+    for manifest in (defaults.policy(STEPS, CONTEXT), defaults.binding(), *defaults.notice(STEPS)):
+        client.apply(manifest, "test")
+    for name, level in (("filled", "baseline"), ("strict", "restricted")):
+        labels = {TEAM: "vision", "pod-security.kubernetes.io/enforce": level}
+        client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}, "test")
+    end = time.monotonic() + SECONDS
+    while "activeDeadlineSeconds" not in create(client, bare())["spec"]:
+        assert time.monotonic() < end, f"nothing is filled in after {SECONDS} s"
+        time.sleep(0.1)
+    return client
+
+
+def bare(body: Object | None = None, **more: Any) -> Object:
+    fields = {"template": {"spec": body or spec()}, **more}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it"}, "spec": fields}
+
+
+ASKING = job(spec(gpus(), nodeSelector={"platform.slipway/pool": "h100"}), queued=False)
+
+
+def without(value: Any, names: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: without(each, names) for key, each in value.items() if key not in names}
+    return [without(each, names) for each in value] if isinstance(value, list) else value
+
+
+BOUNDS = {"activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished", "runPolicy", "labels"}
+BARE = {
+    "job": without(job(), BOUNDS),
+    "cron job": without(cron_job(queued=False), BOUNDS),
+    "job set": without(job_set(), BOUNDS),
+    "training": without(pytorch_job(), BOUNDS),
+    "ray": without(ray.job(), BOUNDS | {"shutdownAfterJobFinishes"}),
+    "with GPUs": without(ASKING, BOUNDS | {"tolerations"}),
+    "a server with GPUs": without(deployment(ASKING["spec"]["template"]["spec"]), {"tolerations"}),
+}
+
+
+@pytest.mark.parametrize("case", BARE)
+def test_what_the_server_fills_in_is_what_a_fix_writes(client: KubeClient, case: str) -> None:
+    target = Target(pools=CONTEXT.pools, namespace="filled", labels={TEAM: "vision"})
+    _, changes = fixed(BARE[case], target, Admission())
+    made = create(client, BARE[case])
+    for one in changes:
+        value: Any = made
+        for key in one.path:
+            value = value[key]
+        assert one.value in value if one.appended else value == one.value or one.value[0] in value, one
+    assert fixed(made, target, Admission())[1] == []
+    assert (defaults.NOTE in made["metadata"].get("annotations", {})) is bool(changes)
+
+
+def test_a_job_gets_its_bounds_and_queue(client: KubeClient) -> None:
+    made = create(client, bare())
+    assert made["spec"]["activeDeadlineSeconds"] == made["spec"]["ttlSecondsAfterFinished"] == 86400
+    assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
+    assert made["metadata"]["annotations"][defaults.NOTE] == (
+        "metadata.labels.kueue.x-k8s.io/queue-name: default; spec.activeDeadlineSeconds: 86400; "
+        "spec.ttlSecondsAfterFinished: 86400"
+    )
+
+
+def test_what_the_user_sets_stays(client: KubeClient) -> None:
+    given = job(activeDeadlineSeconds=9_999_999, ttlSecondsAfterFinished=5)
+    given["metadata"] = {"name": "it", "labels": {"kueue.x-k8s.io/queue-name": "mine"}, "annotations": {"a": "b"}}
+    made = create(client, given)
+    assert {key: made["spec"][key] for key in given["spec"] if key != "template"} == {
+        key: value for key, value in given["spec"].items() if key != "template"
+    }
+    assert (made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], made["metadata"]["annotations"]) == (
+        "mine",
+        {"a": "b"},
+    )
+
+
+def test_a_copied_annotation_goes(client: KubeClient) -> None:
+    given = job()
+    given["metadata"]["annotations"] = {defaults.NOTE: "spec.activeDeadlineSeconds: 86400", "a": "b"}
+    assert create(client, given)["metadata"]["annotations"] == {"a": "b"}
+
+
+def test_what_a_controller_makes_is_left_alone(client: KubeClient) -> None:
+    client.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a", "namespace": "kube-system"}}, "test"
+    )
+    resource = client.discovery.find("batch/v1", "Job")
+    who = {"Impersonate-User": "system:serviceaccount:kube-system:a", "Impersonate-Group": "system:masters"}
+    body = bare()
+    body["metadata"]["namespace"] = "filled"
+    made = client.call("POST", resource.path("filled"), body, {"dryRun": "All"}, headers=who)
+    assert "activeDeadlineSeconds" not in made["spec"]
+
+
+def test_a_restricted_namespace_gets_the_context(client: KubeClient) -> None:
+    made = create(client, bare(), "strict")["spec"]["template"]["spec"]
+    assert made["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert made["containers"][0]["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }

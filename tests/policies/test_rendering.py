@@ -1,0 +1,153 @@
+"""The program compared with what the stack file's settings give: a change of the stack file makes no difference."""
+
+import json
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from shutil import copytree
+from typing import Any, Final
+
+import pytest
+
+from policies.checks.sameness import Comparison
+from policies.resources.access import tree
+from policies.resources.resource import Stack
+from policies.rule import AnyRule, Context
+from policies.rules.rendering import AS_GIVEN, COMPLETE
+from policies.runner import findings
+from policies.stack_file import Program, from_configuration, from_platform, program_of
+from policies.stack_file import recorded as as_sent
+from policies.suppressions import Suppressions
+from slipway.cli import policies
+from slipway.engine.project import Project
+from slipway.render.evaluation import resources
+from slipway.render.layout import as_data
+from slipway.render.program import record_platform
+from slipway.render.recording import Recording
+from slipway.report.plan.compare import Baseline
+from spec.settings import load, read_stack
+from tests.support.day import TODAY
+from tests.support.stacks import FOLDER, platform_of, recorded
+
+ORDINARY: Final[dict[str, dict[str, Any]]] = {
+    "a mail address of one letter": {"notifications.emails": ["a@b.example"]},
+    "tags of one's own": {"environment.tags": {"x": "y", "Cost:Team": "a/b"}},
+    "a short name of a team": {
+        "teams.t": {"project": "p", "costCenter": "c", "cpus": {"cpu": {"nominalQuota": 4}}},
+        "pools.cpu.max": 44,
+    },
+    "another owner": {"environment.owner": "o"},
+    "a larger pool": {"pools.cpu.max": 45},
+    "other types of instances": {"pools.system.instanceTypes": ["m7i.2xlarge", "m6i.2xlarge"]},
+    "a pool more": {"pools.batch": {"preset": "cpu", "max": 2}},
+    "longer logs": {"cluster.logRetentionDays": 400},
+    "another peer": {"network.peers": {"lab": "10.64.0.0/16"}},
+    "a person more": {
+        "cluster.access.auditor": {"principalArn": "arn:aws:iam::444455556666:role/a", "policy": "AmazonEKSViewPolicy"}
+    },
+    "a repository more": {"storage.registry.repositories": ["training", "serving", "x"]},
+    "older logs of buckets": {"storage.buckets.logDays": 500},
+    "a larger file system": {"storage.lustre.storageCapacity": 7200},
+    "more memory of Prometheus": {"addons.kubePrometheusStack.memoryGib": 24},
+    "an add-on less": {"addons.kubecost": None},
+    "a rule that warns": {"admission.imageTag": "warn"},
+}
+"""Settings by their path; None removes one."""
+
+
+def edited(changes: Iterable[Mapping[str, Any]]) -> Any:
+    """The settings of prod with changes."""
+    data: Any = deepcopy(read_stack("prod", FOLDER))
+    for change in changes:
+        for path, value in change.items():
+            *above, last = path.split(".")
+            target = data
+            for part in above:
+                target = target.setdefault(part, {})
+            target[last] = value
+            if value is None:
+                del target[last]
+    return data
+
+
+def compared(recording: Recording, program: Program) -> list[str]:
+    """Names of the resources with a difference."""
+    stack_file = from_platform(platform_of("prod"), program)
+    inputs, outputs = (list(resources(recording, outputs=outputs).values()) for outputs in (False, True))
+    context = Context(settings={}, today=TODAY, stack_file=stack_file)
+    subjects: list[tuple[AnyRule, Any]] = [(AS_GIVEN, one) for one in inputs]
+    found = [
+        one
+        for rule, subject in [*subjects, (COMPLETE, Stack(tuple(outputs)))]
+        for one in findings(rule, subject, context, Suppressions())
+    ]
+    return [one.urn.rpartition("::")[2] or one.value for one in found]
+
+
+@pytest.fixture(scope="module")
+def changed_program() -> Recording:
+    platform = load(edited(ORDINARY.values()), stack="prod", today=TODAY).platform
+    return record_platform(platform, stack="prod")
+
+
+def test_ordinary_changes_of_a_stack_file_are_no_finding(changed_program: Recording) -> None:
+    """The pack gets the settings as JSON, from the engine."""
+    configuration = {"slipway:platform": json.dumps(edited(ORDINARY.values()))}
+    stack_file = from_configuration(configuration, "prod")
+    assert stack_file is not None
+    assert stack_file.program
+    assert compared(changed_program, stack_file.program) == []
+
+
+@pytest.mark.parametrize("change", ORDINARY)
+def test_each_of_them_is_valid(change: str) -> None:
+    load(edited([ORDINARY[change]]), stack="prod", today=TODAY)
+
+
+def test_what_the_settings_do_not_give_is_found(changed_program: Recording) -> None:
+    """The same program beside the settings before these changes."""
+    found = set(compared(changed_program, program_of(map(as_data, recorded("prod")))))
+    assert {"pool-batch-node-pool", "kube-prometheus-stack-release"} <= found, sorted(found)
+    assert any("Release kubecost-release" in one for one in found)
+
+
+def test_outputs_may_be_others_than_the_samples_where_the_settings_give_outputs() -> None:
+    """AWS answers with IDs of its own, and a literal beside them is found."""
+    program = as_sent(recorded("prod"))
+    given = next(one for urn, one in program.items() if urn.endswith("::network-flow-logs-vpc"))
+
+    def different(**inputs: str) -> list[str]:
+        got = tree({**given.inputs, **inputs})
+        return [one.path for one in Comparison(given.outputs, filled=given.filled).maps(given.inputs, got)]
+
+    role = "arn:aws:iam::444455556666:role/slipway-prod-network-flow-logs-role-"
+    assert different(vpcId="vpc-0a1b2c3d4e5f67890", iamRoleArn=f"{role}1234567") == []
+    assert different(vpcId="vpc-*") == ["vpcId"]
+    assert different(iamRoleArn="arn:aws:iam::444455556666:role/another") == ["iamRoleArn"]
+    assert different(logDestination="arn:aws:s3:::theirs") == ["logDestination"]
+    assert different(maxAggregationInterval="600", logFormat="${all}") == ["logFormat"]
+
+
+def test_settings_that_the_base_does_not_know_are_compared_as_before_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both codes render the stack file of the base then, and a reviewer reads it."""
+    before = Baseline(name="main (1a2b)", resources=tuple(map(as_data, recorded("dev"))))
+
+    def baseline(_project: Project, _stack: str, _ref: str, settings: Path | None = None) -> Baseline:
+        return Baseline(name="main (1a2b)", problem="addons.newer: unknown") if settings else before
+
+    monkeypatch.setattr(policies, "baseline", baseline)
+    monkeypatch.setattr(policies, "take_out", lambda _project, _ref, into, *, under: copytree(FOLDER, into / under))
+    given = policies.given_by(Project(tmp_path), "dev", "main")
+    assert given.program is None
+    assert given.settings == platform_of("dev")
+    assert given.earlier == program_of(before.resources)
+    assert "addons.newer: unknown" in given.note
+
+
+def test_without_a_rendering_of_the_base_a_reviewer_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policies, "baseline", lambda *_: Baseline(name="main (1a2b)", problem="it ends with 1"))
+    given = policies.given_by(Project(tmp_path), "dev", "main")
+    assert (given.program, given.settings) == (None, None)
+    assert "compared with nothing" in given.note

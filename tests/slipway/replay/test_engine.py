@@ -1,0 +1,244 @@
+"""The engine with Kueue's and kube-scheduler's code, on inputs whose answers are known."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.toolchain import locate
+from slipway.replay import engine
+from spec.errors import SlipwayError
+from tests.slipway.replay.inputs import GPU, document, job, manifest, pool, queue
+
+PRIORITIES = [manifest("WorkloadPriorityClass", name, value=value) for name, value in (("low", 1), ("high", 2))]
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    found = locate.find("replay")
+    if found is None:
+        pytest.skip("not built: run `python -m sandbox.toolchain ensure replay`")
+    return found
+
+
+def replay(binary: Path, given: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(engine.run(given, say=lambda _line: None, binary=binary))
+
+
+def times(events: list[dict[str, Any]], kind: str, name: str) -> list[float]:
+    return [event["t"] for event in events if event["kind"] == kind and event.get("job") == name]
+
+
+def only(events: list[dict[str, Any]], kind: str, **fields: Any) -> dict[str, Any]:
+    (found,) = [event for event in events if event["kind"] == kind and fields.items() <= event.items()]
+    return found
+
+
+def test_the_first_line_names_what_decides_and_the_last_one_counts(binary: Path) -> None:
+    events = replay(binary, document([job("a", 5, 100)]))
+    engines = events[0]["engine"]
+    assert (engines["kueue"], engines["scheduler"]) == ("v0.19.2", "v1.36.3")
+    assert engines["nodes"].startswith("model: ")
+    assert events[-1]["kind"] == "summary"
+    assert events[-1]["jobs"] == {"submitted": 1, "finished": 1, "running": 0, "pending": 0, "refused": 0}
+    assert [event["t"] for event in events] == sorted(event["t"] for event in events)
+
+
+def test_a_job_waits_for_quota_then_for_its_node(binary: Path) -> None:
+    events = replay(binary, document([job("a", 0, 600), job("b", 10, 60)]))
+    assert times(events, "running", "a") == [180]
+    waits = only(events, "pending", job="b")
+    assert (waits["t"], waits["layer"]) == (10, "queue")
+    assert f"insufficient unused quota for {GPU} in flavor a100, 8 more needed" in waits["message"]
+    # Kueue moves inadmissible workloads back to the queue a second after a change.
+    assert times(events, "running", "b") == [781]
+    assert only(events, "admitted", job="b")["flavors"] == {"main": {"cpu": "a100", GPU: "a100"}}
+
+
+def test_a_job_waits_for_a_node_as_long_as_its_pool_takes_to_launch_one(binary: Path) -> None:
+    spot = pool(launchSeconds=47)
+    spot["offerings"][0].update(capacityType="spot", usdPerHour=9.5)
+    events = replay(binary, document([job("a", 0, 60)], pools=[spot]))
+    nodes = [event for event in events if event["kind"] == "node"]
+    assert [(node["t"], node["state"]) for node in nodes] == [(0, "launched"), (47, "ready")]
+    assert {(node["capacityType"], node["usdPerHour"]) for node in nodes} == {("spot", 9.5)}
+    assert [event["layer"] for event in events if event["kind"] == "pending"] == ["placement", "node"]
+    assert times(events, "finished", "a") == [107]
+
+
+def test_an_empty_node_is_removed_after_its_time_and_the_minimum_stays(binary: Path) -> None:
+    given = document([job("a", 0, 60, count=2), job("z", 5000, 1)], objects=queue("default", 16), pools=[pool(min=1)])
+    events = replay(binary, given)
+    removed = only(events, "node", state="removed")
+    assert (removed["t"], removed["reason"]) == (180 + 60 + 300, "empty")
+    assert times(events, "running", "z") == [5000]
+
+
+def test_a_job_of_a_higher_priority_preempts_and_a_checkpoint_saves_work(binary: Path) -> None:
+    objects = [*PRIORITIES, *queue("default", 8, preemption={"withinClusterQueue": "LowerPriority"})]
+    low = job("low", 0, 1000, priorityClass="low", checkpointEvery=150)
+    given = document([low, job("high", 580, 60, priorityClass="high")], objects=objects)
+    events = replay(binary, given)
+    evicted = only(events, "evicted", job="low")
+    assert (evicted["t"], evicted["by"], evicted["reason"], evicted["cause"]) == (
+        580,
+        "high",
+        "Preempted",
+        "InClusterQueue",
+    )
+    assert evicted["lostSeconds"] == 100  # of 400 s that it ran, after its checkpoint at 300
+    # The pods have 30 s to end; Kueue looks again a second later at most.
+    assert 610 <= times(events, "running", "high")[0] <= 612
+    again = times(events, "running", "low")[1]
+    assert times(events, "finished", "low") == [again + 700]
+    assert events[-1]["evictions"] == 1
+
+
+def test_without_preemption_as_the_crd_defaults_it_nothing_is_evicted(binary: Path) -> None:
+    jobs = [job("low", 0, 1000, priorityClass="low"), job("high", 580, 60, priorityClass="high")]
+    events = replay(binary, document(jobs, objects=[*PRIORITIES, *queue("default", 8)]))
+    assert not [event for event in events if event["kind"] == "evicted"]
+    assert times(events, "running", "high") == [1181]
+
+
+def test_quota_is_borrowed_and_reclaimed(binary: Path) -> None:
+    fields = {"cohortName": "org", "preemption": {"reclaimWithinCohort": "Any"}}
+    objects = [manifest("Cohort", "org"), *queue("one", 8, **fields), *queue("two", 8, **fields)]
+    borrower = job("borrower", 0, 5000, count=2, queue="one")
+    events = replay(binary, document([borrower, job("owner", 1000, 60, queue="two")], objects=objects))
+    assert len(only(events, "running", t=180, job="borrower")["nodes"]) == 2
+    evicted = only(events, "evicted", job="borrower")
+    assert (evicted["t"], evicted["by"], evicted["cause"]) == (1000, "owner", "InCohortReclamation")
+    assert times(events, "finished", "owner")
+    assert times(events, "finished", "borrower")
+
+
+def test_a_gang_that_does_not_fit_waits_whole(binary: Path) -> None:
+    jobs = [job("a", 0, 600), job("gang", 10, 60, count=4)]
+    events = replay(binary, document(jobs, objects=queue("default", 32), pools=[pool(max=4)]))
+    gang = only(events, "running", job="gang")
+    assert len(gang["nodes"]) == 4
+    assert gang["t"] > times(events, "finished", "a")[0]
+
+
+def test_a_full_pool_is_said_to_be(binary: Path) -> None:
+    jobs = [job("a", 0, 600), job("b", 10, 60)]
+    events = replay(binary, document(jobs, objects=queue("default", 64), pools=[pool(max=1)]))
+    words = [event["message"] for event in events if event["kind"] == "pending" and event["job"] == "b"]
+    assert words[-1] == "pool gpu has its maximum of 1 nodes"
+    assert times(events, "running", "b") == [780]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (job("a", 0, 60, gpus=16, count=1), "maximum capacity (8)"),
+        (job("a", 0, 60, queue="none"), "LocalQueue none doesn't exist"),
+    ],
+)
+def test_a_job_that_the_queues_can_never_admit_is_refused(binary: Path, given: dict[str, Any], message: str) -> None:
+    events = replay(binary, document([given]))
+    assert message in only(events, "refused", job="a")["message"]
+    assert events[-1]["jobs"]["refused"] == 1
+
+
+def test_a_job_that_fits_no_node_of_any_pool_is_refused_in_the_schedulers_words(binary: Path) -> None:
+    events = replay(binary, document([job("a", 0, 60, gpus=16)], objects=queue("default", 64)))
+    assert "0/1 nodes are available: 1 Insufficient nvidia.com/gpu" in only(events, "refused", job="a")["message"]
+
+
+def test_taints_and_selectors_choose_the_pool(binary: Path) -> None:
+    tainted = pool(name="a-cheap", taints=[{"key": "reserved", "value": "true", "effect": "NoSchedule"}])
+    tainted["offerings"][0]["usdPerHour"] = 1
+    other = pool(name="b-other", labels={"tier": "other"})
+    events = replay(binary, document([job("a", 0, 60)], pools=[tainted, other]))
+    assert only(events, "node", state="launched")["pool"] == "b-other"
+
+
+def test_two_replays_of_one_input_write_the_same_bytes(binary: Path) -> None:
+    fields = {
+        "cohortName": "org",
+        "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
+    }
+    objects = [*PRIORITIES, *queue("one", 16, **fields), *queue("two", 16, **fields)]
+    jobs = [
+        job(
+            f"j{number}",
+            float(number // 4 * 100),
+            300.0 + number % 7 * 100,
+            gpus=1 << number % 4,
+            queue=("one", "two")[number % 2],
+            priorityClass=("low", "high")[number % 3 == 0],
+        )
+        for number in range(80)
+    ]
+
+    def text() -> str:
+        events = replay(binary, document(jobs, objects=objects))
+        events[-1]["wallSeconds"] = 0
+        return "\n".join(json.dumps(event) for event in events)
+
+    first = text()
+    assert '"evicted"' in first
+    assert text() == first
+
+
+def test_the_end_of_the_time_cuts_what_runs(binary: Path) -> None:
+    events = replay(binary, document([job("a", 0, 600)], until=300))
+    assert (events[-1]["t"], events[-1]["cut"], events[-1]["reason"]) == (300, False, "until")
+    assert events[-1]["jobs"]["running"] == 1
+
+
+def endless() -> dict[str, Any]:
+    """A million years of one pod each second on a pool of one node."""
+    jobs = [job(f"j{number}", number, 1e9, gpus=1) for number in range(3000)]
+    return document(jobs, objects=queue("default", 100_000), pools=[pool(max=1000)])
+
+
+def test_a_replay_that_takes_too_long_says_what_is_known(binary: Path) -> None:
+    events = replay(binary, {**endless(), "maxWallSeconds": 0.2})
+    assert (events[-1]["cut"], events[-1]["reason"]) == (True, "wall time")
+
+
+def test_an_interrupt_ends_with_what_is_known(binary: Path) -> None:
+    stream = engine.run(endless(), say=lambda _line: None, binary=binary)
+    next(stream)
+    events = [stream.throw(KeyboardInterrupt), *stream]
+    assert (events[-1]["kind"], events[-1]["cut"], events[-1]["reason"]) == ("summary", True, "signal")
+
+
+def test_a_closed_stream_ends_the_engine(binary: Path) -> None:
+    stream = engine.run(endless(), say=lambda _line: None, binary=binary)
+    next(stream)
+    stream.close()
+
+
+def test_a_wrong_input_is_refused_with_its_place(binary: Path) -> None:
+    with pytest.raises(SlipwayError, match=r"refuses its input: input: jobs\[0\] \(a\): .* the duration not positive"):
+        replay(binary, document([job("a", 0, 0)]))
+    with pytest.raises(SlipwayError, match=r'kueue.objects\[1\]: .*unknown field "spec.nominalQuota"'):
+        replay(binary, document([job("a", 0, 1)], objects=[manifest("ClusterQueue", "x", {"nominalQuota": 1})]))
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [("echo cause >&2; exit 3", r"ended with code 3 without a summary\n    \| cause"), ("kill -9 $$", "by signal 9")],
+)
+def test_an_engine_that_fails_is_an_error_with_its_cause(tmp_path: Path, script: str, words: str) -> None:
+    fake = tmp_path / "replay"
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+    with pytest.raises(SlipwayError, match=words):
+        replay(fake, document([job("a", 0, 1)]))
+
+
+def test_progress_is_said_in_words() -> None:
+    line = (
+        '{"t":86400,"wallSeconds":3,"of":1000,"jobs":{"submitted":5,"finished":3,"running":1,"pending":1,"refused":0}}'
+    )
+    assert engine.progress(line) == "day 1.0: 3 of 1,000 jobs finished, 1 running, 1 pending"
+    assert engine.progress("panic: anything") is None

@@ -1,0 +1,199 @@
+"""Files of scenarios: what they say, what they may not say, and what happens in which order."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from components.workloads.target import Target
+from sandbox.nodes import ec2
+from sandbox.nodes.ec2 import Ec2, Refusal
+from slipway.trial import scenario
+from slipway.trial.evaluation import Seen, Status, checks
+from slipway.trial.events import Events
+from slipway.trial.expectations import Expectation, Step
+from slipway.trial.run import Life
+from slipway.trial.scenario import FOLDER, read
+from slipway.why.bundle import Bundle
+from slipway.why.explain import explain
+from slipway.why.price import bound
+from spec.errors import SlipwayError
+from tests.slipway.why.objects import Object, bundle, event, obj, workload
+from tests.support.stacks import platform_of
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = sorted((ROOT / FOLDER).glob("*.yaml"))
+JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {}}
+FILE: dict[str, Any] = {
+    "description": "One job.",
+    "stacks": ["dev"],
+    "namespace": "vision",
+    "timeline": [
+        {"create": JOB},
+        {"after": {"object": "job/a", "layer": "runs"}, "at": "5s", "reclaim": "job/a"},
+        {"refuse": {"instanceType": "g6.2xlarge", "market": "spot"}},
+        {"restore": {}},
+        {"at": "1m", "delete": "job/a"},
+    ],
+    "expect": {"job/a": {"startsAgain": True}},
+}
+
+
+def written(path: Path, document: object) -> Path:
+    (path / "it.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    return path / "it.yaml"
+
+
+def test_the_steps_of_a_file_in_their_order(tmp_path: Path) -> None:
+    found = read(written(tmp_path, FILE))
+    assert (found.name, found.stacks, found.trial.namespace) == ("it", ("dev",), "vision")
+    assert found.trial.steps == [
+        Step("create", "job/a"),
+        Step("reclaim", "job/a", at=5, after=("job/a", "runs")),
+        Step("refuse", detail={"instanceType": "g6.2xlarge", "market": "spot"}),
+        Step("restore", detail={}),
+        Step("delete", "job/a", at=60),
+    ]
+    assert [one.text for one in found.trial.steps][1:3] == [
+        "reclaim job/a",
+        "refuse instanceType g6.2xlarge market spot",
+    ]
+
+
+WRONG = yaml.safe_load((Path(__file__).with_name("wrong_scenarios.yaml")).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", WRONG, ids=[str(row["says"]) for row in WRONG])
+def test_a_wrong_file_is_refused_with_its_path_and_what_is_wrong(tmp_path: Path, row: dict[str, Any]) -> None:
+    document = copy.deepcopy(FILE)
+    at: Any = document
+    *above, last = row["at"]
+    for key in above:
+        at = at[key]
+    at[last] = row["value"]
+    with pytest.raises(SlipwayError) as refused:
+        read(written(tmp_path, document))
+    assert "it.yaml" in str(refused.value)
+    assert row["says"] in str(refused.value)
+
+
+def test_a_missing_file_and_several_documents_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SlipwayError, match="there is no scenario"):
+        read(tmp_path / "none.yaml")
+    (tmp_path / "two.yaml").write_text("a: 1\n---\nb: 2\n", encoding="utf-8")
+    with pytest.raises(SlipwayError, match="has 2 documents"):
+        read(tmp_path / "two.yaml")
+
+
+# What the shipped ones say, without a cluster.
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_scenario_expects_something_of_each_object_and_has_a_bad_variant(path: Path) -> None:
+    found = read(path)
+    expected = found.trial.expected.values()
+    assert all(one != Expectation() for one in expected)
+    bad = [one for one in expected if one.refused_because or one.held_by or one.fails or one.preempted_by]
+    assert bad
+
+
+def test_the_same_jobs_cost_what_the_scenarios_allow() -> None:
+    platform, asked = platform_of("dev"), 0
+    for found in map(read, SHIPPED):
+        for name, one in found.trial.expected.items():
+            if one.costs_at_most is not None:
+                target = Target.of(platform, namespace=str(found.trial.namespace))
+                costs = bound(found.trial.manifests[name], target, platform)
+                assert costs is not None
+                assert costs.most is not None
+                assert costs.most <= one.costs_at_most
+                asked += 1
+    assert asked
+
+
+def test_the_schema_is_current_and_accepts_what_is_shipped() -> None:
+    assert scenario.main(["--check"]) == 0
+    check = jsonschema.Draft202012Validator(json.loads(scenario.SCHEMA.read_text(encoding="utf-8")))
+    for path in SHIPPED:
+        assert list(check.iter_errors(yaml.safe_load(path.read_text(encoding="utf-8")))) == []
+    assert list(check.iter_errors({**FILE, "expect": {"job/a": {"startWithin": "5s"}}}))
+
+
+# What EC2 does, and that it is undone.
+
+
+def test_capacity_is_what_it_was_when_a_trial_ends(tmp_path: Path) -> None:
+    before = Ec2((Refusal("p5.48xlarge", "", ""),))
+    ec2.write(tmp_path, before)
+    events = Events(client=None, home=tmp_path)  # type: ignore[arg-type]
+    events.undo()
+    assert ec2.read(tmp_path) == before
+    assert events.act(Step("refuse", detail={"market": "spot"}), None)
+    assert events.act(Step("refuse", detail={"instanceType": "g6.2xlarge"}), None)
+    assert {one.text for one in ec2.read(tmp_path).refused} == {"p5.48xlarge", "every type, spot", "g6.2xlarge"}
+    assert events.act(Step("restore", detail={}), None)
+    assert ec2.read(tmp_path).refused == ()
+    events.undo()
+    assert ec2.read(tmp_path) == before
+
+
+def test_an_object_without_a_node_can_not_lose_one_yet(tmp_path: Path) -> None:
+    events = Events(client=None, home=tmp_path)  # type: ignore[arg-type]
+    assert not events.act(Step("reclaim", "job/a"), None)
+    assert not events.act(Step("reclaim", "job/a"), bundle(obj("Job", "a")))
+
+
+# What shows over time.
+
+
+def running(*uids: str) -> Iterator[Object]:
+    for uid in uids:
+        yield {"metadata": {"uid": uid}, "status": {"phase": "Running"}}
+
+
+def test_pods_start_again_when_as_many_others_run() -> None:
+    class Pods:
+        def __init__(self, *uids: str) -> None:
+            self.pods = tuple(running(*uids))
+
+    life = Life(began=0)
+    seen = []
+    for pods in (Pods(), Pods("a"), Pods("a", "b"), Pods("b"), Pods("b", "c"), Pods()):
+        life.follow(pods, "runs")  # type: ignore[arg-type]
+        seen.append(life.started_again)
+    assert seen == [False, False, False, False, True, False]
+
+
+def seen_of(read_: Bundle, **more: Any) -> Seen:
+    return Seen(bundle=read_, answer=explain(read_), **more)
+
+
+def test_a_preemption_counts_for_the_object_that_it_was_for() -> None:
+    job = obj("Job", "a", spec={"suspend": True})
+    wl = workload(owner=job)
+    said = event(wl, "Preempted", "Preempted to accommodate a workload (UID: w, JobUID: other-uid) due to ...")
+    read_ = bundle(job, wl, events=(said,))
+    (for_it,) = checks(
+        "job/a", Expectation.model_validate({"preemptedBy": "job/b"}), seen_of(read_, uids={"job/b": "other-uid"})
+    )
+    (for_none,) = checks(
+        "job/a", Expectation.model_validate({"preemptedBy": "job/b"}), seen_of(read_, uids={"job/b": "another"})
+    )
+    assert (for_it.status, for_none.status) == (Status.PASSED, Status.WAITS)
+
+
+def test_a_price_is_compared_and_an_unknown_one_fails() -> None:
+    read_ = bundle(obj("Job", "a"))
+    found = [
+        checks("job/a", Expectation.model_validate({"costsAtMost": 5}), seen_of(read_, price=price))[0].status
+        for price in (Decimal(5), Decimal("5.01"), None)
+    ]
+    assert found == [Status.PASSED, Status.FAILED, Status.FAILED]

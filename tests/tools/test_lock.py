@@ -1,0 +1,89 @@
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+
+from tools import lock
+
+PYPROJECT = lock.PYPROJECT.read_text()
+LOCK = lock.LOCK.read_text()
+
+
+def dependencies() -> list[Requirement]:
+    document = tomllib.loads(PYPROJECT)
+    return [Requirement(text) for text in (*document["project"]["dependencies"], *document["dependency-groups"]["dev"])]
+
+
+def test_the_lock_file_belongs_to_pyproject_and_pins_every_package_by_hash() -> None:
+    assert lock.problems(PYPROJECT, LOCK) == []
+
+
+@pytest.mark.parametrize("path", [lock.SCANNERS, lock.SITE, lock.AWSCLI], ids=lambda path: path.stem)
+def test_a_lock_file_of_tools_belongs_to_pyproject_and_pins_every_package_by_hash(path: Path) -> None:
+    assert lock.problems(PYPROJECT, path.read_text(), path) == []
+
+
+def test_another_version_of_a_scanner_makes_only_its_lock_file_out_of_date() -> None:
+    changed = PYPROJECT.replace("checkov==", "checkov>=")
+    assert "run `make lock`" in lock.problems(changed, lock.SCANNERS.read_text(), lock.SCANNERS)[0]
+    assert lock.problems(changed, LOCK) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [LOCK, lock.SCANNERS.read_text(), lock.SITE.read_text(), lock.AWSCLI.read_text()],
+    ids=["requirements", "scanners", "site", "awscli"],
+)
+def test_a_lock_file_names_no_host_and_no_path(text: str) -> None:
+    assert not re.search(r"://|@ |\b[a-z0-9-]+\.(com|org|net|io|dev)\b|[ =]/", text)
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+def test_the_locked_versions_meet_pyproject(python: str) -> None:
+    environment = {key: str(value) for key, value in default_environment().items()}
+    environment |= {"python_version": python, "python_full_version": f"{python}.0"}
+    pinned: dict[str, str] = {}
+    for line in lock.requirements(LOCK):
+        locked = Requirement(line.split(" --hash")[0])
+        if locked.marker is None or locked.marker.evaluate(environment):
+            assert locked.name not in pinned, f"{locked.name} is pinned twice for Python {python}"
+            pinned[locked.name] = str(locked.specifier).removeprefix("==")
+    wrong = [str(wanted) for wanted in dependencies() if not wanted.specifier.contains(pinned[wanted.name.lower()])]
+    assert wrong == [], "run `make lock`"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("moto[server,", "moto["),  # one extra removed
+        ("pulumi==3.258.0", "pulumi==3.259.0"),
+        ('requires-python = ">=3.11', 'requires-python = ">=3.12'),
+        ('"packaging>=26",', '"packaging>=26", "tox",'),
+    ],
+)
+def test_a_change_of_the_dependencies_makes_the_lock_file_out_of_date(old: str, new: str) -> None:
+    assert old in PYPROJECT
+    (problem,) = lock.problems(PYPROJECT.replace(old, new, 1), LOCK)
+    assert "run `make lock`" in problem
+
+
+def test_other_changes_do_not_make_the_lock_file_out_of_date() -> None:
+    assert lock.problems(PYPROJECT.replace("line-length = 120", "line-length = 100"), LOCK) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--index-url https://example.org/simple",
+        "--find-links /wheels",
+        "idna==3.20",
+        "idna>=3 --hash=sha256:" + "0" * 64,
+        "idna==3.20 --hash=sha256:0",
+        "idna @ https://example.org/idna.whl --hash=sha256:" + "0" * 64,
+    ],
+)
+def test_a_line_that_is_not_one_version_with_its_hashes_is_refused(line: str) -> None:
+    assert any(line in problem for problem in lock.problems(PYPROJECT, f"{LOCK}{line}\n"))
