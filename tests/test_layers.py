@@ -1,0 +1,56 @@
+"""Imports go one way. The contracts of pyproject.toml say how, `make check` holds them; here they are held to catch."""
+
+import shutil
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Final
+
+import grimp
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PACKAGES: Final = ("spec", "components", "infra", "policies", "sandbox", "slipway")
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph(*PACKAGES, cache_dir=None)
+
+
+def test_no_top_level_packages_import_each_other_in_a_circle(graph: grimp.ImportGraph) -> None:
+    imports: dict[str, set[str]] = {package: set() for package in PACKAGES}
+    for module in graph.modules:
+        for imported in graph.find_modules_directly_imported_by(module):
+            if module.partition(".")[0] != imported.partition(".")[0]:
+                imports[module.partition(".")[0]].add(imported.partition(".")[0])
+    order = list(TopologicalSorter(imports).static_order())  # raises CycleError for a circle
+    assert order[0] == "spec"
+    assert order[-1] == "slipway"
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("spec/naming.py", "import pulumi", "no Pulumi"),
+        ("spec/naming.py", "import components.network", "What is built"),
+        ("components/base/iam.py", "import components.storage.key", "Inside components"),
+        ("components/network/routing.py", "import infra.providers", "What is built"),
+        ("sandbox/ports.py", "import slipway.engine.project", "The sandbox knows spec alone"),
+        ("sandbox/ports.py", "import policies.rule", "The sandbox knows spec alone"),
+        ("policies/evaluation/ranges.py", "import policies.rules.vpc", "Inside policies"),
+        ("policies/rule.py", "import infra.program", "What is built"),
+    ],
+)
+def test_a_wrong_import_breaks_a_contract(tmp_path: Path, module: str, line: str, contract: str) -> None:
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    file = tmp_path / module
+    file.write_text(file.read_text() + f"\n{line}\n")
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    broken = [text for text in done.stdout.splitlines() if text.endswith("BROKEN")]
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert any(contract in text for text in broken), broken
