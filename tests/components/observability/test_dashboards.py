@@ -11,6 +11,7 @@ import pytest
 
 from components.observability.dashboards import DASHBOARDS, LABEL, manifests
 from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, places
+from components.observability.monitors import SCRAPED_BY, scrape_class
 from tests.components.observability.samples import groups
 
 RECORDED: Final = {rule["record"] for group in groups() for rule in group["rules"] if "record" in rule}
@@ -89,6 +90,39 @@ def test_every_query_parses_and_uses_known_series(dashboard: Dashboard) -> None:
 def test_every_rule_uses_known_series() -> None:
     for expression in ALERTING:
         assert _metrics(expression) <= RECORDED | FOREIGN, _metrics(expression) - RECORDED - FOREIGN
+
+
+OF_TEAMS: Final = {
+    name for name in FOREIGN if name.startswith(("nv_", "request_predict_", "slipway_checkpoint", "vllm:"))
+}
+"""What pods of teams export, under their own namespace; `up` is Prometheus' own."""
+
+
+def kept(namespace: str, metric: str) -> bool:
+    """Whether Prometheus stores a sample of a target, by the default scrape class."""
+    scrape = scrape_class()
+    labels = {"__meta_kubernetes_namespace": namespace, "__name__": metric}
+    for one in scrape["relabelings"]:
+        source = ";".join(labels.get(name, "") for name in one.get("sourceLabels", ()))
+        if re.fullmatch(one.get("regex", "(.*)"), source):
+            labels[one["targetLabel"]] = one["replacement"]
+    dropped, forgotten = scrape["metricRelabelings"]
+    assert forgotten == {"regex": SCRAPED_BY, "action": "labeldrop"}
+    assert dropped["action"] == "drop"
+    return not re.fullmatch(dropped["regex"], ";".join(labels[name] for name in dropped["sourceLabels"]))
+
+
+def test_a_team_exports_none_of_the_metrics_that_count() -> None:
+    """Every name in a rule, an alert or a dashboard, rendered with and without OpenCost."""
+    read = {name for group in groups(opencost=True) for rule in group["rules"] for name in _metrics(rule["expr"])}
+    read |= {name for expression in ALERTING for name in _metrics(expression)}
+    for dashboard in DASHBOARDS:
+        read |= {name for _, expression in queries(dashboard) for name in _metrics(plain(expression))}
+    assert len(read) > 40
+    of_platform = read - OF_TEAMS - {"up"}
+    assert {name for name in of_platform | RECORDED if kept("vision", name)} == set()
+    assert {name for name in of_platform if not kept("monitoring", name) or not kept("kube-system", name)} == set()
+    assert {name for name in OF_TEAMS if not kept("vision", name)} == set()
 
 
 def test_a_misspelled_metric_is_found() -> None:
