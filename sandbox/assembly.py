@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -15,6 +16,7 @@ from typing import Protocol
 
 from sandbox import asked
 from sandbox.aws.client import Clients, World
+from sandbox.aws.moto import tokens
 from sandbox.aws.moto.server import MotoServer
 from sandbox.aws.moto.server import start as start_moto
 from sandbox.aws.provider import AwsProvider
@@ -28,6 +30,7 @@ from sandbox.cluster.egress import Egress
 from sandbox.cluster.etcd import Etcd, start_etcd
 from sandbox.cluster.pki import Pki, create_pki, write_kubeconfig
 from sandbox.cluster.process import Supervisor
+from sandbox.files import write_atomically
 from sandbox.identity import ProcessIdentity
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.beside import Controllers as AddonControllers
@@ -254,6 +257,7 @@ class Sandbox:
             home / "logs",
             webhooks=self._settings.official is None,
             egress=egress.configuration,
+            tokens=self._tokens,
         )
         servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
         programs = {name: apiserver.require(name) for name in PROGRAMS}
@@ -279,9 +283,19 @@ class Sandbox:
         self._stops.append(("builds", builds.stop))
         return Place(self._supervisor, builds, Report(home), home / "controllers", home / "logs")
 
+    def _tokens(self, slot: str) -> Path:
+        """How an API server asks who has a token of EKS."""
+        if self._clients is None:
+            msg = "no API server starts before the AWS does"
+            raise RuntimeError(msg)
+        path = self._settings.home / "pki" / f"tokens-{slot}.json"
+        # JSON is YAML.
+        write_atomically(path, json.dumps(tokens.configuration(self._clients.endpoint, slot)))
+        return path
+
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = moto.clients
-        moto.attach(self.pool, self.registry)
+        moto.attach(self.pool, self.registry, self._of_slot)
         addons = AddonReleases(self.targets, notes, charts)
         world = World(self._clients, self._settings.account, self.pool, addons)
         return self._served("the aws provider", serve(AwsProvider(world)))
@@ -327,7 +341,10 @@ class Sandbox:
 
     def _name(self, server: ApiServer) -> str | None:
         """The name of the cluster of an API server; None before it is ready."""
-        return next((name for name, one in self.pool.existing().items() if one.slot == server.slot), None)
+        return self._of_slot(server.slot)
+
+    def _of_slot(self, slot: str) -> str | None:
+        return next((name for name, one in self.pool.existing().items() if one.slot == slot), None)
 
     def _nodes(self, server: ApiServer) -> Sequence[Beside]:
         """What makes nodes of what Karpenter and the Cluster Autoscaler launch, where they run."""

@@ -89,7 +89,7 @@ ALLOWED: Final = (
         where_nothing_can_be_installed,
     ),
     Allowed(
-        "tests/slipway/cli/test_shell.py",
+        "tests/slipway/cli/test_commands.py",
         "no zsh on this machine",
         "A package of Debian and Ubuntu; test.yml installs it.",
         where_nothing_can_be_installed,

@@ -92,11 +92,11 @@ def test_an_entry_allows_its_file_and_its_reason_on_its_machines_alone(monkeypat
     possible = True
     entry = Allowed("tests/slipway/cli/*", "no zsh", "why", lambda: possible)
     monkeypatch.setattr(allowed_skips, "ALLOWED", (entry,))
-    assert allowed("tests/slipway/cli/test_shell.py", "no zsh here") is entry
+    assert allowed("tests/slipway/cli/test_commands.py", "no zsh here") is entry
     assert allowed("tests/e2e/test_shell.py", "no zsh here") is None
-    assert allowed("tests/slipway/cli/test_shell.py", "no bash here") is None
+    assert allowed("tests/slipway/cli/test_commands.py", "no bash here") is None
     possible = False
-    assert allowed("tests/slipway/cli/test_shell.py", "no zsh here") is None
+    assert allowed("tests/slipway/cli/test_commands.py", "no zsh here") is None
 
 
 @pytest.mark.parametrize("entry", ALLOWED, ids=lambda entry: entry.reason)

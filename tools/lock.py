@@ -1,8 +1,9 @@
 """Writes the lock files from pyproject.toml, or with --check reports whether they are up to date.
 
-`requirements.lock` is for the project. `tools/scanners.lock` is for its scanners and `tools/site.lock` for the website
-of its documentation; these have environments of their own. A lock file names no index, so that any mirror works, and
-its first line has a digest of the dependencies in pyproject.toml: the check needs no network.
+`requirements.lock` is for the project. `tools/scanners.lock` is for its scanners, `tools/site.lock` for the website of
+its documentation and `tools/awscli.lock` for the AWS CLI of a test; these have environments of their own. A lock file
+names no index, so that any mirror works, and its first line has a digest of the dependencies in pyproject.toml: the
+check needs no network.
 """
 
 import argparse
@@ -19,6 +20,7 @@ PYPROJECT = ROOT / "pyproject.toml"
 LOCK = ROOT / "requirements.lock"
 SCANNERS = ROOT / "tools" / "scanners.lock"
 SITE = ROOT / "tools" / "site.lock"
+AWSCLI = ROOT / "tools" / "awscli.lock"
 
 _TITLE = "# Written by `make lock` from the dependencies in pyproject.toml, sha256:"
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*==\S+( ; .+)?( --hash=sha256:[0-9a-f]{64})+")
@@ -27,7 +29,7 @@ _NO_ADDRESSES = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-em
 _COMPILE = ["uv", "pip", "compile", "--quiet", *_UNIVERSAL, *_NO_ADDRESSES]
 _ARGUMENTS = {
     LOCK: ["--group", "dev", "pyproject.toml"],
-    **{path: ["--group", f"pyproject.toml:{path.stem}"] for path in (SCANNERS, SITE)},
+    **{path: ["--group", f"pyproject.toml:{path.stem}"] for path in (SCANNERS, SITE, AWSCLI)},
 }
 
 

@@ -1,4 +1,5 @@
-"""Installs the scanners of tools/scanners.lock into a separate environment, outside the checkout, once per lock file.
+"""Installs the scanners of tools/scanners.lock, and the AWS CLI, into separate environments, outside the checkout, once
+per lock file.
 
 Without a network, the tests that need them are skipped with a reason.
 """
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 from sandbox.toolchain import cache
-from tools.lock import SCANNERS
+from tools.lock import AWSCLI, SCANNERS
 
 _STAMP = ".complete"
 
@@ -44,7 +45,8 @@ def install(lock: Path = SCANNERS) -> None:
 def main() -> int:
     """Exit code 1 if they can't be installed."""
     try:
-        install()
+        for lock in (SCANNERS, AWSCLI):
+            install(lock)
     except (subprocess.CalledProcessError, OSError) as error:
         print(f"scanners: not installed ({error}); tests that need them are skipped", file=sys.stderr)
         return 1

@@ -214,6 +214,7 @@ def _prometheus(settings: Settings, placement: dict[str, Any], block: str) -> di
     spec = {
         **opened,
         **placement,
+        "scrapeClasses": [monitors.scrape_class()],
         "replicas": settings.replicas,
         "retention": f"{settings.retention_days}d",
         # A tenth of the volume is left for the write-ahead log and compaction.

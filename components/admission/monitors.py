@@ -11,6 +11,7 @@ from typing import Final
 from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
 from components.admission.templates import KIND, O, joined
+from components.observability.monitors import SCRAPED_BY
 
 _OF_NOBODY: Final = "!has(request.namespace)"
 """One without a namespace is no team's, but no binding excludes it: a stand-in for a missing CRD is cluster-scoped."""
@@ -48,9 +49,9 @@ ENDPOINT: Final = (
     "portNumber", "relabelings", "scheme", "scrapeTimeout", "targetPort", "tlsConfig", "trackTimestampsStaleness",
 )  # fmt: skip
 """Fields of one endpoint, without those that name an address that Prometheus asks: proxies and `oauth2`."""
-TARGETS: Final = ("namespace", "exported_namespace", "job", "team", "project", "cluster")
-"""Labels by which alerts and costs are counted."""
-COPIED: Final = ("namespace", "exported_namespace", "job")
+TARGETS: Final = ("namespace", "exported_namespace", "job", "team", "project", "cluster", SCRAPED_BY)
+"""Labels by which alerts and costs are counted, and by which Prometheus knows the platform's targets."""
+COPIED: Final = ("namespace", "exported_namespace", "job", SCRAPED_BY)
 """Those of them that no pod and no Service may have (`team-labels`), so that a label map can copy all labels."""
 KEPT: Final = ("namespace", "job")
 """Those of them that Prometheus itself gives each target."""

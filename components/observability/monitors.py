@@ -1,4 +1,4 @@
-"""PodMonitors, which need no Service, for what charts have no monitors for.
+"""PodMonitors, which need no Service, for what charts have no monitors for, and what holds for every monitor.
 
 Add-ons enable the monitors of their charts (Kueue, GPU Operator, OpenCost). The monitors here are for charts without
 one, or for those installed before the CRDs of Prometheus, whose charts then omit the monitor.
@@ -11,7 +11,46 @@ from typing import Any, Final
 
 from components.observability.efa import PATH
 from components.observability.rules import API
+from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.teams.labels import JOB
+
+SCRAPED_BY: Final = "scraped_by"
+"""Label of a target that says whether it is the platform's; it is dropped before samples are stored."""
+OF_PLATFORM: Final = (
+    "ALERTS", "DCGM_", "apiserver_", "certmanager_", "container_", "karpenter_", "kube_", "kubelet_", "kueue_", "node_",
+    "slipway:",
+)  # fmt: skip
+"""Beginnings of names of metrics that alerts, costs and dashboards read and that no team exports; a test compares."""
+
+
+def scrape_class() -> dict[str, Any]:
+    """The class of every monitor: what is read in another namespace than the platform's has none of its metrics' names.
+
+    A pod of a team that exports `kube_namespace_labels` or `slipway:pod:usd_per_hour` would bill another team. The
+    label `job` doesn't tell: Prometheus takes it from the name of a Service, which a team may call as it likes. A class
+    comes before the rules of a monitor, and teams may not choose another (kube-prometheus-stack 88.5.3,
+    crd-prometheuses.yaml, `scrapeClasses`; components/admission/monitors.py).
+    """
+    spaces = "|".join([*sorted(RESERVED), *(f"{prefix}.+" for prefix in RESERVED_PREFIXES)])
+    names = "|".join(OF_PLATFORM)
+    return {
+        "name": "platform",
+        "default": True,
+        "relabelings": [
+            {"targetLabel": SCRAPED_BY, "replacement": "member"},
+            {
+                "sourceLabels": ["__meta_kubernetes_namespace"],
+                "regex": spaces,
+                "targetLabel": SCRAPED_BY,
+                "replacement": "platform",
+            },
+        ],
+        "metricRelabelings": [
+            {"sourceLabels": [SCRAPED_BY, "__name__"], "regex": f"member;(?:{names}).*", "action": "drop"},
+            {"regex": SCRAPED_BY, "action": "labeldrop"},
+        ],
+    }
+
 
 RAY_LABEL: Final = "ray.io/node-type"
 SERVING_LABEL: Final = "serving.kserve.io/inferenceservice"
@@ -39,7 +78,7 @@ def pod_monitor(
         node: Whether to add the label `node` with the name of the pod's node.
     """
     labels = [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}] if node else []
-    endpoint: dict[str, Any] = {"port": port, "path": path}
+    endpoint: dict[str, Any] = {"port": port, "path": path, "followRedirects": False}
     return {
         "apiVersion": API,
         "kind": "PodMonitor",
@@ -77,7 +116,7 @@ def serving(namespace: str) -> dict[str, Any]:
         "spec": {
             "selector": {"matchExpressions": [{"key": SERVING_LABEL, "operator": "Exists"}]},
             "namespaceSelector": {"any": True},
-            "podMetricsEndpoints": [{"relabelings": labels}],
+            "podMetricsEndpoints": [{"relabelings": labels, "followRedirects": False}],
         },
     }
 

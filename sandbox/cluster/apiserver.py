@@ -51,6 +51,7 @@ class ApiServerConfig:
         logs: Folder of all logs.
         webhooks: Whether webhooks are called. The sandbox's own provider leaves out those whose server does not run;
             the official one installs them, and every call would fail.
+        tokens: The file that says how the API server of a slot asks who has a token that it does not know.
         egress: The file that says how the API server of a slot reaches its cluster (`egress.Egress`).
     """
 
@@ -61,6 +62,7 @@ class ApiServerConfig:
     logs: Path
     webhooks: bool = True
     egress: Callable[[str], Path] | None = None
+    tokens: Callable[[str], Path] | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,8 @@ def _argv(config: ApiServerConfig, slot: str, version: str, port: int) -> list[s
         f"--tls-private-key-file={pki.serving.key}",
         f"--client-ca-file={pki.authority.certificate}",
         f"--token-auth-file={pki.tokens}",
+        *([f"--authentication-token-webhook-config-file={config.tokens(slot)}"] if config.tokens is not None else []),
+        "--authentication-token-webhook-version=v1",
         "--anonymous-auth=false",
         "--authorization-mode=RBAC",
         "--service-account-issuer=https://kubernetes.default.svc",

@@ -14,6 +14,7 @@ Check = Callable[[Context], Iterator[Finding]]
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("region", identity.region),
     ("access entry", identity.deployer),
+    ("own policies", identity.own_policies),
     ("state", services.bucket),
     ("secrets", services.key),
     ("principals", identity.exist),

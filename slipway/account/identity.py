@@ -11,6 +11,10 @@ from spec.settings.capacity import Market
 # Who asks, and whether the account and the region are the stack's.
 
 
+EVERYTHING: Final = frozenset({"AdministratorAccess", "IAMFullAccess", "PowerUserAccess"})
+"""Managed policies of AWS that allow everything, or to get there (AWS Managed Policy Reference)."""
+
+
 def caller(context: Context) -> Iterator[Finding]:
     """The credentials belong to the stack's account, and not to its root user."""
     answer = context.client("sts").get_caller_identity()
@@ -47,6 +51,21 @@ def deployer(context: Context) -> Iterator[Finding]:
     else:
         fix = "if you run `pulumi up` with these credentials, add their role to cluster.access"
         yield note("access entry", f"{_role_of(arn)} is not in cluster.access", fix)
+
+
+def own_policies(context: Context) -> Iterator[Finding]:
+    """The caller's role has the policies of docs/first-deployment.md, and none that allows everything."""
+    arn = context.client("sts").get_caller_identity()["Arn"]
+    if ":assumed-role/" not in arn:
+        return
+    arguments = {"RoleName": _role_of(arn)}
+    attached = context.pages("iam", "list_attached_role_policies", "AttachedPolicies", **arguments)
+    wide = sorted(one["PolicyName"] for one in attached if one["PolicyName"] in EVERYTHING)
+    if wide:
+        fix = "if a pipeline deploys with this role, detach it: docs/first-deployment.md has the policies that it needs"
+        yield note("own policies", f"{_role_of(arn)} has {', '.join(wide)}, which allow everything", fix)
+    else:
+        yield ok("own policies", f"{_role_of(arn)} has no policy of AWS that allows everything")
 
 
 def _role_of(arn: str) -> str:

@@ -5,6 +5,8 @@ from typing import Final
 
 from sandbox import CHARTS
 from slipway.cli.grammar import (
+    JSON,
+    STACK,
     Argument,
     Command,
     Group,
@@ -20,11 +22,10 @@ from slipway.cli.grammar import (
     switch,
     time_to_live,
 )
+from slipway.cli.replay_options import REPLAY
 
-STACK: Final = positional("stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 OF_STACK: Final = option("--stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 STRICT: Final = switch("--strict", "treat warnings about the settings as errors")
-JSON: Final = switch("--json", "print JSON")
 YES: Final = switch("--yes -y", "don't ask for confirmation")
 OF_SANDBOX: Final = switch("--sandbox", "the cluster of the stack in the sandbox")
 
@@ -507,6 +508,17 @@ _SANDBOX: Final = Command(
             ),
         ),
         Command(
+            name="run",
+            summary="run a command in the sandbox, in any directory: `slipway sandbox run -- pulumi up --stack dev`",
+            run="slipway.cli.anything:run",
+            usage="slipway sandbox run [--account ID] [--region REGION] -- COMMAND [ARGUMENT ...]",
+            arguments=(
+                option("--account", "ID", "AWS account to act as (default: 123456789012)"),
+                option("--region", "REGION", "AWS Region (default: AWS_REGION, else us-east-1)"),
+            ),
+            defaults={"takes_extra": True},
+        ),
+        Command(
             name="capacity",
             summary="show or change what EC2 has no capacity for, and its launch time",
             run="slipway.cli.elastic:capacity",
@@ -563,6 +575,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, _QUICKSTART,
-    _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, REPLAY,
+    _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip

@@ -14,6 +14,7 @@ from spec.quantities import seconds as seconds_of
 
 KEEP: Final = "keep"
 MOST_SECONDS: Final = 3600.0
+MOST_LOAD: Final = 10.0
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,12 @@ class Argument:
 
 @dataclass(frozen=True)
 class Group:
-    """Arguments with a heading, or those that exclude each other if there is none."""
+    """Arguments with a heading, or those that exclude each other if there is none; of those, one may be required."""
 
     arguments: tuple[Argument, ...]
     title: str | None = None
     description: str | None = None
+    required: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +106,10 @@ def repeated(name: str, metavar: str, text: str, **more: Any) -> Argument:
     return option(name, metavar, text, action="append", **more)
 
 
+STACK: Final = positional("stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
+JSON: Final = switch("--json", "print JSON")
+
+
 def seconds(text: str) -> float:
     """A number of seconds up to an hour."""
     try:
@@ -132,6 +138,39 @@ def account(text: str) -> str:
         msg = f"an AWS account ID has 12 digits (given: {text!r})"
         raise argparse.ArgumentTypeError(msg)
     return text
+
+
+def share(text: str) -> float:
+    """A share of something, above 0 and at most 10: 0.7, 1.3."""
+    try:
+        given = float(text)
+    except ValueError:
+        given = -1.0
+    if not 0 < given <= MOST_LOAD:
+        msg = f"a share such as 0.7 or 1.3, at most {MOST_LOAD:g} (given: {text!r})"
+        raise argparse.ArgumentTypeError(msg)
+    return given
+
+
+def between(least: int, most: int) -> Callable[[str], int]:
+    """Reads a whole number within bounds."""
+
+    def number_of(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):
+            msg = f"a whole number from {least:,} to {most:,} (given: {text!r})"
+            raise argparse.ArgumentTypeError(msg)
+        return int(text)
+
+    return number_of
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Two names: `V100=A100`."""
+    name, equals, value = text.partition("=")
+    if not (equals and name and value):
+        msg = f"two names such as V100=A100 (given: {text!r})"
+        raise argparse.ArgumentTypeError(msg)
+    return name, value
 
 
 def port(text: str) -> int:

@@ -108,7 +108,7 @@ def _add_arguments(to: argparse._ActionsContainer, arguments: Iterable[Argument 
         elif argument.title:
             _add_arguments(to.add_argument_group(argument.title, argument.description), argument.arguments)
         else:
-            _add_arguments(to.add_mutually_exclusive_group(), argument.arguments)
+            _add_arguments(to.add_mutually_exclusive_group(required=argument.required), argument.arguments)
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -300,6 +300,7 @@ class Fold:
         offered = [one for one in self._plan.document["pools"] if self._plan.pools[one["name"]].pool == name]
         return PoolUse(
             name=name,
+            unit="GPUs" if gpu else "CPUs",
             most_nodes=int(series["nodes"][name].most),
             ceiling=place.nodes,
             node_hours=self._node_hours[name],

@@ -19,11 +19,11 @@ from slipway.render.layout import RELEASE
 from slipway.render.recording import Recording
 from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import Fit, NoPlaceError, Place, find, places, tables, topology_of
-from spec.catalog import gpus, instances, prices
+from spec.catalog import instances, prices
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.pools import PoolSpec
 from spec.pools.allocatable import allocatable
-from spec.pools.keys import CAPACITY_TYPE
+from spec.pools.keys import CAPACITY_TYPE, GPU
 from spec.pricing.model import Line, Pricer
 from spec.pricing.pools import Running, machines
 from spec.quantities import CPU, MEMORY, quantity, seconds
@@ -40,6 +40,8 @@ _KUEUE: Final = frozenset(
 )
 _CLUSTER: Final = frozenset({"PriorityClass", "Namespace", "NodePool", "NodeOverlay", "EC2NodeClass"})
 QUEUE: Final = "default"
+SHORTEST: Final = 1.0
+"""Seconds of the shortest job: Kubernetes, Slurm and openb count whole ones, so that some have none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,8 +297,8 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
     place = fit.place
     selector = dict(place.spec.node_selector) if fit.pinned else {}
     tolerations = [
-        # What ExtendedResourceToleration adds, and what the pods of a pool that they select must tolerate.
-        *({"key": name, "operator": "Exists"} for name in fit.requests if name.startswith(gpus.DEVICES)),
+        # What pods with GPUs must tolerate wherever they run, and those of a pool that they select.
+        *([{"key": GPU, "operator": "Exists"}] if place.parts else ()),
         *(one.manifest for one in place.spec.tolerations if fit.pinned),
     ]
     return {
@@ -307,7 +309,7 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
         "class": job.kind,
         "priorityClass": priority_of(job.kind, [str(one) for one in team.priorities]),
         "submitted": job.submitted,
-        "duration": job.duration,
+        "duration": max(job.duration, SHORTEST),
         "gracePeriod": GRACE,
         "checkpointEvery": None,
         "podSets": [

@@ -48,6 +48,8 @@ class PoolUse(Document):
     """What one pool did, with its fallbacks."""
 
     name: str
+    unit: Literal["GPUs", "CPUs"]
+    """What its amounts in the timeline are."""
     most_nodes: int
     """Largest number of nodes at once."""
     ceiling: int

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from slipway.replay.plan import QUEUE
 from slipway.why import pods, queue
-from slipway.why.answer import Answer, Part
+from slipway.why.answer import Answer, Layer, Part
 from slipway.why.bundle import Bundle
 
 _UID: Final = "replayed"
@@ -54,7 +54,13 @@ def _placement(job: str, message: str) -> Part | None:
     return pods.held(pod, Bundle(subject=pod))
 
 
+_WAITS: Final = "waits for node"
+"""Begins what the engine says of a job whose node has been launched."""
+
+
 def _node(job: str, message: str) -> Part | None:
+    if message.startswith(_WAITS):
+        return Part(layer=Layer.NODE, cause=message, fix="wait")
     pod = _pod(job, "")
     event = {
         "kind": "Event",

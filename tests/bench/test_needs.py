@@ -2,17 +2,31 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from graphlib import CycleError
 from typing import Any
 
 import pytest
 
 from components.pools.managed import ManagedPool, ManagedPoolArgs
 from slipway.render.program import record_platform
-from slipway.render.recording import Recording
+from slipway.render.recording import Options, RecordedResource, Recording, Values
+from tests.bench import durations
+from tests.bench.durations import (
+    ADDON,
+    AT_ONCE,
+    DEFAULT,
+    NODE_GROUP,
+    RELEASE,
+    SOURCES,
+    Duration,
+    duration_of,
+    seconds_of,
+)
 from tests.bench.needs import NEEDS, Pair, all_needed, missing, pairs, shortest
 from tests.bench.numbers.order import absent
 from tests.bench.samples import recorded, with_every_add_on, without_nat
-from tests.bench.waits import closure, waits
+from tests.bench.timing import BUSY, Pairs, Sample, Series, Stopwatch, share_of_others
+from tests.bench.waits import Graph, closure, waits, waits_of
 from tests.support import stacks
 
 NO_NAT = "nodes after the endpoints where there is no NAT"
@@ -145,3 +159,178 @@ def test_the_shortest_way_to_software_is_control_plane_network_add_on_system_nod
         "kserve-release",
         "kserve-runtime-triton",
     ]
+
+
+def resource(type_: str, *, custom: bool = True, **inputs: Any) -> RecordedResource:
+    return RecordedResource(
+        urn="urn", type=type_, name="r", parent=None, custom=custom, inputs=Values(inputs), options=Options()
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (resource("slipway:network:Network", custom=False), AT_ONCE),
+        (resource("pulumi:providers:aws"), AT_ONCE),
+        (resource("aws:xray/group:Group"), DEFAULT),
+        (resource(NODE_GROUP, scalingConfig={"desiredSize": 2.0}), durations.NODES),
+        (resource(NODE_GROUP, scalingConfig={"desiredSize": 0.0}), durations.NO_NODES),
+        (resource(ADDON, addonName="coredns"), durations.ADDONS["coredns"]),
+        (resource(ADDON, addonName="new-one"), durations.OTHER_ADDON),
+        (resource(RELEASE, chart="oci://public.ecr.aws/karpenter/karpenter-crd"), DEFAULT),
+        (resource(RELEASE, chart="kube-prometheus-stack", name="kube-prometheus-stack-crds"), DEFAULT),
+        (resource(RELEASE, chart="oci://public.ecr.aws/karpenter/karpenter"), durations.CHART),
+    ],
+    ids=lambda value: getattr(value, "type", ""),
+)
+def test_a_resource_takes_as_long_as_the_table_says(given: RecordedResource, expected: Duration) -> None:
+    assert duration_of(given) == expected
+
+
+def test_every_duration_of_the_table_has_a_source_and_every_source_is_used() -> None:
+    rows = [
+        *durations.BY_TYPE.values(),
+        *durations.ADDONS.values(),
+        durations.NODES,
+        durations.NO_NODES,
+        durations.CHART,
+    ]
+    assert {row.source for row in rows} == set(SOURCES)
+
+
+def test_the_default_can_be_another_and_changes_no_duration_that_has_a_source() -> None:
+    usual, longer = seconds_of(recorded()), seconds_of(recorded(), default=100.0)
+    changed = {urn for urn in usual if usual[urn] != longer[urn]}
+    assert changed == {each.urn for each in recorded() if duration_of(each) is DEFAULT}
+    assert {longer[urn] for urn in changed} == {100.0}
+
+
+def test_every_type_of_the_table_occurs_in_prod_under_that_name() -> None:
+    """A mistyped token would silently take the default."""
+    types = {found.type for found in recorded()}
+    assert {*durations.BY_TYPE, NODE_GROUP, ADDON, RELEASE} - types == set()
+
+
+GRAPH = Graph(
+    seconds={"a": 1.0, "b": 5.0, "c": 2.0, "d": 1.0, "alone": 6.0},
+    after={
+        "a": frozenset(),
+        "b": frozenset({"a"}),
+        "c": frozenset({"a"}),
+        "d": frozenset({"b", "c"}),
+        "alone": frozenset(),
+    },
+)
+
+
+def test_the_longest_chain_is_the_one_that_ends_last() -> None:
+    chain = GRAPH.longest()
+    assert chain.links == ("a", "b", "d")
+    assert chain.seconds == 7.0
+
+
+def test_a_chain_gets_shorter_without_a_wait() -> None:
+    assert GRAPH.without("d", "b").longest().seconds == 6.0
+    assert GRAPH.without("d", "c").longest() == GRAPH.longest()
+
+
+def test_until_something_only_what_it_waits_for_has_happened() -> None:
+    assert GRAPH.until(["c"]).longest().links == ("a", "c")
+    assert GRAPH.until(["alone"]).longest().links == ("alone",)
+    assert GRAPH.until(["c", "alone"]).seconds.keys() == {"a", "c", "alone"}
+
+
+def test_everything_before_a_name_is_found_by_way_of_any_number_of_others() -> None:
+    assert closure(GRAPH.after)["d"] == {"a", "b", "c"}
+    assert closure(GRAPH.after)["alone"] == frozenset()
+
+
+def test_nothing_takes_no_time() -> None:
+    assert Graph({}, {}).longest().seconds == 0.0
+
+
+def test_a_cycle_is_refused() -> None:
+    cycle = Graph({"a": 1.0, "b": 1.0}, {"a": frozenset({"b"}), "b": frozenset({"a"})})
+    with pytest.raises(CycleError):
+        cycle.longest()
+    with pytest.raises(CycleError):
+        closure(cycle.after)
+
+
+def test_a_resource_waits_for_all_that_the_sdk_resolves_before_it_registers() -> None:
+    options = Options(dependencies=("needed",), provider="provider", deleted_with="cluster")
+    resource = RecordedResource(
+        urn="urn",
+        type="aws:sqs/queue:Queue",
+        name="q",
+        parent="parent",
+        custom=True,
+        inputs=Values({}),
+        options=options,
+    )
+    assert waits_of(resource) == {"needed", "provider", "cluster", "parent"}
+
+
+def series(*samples: tuple[float, float], others: float = 0.0) -> Series:
+    return Series([Sample(wall, cpu, others) for wall, cpu in samples])
+
+
+def test_the_clock_counts_on_a_quiet_machine() -> None:
+    held = series((3.0, 1.0), (9.0, 1.1), (2.0, 0.9), others=BUSY).held
+    assert held.value == 3.0
+    assert held.how.endswith("the clock counts")
+
+
+def test_processor_time_counts_on_a_busy_machine_and_is_reported() -> None:
+    held = series((3.0, 1.0), (9.0, 1.1), (2.0, 0.9), others=BUSY + 0.01).held
+    assert held.value == 1.0
+    assert "which counts: others used 21% of the machine" in held.how
+
+
+def test_a_ratio_is_the_median_over_pairs_and_not_the_ratio_of_medians() -> None:
+    # The machine was slow for the middle pair, which met both.
+    pairs = Pairs(series((2.0, 2.0), (20.0, 2.0), (3.0, 3.0)), series((1.0, 1.0), (10.0, 1.0), (2.0, 1.0)))
+    assert pairs.ratio.value == 2.0
+    assert pairs.difference.value == 1.0
+
+
+def test_a_pair_is_busy_when_either_was() -> None:
+    pairs = Pairs(series((4.0, 3.0)), series((1.0, 1.0), others=0.9))
+    assert pairs.ratio.value == 3.0
+    assert pairs.difference.value == 2.0
+
+
+@pytest.mark.parametrize(("busy", "own", "share"), [(8.0, 2.0, 0.75), (2.0, 2.0, 0.0), (1.9, 2.0, 0.0)])
+def test_the_share_of_others_is_what_we_did_not_use(busy: float, own: float, share: float) -> None:
+    assert share_of_others(busy, own, wall=4.0, processors=2) == share
+
+
+class Fake:
+    def __init__(self) -> None:
+        self.own = self.machine = self.clock = 0.0
+
+    def stopwatch(self) -> Stopwatch:
+        return Stopwatch(lambda: self.own, lambda: self.machine, lambda: self.clock, processors=2)
+
+    def work(self) -> None:
+        self.own, self.machine, self.clock = self.own + 1, self.machine + 3, self.clock + 2
+
+
+def test_a_block_is_measured_from_its_beginning_to_its_end() -> None:
+    fake, samples = Fake(), list[Sample]()
+    fake.work()
+    with fake.stopwatch().measuring(samples):
+        fake.work()
+    assert samples == [Sample(wall=2.0, cpu=1.0, others=0.5)]
+
+
+def fail() -> None:
+    msg = "no"
+    raise ValueError(msg)
+
+
+def test_a_block_that_fails_leaves_no_sample() -> None:
+    samples: list[Sample] = []
+    with pytest.raises(ValueError, match="no"), Fake().stopwatch().measuring(samples):
+        fail()
+    assert samples == []

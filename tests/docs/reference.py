@@ -3,13 +3,13 @@
 import argparse
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from slipway.cli import parser
 from spec.catalog.software import CHARTS
 from spec.settings.addons import Addons, AddonSettings
 from tests.docs.pages import ROOT
-from tests.docs.test_addons import page_of
 from tools.site.markdown import title
 
 COMMANDS: Final = ROOT / "docs" / "commands.md"
@@ -94,3 +94,8 @@ def _first_sentence(page: str) -> str:
     paragraph = page.split("\n\n")[1].replace("\n", " ")
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
     return _cell(re.split(r"\.(?:\s|$)", plain)[0])
+
+
+def page_of(alias: str) -> Path:
+    """`gpuOperator` is in gpu-operator.md."""
+    return ADDONS.parent / (re.sub("([A-Z])", r"-\1", alias).lower() + ".md")

@@ -10,7 +10,7 @@ from botocore import xform_name
 
 from tests.docs.pages import ROOT, code, pages
 
-OWN = {"eks update-kubeconfig", "eks get-token", "logs tail", "sso login"}
+OWN = {"eks update-kubeconfig", "eks get-token", "eks wait", "logs tail", "sso login"}
 """Commands that the CLI has beside the operations of the API; all of `aws s3` are."""
 GLOBAL = {"--endpoint-url", "--max-items", "--no-cli-pager", "--output", "--profile", "--query", "--region"}
 COMMAND = re.compile(r"\baws ([a-z0-9-]+) ([a-z0-9-]+)(.*)")

@@ -1,12 +1,17 @@
 """The README's first summary is one that `slipway up` prints: each line has the shape of one that the code makes."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
+
+import pytest
 
 from sandbox.kubernetes.controllers.running import Entry, State
 from sandbox.kubernetes.controllers.table import CONTROLLERS
 from sandbox.notes import BECAUSE, Note, NoteKind
+from slipway.account.capacity import vcpus_needed
 from slipway.cli import coverage, summary
 from slipway.cli.offline import Sandbox
 from slipway.cli.pods import Pods
@@ -15,11 +20,14 @@ from slipway.engine.state import parse
 from slipway.report import terminal
 from slipway.report.plan import Plan, ResourceChange, Verb
 from slipway.report.views import cost
+from spec.catalog import quotas
 from spec.pricing import estimate
 from spec.settings import load, read_stack
+from tests.deploy.policies import FILES, allowed
 from tests.docs.pages import ROOT
 from tests.slipway.engine.fake import exported, resource
 from tests.support.day import TODAY
+from tests.support.stacks import platform_of
 
 STACK = "dev"
 
@@ -80,3 +88,82 @@ def test_the_readmes_controllers_run_in_the_sandbox() -> None:
     named = set(re.findall(r"([a-z-]+) \d", line))
     assert named
     assert named <= {each.name for each in CONTROLLERS}
+
+
+# The page of the first deployment agrees with the stack, the catalog, the policies and the command.
+
+
+PAGE: Final = (ROOT / "docs/first-deployment.md").read_text(encoding="utf-8")
+COMMANDS: Final = (ROOT / "docs/guides/commands.md").read_text(encoding="utf-8")
+
+
+def test_quotas_are_those_that_dev_needs() -> None:
+    needed, unlisted = vcpus_needed(platform_of("dev"))
+    wanted = {quotas.VCPUS[key].code: sum(pools.values()) for key, pools in needed.items()}
+    found = re.findall(r"--quota-code (\S+) --desired-value (\d+)", PAGE)
+    assert unlisted == []
+    assert {code: int(value) for code, value in found} == wanted
+
+
+def test_the_table_lists_every_policy() -> None:
+    assert set(re.findall(r"^\| `(\w+\.json)` \|", PAGE, re.MULTILINE)) == {path.name for path in FILES}
+
+
+def test_the_account_and_the_state_have_the_names_that_the_policies_allow() -> None:
+    (bucket,) = set(re.findall(r"--bucket (\S+)", PAGE))
+    assert allowed("s3:PutObject", f"arn:aws:s3:::{bucket}/.pulumi/stacks/slipway/dev.json")
+    assert f"pulumi login s3://{bucket}" in PAGE
+    assert set(re.findall(r"\b\d{12}\b", PAGE)) == {platform_of("dev").account.id}
+    aliases = set(re.findall(r"alias/[a-z*-]+", PAGE))
+    assert aliases == {"alias/pulumi-dev", "alias/pulumi-*"}
+
+
+def test_the_deployer_may_ask_what_doctor_asks() -> None:
+    text = COMMANDS.partition("A question that your role may not ask")[2].partition("which `ReadOnlyAccess`")[0]
+    named = re.findall(r"`([a-z0-9]+:[A-Za-z*]+)`", text)
+    assert len(named) > 10
+    assert [action for action in named if not allowed(action.replace("*", "Anything"))] == []
+
+
+@pytest.mark.parametrize(
+    "word", ["slipway doctor --aws", "slipway verify", "slipway recover", "--network-only", "slipway destroy"]
+)
+def test_the_page_has_every_step(word: str) -> None:
+    assert word in PAGE
+
+
+# The architecture page shows the layers that import-linter checks.
+
+
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
+
+
+def contracts() -> list[dict[str, Any]]:
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    return list(document["tool"]["importlinter"]["contracts"])
+
+
+def layers(package: str) -> list[set[str]]:
+    """Layers inside a package from the lowest, in the contract."""
+    (contract,) = [one for one in contracts() if one.get("containers") == [package]]
+    return [{name.strip() for name in layer.split("|")} for layer in reversed(contract["layers"])]
+
+
+def on_page(package: str) -> list[set[str]]:
+    """Layers inside a package from the lowest, on the page."""
+    match = re.search(rf"- \*\*{package}\*\*: (.+?)(?=\n- |\n\n)", ARCHITECTURE, re.DOTALL)
+    assert match, package
+    text = match[1].replace("\\", "").replace("\n", " ")
+    return [{name.strip() for name in layer.split("+")} for layer in text.split("<")]
+
+
+@pytest.mark.parametrize("package", ["spec", "components", "policies", "sandbox", "slipway"])
+def test_the_page_lists_the_layers_of_the_contract(package: str) -> None:
+    assert on_page(package) == layers(package)
+
+
+def test_every_file_of_the_walkthrough_exists() -> None:
+    walk = ARCHITECTURE.partition("How one setting travels")[2]
+    paths = re.findall(r"`((?:spec|components|policies|sandbox|slipway|stacks)/[\w./]*)`", walk)
+    assert len(paths) >= 12
+    assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -1,9 +1,18 @@
 """The generated references are current and complete."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+import pytest
+from pydantic import BaseModel
+
+from spec.settings import schema
 from spec.settings.addons import Addons
-from tests.docs.reference import ADDONS, COMMANDS, addons, charts, commands
+from spec.settings.translate import RENAMED
+from tests.docs.pages import ROOT, code, pages
+from tests.docs.reference import ADDONS, COMMANDS, addons, charts, commands, page_of
 from tests.docs.test_commands import KNOWN
 from tests.support.generated import REFERENCE, check, check_part
 
@@ -30,3 +39,109 @@ def test_every_addon_has_a_row_with_its_purpose() -> None:
     rows = [[cell.strip() for cell in row.split(" | ")] for row in addons().splitlines()[2:]]
     assert [row[0] for row in rows] == [f"| `{field.alias}`" for field in Addons.model_fields.values()]
     assert all(len(row[2]) > 15 for row in rows)
+
+
+# Settings on the pages exist.
+
+
+DEFINITIONS: dict[str, Any] = schema.generate()["$defs"]
+ROOTS = "|".join(DEFINITIONS["Platform"]["properties"])
+PATH = re.compile(rf"(?:{ROOTS})(?:\.(?:[A-Za-z0-9-]+|<[a-z ]+>|\*))+")
+FILES = re.compile(r"\.(md|py|yaml|json)$")
+
+
+def choices(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The schemas that a value may have, with references resolved."""
+    for form in value.get("anyOf", [value]):
+        name = str(form.get("$ref", "")).rpartition("/")[2]
+        yield DEFINITIONS[name] if name else form
+
+
+def exists(path: str) -> bool:
+    """Whether a path, with names or `<name>` for the keys of maps, is a setting."""
+    forms = [DEFINITIONS["Platform"]]
+    for part in path.split("."):
+        below: list[dict[str, Any]] = []
+        for form in forms:
+            fields = form.get("properties")
+            values = next(iter(form.get("patternProperties", {}).values()), form.get("additionalProperties"))
+            if fields and part in fields:
+                below += choices(fields[part])
+            elif not fields and isinstance(values, dict):
+                below += choices(values)
+        forms = below
+    return bool(forms)
+
+
+def test_paths_are_resolved_through_models_and_maps() -> None:
+    assert exists("pools.<name>.mig.layout")
+    assert exists("teams.vision.gpus.h100.nominalQuota")
+    assert exists("addons.kubePrometheusStack.alerts.runbooks")
+    assert not exists("pools.<name>.mig.layouts")
+    assert not exists("storage.bucket")
+
+
+def test_settings_on_pages_exist() -> None:
+    wrong = [
+        f"{page.relative_to(ROOT)}: {span}"
+        for page in pages()
+        if page.name != "CHANGELOG.md"
+        for span in code(page.read_text(encoding="utf-8"))
+        if PATH.fullmatch(span) and not FILES.search(span) and not exists(span)
+    ]
+    assert wrong == []
+
+
+def test_the_changelog_lists_the_renamed_settings() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("| Old setting |")[2].partition("\n\n")[0]
+    listed = {
+        old.replace("<name>", "*"): new for old, new in re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", text, re.MULTILINE)
+    }
+    assert listed == dict(RENAMED)
+
+
+# Each add-on has a page with the same sections and all its settings; each runbook has the same sections.
+
+
+FOLDER = ROOT / "docs" / "addons"
+PARTS = ("Settings", "Cost", "Verification", "Troubleshooting")
+NO_ADDON = {"storage", "README"}
+"""The page with the same sections about parts of every stack, and the index."""
+
+
+def settings() -> Iterator[tuple[Path, type[BaseModel]]]:
+    """Every add-on's page and model."""
+    for field in Addons.model_fields.values():
+        model = next(part for part in field.annotation.__args__ if part is not type(None))  # type: ignore[union-attr]
+        yield page_of(str(field.alias)), model
+
+
+def test_every_addon_has_a_page_and_every_page_an_addon() -> None:
+    wanted, present = {page.stem for page, _ in settings()}, {page.stem for page in FOLDER.glob("*.md")} - NO_ADDON
+    assert wanted - present == set(), "write docs/addons/NAME.md for each, with the sections of the others"
+    assert present - wanted == set(), "pages without an add-on"
+
+
+@pytest.mark.parametrize("page", sorted(FOLDER.glob("[!R]*.md")), ids=lambda page: page.stem)
+def test_an_addon_page_has_all_sections_in_order(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == list(PARTS)
+    assert "**Sandbox limitations.**" in text
+
+
+@pytest.mark.parametrize(("page", "model"), list(settings()), ids=lambda value: getattr(value, "stem", ""))
+def test_an_addon_page_lists_every_setting_with_its_default(page: Path, model: type[BaseModel]) -> None:
+    part = page.read_text(encoding="utf-8").partition("## Settings")[2].partition("\n## ")[0]
+    named = set(re.findall(r"[A-Za-z]+", " ".join(re.findall("`([^`]*)`", part))))
+    missing = {str(field.alias) for field in model.model_fields.values()} - named
+    assert missing == set(), f"add these settings to the table of {page.relative_to(ROOT)}"
+    cells = [[cell.strip(" `") for cell in row.split("|")[1:3]] for row in part.splitlines() if row.startswith("| `")]
+    listed = {key: default for key, default in cells if "." not in key and re.fullmatch(r"\d+|true|false", default)}
+    real = {str(field.alias): str(field.default).lower() for field in model.model_fields.values()}
+    assert listed == {key: real[key] for key in listed}, f"correct the defaults in {page.relative_to(ROOT)}"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "runbooks").glob("[!R]*.md")), ids=lambda page: page.stem)
+def test_a_runbook_has_all_sections_in_order(page: Path) -> None:
+    headings = re.findall("^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings == ["Meaning", "Diagnosis", "Mitigation"]

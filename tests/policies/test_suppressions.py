@@ -1,21 +1,36 @@
 """Suppressions: what they cover, their format and their expiry."""
 
+import ast
+import json
+import re
+from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
+import pulumi_aws as aws
 import pytest
+import yaml
 from pulumi_policy import StackValidationArgs
 
-from policies import pack
+from policies import pack, review
+from policies.generate import levels
+from policies.resources import tokens
 from policies.resources.resource import Resource
+from policies.review import base, weakened
+from policies.reviewed import DECLARED, REVIEWED
 from policies.rules.helm import PINNED
+from policies.rules.program import IGNORED_LISTED
 from policies.runner import Finding, portable
-from policies.suppressions import SuppressionError, Suppressions, load, made, parse
+from policies.suppressions import FILE, SuppressionError, Suppressions, load, made, parse
+from slipway.render.evaluation import check
 from spec import clock
+from tests.components.workloads.examples import EXAMPLES, record
 from tests.policies.build import FixtureResource
 from tests.policies.fixtures import FIXTURES
 from tests.policies.support import analyze_request, analyzer, findings_in, policy_of
 from tests.support.day import TODAY
+from tests.support.stacks import NAMES, recorded
 
 ENTRY: dict[str, Any] = {
     "rule": "helm-pinned/version",
@@ -177,3 +192,157 @@ def test_a_finding_counts_unless_a_current_suppression_covers_it() -> None:
     assert finding.id == "a/b"
     assert not finding.counts(TODAY)
     assert finding.counts(TODAY + timedelta(days=1))
+
+
+# The list of reviewed types has every type that the program and the examples declare.
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "components").rglob("*.py"))
+
+
+def aws_classes(node: ast.AST) -> Iterator[str]:
+    """Dotted paths below `aws` that a module calls: `ec2.Vpc`."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("aws."):
+            yield ast.unparse(call.func).removeprefix("aws.")
+
+
+@pytest.mark.parametrize("stack", NAMES)
+def test_every_type_of_a_stack_is_reviewed(stack: str) -> None:
+    assert {one.type for one in recorded(stack)} - REVIEWED == set()
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_type_of_an_example_is_reviewed(example: str) -> None:
+    assert {one.type for one in record(example)} - REVIEWED == set()
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_ignores_only_listed_changes(example: str) -> None:
+    listed = IGNORED_LISTED.settings["properties"].values["prod"]
+    ignored = [(one.type, path) for one in record(example) for path in one.ignore_changes]
+    assert [(kind, path) for kind, path in ignored if path not in listed.get(kind, ())] == []
+
+
+def test_every_class_of_aws_that_a_component_uses_is_reviewed() -> None:
+    """Some are used only with settings that no stack file of the project has."""
+    unreviewed, found = set(), 0
+    for path in SOURCES:
+        for dotted in aws_classes(ast.parse(path.read_text(encoding="utf-8"))):
+            value: object = aws
+            for part in dotted.split("."):
+                value = getattr(value, part)
+            token = getattr(value, "pulumi_type", None)
+            found += token is not None
+            if token is not None and token not in REVIEWED:
+                unreviewed.add(token)
+    assert found > 50
+    assert unreviewed == set()
+
+
+def test_every_component_is_reviewed() -> None:
+    written = {
+        token for path in SOURCES for token in re.findall(r'"(slipway:[a-z]+:[A-Z][A-Za-z]+)"', path.read_text())
+    }
+    assert "slipway:pools:Fabric" in written
+    assert written - REVIEWED == set()
+    assert {token for token in REVIEWED if token.startswith("slipway:")} - written == set(), (
+        "no component has this type"
+    )
+
+
+@pytest.mark.parametrize("ending", ["Patch", "List"])
+def test_no_kind_that_changes_other_objects_is_reviewed(ending: str) -> None:
+    """Their contents are those of other kinds, which rules find by type."""
+    assert [token for token in REVIEWED if token.startswith("kubernetes:") and token.endswith(ending)] == []
+
+
+def test_a_type_is_listed_once() -> None:
+    named = {value for name, value in vars(tokens).items() if name.isupper() and isinstance(value, str)}
+    assert DECLARED & named == set()
+
+
+# What a change does to the pack itself is named, and excuses nothing.
+
+
+NOW = load(pack.identities())
+TEXT = FILE.read_text(encoding="utf-8")
+TYPES = [(ROOT / file).read_text(encoding="utf-8") for file in review.TYPES]
+
+
+def configuration(**changes: Any) -> str:
+    changed = {
+        name.replace("_", "-"): {**levels("prod")[name.replace("_", "-")], **one} for name, one in changes.items()
+    }
+    return json.dumps({**levels("prod"), **changed})
+
+
+def test_an_unchanged_pack_is_not_weakened() -> None:
+    assert weakened(base(TEXT, configuration(), *TYPES), NOW, "prod") == []
+
+
+def test_an_added_suppression_is_named_and_does_not_excuse() -> None:
+    *others, last = yaml.safe_load(TEXT)
+    before = base(yaml.safe_dump(others), configuration(), *TYPES)
+    (sentence,) = weakened(before, NOW, "prod")
+    assert f"adds the suppression of {last['rule']} for {last['urn']}" in sentence
+    rule, _, _ = last["rule"].partition("/")
+    reported = {one.rule for one in check(recorded("prod"), TODAY, before.suppressions) if one.counts(TODAY)}
+    assert rule in reported
+    assert rule not in {one.rule for one in check(recorded("prod"), TODAY) if one.counts(TODAY)}
+
+
+def test_a_changed_suppression_is_an_added_one() -> None:
+    first, *others = yaml.safe_load(TEXT)
+    before = base(yaml.safe_dump([{**first, "urn": "urn:pulumi:*::other"}, *others]), configuration(), *TYPES)
+    assert len(weakened(before, NOW, "prod")) == 1
+
+
+def test_a_lowered_level_and_a_changed_setting_are_named() -> None:
+    before = base(
+        TEXT,
+        configuration(gpu_pool_idle_zero={"enforcementLevel": "mandatory"}, principals_known={"accounts": ["1"]}),
+        *TYPES,
+    )
+    assert sorted(weakened(before, NOW, "prod")) == [
+        'changes accounts of principals-known from ["1"] to []',
+        'changes enforcementLevel of gpu-pool-idle-zero from "mandatory" to "disabled"',
+    ]
+
+
+def test_an_added_type_is_named() -> None:
+    known = [text.replace('"aws:kms/alias:Alias",', "") for text in TYPES]
+    assert known != TYPES
+    before = base(TEXT, configuration(), *known)
+    assert weakened(before, NOW, "prod") == ["adds the reviewed type aws:kms/alias:Alias"]
+
+
+def test_changed_code_of_the_pack_and_of_what_it_compares_with_is_named() -> None:
+    files = ["policies/runner.py", "components/admission/pods.py", "tools/ci/page.sh"]
+    assert weakened(base(TEXT, configuration(), *TYPES, changed=files), NOW, "prod") == [
+        "changes components/admission/pods.py, by which changes are judged",
+        "changes policies/runner.py, by which changes are judged",
+        "changes tools/ci/page.sh, by which changes are judged",
+    ]
+
+
+def test_the_stricter_level_applies() -> None:
+    before = base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"}))
+    assert before.level("helm-pinned", "mandatory") == "mandatory"
+    assert base(TEXT, configuration(), *TYPES).level("helm-pinned", "disabled") == "mandatory"
+    assert base(TEXT, configuration(), *TYPES).level("new-rule", "advisory") == "advisory"
+
+
+def test_a_raised_level_is_no_weakening_and_a_removed_rule_is_one() -> None:
+    assert weakened(base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"}), *TYPES), NOW, "prod") == []
+    gone = json.dumps({**levels("prod"), "former-rule": {"enforcementLevel": "mandatory"}})
+    assert weakened(base(TEXT, gone, *TYPES), NOW, "prod") == ["removes the rule former-rule"]
+
+
+def test_a_rule_that_a_change_turns_off_is_still_evaluated() -> None:
+    before = base(TEXT, configuration(gpu_pool_idle_zero={"enforcementLevel": "mandatory"}))
+    assert "gpu-pool-idle-zero" in before.enabled
+    evaluated = {one.rule for one in check(recorded("prod"), TODAY, Suppressions(), before.enabled)}
+    assert "gpu-pool-idle-zero" in evaluated
+    assert "gpu-pool-idle-zero" not in {one.rule for one in check(recorded("prod"), TODAY, Suppressions())}

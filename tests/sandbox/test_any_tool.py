@@ -1,5 +1,6 @@
 """Clusters and nodes follow from what is in the account, whoever put it there: here boto3 does, over HTTP."""
 
+import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from sandbox.assembly import Sandbox, Settings
+from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.state import load
 from tests.sandbox.aws.samples.world import TRUST
 
@@ -65,6 +67,69 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
         sandbox.stop()
 
 
+def token(keys: boto3.Session, endpoint: str, cluster: str) -> str:
+    """What `aws eks get-token` prints (awscli, customizations/eks/get_token.py): a presigned URL."""
+    client: Any = keys.client("sts", endpoint_url=endpoint)
+
+    def name_cluster(request: Any, **_: Any) -> None:
+        request.headers["x-k8s-aws-id"] = cluster
+
+    client.meta.events.register("before-sign.sts.GetCallerIdentity", name_cluster)
+    url = client.generate_presigned_url("get_caller_identity", ExpiresIn=60, HttpMethod="GET")
+    return "k8s-aws-v1." + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+
+
+def check_who_may_use(account: Account, cluster: dict[str, Any], role: str) -> None:
+    """The account's own keys are an administrator's; a role has what its access entry says."""
+    eks = account.client("eks")
+    authority = base64.b64decode(cluster["certificateAuthority"]["data"]).decode()
+    review = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+    def who(keys: boto3.Session) -> dict[str, Any]:
+        api = KubeClient(cluster["endpoint"], authority, token(keys, account.endpoint, NAME))
+        found = api.call("POST", review, {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+        user: dict[str, Any] = found["status"]["userInfo"]
+        return user
+
+    assert who(account.session)["groups"] == ["system:masters", "system:authenticated"]
+    assumed = account.client("sts").assume_role(RoleArn=role, RoleSessionName="member")["Credentials"]
+    member = boto3.Session(assumed["AccessKeyId"], assumed["SecretAccessKey"], assumed["SessionToken"], "us-west-2")
+    with pytest.raises(ApiError, match="Unauthorized"):
+        who(member)
+    eks.update_cluster_config(name=NAME, accessConfig={"authenticationMode": "API_AND_CONFIG_MAP"})
+    eks.create_access_entry(clusterName=NAME, principalArn=role, username="jo", kubernetesGroups=["team:edit"])
+    seen = who(boto3.Session(assumed["AccessKeyId"], assumed["SecretAccessKey"], assumed["SessionToken"], "us-east-1"))
+    assert (seen["username"], seen["groups"]) == ("jo", ["team:edit", "system:authenticated"])
+
+
+def check_nodes(account: Account, group: dict[str, str], subnets: list[str], role: str) -> None:
+    """They come with a node group, and follow its size."""
+    eks = account.client("eks")
+    scaling = {"minSize": 0, "maxSize": 3, "desiredSize": 1}
+    eks.create_nodegroup(
+        **group, subnets=subnets, nodeRole=role, scalingConfig=scaling, instanceTypes=["g6.xlarge"],
+        amiType="AL2023_x86_64_NVIDIA", taints=[{"key": "nvidia.com/gpu", "effect": "NO_SCHEDULE"}],
+    )  # fmt: skip
+    eks.get_waiter("nodegroup_active").wait(**group, WaiterConfig=SOON)
+    assert [capacity["nvidia.com/gpu"] for capacity in account.nodes().values()] == ["1"]
+    update = eks.update_nodegroup_config(**group, scalingConfig={"desiredSize": 3})["update"]
+    done = eks.describe_update(name=NAME, nodegroupName="gpu", updateId=update["id"])["update"]
+    assert done["status"] == "Successful"
+    assert len(account.nodes()) == 3
+
+
+def check_version(account: Account) -> None:
+    """An update restarts the API server, and keeps what is in it."""
+    eks = account.client("eks")
+    update = eks.update_cluster_version(name=NAME, version="1.35")["update"]
+    assert eks.describe_update(name=NAME, updateId=update["id"])["update"]["status"] == "Successful"
+    assert eks.describe_cluster(name=NAME)["cluster"]["version"] == "1.35"
+    client = account.sandbox.targets.of_cluster(NAME)
+    assert client is not None
+    assert client.get_path("/version")["emulationMinor"] == "35"
+    assert len(account.nodes()) == 3
+
+
 def test_boto3_gets_a_cluster_with_nodes_changes_it_and_deletes_it(account: Account) -> None:
     eks, subnets, role = account.client("eks"), account.subnets(), account.role()
     vpc = {"subnetIds": subnets}
@@ -81,27 +146,10 @@ def test_boto3_gets_a_cluster_with_nodes_changes_it_and_deletes_it(account: Acco
     client = account.sandbox.targets.of_cluster(NAME)
     assert client is not None
     assert client.get_path("/version")["emulationMinor"] == "34"
-
+    check_who_may_use(account, cluster, role)
     group = {"clusterName": NAME, "nodegroupName": "gpu"}
-    scaling = {"minSize": 0, "maxSize": 3, "desiredSize": 1}
-    eks.create_nodegroup(
-        **group, subnets=subnets, nodeRole=role, scalingConfig=scaling, instanceTypes=["g6.xlarge"],
-        amiType="AL2023_x86_64_NVIDIA", taints=[{"key": "nvidia.com/gpu", "effect": "NO_SCHEDULE"}],
-    )  # fmt: skip
-    eks.get_waiter("nodegroup_active").wait(**group, WaiterConfig=SOON)
-    assert [capacity["nvidia.com/gpu"] for capacity in account.nodes().values()] == ["1"]
-    update = eks.update_nodegroup_config(**group, scalingConfig={"desiredSize": 3})["update"]
-    done = eks.describe_update(name=NAME, nodegroupName="gpu", updateId=update["id"])["update"]
-    assert done["status"] == "Successful"
-    assert len(account.nodes()) == 3
-
-    update = eks.update_cluster_version(name=NAME, version="1.35")["update"]
-    assert eks.describe_update(name=NAME, updateId=update["id"])["update"]["status"] == "Successful"
-    assert eks.describe_cluster(name=NAME)["cluster"]["version"] == "1.35"
-    client = account.sandbox.targets.of_cluster(NAME)
-    assert client is not None
-    assert client.get_path("/version")["emulationMinor"] == "35"
-    assert len(account.nodes()) == 3
+    check_nodes(account, group, subnets, role)
+    check_version(account)
 
     with pytest.raises(ClientError, match="Cluster has nodegroups attached"):
         eks.delete_cluster(name=NAME)

@@ -6,17 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.files import write_atomically
 from sandbox.identity import ProcessIdentity
-from sandbox.state import (
-    STATE_FILE,
-    SandboxState,
-    default_home,
-    is_alive,
-    load,
-    load_children,
-    save,
-    save_children,
-)
+from sandbox.notes import FILE, Note, NoteKind, Notes, load_notes
+from sandbox.state import STATE_FILE, SandboxState, default_home, is_alive, load, load_children, save, save_children
 
 
 @pytest.fixture
@@ -90,3 +83,61 @@ def test_without_a_readable_file_there_are_no_children(tmp_path: Path, text: str
     if text is not None:
         (tmp_path / "children.json").write_text(text)
     assert load_children(tmp_path) == ()
+
+
+QUEUE = Note("urn::queue", NoteKind.RECORDED, "not available")
+
+
+def test_another_process_reads_the_notes(tmp_path: Path) -> None:
+    notes = Notes(tmp_path)
+    notes.set(QUEUE)
+    notes.set(Note("urn::a", NoteKind.STAND_IN, "x"))
+    assert load_notes(tmp_path) == notes.all() == (Note("urn::a", NoteKind.STAND_IN, "x"), QUEUE)
+
+
+def test_a_later_note_of_the_same_kind_replaces_the_first(tmp_path: Path) -> None:
+    notes = Notes(tmp_path)
+    notes.set(QUEUE)
+    notes.set(Note("urn::queue", NoteKind.RECORDED, "still not available"))
+    assert [note.text for note in notes.all()] == ["still not available"]
+
+
+def test_notes_are_cleared_by_kind_or_together(tmp_path: Path) -> None:
+    notes = Notes(tmp_path)
+    for kind in (NoteKind.RECORDED, NoteKind.STAND_IN, NoteKind.NOT_VALIDATED):
+        notes.set(Note("urn::queue", kind, "x"))
+    notes.clear("urn::other")
+    notes.clear("urn::queue", NoteKind.STAND_IN)
+    assert [note.kind for note in load_notes(tmp_path)] == [NoteKind.NOT_VALIDATED, NoteKind.RECORDED]
+    notes.clear("urn::queue")
+    assert load_notes(tmp_path) == ()
+
+
+@pytest.mark.parametrize("text", [None, "{", "{}", '[{"urn": "x"}]', '[{"urn": "x", "kind": "y", "text": "z"}]'])
+def test_an_unreadable_file_has_no_notes(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / FILE).write_text(text)
+    assert load_notes(tmp_path) == ()
+
+
+def test_a_file_is_replaced_as_a_whole_and_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old and longer")
+    write_atomically(path, "new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_program_can_be_run_by_all(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, "new", mode=0o755)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(path, "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

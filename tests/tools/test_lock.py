@@ -21,7 +21,7 @@ def test_the_lock_file_belongs_to_pyproject_and_pins_every_package_by_hash() -> 
     assert lock.problems(PYPROJECT, LOCK) == []
 
 
-@pytest.mark.parametrize("path", [lock.SCANNERS, lock.SITE], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [lock.SCANNERS, lock.SITE, lock.AWSCLI], ids=lambda path: path.stem)
 def test_a_lock_file_of_tools_belongs_to_pyproject_and_pins_every_package_by_hash(path: Path) -> None:
     assert lock.problems(PYPROJECT, path.read_text(), path) == []
 
@@ -33,7 +33,9 @@ def test_another_version_of_a_scanner_makes_only_its_lock_file_out_of_date() -> 
 
 
 @pytest.mark.parametrize(
-    "text", [LOCK, lock.SCANNERS.read_text(), lock.SITE.read_text()], ids=["requirements", "scanners", "site"]
+    "text",
+    [LOCK, lock.SCANNERS.read_text(), lock.SITE.read_text(), lock.AWSCLI.read_text()],
+    ids=["requirements", "scanners", "site", "awscli"],
 )
 def test_a_lock_file_names_no_host_and_no_path(text: str) -> None:
     assert not re.search(r"://|@ |\b[a-z0-9-]+\.(com|org|net|io|dev)\b|[ =]/", text)

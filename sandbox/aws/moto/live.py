@@ -53,6 +53,8 @@ class Behind:
     clients: Clients
     clusters: Clusters | None = None
     nodes: NodeObserver | None = None
+    cluster_of: Callable[[str], str | None] = lambda _: None
+    """The name of the cluster of an API server's slot; None if it has none."""
 
 
 _behind: Behind | None = None

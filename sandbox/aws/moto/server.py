@@ -194,9 +194,14 @@ class MotoServer:
     _before: live.Behind | None = None
     """What was behind the EKS of this process before."""
 
-    def attach(self, clusters: Clusters | None = None, nodes: NodeObserver | None = None) -> None:
-        """Let them start what is behind the objects of EKS."""
-        live.attach(live.Behind(self.clients, clusters, nodes))
+    def attach(
+        self,
+        clusters: Clusters | None = None,
+        nodes: NodeObserver | None = None,
+        cluster_of: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        """Let them start what is behind the objects of EKS; `cluster_of` names the cluster of an API server's slot."""
+        live.attach(live.Behind(self.clients, clusters, nodes, cluster_of))
 
     @property
     def endpoint(self) -> str:
@@ -224,7 +229,7 @@ def start(port: int = 0) -> MotoServer:
     # Imported here: moto reads the environment at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 
-    from sandbox.aws.moto import clusters  # noqa: PLC0415
+    from sandbox.aws.moto import clusters, tokens  # noqa: PLC0415
 
     clusters.install()
     install()
@@ -240,7 +245,7 @@ def start(port: int = 0) -> MotoServer:
     application = _one_at_a_time(serving.app)
     running = MotoServer(listening, application, server, live.attach(None))
     running.attach()
-    serving.app = guarded(application, Peers())
+    serving.app = guarded(tokens.answering(application), Peers())
     # http.client, because urllib would use a proxy named in the environment.
     connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
     try:

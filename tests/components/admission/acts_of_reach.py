@@ -88,6 +88,8 @@ REACHING: Final = (
             {"relabelings": [{"targetLabel": "__address__", "replacement": "10.0.0.1:80"}]},
             {"metricRelabelings": [{"action": "LabelMap", "regex": "x_(.*)"}]},
             {"metricRelabelings": [{"targetLabel": "namespace", "replacement": "other"}]},
+            {"relabelings": [{"targetLabel": "scraped_by", "replacement": "platform"}]},
+            {"metricRelabelings": [{"targetLabel": "__name__", "replacement": "kube_namespace_labels"}]},
         )
     ),
     Act(what="a ServiceMonitor every minute with a label", actor=EDIT, manifest=monitored(

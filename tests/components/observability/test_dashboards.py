@@ -4,13 +4,16 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import promql_parser
 import pytest
 
 from components.observability.dashboards import DASHBOARDS, LABEL, manifests
 from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, places
+from components.observability.monitors import SCRAPED_BY, scrape_class
+from policies.checks.promql import counted_twice
+from spec.catalog.metrics import replicated_gauges
 from tests.components.observability.samples import groups
 
 RECORDED: Final = {rule["record"] for group in groups() for rule in group["rules"] if "record" in rule}
@@ -91,6 +94,39 @@ def test_every_rule_uses_known_series() -> None:
         assert _metrics(expression) <= RECORDED | FOREIGN, _metrics(expression) - RECORDED - FOREIGN
 
 
+OF_TEAMS: Final = {
+    name for name in FOREIGN if name.startswith(("nv_", "request_predict_", "slipway_checkpoint", "vllm:"))
+}
+"""What pods of teams export, under their own namespace; `up` is Prometheus' own."""
+
+
+def kept(namespace: str, metric: str) -> bool:
+    """Whether Prometheus stores a sample of a target, by the default scrape class."""
+    scrape = scrape_class()
+    labels = {"__meta_kubernetes_namespace": namespace, "__name__": metric}
+    for one in scrape["relabelings"]:
+        source = ";".join(labels.get(name, "") for name in one.get("sourceLabels", ()))
+        if re.fullmatch(one.get("regex", "(.*)"), source):
+            labels[one["targetLabel"]] = one["replacement"]
+    dropped, forgotten = scrape["metricRelabelings"]
+    assert forgotten == {"regex": SCRAPED_BY, "action": "labeldrop"}
+    assert dropped["action"] == "drop"
+    return not re.fullmatch(dropped["regex"], ";".join(labels[name] for name in dropped["sourceLabels"]))
+
+
+def test_a_team_exports_none_of_the_metrics_that_count() -> None:
+    """Every name in a rule, an alert or a dashboard, rendered with and without OpenCost."""
+    read = {name for group in groups(opencost=True) for rule in group["rules"] for name in _metrics(rule["expr"])}
+    read |= {name for expression in ALERTING for name in _metrics(expression)}
+    for dashboard in DASHBOARDS:
+        read |= {name for _, expression in queries(dashboard) for name in _metrics(plain(expression))}
+    assert len(read) > 40
+    of_platform = read - OF_TEAMS - {"up"}
+    assert {name for name in of_platform | RECORDED if kept("vision", name)} == set()
+    assert {name for name in of_platform if not kept("monitoring", name) or not kept("kube-system", name)} == set()
+    assert {name for name in OF_TEAMS if not kept("vision", name)} == set()
+
+
 def test_a_misspelled_metric_is_found() -> None:
     assert _metrics("sum(rate(kueue_pending_workload[5m])) / sum(up)") == {"kueue_pending_workload", "up"}
     with pytest.raises(ValueError, match="parenthesis"):
@@ -151,3 +187,83 @@ def test_each_topic_has_a_dashboard() -> None:
     by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in DASHBOARDS}
     assert {f"Utilization by {what}" for what in ("team", "pool", "job")} <= by_uid["slipway-gpus"]
     assert {"By team", "By pool", "By project"} <= by_uid["slipway-cost"]
+
+
+# Gauges of a controller with several replicas are counted once, in every expression: alerts, records, dashboards.
+#
+# Each replica of such a controller exports its own copy of a gauge; a sum over the copies is a multiple of the truth.
+# Counters and histograms may be summed: only the replica that does the work increments them.
+
+
+Kind = Literal["counter", "gauge", "histogram"]
+
+REPLICATED: Final = ("certmanager_", "karpenter_", "keda_", "kueue_", "lws_", "mlflow_")
+"""Prefixes of the metrics of controllers that run several replicas. Others have one source for each series: the kubelet
+and the exporters of a node, a pod's own process, and kube-state-metrics, of which the chart runs one."""
+
+KINDS: Final[dict[str, Kind]] = {
+    # kueue v0.19, site/content/en/docs/reference/metrics.md
+    "kueue_admission_wait_time_seconds_bucket": "histogram",
+    "kueue_admitted_active_workloads": "gauge",
+    "kueue_admitted_workloads_total": "counter",
+    "kueue_cluster_queue_nominal_quota": "gauge",
+    "kueue_cluster_queue_resource_usage": "gauge",
+    "kueue_evicted_workloads_total": "counter",
+    "kueue_pending_workloads": "gauge",
+    # cert-manager v1.21, pkg/metrics/metrics.go; karpenter v1.14, website/content/en/docs/reference/metrics.md
+    "certmanager_certificate_expiration_timestamp_seconds": "gauge",
+    "karpenter_interruption_received_messages_total": "counter",
+}
+
+
+def _expressions() -> Iterator[tuple[str, str]]:
+    for group in groups():
+        for rule in group["rules"]:
+            yield str(rule.get("alert") or rule.get("record")), rule["expr"]
+    for dashboard in DASHBOARDS:
+        for title, expression in queries(dashboard):
+            yield f"{dashboard.uid}: {title}", plain(expression)
+
+
+def test_every_metric_of_a_replicated_controller_has_a_kind() -> None:
+    assert {name for name in FOREIGN if name.startswith(REPLICATED)} == set(KINDS)
+
+
+def test_the_catalog_has_every_gauge_of_a_replicated_controller_and_nothing_else() -> None:
+    assert {name: name in replicated_gauges() for name in KINDS} == {
+        name: kind == "gauge" for name, kind in KINDS.items()
+    }
+
+
+@pytest.mark.parametrize(("where", "expression"), list(_expressions()), ids=lambda value: str(value)[:40])
+def test_a_gauge_of_a_replicated_controller_is_counted_once(where: str, expression: str) -> None:
+    assert not counted_twice(expression), where
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "sum by (cluster_queue) (kueue_pending_workloads)",
+        "kueue_pending_workloads > 0",
+        'count(kueue_pending_workloads{status="active"})',
+        "sum(max_over_time(kueue_pending_workloads[5m]))",
+        "sum by (cluster_queue) (kueue_cluster_queue_resource_usage) / 8",
+        "rate(kueue_evicted_workloads_total[5m]) * on (cluster_queue) kueue_admitted_active_workloads",
+    ],
+)
+def test_a_gauge_that_is_counted_once_for_each_replica_is_found(expression: str) -> None:
+    assert counted_twice(expression)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        'sum by (cluster_queue) (kueue_pending_workloads{replica_role!="follower"})',
+        "max by (cluster_queue, status) (kueue_pending_workloads)",
+        "min by (name) (certmanager_certificate_expiration_timestamp_seconds) - time()",
+        "sum(increase(kueue_admitted_workloads_total[30m]))",
+        "sum by (node) (kube_node_status_allocatable)",
+    ],
+)
+def test_what_counts_once_is_accepted(expression: str) -> None:
+    assert not counted_twice(expression)

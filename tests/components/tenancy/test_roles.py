@@ -1,18 +1,23 @@
 """Members of teams get permissions on custom resources that an add-on installs, and on no others."""
 
 import re
+from ipaddress import ip_address, ip_network
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from components.addons.kubeflow_crds import KINDS
 from components.addons.kubeflow_crds import definition as training_crd
 from components.addons.mpi_operator import definition as mpi_crd
+from components.tenancy.network_policies import SERVERS, SERVES, Policies, network_policies
 from components.tenancy.roles import cluster_role_manifest, group, role_binding, roles_in_use
 from sandbox.kubernetes.helm.chart import Charts
 from slipway.charts.pull import pinned
-from spec.settings.teams import MemberRole
+from spec.settings.network import Network
+from spec.settings.teams import MemberRole, TeamNamespace
 from tests.components.tenancy.samples import platform
+from tests.support import settings
 
 Permission = tuple[str, str, str]
 
@@ -130,3 +135,124 @@ def test_a_role_names_only_kinds_that_an_add_on_installs(role: MemberRole, insta
     }
     assert granted
     assert granted - installed == set()
+
+
+PURPOSES = ("general", "training", "serving", "interactive")
+
+
+def policies(purpose: str = "training", **network: Any) -> Policies:
+    space = TeamNamespace.model_validate({"purpose": purpose})
+    return network_policies("vision", "vision", space, settings.network(**network))
+
+
+def allows(policies_by_name: Policies, direction: str, peer: dict[str, Any], port: int, protocol: str = "TCP") -> bool:
+    """Whether a pod without labels in the namespace can connect to a peer (kubernetes.io, "Network Policies")."""
+    side = "from" if direction == "ingress" else "to"
+    rules = [
+        rule
+        for policy in policies_by_name.values()
+        if policy["spec"]["podSelector"] == {}
+        for rule in policy["spec"].get(direction, [])
+    ]
+    return any(
+        ("ports" not in rule or any((each["protocol"], each["port"]) == (protocol, port) for each in rule["ports"]))
+        and any(_fits(each, peer) for each in rule[side])
+        for rule in rules
+    )
+
+
+def _fits(selector: dict[str, Any], peer: dict[str, Any]) -> bool:
+    if "ipBlock" in selector:
+        if "address" not in peer:
+            return False
+        address, block = ip_address(peer["address"]), selector["ipBlock"]
+        excepted = any(address in ip_network(each) for each in block.get("except", []))
+        return address in ip_network(block["cidr"]) and not excepted
+    wanted = selector["namespaceSelector"]["matchLabels"]
+    pods = selector.get("podSelector", {}).get("matchLabels", {})
+    return bool(wanted.items() <= peer.get("namespace", {}).items() and pods.items() <= peer.get("pod", {}).items())
+
+
+OWN = {"namespace": {"platform.slipway/team": "vision", "kubernetes.io/metadata.name": "vision-serving"}}
+OTHER = {"namespace": {"platform.slipway/team": "language", "kubernetes.io/metadata.name": "language"}}
+DNS = {"namespace": {"kubernetes.io/metadata.name": "kube-system"}, "pod": {"k8s-app": "kube-dns"}}
+PROMETHEUS = {"namespace": {"kubernetes.io/metadata.name": "monitoring"}}
+
+
+@pytest.mark.parametrize(
+    ("direction", "peer", "port", "protocol", "allowed"),
+    [
+        ("egress", OWN, 29500, "TCP", True),
+        ("ingress", OWN, 43210, "TCP", True),
+        ("egress", OTHER, 29500, "TCP", False),
+        ("ingress", OTHER, 443, "TCP", False),
+        ("egress", DNS, 53, "UDP", True),
+        ("egress", DNS, 53, "TCP", True),
+        ("egress", DNS, 9153, "TCP", False),
+        ("ingress", PROMETHEUS, 9400, "TCP", True),
+        ("egress", {"address": "172.20.0.1"}, 443, "TCP", True),
+        ("egress", {"address": "52.216.1.1"}, 443, "TCP", True),
+        ("egress", {"address": "52.216.1.1"}, 80, "TCP", False),
+        ("egress", {"address": "169.254.170.23"}, 80, "TCP", True),
+        ("egress", {"address": "169.254.169.254"}, 80, "TCP", False),
+        ("egress", {"address": "169.254.169.254"}, 443, "TCP", False),
+        ("egress", {"address": "100.64.3.3"}, 443, "TCP", False),
+        ("ingress", {"address": "10.16.0.9"}, 8080, "TCP", False),
+    ],
+)
+def test_allowed_connections(direction: str, peer: dict[str, Any], port: int, protocol: str, allowed: bool) -> None:
+    assert allows(policies(podCidr="100.64.0.0/16"), direction, peer, port, protocol) is allowed
+
+
+def test_the_default_denies_both_directions() -> None:
+    closed = policies()["default-deny"]["spec"]
+    assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+
+
+@pytest.mark.parametrize(("purpose", "serves"), [(each, each in SERVES) for each in PURPOSES])
+def test_load_balancers_reach_model_servers_only_in_serving_namespaces(purpose: str, serves: bool) -> None:
+    by_name = policies(purpose)
+    let_in = {*SERVERS, "serving-knative"} if serves else set()
+    assert {name for name in by_name if name.startswith("serving")} == let_in
+    for policy in (by_name[name] for name in SERVERS if serves):
+        assert policy["spec"]["podSelector"]
+        (rule,) = policy["spec"]["ingress"]
+        assert rule["from"] == [{"ipBlock": {"cidr": "10.16.0.0/16"}}]
+        assert 22 not in [port["port"] for port in rule["ports"]]
+
+
+@pytest.mark.parametrize(
+    ("pod", "reached"),
+    [
+        ({"platform.slipway/serving": "true"}, True),
+        ({"serving.kserve.io/inferenceservice": "chat"}, True),
+        ({"serving.kserve.io/inferencegraph": "chat-split"}, True),
+        ({"app.kubernetes.io/part-of": "kserve"}, False),
+        ({"platform.slipway/job": "train"}, False),
+    ],
+)
+def test_serving_pods_are_selected_by_their_labels(pod: dict[str, str], reached: bool) -> None:
+    assert any(_selects(policies("serving")[name]["spec"]["podSelector"], pod) for name in SERVERS) is reached
+
+
+def test_a_knative_service_is_reachable_only_through_knative() -> None:
+    spec = policies("serving")["serving-knative"]["spec"]
+    assert _selects(spec["podSelector"], {"serving.knative.dev/revision": "chat-00001"})
+    assert not _selects(spec["podSelector"], {"platform.slipway/job": "train"})
+    (rule,) = spec["ingress"]
+    names = {each["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] for each in rule["from"]}
+    assert names == {"knative-serving", "kourier-system"}
+    assert [each["port"] for each in rule["ports"]] == [8012, 8013, 9090]
+
+
+def _selects(selector: dict[str, Any], pod: dict[str, str]) -> bool:
+    """Whether a pod selector matches labels; `Exists` is the only operator in use."""
+    expressions = selector.get("matchExpressions", [])
+    assert {each["operator"] for each in expressions} <= {"Exists"}
+    return selector.get("matchLabels", {}).items() <= pod.items() and all(each["key"] in pod for each in expressions)
+
+
+def test_without_a_pod_cidr_only_link_local_addresses_are_excluded() -> None:
+    network: Network = settings.network()
+    assert network.pod_cidr is None
+    assert allows(policies(), "egress", {"address": "100.64.3.3"}, 443)

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from components.workloads import WorkloadRefused
 from spec.jobs import LONGEST
+from tests.components.workloads import test_ray
 from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, record, settings, target
 from tests.components.workloads.test_crds import wrong
+from tests.components.workloads.test_refusals import REFUSED
 
 KINDS = {
     "autoscaled-serving": {"Deployment", "Service", "PodDisruptionBudget", "PodMonitor", "ScaledObject"},
@@ -62,3 +65,21 @@ def test_distributed_training_uses_all_gpus_and_efa_and_writes_to_lustre() -> No
     assert job["spec"]["activeDeadlineSeconds"] <= LONGEST
     claims = {each["persistentVolumeClaim"]["claimName"] for each in pod["volumes"] if "persistentVolumeClaim" in each}
     assert "checkpoints" in claims
+
+
+# The guide quotes the real error messages.
+
+
+_SECTION = (ROOT / "docs/guides/workloads.md").read_text(encoding="utf-8").partition("## Classic mistakes")[2]
+MISTAKES = dict(re.findall(r"^\| (?!Mistake|-)(.+?) \| (.+) \|$", _SECTION.partition("\n## ")[0], re.MULTILINE))
+
+
+def test_it_lists_at_least_24_mistakes() -> None:
+    assert len(MISTAKES) >= 24
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_it_quotes_the_real_message(mistake: str) -> None:
+    with pytest.raises(WorkloadRefused) as refused:
+        {**test_ray.REFUSED, **REFUSED}[mistake][0]()
+    assert MISTAKES[mistake] in map(str, refused.value.problems)

@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 from botocore.awsrequest import AWSResponse
 
+from sandbox.aws import rules, validators
+from sandbox.aws.checked import DOCUMENTATION, Limit, limits, summary
 from sandbox.aws.client import DEFAULT_ACCOUNT, FAULT, Aws, AwsError, Clients, World, session
 from sandbox.aws.moto.server import _Raw
+from sandbox.aws.types import OPERATIONS, security_groups
+from sandbox.aws.types.security_groups import Atom
 from sandbox.rpc.errors import ProviderError
 
 
@@ -131,3 +135,77 @@ def test_default_tags_may_be_json_or_a_map(clients: Clients, default_tags: Any) 
 @pytest.mark.parametrize(("region", "partition"), [("us-west-2", "aws"), ("cn-north-1", "aws-cn")])
 def test_the_partition_is_the_regions(clients: Clients, region: str, partition: str) -> None:
     assert session(World(clients), {"region": region}).partition == partition
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Limit]:
+    return list(limits())
+
+
+def test_every_type_is_listed_with_its_rules(found: list[Limit]) -> None:
+    assert {one.type for one in found} == set(OPERATIONS)
+    said = [one for one in found if one.source == DOCUMENTATION]
+    rows = sum(len(each) for token in OPERATIONS for each in validators.paths(token).values())
+    assert sum(1 for one in found if one.source) == sum(len(one.types) for one in rules.ALL) + len(said) + rows
+    assert rows > 250
+    assert len(said) > 100
+    deletion = [one.limits for one in said if (one.type, one.input) == ("aws:kms/key:Key", "deletionWindowInDays")]
+    assert deletion == ["the provider's documentation: 'must be between `7` and `30`, inclusive'"]
+    assert all(one.limits for one in found if not one.mapped), "what is not mapped has a reason"
+
+
+@pytest.mark.parametrize(
+    ("type_token", "name", "parameter", "words"),
+    [
+        ("aws:iam/role:Role", "name", "create_role.RoleName", r"required, 1 to 64 characters, matches [\w+=,.@-]+"),
+        ("aws:iam/role:Role", "maxSessionDuration", "create_role.MaxSessionDuration", "3600 to 43200"),
+        ("aws:eks/cluster:Cluster", "vpcConfig.subnetIds", "create_cluster.resourcesVpcConfig.subnetIds", ""),
+        ("aws:eks/nodeGroup:NodeGroup", "labels", "create_nodegroup.labels",
+         "key 1 to 63 characters, value 1 to 63 characters"),
+        ("aws:ec2/launchTemplate:LaunchTemplate", "instanceType",
+         "create_launch_template.LaunchTemplateData.InstanceType", ""),
+        ("aws:eks/nodeGroup:NodeGroup", "taints.effect", "create_nodegroup.taints.effect",
+         "one of NO_SCHEDULE, NO_EXECUTE, PREFER_NO_SCHEDULE"),
+        ("aws:s3/bucket:Bucket", "region", "", "an argument of the AWS provider; AWS has no such parameter"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_an_input(found: list[Limit], type_token: str, name: str, parameter: str, words: str) -> None:
+    one = next(one for one in found if (one.type, one.input) == (type_token, name) and not one.source)
+    assert (one.parameter, one.limits) == (parameter, words)
+
+
+def test_a_type_is_found_by_a_part_of_its_token(found: list[Limit]) -> None:
+    assert {one.type for one in limits("NODEgroup")} == {"aws:eks/nodeGroup:NodeGroup"}
+    assert list(limits("nothing like it")) == []
+    some = [one for one in found if one.type == "aws:cloudwatch/logGroup:LogGroup"]
+    assert summary(some) == (
+        "1 types, 9 inputs: 6 are members of AWS's models, 4 of them with limits; 3 are not mapped; "
+        "5 rules and statements of the provider"
+    )
+
+
+HTTPS = {"protocol": "tcp", "fromPort": 443, "toPort": 443, "cidrBlocks": ["10.0.0.0/8"]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "atoms"),
+    [
+        (HTTPS, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
+        ({**HTTPS, "protocol": "6"}, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
+        ({"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}, {Atom("-1", None, None, "group", "sg-1")}),
+        ({"protocol": "all", "prefixListIds": ["pl-1"]}, {Atom("-1", None, None, "list", "pl-1")}),
+        (
+            {**HTTPS, "ipv6CidrBlocks": ["::/0"], "description": "d"},
+            {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8", "d"), Atom("tcp", 443, 443, "cidr6", "::/0", "d")},
+        ),
+    ],
+)
+def test_a_rule_is_split_into_atoms(rule: dict[str, Any], atoms: set[Atom]) -> None:
+    assert security_groups.from_rules([rule], "sg-1") == atoms
+    assert security_groups.from_permissions([atom.permission() for atom in atoms]) == atoms
+
+
+def test_live_rules_are_grouped_by_ports() -> None:
+    atoms = security_groups.from_rules([{**HTTPS, "cidrBlocks": ["10.0.0.0/8", "11.0.0.0/8"], "self": True}], "sg-1")
+    (rule,) = security_groups.to_rules(atoms, "sg-1")
+    assert rule == {**HTTPS, "cidrBlocks": ["10.0.0.0/8", "11.0.0.0/8"], "self": True}

@@ -1,8 +1,11 @@
 """Inputs of a manifest: names, normal form, drift, and which changes replace."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.values import normalized as normalized_release
@@ -18,8 +21,10 @@ from sandbox.kubernetes.inputs import (
     normalized,
 )
 from sandbox.kubernetes.manifests import forces_new
-from sandbox.kubernetes.targets import Settings
+from sandbox.kubernetes.targets import UNKNOWN_KUBECONFIG, Settings, read_settings
+from sandbox.kubernetes.validation import PLACEHOLDER, blamed, complains_of_unknown, with_placeholders, without
 from sandbox.rpc import diff
+from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 
@@ -284,3 +289,113 @@ def test_contents_are_replaced_unless_the_provider_allows_updates(
     kind: str, settings: Settings, more: dict[str, Any], expected: bool
 ) -> None:
     assert forces_new(("data", "key"), inputs("v1", kind, **more), settings) is expected
+
+
+DOCUMENT: dict[str, Any] = {
+    "current-context": "a",
+    "clusters": [
+        {"name": "one", "cluster": {"server": "https://127.0.0.1:1/"}},
+        {"name": "two", "cluster": {"server": "https://127.0.0.1:2"}},
+    ],
+    "contexts": [
+        {"name": "a", "context": {"cluster": "one", "user": "u", "namespace": "team"}},
+        {"name": "b", "context": {"cluster": "two", "user": "u"}},
+    ],
+    "users": [{"name": "u", "user": {"exec": {"command": "aws", "args": ["eks", "get-token"]}}}],
+}
+
+
+@pytest.mark.parametrize("text", [json.dumps(DOCUMENT), yaml.safe_dump(DOCUMENT)])
+def test_a_kubeconfig_may_be_json_or_yaml(text: str) -> None:
+    settings = read_settings({"kubeconfig": text})
+    assert (settings.server, settings.namespace, settings.ambient) == ("https://127.0.0.1:1", "team", False)
+
+
+def test_a_kubeconfig_may_be_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text(json.dumps(DOCUMENT))
+    assert read_settings({"kubeconfig": str(path)}).server == "https://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(("key", "value"), [("context", "b"), ("cluster", "two")])
+def test_context_and_cluster_can_be_chosen(key: str, value: str) -> None:
+    assert read_settings({"kubeconfig": json.dumps(DOCUMENT), key: value}).server == "https://127.0.0.1:2"
+
+
+def test_the_providers_namespace_precedes_that_of_the_context() -> None:
+    assert read_settings({"kubeconfig": json.dumps(DOCUMENT), "namespace": "mine"}).namespace == "mine"
+
+
+def test_an_unknown_kubeconfig_names_no_server_and_is_not_the_sandboxs_own() -> None:
+    settings = read_settings({"kubeconfig": UNKNOWN_KUBECONFIG})
+    assert (settings.server, settings.ambient) == ("", False)
+
+
+def test_without_a_kubeconfig_the_sandboxs_own_is_used() -> None:
+    assert read_settings({}).ambient
+
+
+def test_flags_may_be_booleans_or_strings() -> None:
+    config = {"enablePatchForce": "true", "upsertExistingObjects": True, "enableSecretMutable": "false"}
+    settings = read_settings(config)
+    assert (settings.patch_force, settings.upsert, settings.secret_mutable) == (True, True, False)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"kubeconfig": "/no/such/file"}, "neither the contents of a kubeconfig nor the path"),
+        ({"kubeconfig": "a: [\n"}, "not valid YAML or JSON"),
+        ({"kubeconfig": "- a\n- b\n"}, "a map with clusters"),
+        ({"kubeconfig": json.dumps(DOCUMENT), "context": "c"}, "no context 'c'; it has: a, b"),
+        ({"kubeconfig": json.dumps(DOCUMENT), "cluster": "three"}, "no cluster 'three' with a server"),
+        ({"renderYamlToDirectory": "out"}, "does not support renderYamlToDirectory"),
+    ],
+)
+def test_invalid_arguments_are_refused(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProviderError, match=message):
+        read_settings(config)
+
+
+OBJECT: dict[str, Any] = {
+    "metadata": {"name": "x", "annotations": {"a.b/role": f"arn:{UNKNOWN}:role"}},
+    "spec": {"replicas": UNKNOWN, "ports": [{"port": 80}, {"port": UNKNOWN}]},
+}
+PLACES = (("metadata", "annotations", "a.b/role"), ("spec", "replicas"), ("spec", "ports", 1, "port"))
+
+
+def test_every_unknown_is_replaced_by_a_placeholder() -> None:
+    obj, places = with_placeholders(OBJECT)
+    assert places == PLACES
+    assert obj["metadata"]["annotations"]["a.b/role"] == f"arn:{PLACEHOLDER}:role"
+    assert OBJECT["spec"]["replicas"] == UNKNOWN
+
+
+def test_an_object_without_unknowns_is_unchanged() -> None:
+    known = {"a": 1}
+    assert with_placeholders(known) == (known, ())
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (".spec.replicas: expected numeric (int or float), got string", (PLACES[1],)),
+        ('.spec.ports[name="x"].port: expected numeric', (PLACES[2],)),
+        ("spec.ports[1].port: Invalid value", (PLACES[2],)),
+        (".spec.replicasMax: expected numeric", ()),
+        (".spec.foo: field not declared in schema", ()),
+    ],
+)
+def test_a_message_is_attributed_to_its_unknown(message: str, expected: tuple[Any, ...]) -> None:
+    assert blamed(message, PLACES) == expected
+
+
+def test_a_message_that_quotes_the_placeholder_is_about_an_unknown() -> None:
+    assert complains_of_unknown(f'Invalid value: "{PLACEHOLDER}"', ())
+    assert not complains_of_unknown("Required value", ())
+
+
+def test_paths_are_removed_without_moving_the_others() -> None:
+    obj = {"list": ["a", "b", "c", "d"], "map": {"x": 1, "y": 2}}
+    assert without(obj, [("list", 1), ("list", 3), ("map", "x")]) == {"list": ["a", "c"], "map": {"y": 2}}
+    assert obj["list"] == ["a", "b", "c", "d"]

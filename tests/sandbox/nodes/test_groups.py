@@ -97,9 +97,11 @@ def test_the_zone_of_a_subnet_is_found_in_any_account_and_region(aws: Aws) -> No
 
 def test_the_auto_scaling_group_of_a_node_group_is_found(aws: Aws) -> None:
     role = f"arn:aws:iam::{aws.account}:role/r"
-    aws.call("eks", "create_cluster", name="of-facts", roleArn=role, resourcesVpcConfig={})
+    vpc = aws.call("ec2", "create_vpc", CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = aws.call("ec2", "create_subnet", VpcId=vpc, CidrBlock="10.0.1.0/24")["Subnet"]["SubnetId"]
+    aws.call("eks", "create_cluster", name="of-facts", roleArn=role, resourcesVpcConfig={"subnetIds": [subnet]})
     named = {"clusterName": "of-facts", "nodegroupName": "system"}
-    made = aws.call("eks", "create_nodegroup", **named, subnets=["s-1"], nodeRole=role)
+    made = aws.call("eks", "create_nodegroup", **named, subnets=[subnet], nodeRole=role)
     assert MotoFacts().asg_of("of-facts", "system") == made["nodegroup"]["resources"]["autoScalingGroups"][0]["name"]
     assert MotoFacts().asg_of("of-facts", "none") is None
     assert MotoFacts().asg_of("none", "system") is None

@@ -116,6 +116,7 @@ def answers(platform: Platform) -> dict[str, Answer]:
         "sts.GetCallerIdentity": {"Account": account, "Arn": f"arn:aws:sts::{account}:{DEPLOYER}"},
         "ec2.DescribeRegions": {"Regions": [{"RegionName": region, "OptInStatus": "opt-in-not-required"}]},
         "iam.GetRole": role,
+        "iam.ListAttachedRolePolicies": {"AttachedPolicies": [{"PolicyName": "slipway-deployer"}]},
         "service-quotas.GetServiceQuota": {"Quota": {"Value": 5000.0}},
         "eks.DescribeCluster": no_such_cluster,
         "ec2.DescribeAddresses": {"Addresses": []},

@@ -52,6 +52,13 @@ def test_a_ready_account_has_no_finding_and_every_check_says_what_it_saw() -> No
     assert [name for name in operations if not name.startswith(("Get", "Describe", "Head", "List"))] == []
 
 
+def test_a_policy_that_allows_everything_is_named() -> None:
+    attached = {"AttachedPolicies": [{"PolicyName": "slipway-deployer"}, {"PolicyName": "AdministratorAccess"}]}
+    (finding,) = lacking(ask({"iam.ListAttachedRolePolicies": attached}))
+    assert (finding.level, finding.what) == (Level.NOTE, "own policies")
+    assert "has AdministratorAccess" in finding.state
+
+
 def offered_without(zone: str, kind: str) -> Answer:
     def answer(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         places = [

@@ -15,7 +15,7 @@ from spec.errors import EXIT_PROTECTED, EXIT_REFUSED
 from tests.sandbox.test_shims import executable
 from tests.slipway.engine import states
 from tests.slipway.engine.fake import FakePulumi, exported, resource
-from tests.slipway.engine.test_locks import dead_pid, write_lock
+from tests.slipway.engine.test_process import dead_pid, write_lock
 
 pytestmark = pytest.mark.usefixtures("user")
 

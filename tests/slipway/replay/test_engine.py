@@ -12,7 +12,7 @@ import pytest
 from sandbox.toolchain import locate
 from slipway.replay import engine
 from spec.errors import SlipwayError
-from tests.slipway.replay.inputs import GPU, document, job, manifest, pool, queue
+from tests.slipway.replay.inputs import FAIR, GPU, document, job, manifest, pool, queue
 
 PRIORITIES = [manifest("WorkloadPriorityClass", name, value=value) for name, value in (("low", 1), ("high", 2))]
 
@@ -157,6 +157,15 @@ def test_taints_and_selectors_choose_the_pool(binary: Path) -> None:
     other = pool(name="b-other", labels={"tier": "other"})
     events = replay(binary, document([job("a", 0, 60)], pools=[tainted, other]))
     assert only(events, "node", state="launched")["pool"] == "b-other"
+
+
+def test_the_back_off_of_jobs_whose_nodes_come_late_is_the_same_each_time(binary: Path) -> None:
+    ready = {"waitForPodsReady": {"timeout": "100s", "requeuingStrategy": {"backoffBaseSeconds": 60}}}
+    late = document([job("a", 0, 60)], configuration={**FAIR, **ready})
+    events, again = replay(binary, late), replay(binary, late)
+    assert only(events, "evicted", t=100)["reason"] == "PodsReadyTimeout"
+    assert times(events, "finished", "a")
+    assert events[:-1] == again[:-1]
 
 
 def test_two_replays_of_one_input_write_the_same_bytes(binary: Path) -> None:

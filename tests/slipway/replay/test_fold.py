@@ -132,6 +132,7 @@ SAYS = [
     ),
     ("placement", "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.", "no node that the scheduler accepts"),
     ("node", "all available instance types exceed limits for nodepool (NodePool=h100)", "pool that is at its limit"),
+    ("node", "waits for node h100-0001", "a node that is starting: waits for node h100-0001"),
     ("node", "", ""),
     ("elsewhere", "x", ""),
 ]

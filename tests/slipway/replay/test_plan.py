@@ -120,6 +120,14 @@ def test_the_jobs_of_a_trace_keep_team_class_and_time() -> None:
     assert found.notes == ("1 job refused: the stack has no GPU with the memory of B200, 179 GiB",)
 
 
+def test_a_job_with_a_mig_instance_tolerates_the_taint_of_gpu_nodes() -> None:
+    trace = "job,team,submitted,duration,gpus\na,vision,0,9,0.25\n"
+    (one,) = planned(trace, "prod").document["jobs"]
+    (pods,) = one["podSets"]
+    assert "nvidia.com/mig-2g.20gb" in pods["requests"]
+    assert {"key": GPU, "operator": "Exists"} in pods["tolerations"]
+
+
 def test_namespaces_follow_the_class() -> None:
     trace = "job,team,class,submitted,duration,gpus\na,vision,inference,0,9,1\nb,vision,training,0,9,1\n"
     found = planned(trace, "prod")

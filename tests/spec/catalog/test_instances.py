@@ -2,13 +2,16 @@ import json
 import os
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
+from typing import Any, get_args
 
+import botocore.session
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.catalog import document, gpus, instances, regions
+from spec.catalog import amis, document, gpus, instances, mig, regions
 from spec.catalog.instances import ALL, InstanceType
 from tests.support import generated
 
@@ -187,3 +190,64 @@ def test_interfaces_agree_with_karpenters_table_for_every_type() -> None:
             row["network_mbps"],
         ), name
         assert kind.usd_per_hour == row["usd_per_hour"], name
+
+
+def test_each_model_is_on_some_instance_type_and_each_gpu_has_a_model() -> None:
+    on_instances = {kind.gpu_name for kind in instances.ALL.values() if kind.gpu_name}
+
+    assert on_instances == set(gpus.GPUS)
+
+
+def test_the_two_variants_of_the_a100_differ_by_memory() -> None:
+    assert gpus.by_ec2("A100", 40960).name == "A100-40GB"
+    assert gpus.by_ec2("A100", 81920).name == "A100-80GB"
+    assert {gpus.get("A100-40GB").accelerator, gpus.get("A100-80GB").accelerator} == {"nvidia-a100"}
+
+
+def test_mig_is_for_data_centre_gpus_and_reboots_the_a100_only() -> None:
+    modes = {model.name: model.mig for model in gpus.GPUS.values()}
+
+    assert {name for name, mode in modes.items() if mode == "reboot"} == {"A100-40GB", "A100-80GB"}
+    assert {name for name, mode in modes.items() if mode == "none"} == {"T4", "A10G", "L4", "L40S"}
+    assert {model.name for model in gpus.GPUS.values() if model.mig_capable} == set(mig.PROFILES)
+
+
+def test_pci_ids_belong_to_one_model_of_nvidia() -> None:
+    ids = [pci for model in gpus.GPUS.values() for pci in model.pci_ids]
+
+    assert len(ids) == len(set(ids))
+    assert all(pci.endswith("10DE") for pci in ids)
+
+
+def test_an_unknown_gpu_is_refused() -> None:
+    with pytest.raises(KeyError, match=r"no GPU 'V100': it has .*A100-40GB"):
+        gpus.get("V100")
+    with pytest.raises(KeyError, match="99 MiB"):
+        gpus.by_ec2("A100", 99)
+
+
+@pytest.mark.parametrize(("os", "gpu", "arch"), list(product(get_args(amis.Os), (False, True), get_args(amis.Arch))))
+def test_ami_types_are_in_the_enumeration_of_the_eks_api(os: amis.Os, gpu: bool, arch: amis.Arch) -> None:
+    enumeration: Any = botocore.session.get_session().get_service_model("eks").shape_for("AMITypes")
+
+    name = amis.ami_type(os, gpu=gpu, arch=arch)
+    assert name in enumeration.enum
+    assert ("NVIDIA" in name) == gpu
+    assert ("ARM" in name) == (arch == "arm64")
+
+
+def test_karpenter_aliases_are_pinned_or_the_latest() -> None:
+    assert amis.karpenter_alias("al2023") == "al2023@latest"
+    assert amis.karpenter_alias("al2023", "v20261101") == "al2023@v20261101"
+    assert amis.karpenter_alias("bottlerocket", "v1.64.0") == "bottlerocket@v1.64.0"
+
+
+def test_release_parameters_name_version_variant_and_architecture() -> None:
+    assert (
+        amis.release_parameter("al2023", "1.35", gpu=True)
+        == "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/recommended/release_version"
+    )
+    assert (
+        amis.release_parameter("bottlerocket", "1.35", gpu=True, arch="arm64")
+        == "/aws/service/bottlerocket/aws-k8s-1.35-nvidia/arm64/latest/image_version"
+    )

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from spec.settings.admission import Action, Admission
 from spec.settings.problems import Problem
-from tests.spec.settings.stack import changed, problems
+from tests.spec.settings.stack import changed, loaded, problems, team_with_gpus
 
 
 def addon_problems(**addons: Any) -> list[Problem]:
@@ -156,3 +157,48 @@ def test_no_team_can_take_the_address_of_another_teams_model(
         "teams.vision": team, "teams.prod": {**team, "namespaces": namespaces},
     }  # fmt: skip
     assert [(one.path, one.rule) for one in problems(changed(changes))] == [("teams.prod", rule) for rule in rules]
+
+
+# Shares of a pool whose instance types are wrong: the mistake is reported once, at the pool.
+
+
+def test_a_share_of_a_pool_that_mixes_types_with_and_without_gpus_is_no_second_mistake() -> None:
+    mixed = {"preset": "a100", "instanceTypes": ["p4d.24xlarge", "m7i.xlarge"], "localNvme": "none"}
+    found = problems(changed({"addons.kueue": {}, "pools.mixed": mixed, "teams.vision": team_with_gpus(1, "mixed")}))
+    assert [problem.path for problem in found if problem.path.startswith("teams.")] == []
+    (problem,) = (problem for problem in found if "the same GPU" in problem.rule)
+    assert problem.path == "pools.mixed.instanceTypes"
+
+
+# Settings of admission: the action of each rule, and invalid settings.
+
+
+def test_every_rule_denies_unless_the_stack_says_otherwise() -> None:
+    settings = loaded({"admission": {"imageTag": "warn"}}).platform.admission
+    assert settings.of("image-tag") is Action.WARN
+    assert settings.of("gpu-pool") is Action.DENY
+
+
+@pytest.mark.parametrize(
+    ("admission", "path", "fix"),
+    [
+        ({"imageTag": "refuse"}, "admission.imageTag", "deny"),
+        ({"imageTags": "deny"}, "admission.imageTags", "imageTag"),
+        ({"maxReplicas": 0}, "admission.maxReplicas", "1"),
+        ({"teams": {"vison": {}}}, "admission.teams.vison", "no team"),
+    ],
+)
+def test_an_invalid_setting_is_refused_with_a_fix(admission: dict[str, object], path: str, fix: str) -> None:
+    (problem,) = problems(changed({"admission": admission}))
+    assert problem.path == path
+    assert fix in problem.fix, problem
+
+
+def test_every_rule_denies_by_default() -> None:
+    actions = {name for name, field in Admission.model_fields.items() if field.annotation is Action}
+    assert {getattr(Admission(), name) for name in actions} == {Action.DENY}
+
+
+def test_an_action_of_a_team_is_for_a_rule() -> None:
+    found = problems(changed({"admission": {"teams": {"vision": {"jobBound": "warn"}}}}))
+    assert "Write it like jobBounds." in [one.fix for one in found if one.path == "admission.teams.vision.jobBound"]

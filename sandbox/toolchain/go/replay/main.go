@@ -2,6 +2,8 @@
 //
 // One JSON document on stdin (input.go), one event a line on stdout (output.go), progress on stderr. The clock of
 // everything below is that of a testing/synctest bubble: it jumps to the next event once all goroutines wait.
+//
+//go:debug randautoseed=0
 package main
 
 import (

@@ -1,0 +1,187 @@
+"""`slipway sandbox run -- COMMAND`: any command in the sandbox's environment, in any directory, without a stack file.
+
+For Pulumi, whatever the project: the CLI gets a copy of the stack's file, because it would write its own key for
+secrets into the file, and could not decrypt those of the user's backend. The sandbox gets the stack if it lacks it.
+"""
+
+import argparse
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from sandbox import IN_SANDBOX_SHELL
+from sandbox.notes import load_notes
+from slipway.cli import coverage, offline
+from slipway.cli.offline import Sandbox
+from slipway.cli.output import say
+from slipway.cli.pods import read_pods
+from slipway.cli.summary import pods
+from slipway.engine import process, shim, state
+from slipway.engine.invocation import Invocation, sandbox_environment
+from slipway.engine.project import is_ours
+from slipway.engine.stacks import stack_file, write_if_changed
+from spec.errors import EXIT_REFUSED, SlipwayError
+
+DEFAULT_REGION: Final = "us-east-1"
+FOLDER: Final = "projects"
+"""Folder of the sandbox's home with the copies of other projects' stack files."""
+REGION: Final = "aws:region"
+SECRET: Final = "slipway-sandbox"  # noqa: S105 - in the place of one
+_KEYS: Final = ("encryptionsalt", "encryptedkey", "secretsprovider")
+_CHANGES: Final = frozenset({"up", "update", "refresh", "import"})
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; its own exit code. Raises SlipwayError if it can't be started."""
+    words = list(options.extra)
+    if not words:
+        msg = "name the command after `--`: `slipway sandbox run -- pulumi up`"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    sandbox = offline.for_run(say)
+    environment = variables(sandbox, os.environ, options.account, options.region)
+    executable = shutil.which(words[0], path=environment["PATH"])
+    if executable is None:
+        msg = f"{words[0]} is neither on PATH nor among the sandbox's tools ({sandbox.home / 'bin'})"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    project = nearest(Path.cwd()) if Path(words[0]).name == "pulumi" else None
+    if project is None or not shim.concerns(words[1:]):
+        return process.run(Invocation((executable, *words[1:]), environment, Path.cwd()))
+    return _pulumi(Path(executable), words[1:], environment, project, sandbox)
+
+
+def variables(sandbox: Sandbox, user: Mapping[str, str], account: str | None, region: str | None) -> dict[str, str]:
+    """The environment of a command: the user's without what leads to an account or a backend, and the sandbox's."""
+    # Here, because it imports botocore, which few commands need.
+    from sandbox.aws.client import credentials  # noqa: PLC0415
+
+    chosen = region or user.get("AWS_REGION") or user.get("AWS_DEFAULT_REGION") or DEFAULT_REGION
+    found = sandbox_environment(user, sandbox.variables)
+    found |= {"AWS_REGION": chosen, "AWS_DEFAULT_REGION": chosen, IN_SANDBOX_SHELL: "1"}
+    if account:
+        found |= credentials(found["AWS_ENDPOINT_URL"], account, chosen)
+    return found
+
+
+# Pulumi projects.
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A Pulumi project: its folder, its name, and where its stack files are."""
+
+    root: Path
+    name: str
+    stacks: Path
+    config: Mapping[str, Any]
+    """Settings of all its stacks."""
+
+
+def nearest(start: Path) -> Foreign | None:
+    """The project that contains a directory, as the CLI finds it; None if there is none, or if it is Slipway's own."""
+    for directory in (start.resolve(), *start.resolve().parents):
+        file = next((path for name in ("Pulumi.yaml", "Pulumi.yml") if (path := directory / name).is_file()), None)
+        if file is not None:
+            document = _mapping(file)
+            own = is_ours(file) and (directory / "stacks").is_dir()
+            stacks = directory / str(document.get("stackConfigDir") or ".")
+            return None if own else Foreign(directory, str(document.get("name")), stacks, document.get("config") or {})
+    return None
+
+
+def copied(project: Foreign, stack: str, home: Path, region: str) -> tuple[Path, list[str]]:
+    """The sandbox's copy of a stack's file, which may be missing, in a folder that the CLI takes for the project; and
+    the settings that are secrets of the user's backend, in whose place it has a text. The copy keeps its own key.
+
+    Raises:
+        SlipwayError: The file can't be read.
+    """
+    folder = home / FOLDER / project.name
+    folder.mkdir(parents=True, exist_ok=True)
+    write_if_changed(folder / "Pulumi.yaml", yaml.safe_dump({"name": project.name, "runtime": "python"}))
+    copy = stack_file(folder, stack)
+    document = {key: value for key, value in _mapping(stack_file(project.stacks, stack)).items() if key not in _KEYS}
+    secrets: list[str] = []
+    # Where nothing names a region, the real provider takes it from the environment of the CLI.
+    settings = {REGION: region} if REGION not in project.config else {}
+    document["config"] = settings | _without_secrets(document.get("config") or {}, "", secrets)
+    document |= {key: value for key, value in _mapping(copy).items() if key in _KEYS}
+    write_if_changed(copy, yaml.safe_dump(document, sort_keys=False))
+    return copy, secrets
+
+
+def _without_secrets(value: Any, path: str, found: list[str]) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"secure"}:
+            found.append(path)
+            return SECRET
+        return {
+            key: _without_secrets(each, f"{path}.{key}" if path else str(key), found) for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [_without_secrets(each, f"{path}[{index}]", found) for index, each in enumerate(value)]
+    return value
+
+
+def _mapping(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        msg = f"{path} can't be read: {' '.join(str(error).split())}"
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        msg = f"{path} is no YAML mapping"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return document
+
+
+def _pulumi(
+    pulumi: Path, words: Sequence[str], environment: Mapping[str, str], project: Foreign, sandbox: Sandbox
+) -> int:
+    def capture(*arguments: str) -> str:
+        return process.capture(Invocation((str(pulumi), *arguments, "--non-interactive"), environment, project.root))
+
+    stack = shim.named_stack(words, environment) or _selected(capture)
+    if stack is None:
+        msg = "name the stack with `--stack NAME`: it is created in the sandbox, where no stack is selected yet"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    copy, secrets = copied(project, stack, sandbox.home, environment["AWS_REGION"])
+    if secrets:
+        say(f"{', '.join(secrets)}: secrets of your backend, which the sandbox can't decrypt; here they are {SECRET!r}")
+    if not any((sandbox.home / "pulumi" / ".pulumi" / "stacks" / project.name).glob(f"{stack}.json*")):
+        # Beside the copy, into which the CLI writes its key for secrets.
+        capture("stack", "init", "--no-select", "--stack", stack, "--cwd", str(copy.parent))
+        capture("stack", "select", "--stack", stack)
+    line = (str(pulumi), *words, "--config-file", str(copy))
+    code = process.run(Invocation(line, environment, Path.cwd()))
+    if code == 0 and next((word for word in words if not word.startswith("-")), "") in _CHANGES:
+        print(summary(state.parse(capture("stack", "export", "--stack", stack)), sandbox))
+    return code
+
+
+def _selected(capture: Any) -> str | None:
+    try:
+        return str(capture("stack", "--show-name")).strip() or None
+    except SlipwayError:
+        return None
+
+
+def summary(found: state.StackState, sandbox: Sandbox) -> str:
+    """What was emulated, what was only recorded, and which pods run, of each cluster of the stack."""
+    lines = [coverage.in_short(found, sandbox.in_moto, load_notes(sandbox.home), sandbox.charts)]
+    for cluster in (str(one.outputs["name"]) for one in found.existing if one.type == "aws:eks/cluster:Cluster"):
+        running = read_pods(sandbox.kubeconfig, cluster)
+        if running is not None:
+            lines += [
+                f"Cluster {cluster}: `slipway sandbox run -- kubectl --context {cluster} get pods -A`",
+                pods(running),
+            ]
+    return "\n" + "\n".join(lines)

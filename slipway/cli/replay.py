@@ -1,0 +1,129 @@
+"""`slipway replay STACK --trace FILE`: the jobs of a trace on a stack, in virtual time."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, Final
+
+from slipway.cli import replay_summary
+from slipway.cli.check import checked
+from slipway.cli.output import Progress, say
+from slipway.engine.project import find
+from slipway.render.program import record_platform
+from slipway.replay import engine, generate, jobs, plan, readers, result
+from slipway.replay.fold import Fold
+from slipway.replay.generate import Shape
+from slipway.replay.jobs import Trace
+from slipway.replay.page import page
+from slipway.replay.places import places
+from slipway.replay.result import Result
+from slipway.report.make import PAGE, prepare
+from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED, SlipwayError
+from spec.settings import Platform
+
+JSON: Final = "replay.json"
+TRACE: Final = "trace.csv"
+_EVERY: Final = 2.0
+"""Seconds between two messages of progress."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Replay, print the summary, and write page, result and trace to `--out`; 130 if the user interrupted it."""
+    _refuse(options)
+    progress = Progress()
+    other = result.read(options.against) if options.against else None
+    if options.out is not None:
+        prepare(options.out)
+    platform = checked(find(Path.cwd()), options.stack).platform
+    trace = _trace(options, platform)
+    if options.write_trace is not None:
+        options.write_trace.write_text(jobs.write(trace.jobs), encoding="utf-8", newline="")
+        say(f"{len(trace.jobs):,} jobs written to {options.write_trace}")
+        return 0
+    progress(f"{len(trace.jobs):,} jobs; evaluating the program of stack {options.stack}")
+    planned = plan.make(trace, platform, record_platform(platform, stack=options.stack), _choices(options))
+    source = str(options.trace.name) if options.trace else "the generator"
+    fold = Fold(planned, stack=options.stack, source=source, form=trace.format)
+    interrupted = _follow(engine.run(planned.document, say=_seldom(progress)), fold)
+    if interrupted:
+        say("slipway: interrupted; this is what is known so far")
+    found = fold.result()
+    _write(found, other, trace, options.out)
+    print(found.text() if options.json else replay_summary.text(found, other))
+    return EXIT_INTERRUPTED if interrupted else 0
+
+
+def _refuse(options: argparse.Namespace) -> None:
+    """Options that don't go together."""
+    if options.format and not options.trace:
+        msg = "--format is of a --trace: a generated trace has none"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    resampled = options.load is not None or options.generate
+    if not resampled and (options.seed is not None or options.jobs is not None or options.days is not None):
+        msg = "--seed, --jobs and --days are of a generated trace: add --load, or --generate"
+        raise SlipwayError(msg, EXIT_REFUSED)
+
+
+def _trace(options: argparse.Namespace, platform: Platform) -> Trace:
+    """The trace of the file, as it is or resampled, or a generated one."""
+    trace = readers.read(options.trace, options.format) if options.trace else None
+    if trace is not None and options.load is None:
+        return trace
+    shape = Shape(
+        seed=1 if options.seed is None else options.seed,
+        load=1.0 if options.load is None else options.load,
+        jobs=10_000 if options.jobs is None else options.jobs,
+        days=7 if options.days is None else options.days,
+    )
+    every = generate.ceilings(places(platform), lambda team, pool: platform.teams[team].shares[pool].nominal_quota)
+    return generate.resample(trace or generate.synthetic(shape), every, shape)
+
+
+def _choices(options: argparse.Namespace) -> plan.Options:
+    types = dict(options.gpu_type or ())
+    return plan.Options(
+        until=options.until,
+        max_wall_seconds=options.max_minutes * 60,
+        gpu_types=types,
+        launch_seconds=options.launch_seconds,
+    )
+
+
+def _seldom(progress: Progress) -> Callable[[str], None]:
+    """Progress, but not each second."""
+    shown = time.monotonic()
+
+    def report(text: str) -> None:
+        nonlocal shown
+        if time.monotonic() - shown >= _EVERY:
+            shown = time.monotonic()
+            progress(text)
+
+    return report
+
+
+def _follow(events: Generator[dict[str, Any]], fold: Fold) -> bool:
+    """Fold the events as they come; whether the user interrupted them, after which the engine sums up."""
+    interrupted = False
+    while True:
+        try:
+            event = next(events)
+        except StopIteration:
+            return interrupted
+        try:
+            fold.add(event)
+            interrupted = event["kind"] == "summary" and event.get("reason") == "signal"
+        except KeyboardInterrupt:
+            # The engine is asked for its summary, as if the interrupt had come while an event was awaited.
+            fold.add(events.throw(KeyboardInterrupt()))
+
+
+def _write(found: Result, other: Result | None, trace: Trace, out: Path | None) -> None:
+    if out is None:
+        return
+    for name, text in ((PAGE, page(found, other)), (JSON, found.text()), (TRACE, jobs.write(trace.jobs))):
+        (out / name).write_text(text, encoding="utf-8", newline="\n")
+    say(f"wrote {out / PAGE} (the page), {out / JSON} (for --against) and {out / TRACE} (the jobs)")

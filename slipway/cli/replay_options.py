@@ -1,0 +1,63 @@
+"""The arguments of `slipway replay`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from slipway.cli.grammar import (
+    JSON,
+    STACK,
+    Command,
+    Group,
+    between,
+    choice,
+    folder,
+    number,
+    option,
+    pair,
+    repeated,
+    share,
+    switch,
+)
+
+TRACES: Final = ("csv", "openb", "slurm", "kubernetes", "prometheus")
+"""Formats that `slipway.replay.readers` reads; a copy, because every command of Slipway reads it."""
+REPLAY: Final = Command(
+    name="replay",
+    summary="replay a cluster's job history, or a generated one, on a stack in virtual time",
+    run="slipway.cli.replay:run",
+    epilog="""\
+  slipway replay prod --trace jobs.json --out out/replay
+  slipway replay prod --generate --load 1.3 --seed 7
+  slipway replay prod --trace openb_pod_list_default.csv --load 1 --seed 3
+  slipway replay prod --trace out/replay/trace.csv --against out/replay/replay.json
+
+docs/guides/replay.md has the formats, what decides, and what is a model.
+""",
+    arguments=(
+        STACK,
+        Group((
+            folder("--trace", "the jobs: CSV, openb, sacct, kubectl's or Prometheus' JSON", "FILE"),
+            switch("--generate", "generate the jobs"),
+        ), required=True),
+        choice("--format", TRACES, "format of the trace (default: by its content)"),
+        Group(
+            (
+                option("--load", "SHARE", "GPU time asked for, of what the pools can have (1)", type=share),
+                number("--seed", "N", "seed; another one gives other jobs (1)"),
+                option("--jobs", "N", "number of jobs (10000)", type=between(1, 200_000)),
+                option("--days", "N", "days in which they are submitted (7)", type=between(1, 366)),
+            ),
+            "generated traces",
+            "with --generate, or to resample a trace to a load",
+        ),
+        repeated("--gpu-type", "FROM=TO", "a GPU type of the trace, and that of the stack; repeatable", type=pair),
+        option("--launch-seconds", "N", "seconds that a node takes to start (default: by pool)", type=between(0, 3600)),
+        option("--until", "SECONDS", "end after that much virtual time", type=between(1, 400 * 86_400)),
+        option("--max-minutes", "N", "end after that much real time (10)", type=between(1, 1440), default=10),
+        folder("--out", "write the page, the result as JSON, and the jobs as CSV to this folder"),
+        folder("--against", "show another replay beside this one", "replay.json"),
+        folder("--write-trace", "only write the jobs as CSV", "FILE"),
+        JSON,
+    ),
+)  # fmt: skip
