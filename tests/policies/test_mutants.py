@@ -24,7 +24,7 @@ from tests.policies.support import checks, findings_in
 MODULE_LIST = [module for modules in MODULES.values() for module in modules]
 
 FLAGS = __future__.annotations.compiler_flag
-"""A part of a module is compiled without the import at its top: its annotations name what only a type checker imports."""
+"""A part of a module is compiled without the import at its top, and annotations name what type checkers import."""
 
 EQUIVALENT: Mapping[str, str] = {}
 """Equivalent mutants, by name, with the reason."""
