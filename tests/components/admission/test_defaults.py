@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -48,8 +49,17 @@ def create(client: KubeClient, manifest: Object, namespace: str = "filled") -> O
 
 
 @pytest.fixture(scope="module")
-def client(plane: ControlPlane) -> KubeClient:
+def client(plane: ControlPlane) -> Iterator[KubeClient]:
     plane.pool.create(CLUSTER, "1.36")
+    try:
+        yield filling(plane)
+    finally:
+        # A program without a kubeconfig means the newest cluster.
+        plane.pool.delete(CLUSTER)
+
+
+def filling(plane: ControlPlane) -> KubeClient:
+    """The client of the cluster, once it fills in defaults."""
     client = plane.targets.of_cluster(CLUSTER)
     assert client is not None
     define(client, [definition(kind) for kind in CUSTOM])
