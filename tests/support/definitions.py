@@ -3,11 +3,14 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from sandbox.kubernetes import crds, waiting
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref, without_descriptions
+from sandbox.kubernetes.waiting import until
+from tests.support.patience import SECONDS
 
 DIGEST: Final = "tests.slipway/digest"
 """Annotation of a CRD with the SHA-256 of what was installed."""
@@ -27,7 +30,16 @@ def define(client: KubeClient, definitions: Iterable[Mapping[str, Any]]) -> None
                 waiting.delete(client, Ref.of(one))
         elif present is not None:
             waiting.delete(client, Ref.of(each))
+            # Discovery lists a kind for a moment longer: what is installed meanwhile would seem to be served.
+            until(partial(_is_unlisted, client, each), SECONDS, f"{Ref.of(each)} is deleted, and still listed")
     crds.install_all(client, wanted, "test")
+
+
+def _is_unlisted(client: KubeClient, crd: Object) -> bool | None:
+    spec = crd["spec"]
+    client.discovery.forget(spec["group"])
+    served = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]
+    return None if any(crds.is_served(client, Ref(one, spec["names"]["kind"], "")) for one in served) else True
 
 
 def _with_digest(crd: Object) -> Object:
