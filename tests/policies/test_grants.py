@@ -7,7 +7,9 @@ import pytest
 from policies.checks import grants as table
 from policies.checks.grants import READS, SYSTEM, Grant, harmless
 from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.waiting import until
 from tests.sandbox.plane import CLUSTER, start_plane
+from tests.support.patience import SECONDS
 
 USER = "reader"
 ALL = (
@@ -114,6 +116,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
             "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": USER},
             "subjects": [{"apiGroup": api, "kind": "User", "name": USER}],
         }, "test")  # fmt: skip
+        # The authorizer reads roles and bindings a moment after they are stored.
+        last = Grant("get", "", "/metrics")
+        until(lambda: all(allowed(plane.client, one) for one in (*ALL, last)) or None, SECONDS, "no permissions")
         yield plane.client
     finally:
         plane.supervisor.stop_all()

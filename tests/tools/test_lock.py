@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tools import lock
 
@@ -49,9 +50,13 @@ def test_the_locked_versions_meet_pyproject(python: str) -> None:
     for line in lock.requirements(LOCK):
         locked = Requirement(line.split(" --hash")[0])
         if locked.marker is None or locked.marker.evaluate(environment):
-            assert locked.name not in pinned, f"{locked.name} is pinned twice for Python {python}"
-            pinned[locked.name] = str(locked.specifier).removeprefix("==")
-    wrong = [str(wanted) for wanted in dependencies() if not wanted.specifier.contains(pinned[wanted.name.lower()])]
+            assert canonicalize_name(locked.name) not in pinned, f"{locked.name} is pinned twice for Python {python}"
+            pinned[canonicalize_name(locked.name)] = str(locked.specifier).removeprefix("==")
+    wrong = [
+        str(wanted)
+        for wanted in dependencies()
+        if not wanted.specifier.contains(pinned[canonicalize_name(wanted.name)])
+    ]
     assert wrong == [], "run `make lock`"
 
 

@@ -73,7 +73,7 @@ def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _strings(inner, f"{path}.{key}" if path else str(key))
+            yield from _strings(inner, f"{path}.{key}" if path else str(key) or "''")
     elif isinstance(value, list | tuple):
         for position, inner in enumerate(value):
             yield from _strings(inner, f"{path}.{position}")
