@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
 from slipway.cli import cluster, offline
 from slipway.cli.check import checked
 from slipway.cli.output import Progress
@@ -23,6 +23,7 @@ from slipway.trial.run import Run
 from slipway.trial.scenario import FOLDER, Scenario, read
 from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.jobs import KUEUE_API
 from spec.settings import Platform
 
 
@@ -63,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
     platform = checked(project, options.stack).platform
     home = offline.require_running().home
     client = cluster.of_sandbox(platform)
+    _require_queues(client, platform, options.stack)
     done: list[Rehearsed] = []
     say = Progress()
     for at, scenario in enumerate(scenarios, 1):
@@ -92,6 +94,20 @@ def _scenarios(paths: Sequence[Path], project: Project, stack: str) -> list[Scen
         msg = f"{project.root / FOLDER} has no scenario of stack {stack}: name a file"
         raise SlipwayError(msg, EXIT_REFUSED)
     return chosen
+
+
+def _require_queues(client: KubeClient, platform: Platform, stack: str) -> None:
+    """Raises SlipwayError if the stack has Kueue, and came up without its chart: no job would be admitted."""
+    if platform.addons.kueue is None:
+        return
+    try:
+        client.discovery.find(KUEUE_API, "LocalQueue")
+    except NoSuchKindError as error:
+        msg = (
+            f"Kueue does not run in the sandbox, because stack {stack} came up without charts, so no job starts: "
+            f"`SLIPWAY_CHARTS=DIR slipway up {stack} --sandbox`, with a folder of `slipway charts pull --dir DIR`"
+        )
+        raise SlipwayError(msg) from error
 
 
 def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: Path, say: Progress) -> Rehearsed:

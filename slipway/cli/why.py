@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -169,34 +170,14 @@ def _of_file(objects: Sequence[Object], place: Place, given: str | None) -> list
         namespace = given or _namespace(one) or place.namespace or "default"
         target = _target(place, namespace)
         missing = [] if target or not place.platform else [_NO_TEAM.format(namespace=namespace)]
+        ask = partial(manifests.answer, one, target=target, rules=rules, others=objects, platform=place.platform)
         try:
-            dry_run = DryRun(client, namespace) if client else None
-            answers.append(
-                manifests.answer(
-                    one,
-                    target=target,
-                    rules=rules,
-                    dry_run=dry_run,
-                    others=objects,
-                    unread=[*unread, *missing],
-                    platform=place.platform,
-                )
-            )
+            answers.append(ask(dry_run=DryRun(client, namespace) if client else None, unread=[*unread, *missing]))
         except UnreachableError as error:
             if place.platform is None:
                 raise
             client, unread = None, [str(error)]
-            answers.append(
-                manifests.answer(
-                    one,
-                    target=target,
-                    rules=rules,
-                    dry_run=None,
-                    others=objects,
-                    unread=unread,
-                    platform=place.platform,
-                )
-            )
+            answers.append(ask(dry_run=None, unread=unread))
         except ApiError as error:
             msg = f"the cluster can't be asked: {error}"
             raise SlipwayError(msg) from error

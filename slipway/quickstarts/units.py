@@ -1,9 +1,9 @@
 """The pools of a team, what a pod requests there, and what a quickstart costs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, Final
+from decimal import Decimal
+from typing import Final
 
 from components.workloads import Resources, Target, WorkloadManifests
 from slipway.quickstarts.request import Attempt
@@ -11,7 +11,7 @@ from spec.catalog.prices import HOURS_PER_MONTH
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import allocatable
 from spec.pricing.model import Line
-from spec.pricing.pods import StartedNode, started
+from spec.pricing.pods import HOUR, StartedNode, deadline, hours, started, usd
 from spec.quantities import CPU, format_mebibytes, parse, quantity, to_mebibytes
 from spec.settings import Platform
 from spec.settings.capacity import Market
@@ -141,9 +141,6 @@ def _written(cpu: int, memory: int) -> tuple[str, str]:
 # What a quickstart starts and what that costs, as lines for its reader. Prices are those of the catalog alone.
 
 
-HOUR: Final = 3600
-
-
 def lines(attempt: Attempt, manifests: WorkloadManifests) -> Iterator[str]:
     """What a workload starts, its price an hour and a month, and the most that it may cost."""
     node = attempt.node
@@ -157,43 +154,18 @@ def lines(attempt: Attempt, manifests: WorkloadManifests) -> Iterator[str]:
         yield "Price: unknown, the catalog has none for it."
         return
     hourly = attempt.nodes * node.price.usual
-    month = f"{_usd(hourly * HOURS_PER_MONTH, 0)} USD a month if left on ({HOURS_PER_MONTH} h)"
-    yield f"Price: {_usd(hourly)} USD an hour{_range(node.price, attempt.nodes)}, {month}."
+    month = f"{usd(hourly * HOURS_PER_MONTH, 0)} USD a month if left on ({HOURS_PER_MONTH} h)"
+    yield f"Price: {usd(hourly)} USD an hour{_range(node.price, attempt.nodes)}, {month}."
     what = "Spot discount" if node.market is Market.SPOT else "Price"
     yield f"{what} of {node.price.source.day}. A node is billed whole, whatever part of it is used."
-    seconds = deadline(manifests)
+    seconds = deadline(*(one.manifest for one in manifests.values()))
     if seconds is None:
         yield "It runs until you delete it."
     else:
         idle = f", and an empty node {node.idle_seconds // 60} min later" if node.idle_seconds else ""
         most = hourly * (seconds + node.idle_seconds) / HOUR
-        yield f"It ends by itself after {_hours(seconds)} at most{idle}: {_usd(most)} USD."
-
-
-def deadline(manifests: WorkloadManifests) -> int | None:
-    """The longest deadline in the objects, seconds; None without one."""
-    return max((each for one in manifests.values() for each in _deadlines(one.manifest)), default=None)
-
-
-def _deadlines(value: Any) -> Iterator[int]:
-    if isinstance(value, Mapping):
-        for key, below in value.items():
-            if key == "activeDeadlineSeconds":
-                yield int(below)
-            else:
-                yield from _deadlines(below)
-    elif isinstance(value, list):
-        for below in value:
-            yield from _deadlines(below)
+        yield f"It ends by itself after {hours(seconds)} at most{idle}: {usd(most)} USD."
 
 
 def _range(price: Line, nodes: int) -> str:
-    return f" ({_usd(nodes * price.low)} to {_usd(nodes * price.high)})" if price.low != price.high else ""
-
-
-def _usd(amount: Decimal, places: int = 2) -> str:
-    return f"{amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,}"
-
-
-def _hours(seconds: int) -> str:
-    return f"{Decimal(seconds) / HOUR:.3g} h"
+    return f" ({usd(nodes * price.low)} to {usd(nodes * price.high)})" if price.low != price.high else ""

@@ -101,7 +101,6 @@ class Run:
     clock: Callable[[], float] = time.monotonic
     _created: list[Ref] = field(default_factory=list)
     _objects: dict[str, Life] = field(default_factory=dict)
-    _said: bool = False
 
     def run(self) -> list[Check]:
         """Every expectation of every object, that of the clean-up last.
@@ -141,14 +140,14 @@ class Run:
 
     def _watch(self) -> list[Check]:
         """Look again until each expectation is met, can't be met, or its time has passed."""
-        began, pending = self.clock(), list(self.trial.timeline)
+        began = self.clock()
+        pending = self._advance(list(self.trial.timeline), 0)
+        if not self.trial.steps:
+            refused = sum(bool(life.refusal) for life in self._objects.values())
+            self.say(f"{len(self._created)} objects created, {refused} refused")
         while True:
             elapsed = self.clock() - began
             pending = self._advance(pending, elapsed)
-            if not self.trial.steps and not self._said:
-                refused = sum(bool(life.refusal) for life in self._objects.values())
-                self.say(f"{len(self._created)} objects created, {refused} refused")
-                self._said = True
             spaces = {self._place(manifest) for manifest in self.trial.manifests.values()}
             read = {place: survey(self.client, place) for place in spaces}
             found = {name: self._look(name, read) for name in self.trial.manifests}

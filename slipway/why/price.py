@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, Final
+from decimal import Decimal
 
 from components.admission import kinds
 from components.workloads.checks.fit import need
@@ -14,11 +13,9 @@ from slipway.why import file
 from slipway.why.bundle import Object
 from slipway.why.podsets import PodSet, podsets
 from spec.catalog.prices import HOURS_PER_MONTH
-from spec.pricing.pods import StartedNode, nodes_for
+from spec.pricing.pods import HOUR, StartedNode, deadline, hours, nodes_for, usd
 from spec.settings import Platform
 from spec.settings.pools import Role
-
-_HOUR: Final = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,22 +39,22 @@ class Bound:
     @property
     def most(self) -> Decimal | None:
         """USD until its deadline and the end of its nodes; None without a deadline."""
-        return None if self.seconds is None else self.hourly * (self.seconds + self.idle_seconds) / _HOUR
+        return None if self.seconds is None else self.hourly * (self.seconds + self.idle_seconds) / HOUR
 
     @property
     def numbers(self) -> dict[str, str]:
         """Its amounts in USD, by name."""
-        most = {} if self.most is None else {"usdAtMost": _usd(self.most)}
-        return {"usdPerHour": _usd(self.hourly), **most}
+        most = {} if self.most is None else {"usdAtMost": usd(self.most)}
+        return {"usdPerHour": usd(self.hourly), **most}
 
     @property
     def text(self) -> str:
         """One sentence."""
-        hourly = f"{' and '.join(self.nodes)}: {_usd(self.hourly)} USD an hour (prices of {self.day})"
+        hourly = f"{' and '.join(self.nodes)}: {usd(self.hourly)} USD an hour (prices of {self.day})"
         if self.most is None or self.seconds is None:
-            return f"{hourly}, {_usd(self.hourly * HOURS_PER_MONTH, 0)} a month; it has no deadline"
+            return f"{hourly}, {usd(self.hourly * HOURS_PER_MONTH, 0)} a month; it has no deadline"
         idle = f" and {self.idle_seconds // 60} min of an empty node" if self.idle_seconds else ""
-        return f"{hourly}, at most {_usd(self.most)} USD for {Decimal(self.seconds) / _HOUR:.3g} h{idle}"
+        return f"{hourly}, at most {usd(self.most)} USD for {hours(self.seconds)}{idle}"
 
 
 def bound(manifest: Object, target: Target, platform: Platform) -> Bound | None:
@@ -100,28 +97,12 @@ def _candidates(
 def _longest(manifest: Object) -> int | None:
     """The deadline, times the attempts of kinds that count it for each attempt (`components.admission.jobs`)."""
     spec = manifest.get("spec") or {}
-    deadline = max(_deadlines(spec), default=None)
-    if deadline is None:
+    longest = deadline(spec)
+    if longest is None:
         return None
     attempts = 1
     if manifest.get("kind") == kinds.RAY_JOB.kind:
         attempts += int(spec.get("backoffLimit") or 0)
     elif manifest.get("kind") == kinds.JOB_SET.kind:
         attempts += int((spec.get("failurePolicy") or {}).get("maxRestarts") or 0)
-    return deadline * attempts
-
-
-def _deadlines(value: Any) -> Iterator[int]:
-    if isinstance(value, Mapping):
-        for key, below in value.items():
-            if key == "activeDeadlineSeconds" and isinstance(below, int):
-                yield below
-            else:
-                yield from _deadlines(below)
-    elif isinstance(value, list):
-        for below in value:
-            yield from _deadlines(below)
-
-
-def _usd(amount: Decimal, places: int = 2) -> str:
-    return f"{amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,}"
+    return longest * attempts

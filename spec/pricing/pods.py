@@ -1,9 +1,9 @@
-"""The nodes that a pool starts for pods: their type, their number and their price."""
+"""The nodes that a pool starts for pods: their type, their number, their price, and how long they may run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Final
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Final
 
 from spec.catalog import prices
 from spec.pools.allocatable import Allocatable, allocatable
@@ -91,9 +91,42 @@ def nodes_for(spec: PoolSpec, platform: Platform, wanted: Mapping[str, Decimal],
 
 def _fitting(room: Allocatable, wanted: Mapping[str, Decimal], cpu_millis: int, memory_mib: int) -> int:
     """Pods that fit on one empty node; they are small enough for at least one."""
-    has = {**{name: Decimal(count) for name, count in room.devices.items()}}
+    has = {name: Decimal(count) for name, count in room.devices.items()}
     asked = {name: amount for name, amount in wanted.items() if name in has and amount}
     limits = [int(has[name] // amount) for name, amount in asked.items()]
     limits += [room.cpu_millis // cpu_millis] if cpu_millis else []
     limits += [room.memory_mib // memory_mib] if memory_mib else []
     return min(limits, default=1)
+
+
+# How long pods run, and the amounts as text.
+
+
+HOUR: Final = 3600
+
+
+def deadline(*manifests: Mapping[str, Any]) -> int | None:
+    """The longest `activeDeadlineSeconds` anywhere in the objects, seconds; None without one."""
+    return max((each for one in manifests for each in _deadlines(one)), default=None)
+
+
+def _deadlines(value: Any) -> Iterator[int]:
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            if key == "activeDeadlineSeconds" and isinstance(below, int):
+                yield below
+            else:
+                yield from _deadlines(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _deadlines(below)
+
+
+def usd(amount: Decimal, places: int = 2) -> str:
+    """`1,234.50`."""
+    return f"{amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,}"
+
+
+def hours(seconds: int) -> str:
+    """`1.5 h`."""
+    return f"{Decimal(seconds) / HOUR:.3g} h"

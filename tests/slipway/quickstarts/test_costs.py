@@ -10,9 +10,9 @@ import pytest
 from components.workloads import Target
 from slipway.quickstarts import QUICKSTARTS, Chosen, Request, choose
 from slipway.quickstarts.request import LIFETIME
-from slipway.quickstarts.units import deadline, lines, units
+from slipway.quickstarts.units import lines, units
 from spec.catalog import prices
-from spec.pricing.pods import started
+from spec.pricing.pods import deadline, started
 from spec.settings import Platform
 from tests.slipway.quickstarts.test_choose import MODELS, STACKS, platform, request
 
@@ -92,7 +92,7 @@ def test_a_spot_price_has_its_range_and_date() -> None:
 def test_a_job_costs_at_most_its_deadline_times_its_nodes(name: str, nodes: int, hours: int) -> None:
     one, price = chosen("dev", "language", name, "h100"), prices.HERE.instance("p5.4xlarge")
     assert price is not None
-    assert deadline(one.manifests) == hours * 3600
+    assert deadline(*(each.manifest for each in one.manifests.values())) == hours * 3600
     assert one.costs[0].startswith(f"Starts {nodes} node{'s' * (nodes > 1)} p5.4xlarge ")
     assert f"{price.usd * nodes:.2f} USD an hour" in one.costs[1]
     most = price.usd * nodes * (hours + Decimal("0.25"))
@@ -131,7 +131,7 @@ def test_a_server_ends_by_itself_unless_it_is_kept(stack: str, name: str) -> Non
         (job,) = (each.manifest for each in choose(name, one).manifests.values() if each.manifest["kind"] == "Job")
         assert job["spec"]["activeDeadlineSeconds"] == LIFETIME
         short = choose(name, replace(one, seconds=5400))
-        assert deadline(short.manifests) == 5400
+        assert deadline(*(each.manifest for each in short.manifests.values())) == 5400
         assert "after 1.5 h at most" in short.costs[3]
         kept = choose(name, replace(one, seconds=None))
         assert [each.manifest["kind"] for each in kept.manifests.values()] == ["InferenceService"]

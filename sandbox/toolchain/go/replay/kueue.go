@@ -32,7 +32,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 )
 
-// One scheduling cycle. The method is not exported; the empty stub.s lets the compiler accept the declaration.
+// One scheduling cycle. The method is not exported; the empty linkname.s lets the compiler accept the declaration.
 //
 //go:linkname schedule sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).schedule
 func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
