@@ -510,7 +510,7 @@ _SANDBOX: Final = Command(
         Command(
             name="run",
             summary="run a command in the sandbox, in any directory: `slipway sandbox run -- pulumi up --stack dev`",
-            run="slipway.cli.anything:run",
+            run="slipway.cli.sandbox_run:run",
             usage="slipway sandbox run [--account ID] [--region REGION] -- COMMAND [ARGUMENT ...]",
             arguments=(
                 option("--account", "ID", "AWS account to act as (default: 123456789012)"),

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slipway.cli import anything
-from slipway.cli.anything import SECRET, copied, nearest
+from slipway.cli import sandbox_run
+from slipway.cli.sandbox_run import SECRET, copied, nearest
 from spec.errors import SlipwayError
 
 
@@ -76,4 +76,4 @@ def test_a_stack_file_that_is_no_mapping_is_refused(folder: Path, tmp_path: Path
 
 def test_the_command_has_to_be_named() -> None:
     with pytest.raises(SlipwayError, match="name the command after `--`"):
-        anything.run(Namespace(extra=()))
+        sandbox_run.run(Namespace(extra=()))
