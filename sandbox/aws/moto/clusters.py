@@ -102,6 +102,7 @@ class Operations(ContentOperations):
         cluster: Any = self.cluster()
         name: str = cluster.name
         backend, aws = self.eks_backend, self._aws()
+        logs = any(part["enabled"] for part in cluster.logging.get("clusterLogging") or ())
         if getattr(cluster, "deletion_protection", False):
             msg = f"cluster {cluster.name} has deletion protection: set deletionProtection to false first"
             raise InvalidRequestException(message=msg)
@@ -113,7 +114,7 @@ class Operations(ContentOperations):
             if backend.clusters.get(name) is cluster:
                 backend.delete_cluster(name)
                 delete_security_group(aws, name)
-                if any(part["enabled"] for part in cluster.logging.get("clusterLogging") or ()):
+                if logs:
                     _still_writing(aws.account, aws.region).add(naming.control_plane_logs(name))
 
         if clusters is None:
