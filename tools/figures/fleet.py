@@ -43,7 +43,8 @@ def starts(jobs: Sequence[Request], nodes: int, node: tuple[int, ...], until: fl
     """
     free = [node] * nodes
     running: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
-    found, now = [], 0.0
+    found: list[float] = []
+    now = 0.0
     for number, job in enumerate(jobs):
         now = max(now, job.submitted)
         _end(running, free, now)

@@ -120,13 +120,11 @@ def _static(
     jobs: list[Outcome] = []
     nodes: dict[str, int] = {}
     paid = Paid(gpu_hours=0.0, allocated=0.0, usd=0.0, node_hours=0.0)
+    target = percentile(sorted(one.waited(end) for one in shipped), 95)
     for place in planned.places:
-        target = sorted(one.waited(end) for one in shipped if one.pool == place.name)
-        if not target:
-            continue
         size, price = _node(place, platform)
         requests, outcomes = _requests(planned, place, size, end)
-        nodes[place.name] = count = smallest(requests, size, percentile(target, 95), end)
+        nodes[place.name] = count = smallest(requests, size, target, end)
         used = 0.0
         for one, request, start in zip(outcomes, requests, starts(requests, count, size, end), strict=True):
             one.started = start
