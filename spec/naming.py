@@ -32,6 +32,11 @@ def zone_letter(zone: str) -> str:
     return zone[-1]
 
 
+def control_plane_logs(cluster: str) -> str:
+    """The log group of EKS for a cluster, whose name nobody chooses."""
+    return f"/aws/eks/{cluster}/cluster"
+
+
 COMPUTED_TAGS: Final = frozenset({"environment", "owner", "cost-center", "managed-by", "name"})
 """Keys that Slipway sets itself, in lower case; a stack file's own tags may not repeat them."""
 

@@ -17,6 +17,7 @@ import pulumi_aws as aws
 from components.base.iam import account_administration, document, log_encryption, service_trust
 from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.cluster.access import AccessEntries, AccessEntriesArgs, kubeconfig
+from spec import naming
 from spec.catalog import regions
 from spec.settings import cluster as settings
 from spec.settings.environment import Account
@@ -79,7 +80,7 @@ class ControlPlane(pulumi.ComponentResource):
 
     @property
     def _log_group_name(self) -> str:
-        return f"/aws/eks/{self._args.cluster_name}/cluster"
+        return naming.control_plane_logs(self._args.cluster_name)
 
     def _arn(self, service: str, resource: str) -> str:
         return f"arn:{self._region.partition}:{service}:{self._region.name}:{self._args.account.id}:{resource}"

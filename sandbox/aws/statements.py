@@ -53,7 +53,9 @@ class Word(StrEnum):
     FORM = "form"
     """It is a text of a form of `forms`."""
     AT_MOST = "at-most"
-    """It is a number not greater than the other, if that is above 0: 0 is not sent, -1 leaves a size as it is."""
+    """It is a number not greater than the other, unless that is below 0: -1 leaves a size as it is."""
+    AT_MOST_IF_ON = "at-most-if-on"
+    """The same, unless the other is 0, which switches it off."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,8 @@ def _form(statement: Statement, name: str, own: Any, _given: _Given) -> str | No
 
 def _at_most(statement: Statement, name: str, own: Any, given: _Given) -> str | None:
     low, high = _number(own), _number(given(statement.names[0]))
-    if low is None or high is None or high <= 0 or low <= high:
+    off = statement.word is Word.AT_MOST_IF_ON and high == 0
+    if low is None or high is None or high < 0 or off or low <= high:
         return None
     return f"{name!r} must not be greater than {_named(statement.names)}, got {own} and {given(statement.names[0])}"
 
@@ -230,7 +233,7 @@ _PROBLEMS: Final[Mapping[Word, Callable[[Statement, str, Any, _Given], str | Non
     Word.CONFLICTS: _conflicts, Word.ONE: _one, Word.SOME: _some, Word.NEEDS: _needs, Word.NEEDS_ONE: _needs_one,
     Word.NEEDED: _needed, Word.ONLY: _only, Word.WITH: _with, Word.WITHOUT: _without, Word.VALUES: _values,
     Word.RANGE: _range, Word.LENGTH: _length, Word.ITEMS: _item_count, Word.UNIQUE: _unique, Word.PATTERN: _pattern,
-    Word.FORM: _form, Word.AT_MOST: _at_most,
+    Word.FORM: _form, Word.AT_MOST: _at_most, Word.AT_MOST_IF_ON: _at_most,
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from slipway.cli.grammar import (
     switch,
     time_to_live,
 )
-from slipway.cli.replay_options import REPLAY
+from slipway.cli.replay_options import REPLAY, STATEMENT
 
 OF_STACK: Final = option("--stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 STRICT: Final = switch("--strict", "treat warnings about the settings as errors")
@@ -581,6 +581,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, _PRICES, _REPORT, _FIT, REPLAY,
-    _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, STATEMENT, _PRICES, _REPORT,
+    _FIT, REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip

@@ -42,7 +42,7 @@ def _log_group(inputs: Inputs) -> str:
     name = str(inputs.get("name") or "")
     if not name.startswith("/aws/eks/"):
         return ""
-    return f"log group {name}, if EKS writes once more: then delete it before the next `up`, which can't create it"
+    return f"log group {name}, if EKS writes once more: until `destroy` is run again, `up` can't create it"
 
 
 TABLE: Final[Mapping[str, Remains]] = {

@@ -6,6 +6,8 @@
 - launch templates of Karpenter: `karpenter.k8s.aws/cluster` (the same page)
 - volumes: `kubernetes.io/cluster/NAME: owned` or `ebs.csi.aws.com/cluster-name` (aws-ebs-csi-driver, docs/tagging.md)
 - network interfaces: `cluster.k8s.amazonaws.com/name` (amazon-vpc-cni-k8s, README, `CLUSTER_NAME`)
+- the log group of the control plane has no tag: EKS's service-linked role makes it again, without retention, if the
+  control plane writes once more after its deletion (terraform-aws-modules/terraform-aws-eks#2763)
 
 Read 2026-11.
 
@@ -22,6 +24,7 @@ from typing import Any, Final
 
 import botocore.exceptions
 
+from spec import naming
 from spec.pools.keys import NODE_POOL
 
 Client = Callable[[str], Any]
@@ -68,7 +71,8 @@ INTERFACE: Final = "network interface"
 GROUP: Final = "security group"
 VOLUME: Final = "volume"
 TEMPLATE: Final = "launch template"
-ORDER: Final = (INSTANCE, BALANCER, CLASSIC, TARGETS, INTERFACE, GROUP, VOLUME, TEMPLATE)
+LOGS: Final = "log group"
+ORDER: Final = (INSTANCE, BALANCER, CLASSIC, TARGETS, INTERFACE, GROUP, VOLUME, TEMPLATE, LOGS)
 """The order of removal: users of a resource before the resource."""
 IN_THE_WAY: Final = frozenset({BALANCER, CLASSIC, TARGETS, INTERFACE, GROUP})
 """Kinds that keep a VPC from being deleted, and that hold no data."""
@@ -83,6 +87,7 @@ def find(search: Search) -> list[Leftover]:
         *_volumes(ec2, cluster, search.volumes),
         *_balancers(client("elbv2"), cluster),
         *_classic(client("elb"), cluster),
+        *_logs(client("logs"), cluster),
     ]
     return sorted(found, key=lambda each: (ORDER.index(each.kind), each.id))
 
@@ -99,6 +104,7 @@ def remove(client: Client, leftover: Leftover) -> None:
         GROUP: lambda: ec2.delete_security_group(GroupId=key),
         VOLUME: lambda: ec2.delete_volume(VolumeId=key),
         TEMPLATE: lambda: ec2.delete_launch_template(LaunchTemplateId=key),
+        LOGS: lambda: client("logs").delete_log_group(logGroupName=key),
     }
     calls[leftover.kind]()
 
@@ -165,6 +171,14 @@ def _classic(elb: Any, cluster: str) -> Iterator[Leftover]:
             tags = _tags(one)
             if _ours(tags, cluster):
                 yield Leftover(CLASSIC, one["LoadBalancerName"], tags.get("kubernetes.io/service-name", ""))
+
+
+def _logs(logs: Any, cluster: str) -> Iterator[Leftover]:
+    name = naming.control_plane_logs(cluster)
+    for one in _pages(logs, "describe_log_groups", "logGroups", logGroupNamePrefix=name):
+        # A program's own has a retention.
+        if one["logGroupName"] == name and "retentionInDays" not in one:
+            yield Leftover(LOGS, name, "made again by EKS")
 
 
 def _ours(tags: Mapping[str, str], cluster: str) -> bool:

@@ -24,6 +24,9 @@ FURTHER = {
     "logs:AssociateKmsKey": "an encrypted log group",
     "secretsmanager:CreateSecret": "RDS keeps the password of its database there",
     "secretsmanager:TagResource": "as above",
+    # Service Authorization Reference, "Actions, resources, and condition keys for Amazon EC2": dependent actions of
+    # CreateVpcEndpoint (read 2026-11).
+    "route53:AssociateVPCWithHostedZone": "an interface endpoint with private DNS",
     "s3:DeleteObjectVersion": "a bucket with forceDestroy is emptied of its versions",
 }
 
@@ -55,7 +58,7 @@ def test_what_services_ask_for_is_allowed(action: str) -> None:
 
 _SERVICES = {
     "account": "acm ce ec2 efs eks events fsx iam kms rds sns sqs ssm sts",
-    "teardown": "ec2 eks elb elbv2",
+    "teardown": "ec2 eks elb elbv2 logs",
 }
 _CALL = re.compile(r"\b(?:delete|describe|get|list|terminate)_[a-z_]+")
 

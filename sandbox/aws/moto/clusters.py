@@ -16,11 +16,14 @@ from moto.core.responses import ActionResult, EmptyResult
 from moto.eks import models, urls
 from moto.eks.exceptions import InvalidRequestException, ResourceNotFoundException
 from moto.eks.models import eks_backends
+from moto.logs import urls as logs_urls
+from moto.logs.responses import LogsResponse
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.moto import live
 from sandbox.aws.moto.eks import ROUTES, ContentOperations, contents
 from sandbox.aws.types import capacity
+from spec import naming
 from spec.catalog import kubernetes
 
 VPC_DEFAULTS: Final[Mapping[str, Any]] = {
@@ -41,6 +44,8 @@ def install() -> None:
         paths[route] = Operations.dispatch
     scaling: dict[str, Any] = autoscaling_urls.url_paths
     scaling.update(dict.fromkeys(scaling, ScalingOperations.dispatch))
+    logs: dict[str, Any] = logs_urls.url_paths
+    logs.update(dict.fromkeys(logs, LogOperations.dispatch))
 
 
 class Operations(ContentOperations):
@@ -97,6 +102,7 @@ class Operations(ContentOperations):
         cluster: Any = self.cluster()
         name: str = cluster.name
         backend, aws = self.eks_backend, self._aws()
+        logs = any(part["enabled"] for part in cluster.logging.get("clusterLogging") or ())
         if getattr(cluster, "deletion_protection", False):
             msg = f"cluster {cluster.name} has deletion protection: set deletionProtection to false first"
             raise InvalidRequestException(message=msg)
@@ -108,6 +114,8 @@ class Operations(ContentOperations):
             if backend.clusters.get(name) is cluster:
                 backend.delete_cluster(name)
                 delete_security_group(aws, name)
+                if logs:
+                    _still_writing(aws.account, aws.region).add(naming.control_plane_logs(name))
 
         if clusters is None:
             gone(None)
@@ -304,6 +312,31 @@ class ScalingOperations(AutoScalingResponse):
         groups = (group for cluster in clusters for group in cluster.nodegroups.values())
         resources: Iterator[Any] = (group.resources for group in groups)
         return {one["name"] for each in resources for one in each["autoScalingGroups"]}
+
+
+class LogOperations(LogsResponse):
+    """A control plane that ends writes once more, and its role makes the log group again if somebody deleted it.
+
+    Seen in CloudTrail by terraform-aws-modules/terraform-aws-eks#2763 (2023-10). There it happens now and then, here
+    after each deletion of a cluster with logs: a destroy that leaves the group shows it.
+    """
+
+    def delete_log_group(self) -> str:
+        answer = super().delete_log_group()
+        name, writing = self._get_param("logGroupName"), _still_writing(self.current_account, self.region)
+        if name in writing:
+            writing.remove(name)
+            self.logs_backend.create_log_group(name, {})
+        return answer
+
+
+def _still_writing(account: str, region: str) -> set[str]:
+    """Log groups of clusters that were deleted before their log group was."""
+    backend: Any = eks_backends[account][region]
+    if not hasattr(backend, "slipway_still_writing"):
+        backend.slipway_still_writing = set()
+    found: set[str] = backend.slipway_still_writing
+    return found
 
 
 def inputs_of(group: Any) -> dict[str, Any]:

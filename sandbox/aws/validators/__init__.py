@@ -31,7 +31,9 @@ from sandbox.aws.statements import Statement, Word
 from sandbox.aws.types import OPERATIONS
 from spec import strict_yaml
 
-_OF_NAMES: Final = frozenset({Word.CONFLICTS, Word.ONE, Word.SOME, Word.NEEDS, Word.NEEDS_ONE, Word.AT_MOST})
+_OF_NAMES: Final = frozenset(
+    {Word.CONFLICTS, Word.ONE, Word.SOME, Word.NEEDS, Word.NEEDS_ONE, Word.AT_MOST, Word.AT_MOST_IF_ON}
+)
 _OF_A_NAME: Final = frozenset({Word.NEEDED, Word.ONLY, Word.WITH, Word.WITHOUT})
 _NAMES: Final = "names.yaml"
 

@@ -92,6 +92,26 @@ def test_a_cluster_that_is_deleted_through_eks_takes_its_api_server_with_it(
     assert id not in clusters.running
 
 
+def test_the_log_group_of_a_deleted_cluster_comes_back_once(here: World) -> None:
+    """What makes the next `up` fail on AWS, unless something deletes it: terraform-aws-eks#2763."""
+    group, kind = "aws:cloudwatch/logGroup:LogGroup", here.lifecycle(CLUSTER)
+    made = {"enabledClusterLogTypes": ["audit"]}
+    for more, comes_back in ((made, True), ({"enabledClusterLogTypes": []}, False)):
+        inputs = cluster(here, **more)
+        logs = {"name": f"/aws/eks/{inputs['name']}/cluster", "retentionInDays": 7}
+        written, outputs = here.lifecycle(group).create(logs)
+        id, rest = kind.create(inputs)
+        kind.delete(id, rest)
+        here.lifecycle(group).delete(written, outputs)
+        found = here.aws.call("logs", "describe_log_groups", logGroupNamePrefix=written)["logGroups"]
+        assert [("retentionInDays" in one) for one in found] == ([False] if comes_back else [])
+        if comes_back:
+            with pytest.raises(AwsError, match="ResourceAlreadyExists"):
+                here.lifecycle(group).create(logs)
+        here.lifecycle(group).delete(written, outputs)
+        assert not here.aws.call("logs", "describe_log_groups", logGroupNamePrefix=written)["logGroups"]
+
+
 def test_an_api_server_knows_when_its_cluster_was_made(here: World, clusters: FakeClusters) -> None:
     inputs = cluster(here)
     id, outputs = here.lifecycle(CLUSTER).create(inputs)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from components.base.placement import sized, uncapped
+from spec.catalog.software import CHARTS
 from tests.slipway.charts.rendering import Objects, releases, rendered
 from tests.support import stacks
 
@@ -116,3 +117,11 @@ def test_a_single_replica_is_found(shared: Path) -> None:
     objects = rendered(shared / "charts-full", use, {"controller": {"replicas": 1}})
     assert objects is not None
     assert single(objects) == {"jobset-release-controller"}
+
+
+def test_teams_may_create_ray_cron_jobs_once_the_operator_runs_them(shared: Path) -> None:
+    objects = rendered(shared / "charts-full", releases("dev")["kuberay-operator"])
+    assert objects is not None
+    (operator,) = [each for each in objects if each["kind"] == "Deployment"]
+    given = " ".join(operator["spec"]["template"]["spec"]["containers"][0]["args"])
+    assert f"RayCronJob={str('raycronjobs' in CHARTS['kuberay-operator'].team_kinds['ray.io']).lower()}" in given

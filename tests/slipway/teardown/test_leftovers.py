@@ -140,6 +140,17 @@ def test_each_kind_is_found_by_its_tags_and_nothing_of_others(client: Client) ->
     assert {one.name for one in found if one.kind == leftovers.VOLUME} == {"vision/home-ada", "vision/home-bob"}
 
 
+def test_the_log_group_that_eks_made_again_is_removed_and_a_programs_own_stays(client: Client) -> None:
+    logs, name = client("logs"), f"/aws/eks/{CLUSTER}/cluster"
+    logs.create_log_group(logGroupName=name)
+    logs.create_log_group(logGroupName=f"{name}-of-mine")
+    assert sweep(Search(client, CLUSTER), lambda _: True, lambda _: None, sleep=lambda _: None) == []
+    assert [one["logGroupName"] for one in logs.describe_log_groups()["logGroups"]] == [f"{name}-of-mine"]
+    logs.create_log_group(logGroupName=name)
+    logs.put_retention_policy(logGroupName=name, retentionInDays=7)
+    assert find(Search(client, CLUSTER)) == []
+
+
 def test_the_group_that_eks_owns_is_not_a_leftover() -> None:
     class Ec2:
         def get_paginator(self, operation: str) -> Any:
