@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 import yaml
+from cryptography import x509
+from cryptography.x509.oid import NameOID
 
 from sandbox.cluster.pki import Pki, create_pki
 from sandbox.kubernetes.client import UnreachableError
@@ -92,8 +94,9 @@ class Whoami(BaseHTTPRequestHandler):
         """Answer any request."""
         connection = self.connection
         assert isinstance(connection, ssl.SSLSocket)
-        subject = dict(pair for names in (connection.getpeercert() or {})["subject"] for pair in names)
-        body = json.dumps({"gitVersion": f"{subject['commonName']} {self.headers['Authorization']}"}).encode()
+        certificate = x509.load_der_x509_certificate(connection.getpeercert(binary_form=True) or b"")
+        (name,) = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+        body = json.dumps({"gitVersion": f"{name.value!s} {self.headers['Authorization']}"}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
