@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -19,11 +19,11 @@ from slipway.replay import readers
 from spec.clock import today
 from tests.support.generated import FIGURES, ROOT, write_part
 from tools.figures.measure import Case, key, measure, stack
-from tools.figures.table import tables, text
+from tools.figures.table import tables, text, windows
 
 MEASURED: Final = Path(__file__).with_name("measured.json")
 PAGE: Final = ROOT / "docs" / "guides" / "replay.md"
-PART: Final = "figures"
+PARTS: Final = {"figures": text, "windows": windows}
 CHECK_SEEDS: Final = (1, 3, 5, 7, 9)
 """Seeds for the check alone (ADR 0133)."""
 
@@ -37,9 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.keep:
             others = [one for one in document["runs"] if key(one) != key(run)]
             document["runs"] = sorted((*others, run), key=key)
-            MEASURED.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    write_part(PAGE, PART, text(document), FIGURES)
+            write(document)
+    write(document)
     return 0
+
+
+def write(document: Mapping[str, Any]) -> None:
+    """Keep the document, and write the tables of the page anew."""
+    MEASURED.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    for name, part in PARTS.items():
+        write_part(PAGE, name, part(document), FIGURES)
 
 
 def _runs(options: argparse.Namespace) -> Iterator[dict[str, Any]]:

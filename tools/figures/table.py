@@ -106,6 +106,36 @@ def decided(document: Mapping[str, Any]) -> Iterator[str]:
     yield from sorted({line for one in document["runs"] for line in one["decided"]})
 
 
+WINDOW: Final[tuple[tuple[str, str, Callable[[float], str]], ...]] = (
+    ("jobs submitted", "submitted", _whole),
+    ("jobs started", "started", _whole),
+    ("mean wait", "meanWait", lambda value: f"{value:.1f} s"),
+    ("preemptions", "preemptions", _whole),
+    ("GPU hours", "gpuHours", lambda value: f"{value:.3f}"),
+    ("node hours", "nodeHours", lambda value: f"{value:.3f}"),
+    ("cost", "usd", _price),
+)
+
+
+def windows(document: Mapping[str, Any]) -> str:
+    """The table of the windows that the sandbox ran too, as Markdown: in each cell the sandbox, then the replay."""
+    every = document["windows"]
+    titles = [
+        f"{one['stack']}, seed {one['seed']}, {one['count']} jobs from {one['first']}, times / {one['factor']:g}"
+        for one in every
+    ]
+    rows = [
+        (label, [f"{show(one['sandbox'][key])}, {show(one['replay'][key])}" for one in every])
+        for label, key, show in WINDOW
+    ]
+    rows.append(("pairs admitted in the same order", [percent(one["sameOrder"]) for one in every]))
+    rows.append(("jobs that started in one of the two", [str(len(one["startedInOne"])) for one in every]))
+    rows.append(("length", [f"{one['seconds']:g} s" for one in every]))
+    rows.append(("measured on", [one["measured"] for one in every]))
+    head = [f"| sandbox, replay | {' | '.join(titles)} |", "|---|" + "---:|" * len(every)]
+    return "\n".join([*head, *(f"| {label} | {' | '.join(cells)} |" for label, cells in rows)])
+
+
 def text(document: Mapping[str, Any]) -> str:
     """The generated part of the page."""
     parts = "\n".join(f"- {line}" for line in decided(document))

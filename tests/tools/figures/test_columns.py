@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from spec.pools.keys import GPU
 from tests.slipway.replay import examples
 from tests.support.generated import FIGURES, check_part
 from tests.support.stacks import platform_of
-from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PART
+from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PARTS
 from tools.figures.outcome import Outcome, Paid, Watch, figures
 from tools.figures.plain import plain
-from tools.figures.table import tables, text
+from tools.figures.table import tables
 
 
 def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
@@ -97,9 +99,10 @@ def test_a_table_has_ranges_over_seeds_and_says_what_was_cut() -> None:
     assert "| nodes of the static fleet | a100 1 to 3 | | |" in said
 
 
-def test_the_page_has_the_measured_figures() -> None:
+@pytest.mark.parametrize("name", PARTS)
+def test_the_page_has_the_measured_figures(name: str) -> None:
     document = json.loads(MEASURED.read_text(encoding="utf-8"))
-    check_part(PAGE, PART, text(document), FIGURES)
+    check_part(PAGE, name, PARTS[name](document), FIGURES)
 
 
 def test_published_figures_are_of_the_seeds_for_the_check() -> None:
