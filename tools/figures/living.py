@@ -19,6 +19,8 @@ from spec.jobs import KUEUE_API
 POLL: Final = 0.5
 """Seconds between two looks at the cluster: what it says of a moment is later by that at most."""
 _IMAGE: Final = "registry.example.com/training:1.0.0"
+_CLAIM: Final = "checkpoints"
+"""The claim of a team's namespace that a pod on a Spot node must mount."""
 _JOB: Final = "batch.kubernetes.io/job-name"
 _LIMIT: Final = 86_400
 
@@ -56,6 +58,7 @@ def manifest(job: Mapping[str, Any]) -> dict[str, Any]:
         "name": "main",
         "image": _IMAGE,
         "resources": {"requests": pods["requests"], "limits": pods["requests"]},
+        "volumeMounts": [{"name": _CLAIM, "mountPath": f"/{_CLAIM}"}],
     }
     return {
         "apiVersion": "batch/v1",
@@ -82,6 +85,7 @@ def manifest(job: Mapping[str, Any]) -> dict[str, Any]:
                     "nodeSelector": pods["nodeSelector"],
                     "tolerations": pods["tolerations"],
                     "containers": [container],
+                    "volumes": [{"name": _CLAIM, "persistentVolumeClaim": {"claimName": _CLAIM}}],
                 },
             },
         },
