@@ -194,6 +194,12 @@ _POLICIES: Final = Command(
         STRICT,
     ),
 )  # fmt: skip
+_PACK: Final = Command(
+    name="pack",
+    summary="write a folder for `pulumi preview --policy-pack`, for a program of your own",
+    run="slipway.cli.pack:run",
+    arguments=(positional("folder", "DIR", "folder to write; its suppressions.yaml is kept", type=Path),),
+)
 _RENDER: Final = Command(
     name="render",
     summary="write every resource, manifest and Helm value as files",
@@ -575,6 +581,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, STATEMENT, _PRICES, _REPORT, _FIT,
-    REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, STATEMENT, _PRICES, _REPORT,
+    _FIT, REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip
