@@ -137,8 +137,7 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
         if inside and platform is not None:
             return Place(cluster.of_sandbox(platform), namespace, platform)
         if options.sandbox:
-            msg = "--sandbox needs --stack: the sandbox may have several clusters"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            return Place(cluster.only_in_sandbox(), namespace, None)
         known = cluster.contexts()
         wanted = [one for one in known if platform is None or one.cluster_name == platform.cluster_name]
         if wanted:

@@ -84,7 +84,7 @@ def test_helm_installs_a_controller_that_runs_until_it_is_scaled_to_zero(
     )
     scale(client, 1)
     applied(client, jobset("three"))
-    assert running(home) == {"jobset"}
+    until(lambda: running(home) == {"jobset"} or None, SECONDS, lambda: f"it does not run: {load(home)}")
     binary.run(helm, client, ["uninstall", "jobset", "--namespace", NAMESPACE, "--wait"])
     until(lambda: load(home) == () or None, SECONDS, "it still runs")
 
