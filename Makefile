@@ -142,6 +142,7 @@ generate: setup ## write every generated file anew: catalog, schema, pages, poli
 	$(BIN)/python -m tests.slipway.fit
 	$(BIN)/python -m tests.slipway.quickstarts
 	$(BIN)/python -m tools.site.pictures
+	$(BIN)/python -m tools.figures
 	$(BIN)/python -m tests.docs
 
 schema: setup ## write stacks/schema.json, docs/settings.md and the schemas of replays and scenarios anew from their models

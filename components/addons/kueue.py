@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import yaml
 
+from components.addons import multikueue
 from components.base.addon import AddOnContext, ChartAddOn
 from components.base.controllers import Controller
 from components.base.placement import keeps_one, uncapped
@@ -20,6 +21,7 @@ from spec.catalog.software import CHARTS, SOFTWARE
 from spec.pools import keys
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import Kueue as Settings
+from spec.settings.platform import Platform
 from spec.teams.labels import TEAM
 
 ALWAYS: Final = ("batch/job", "deployment", "pod", "statefulset")
@@ -144,6 +146,12 @@ class Kueue(ChartAddOn[Settings]):
     name = "kueue"
     software = CHARTS["kueue"]
     controllers = (Controller(account="kueue-controller-manager", changes=(*FRAMEWORKS, "Pod")),)
+
+    def boundaries(self, platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+        """On a worker: what its manager may do."""
+        if self.settings.multi_kueue != "worker":
+            return {}
+        return multikueue.access(frameworks(platform.addons))
 
     def values(self, context: AddOnContext) -> dict[str, Any]:
         """Values of the chart that differ from its defaults."""

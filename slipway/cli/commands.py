@@ -22,7 +22,7 @@ from slipway.cli.grammar import (
     switch,
     time_to_live,
 )
-from slipway.cli.replay_options import REPLAY
+from slipway.cli.replay_options import REPLAY, STATEMENT
 
 OF_STACK: Final = option("--stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 STRICT: Final = switch("--strict", "treat warnings about the settings as errors")
@@ -194,6 +194,12 @@ _POLICIES: Final = Command(
         STRICT,
     ),
 )  # fmt: skip
+_PACK: Final = Command(
+    name="pack",
+    summary="write a folder for `pulumi preview --policy-pack`, for a program of your own",
+    run="slipway.cli.pack:run",
+    arguments=(positional("folder", "DIR", "folder to write; its suppressions.yaml is kept", type=Path),),
+)
 _RENDER: Final = Command(
     name="render",
     summary="write every resource, manifest and Helm value as files",
@@ -576,6 +582,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, _PRICES, _REPORT, _FIT, REPLAY,
-    _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, STATEMENT, _PRICES, _REPORT,
+    _FIT, REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip

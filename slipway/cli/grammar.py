@@ -7,6 +7,7 @@ import importlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -150,6 +151,14 @@ def share(text: str) -> float:
         msg = f"a share such as 0.7 or 1.3, at most {MOST_LOAD:g} (given: {text!r})"
         raise argparse.ArgumentTypeError(msg)
     return given
+
+
+def dollars(text: str) -> Decimal:
+    """An amount in USD: `1234.56`."""
+    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,2})?", text):
+        msg = f"an amount in USD such as 1234.56 (given: {text!r})"
+        raise argparse.ArgumentTypeError(msg)
+    return Decimal(text)
 
 
 def between(least: int, most: int) -> Callable[[str], int]:

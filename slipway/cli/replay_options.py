@@ -1,4 +1,4 @@
-"""The arguments of `slipway replay`."""
+"""The arguments of `slipway replay`, and of `slipway statement`, which reads its results."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from slipway.cli.grammar import (
     Group,
     between,
     choice,
+    dollars,
     folder,
     number,
     option,
@@ -58,6 +59,27 @@ docs/guides/replay.md has the formats, what decides, and what is a model.
         folder("--out", "write the page, the result as JSON, and the jobs as CSV to this folder"),
         folder("--against", "show another replay beside this one", "replay.json"),
         folder("--write-trace", "only write the jobs as CSV", "FILE"),
+        JSON,
+    ),
+)  # fmt: skip
+STATEMENT: Final = Command(
+    name="statement",
+    summary="split the cost of a replay, or of a month that Prometheus recorded, by team, project and job",
+    run="slipway.cli.statement:run",
+    epilog="""\
+  slipway statement prod --replay out/replay/replay.json --out out/statement
+  slipway statement prod --prometheus november.json --bill 48211.07 --out out/november
+
+All columns sum to the bill, to the cent. docs/guides/statement.md has the rule, and the query for Prometheus.
+""",
+    arguments=(
+        STACK,
+        Group((
+            folder("--replay", "the result of `slipway replay`", "replay.json"),
+            folder("--prometheus", "the answer to the guide's query", "FILE"),
+        ), required=True),
+        option("--bill", "USD", "the bill of the period; what differs from list prices is shared", type=dollars),
+        folder("--out", "write the rows as CSV, and a page, to this folder"),
         JSON,
     ),
 )  # fmt: skip

@@ -8,7 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from slipway.replay.plan import Plan, Planned
-from slipway.replay.result import Decided, Held, Jobs, PoolUse, Result, TeamUse, Timeline, TraceFacts, Waits
+from slipway.replay.result import (
+    Decided,
+    Held,
+    Jobs,
+    Outcome,
+    PoolUse,
+    Result,
+    TeamUse,
+    Timeline,
+    TraceFacts,
+    Used,
+    Waits,
+)
 from slipway.replay.sentences import sentence
 from slipway.replay.steps import HOUR, Steps, waits
 from spec.catalog import instances
@@ -44,10 +56,20 @@ class _State:
     message: str = ""
     since: float = 0.0
     held: dict[tuple[str, str], float] = field(default_factory=dict)
-    usd: float = 0.0
-    gpu_hours: float = 0.0
+    gpu_hours_of: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    usd_of: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    preemptors: Counter[str] = field(default_factory=Counter)
+    eviction: str = ""
     preempted: int = 0
     lost_gpu_hours: float = 0.0
+
+    @property
+    def usd(self) -> float:
+        return sum(self.usd_of.values())
+
+    @property
+    def gpu_hours(self) -> float:
+        return sum(self.gpu_hours_of.values())
 
     def says(self, at: float, layer: str, message: str) -> None:
         """End what was said before, and begin with what is said now."""
@@ -74,7 +96,7 @@ class Fold:
         self._nodes: dict[str, _Node] = {}
         self._engine: Mapping[str, str] = {}
         self._summary: Mapping[str, Any] = {}
-        self._refused: Counter[str] = Counter(one.refused for one in plan.jobs.values() if one.refused)
+        self._refused = {one.id: one.refused for one in plan.jobs.values() if one.refused}
         self._evictions: Counter[str] = Counter()
         self._launches: Counter[str] = Counter()
         self._node_hours: defaultdict[str, float] = defaultdict(float)
@@ -150,7 +172,10 @@ class Fold:
         running = state.run is not None
         self._stop(at, state)
         self._evictions[str(event["reason"])] += 1
+        state.eviction = str(event.get("message") or "")
         state.preempted += event.get("by") is not None
+        if event.get("by") is not None:
+            state.preemptors[self._plan.jobs[event["by"]].job.name] += 1
         state.lost_gpu_hours += float(event.get("lostSeconds") or 0.0) / HOUR * state.planned.gpus
         if running:
             self._pending[state.planned.team].add(at, 1)
@@ -162,7 +187,7 @@ class Fold:
         state.ended = True
 
     def _on_refused(self, at: float, event: Mapping[str, Any]) -> None:
-        self._refused[str(event["message"])] += 1
+        self._refused[event["job"]] = str(event["message"])
         state = self._states.pop(event["job"], None)
         if state is not None and state.run is None:
             self._pending[state.planned.team].add(at, -1)
@@ -178,11 +203,12 @@ class Fold:
     def _account(self, at: float, state: _State, run: _Run) -> None:
         """Hours and money of a job since it started to run."""
         hours = (at - run.since) / HOUR
-        state.usd += run.usd_per_hour * hours
-        state.gpu_hours += sum(amount for pool, amount in run.used.items() if self._has_gpus(pool)) * hours
         whole = sum(run.used.values())
         for pool, amount in run.used.items():
-            self._used_usd[pool] += run.usd_per_hour * hours * (amount / whole if whole else 0.0)
+            usd = run.usd_per_hour * hours * (amount / whole if whole else 0.0)
+            self._used_usd[pool] += usd
+            state.usd_of[pool] += usd
+            state.gpu_hours_of[pool] += amount * hours if self._has_gpus(pool) else 0.0
 
     def _has_gpus(self, pool: str) -> bool:
         return self._plan.pools[pool].gpu is not None
@@ -247,7 +273,7 @@ class Fold:
             cut=cut,
             cut_by=reason if cut else "",
             jobs=self._jobs(states),
-            refused=dict(self._refused.most_common()),
+            refused=dict(Counter(self._refused.values()).most_common()),
             waits=self._waits(states),
             by_class={
                 name: self._waits(group) for name, group in _grouped(states, lambda one: one.planned.job.kind or "none")
@@ -260,17 +286,18 @@ class Fold:
             lost_gpu_hours=sum(state.lost_gpu_hours for state in states),
             longest=self._longest(states),
             timeline=self._timeline(end),
+            outcomes=[self._outcome(one) for one in self._plan.jobs.values()],
         )
 
     def _jobs(self, states: Sequence[_State]) -> Jobs:
         ended = sum(state.ended for state in states)
         running = sum(state.run is not None for state in states)
         return Jobs(
-            submitted=len(states) + sum(self._refused.values()),
+            submitted=len(states) + len(self._refused),
             finished=ended,
             running=running,
             pending=len(states) - ended - running,
-            refused=sum(self._refused.values()),
+            refused=len(self._refused),
         )
 
     def _waits(self, states: Iterable[_State]) -> Waits:
@@ -310,6 +337,26 @@ class Fold:
             idle_usd=max(0.0, self._usd[name] - self._used_usd[name]),
             launches=self._launches[name],
             priced=all(one["usdPerHour"] > 0 for pool in offered for one in pool["offerings"]),
+        )
+
+    def _outcome(self, planned: Planned) -> Outcome:
+        """A job that was not submitted when the replay ended has no wait, and had nothing."""
+        state = self._states.get(planned.id) or _State(planned, self.now)
+        return Outcome(
+            job=planned.job.name,
+            team=planned.team,
+            job_class=planned.job.kind,
+            submitted=planned.job.submitted,
+            waited=round((self.now if state.started is None else state.started) - state.submitted, 3),
+            started=state.started is not None,
+            finished=state.ended,
+            refused=self._refused.get(planned.id, ""),
+            preempted_by=dict(state.preemptors.most_common()),
+            eviction=state.eviction,
+            lost_gpu_hours=state.lost_gpu_hours,
+            uses={
+                pool: Used(gpu_hours=state.gpu_hours_of[pool], usd=usd) for pool, usd in sorted(state.usd_of.items())
+            },
         )
 
     def _longest(self, states: Sequence[_State]) -> list[Held]:

@@ -54,7 +54,7 @@ class Beside:
 def page(result: Result, other: Result | None = None) -> str:
     """The whole page; with another replay its figures beside each other."""
     return (
-        _environment()
+        environment()
         .get_template("replay.html")
         .render(
             result=result,
@@ -122,15 +122,17 @@ def area(values: Sequence[float], top: float) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("slipway.replay"), PackageLoader("slipway.report")]),
+def environment(*packages: str) -> Environment:
+    """Templates of the replay's page and of the report, below those of other packages."""
+    names = (*packages, "slipway.replay", "slipway.report")
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader(name) for name in names]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(duration=duration, dollars=dollars, share=percent, sentence=sentence)
-    environment.globals.update(width=WIDTH, height=HEIGHT)
-    return environment
+    found.filters.update(duration=duration, dollars=dollars, share=percent, sentence=sentence)
+    found.globals.update(width=WIDTH, height=HEIGHT)
+    return found

@@ -80,6 +80,37 @@ class TeamUse(Document):
     waits: Waits
 
 
+class Used(Document):
+    """What one job had of one pool."""
+
+    gpu_hours: float
+    """A part of a GPU counts as that part; 0 of a CPU pool."""
+    usd: float
+    """The part of its nodes that it had, without what is idle."""
+
+
+class Outcome(Document):
+    """What became of one job."""
+
+    job: str
+    team: str
+    job_class: str
+    submitted: float
+    waited: float
+    """Seconds to the first start; of a job that had not started, to the end of the replay."""
+    started: bool
+    finished: bool
+    refused: str
+    """Why it can't run; empty if it can."""
+    preempted_by: dict[str, int]
+    """How often other jobs preempted it, by job."""
+    eviction: str
+    """Words of its last eviction."""
+    lost_gpu_hours: float
+    uses: dict[str, Used]
+    """By pool."""
+
+
 class Held(Document):
     """A job that waited long."""
 
@@ -173,6 +204,8 @@ class Result(Document):
     lost_gpu_hours: float
     longest: list[Held]
     timeline: Timeline
+    outcomes: list[Outcome] = []
+    """Every job, also those that were refused; empty in a result that an earlier version has written."""
 
     @property
     def gpu_hours_busy(self) -> float:

@@ -50,7 +50,7 @@ def read(source: Source) -> Trace:
     found = Collector(source, FORMAT)
     pods: dict[tuple[str, str], _Pod] = {}
     step = 0.0
-    for place, metric, values in _series(source):
+    for place, metric, values in series(source, _FIX):
         if str(metric.get("__name__", REQUESTS)) not in (REQUESTS, OWNER):
             continue
         key = (str(metric.get("namespace") or ""), str(metric.get("pod") or ""))
@@ -70,17 +70,26 @@ def read(source: Source) -> Trace:
     return found.trace(absolute=True)
 
 
-def _series(source: Source) -> Iterator[tuple[str, Mapping[str, Any], Sequence[Any]]]:
+def series(source: Source, fix: str) -> Iterator[tuple[str, Mapping[str, Any], Sequence[Any]]]:
+    """Place in the file, labels and samples of each series of an answer.
+
+    Args:
+        source: The answer.
+        fix: How to get one, for errors.
+
+    Raises:
+        TraceError: It is an error or no matrix, or a series lacks labels or samples.
+    """
     document = source.document
     data = document.get("data") if isinstance(document, Mapping) else None
     if not isinstance(data, Mapping) or document.get("status") != "success" or data.get("resultType") != "matrix":
         given = document.get("error") if isinstance(document, Mapping) else type(document).__name__
-        raise TraceError(source.name, "", "it must be a successful answer with a matrix", str(given), _FIX)
+        raise TraceError(source.name, "", "it must be a successful answer with a matrix", str(given), fix)
     result = data.get("result")
     for number, one in enumerate(result if isinstance(result, list) else ()):
         place = f"data.result[{number}]"
         if not isinstance(one, Mapping) or not isinstance(one.get("metric"), Mapping) or not one.get("values"):
-            raise TraceError(source.name, place, "a series has metric and values", str(one), _FIX)
+            raise TraceError(source.name, place, "a series has metric and values", str(one), fix)
         yield place, one["metric"], one["values"]
 
 

@@ -1,0 +1,39 @@
+"""`slipway statement STACK`: who pays for a replay, or for a month that Prometheus recorded."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Final
+
+from slipway.cli.check import checked
+from slipway.cli.output import say
+from slipway.engine.project import find
+from slipway.replay import result
+from slipway.replay.text import Source
+from slipway.report.make import PAGE, prepare
+from slipway.statement import recorded, replayed
+from slipway.statement.charges import charges
+from slipway.statement.output import Shown, document, page, table, text
+from slipway.statement.split import split
+
+CSV: Final = "statement.csv"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the sums by team, and write the CSV and the page to `--out`."""
+    platform = checked(find(Path.cwd()), options.stack).platform
+    if options.replay is not None:
+        period = replayed.period(result.read(options.replay), platform, options.stack)
+    else:
+        period = recorded.period(Source.of(options.prometheus), platform)
+    items, unpriced = charges(period, platform, options.bill)
+    shown = Shown(stack=options.stack, statement=split(items, period.uses), period=period, unpriced=unpriced)
+    if options.out is not None:
+        prepare(options.out)
+        for name, content in ((CSV, table(shown.statement)), (PAGE, page(shown))):
+            (options.out / name).write_text(content, encoding="utf-8", newline="\n")
+        say(f"wrote {options.out / CSV} (every job) and {options.out / PAGE} (the page)")
+    print(json.dumps(document(shown), indent=2) if options.json else text(shown))
+    return 0

@@ -1,0 +1,193 @@
+"""Statements of a replay and of recorded series on stack dev: what nodes cost, and who had what of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.observability import recording
+from components.observability.promql import NODE, POD_JOB
+from slipway.cli import main
+from slipway.replay.text import Source, TraceError
+from slipway.statement import recorded, replayed
+from slipway.statement.charges import Nodes, Period, charges
+from slipway.statement.output import COLUMNS, Shown, page, text
+from slipway.statement.split import split, to_cents
+from spec.errors import SlipwayError
+from spec.pricing import estimate
+from tests.slipway.replay.examples import result
+from tests.slipway.replay.test_page import HOSTILE, parsed
+from tests.support.stacks import platform_of
+
+STEP = 3600
+SAMPLES = 720
+"""November 2026, an hour each."""
+FIRST = 1793491200
+"""2026-11-01T00:00:00Z."""
+
+
+def series(name: str, value: str, first: int = 0, last: int = SAMPLES, **labels: str) -> dict[str, Any]:
+    """A series with one value, as Prometheus' API answers it."""
+    values = [[FIRST + at * STEP, value] for at in range(first, last)]
+    return {"metric": {"__name__": name, **labels}, "values": values}
+
+
+def node(name: str, pool: str, usd: str | None, first: int = 0, last: int = SAMPLES) -> Iterator[dict[str, Any]]:
+    labels = {"node": name, "pool": pool, "instance_type": "x", "capacity_type": "on-demand"}
+    yield series(NODE, "1", first, last, **labels)
+    if usd is not None:
+        yield series(recording.NODE_COST, usd, first, last, **labels)
+
+
+def pod(name: str, node_name: str, usd: str, first: int, last: int, **labels: str) -> dict[str, Any]:
+    return series(recording.POD_COST, usd, first, last, namespace="vision", pod=name, node=node_name, **labels)
+
+
+VISION = {"team": "vision", "project": "perception"}
+LANGUAGE = {"team": "language", "project": "assistant"}
+
+
+def month() -> list[dict[str, Any]]:
+    """Two nodes of a100, one of them for a day; jobs of two teams; system nodes; and one without a price."""
+    return [
+        *node("a", "a100", "21.957643", 0, 240),
+        *node("b", "a100", "21.957643", 100, 124),
+        *node("s", "system", "0.1008"),
+        *node("u", "cpu", None, 0, 10),
+        pod("train-0-xyz", "a", "10.9788215", 0, 200, **VISION),
+        pod("sweep-1", "a", "5.48941075", 50, 90, **LANGUAGE),
+        pod("sweep-2", "b", "21.957643", 100, 120, **LANGUAGE),
+        # A DaemonSet's pod has no team: it is idle cost.
+        pod("exporter", "a", "0.01", 0, 240),
+        series(POD_JOB, "1", 0, 200, namespace="vision", pod="train-0-xyz", workload="train"),
+        series("kube_pod_owner", "1", 50, 90, namespace="vision", pod="sweep-1", owner_kind="Job", owner_name="sweep"),
+    ]
+
+
+def answer(result_: list[dict[str, Any]]) -> Source:
+    document = {"status": "success", "data": {"resultType": "matrix", "result": result_}}
+    return Source("november.json", json.dumps(document))
+
+
+def recorded_month() -> Period:
+    return recorded.period(answer(month()), platform_of("dev"))
+
+
+def test_a_month_of_series_sums_to_its_bill() -> None:
+    found = recorded_month()
+    assert found.start == "2026-11-01T00:00:00Z"
+    assert found.hours == Fraction(720)
+    assert found.pools["a100"].usd == Fraction("21.957643") * 264
+    assert found.pools["system"].usd == Fraction("0.1008") * 720
+    assert found.pools["cpu"] == Nodes(usd=Fraction(0), hours=Fraction(10), unpriced=True)
+    items, unpriced = charges(found, platform_of("dev"))
+    assert "nodes of pool cpu (no dated price)" in unpriced
+    others = [line for line in estimate(platform_of("dev")).lines if line.pool not in ("a100", "system", "cpu")]
+    rest = sum((720 * Fraction(line.expected) for line in others), Fraction(0))
+    nodes = sum((one.usd for one in found.pools.values()), Fraction(0))
+    volumes = sum((one.usd for one in items if one.pool and not one.item.endswith(": nodes")), Fraction(0))
+    statement = split(items, found.uses)
+    assert statement.cents == to_cents(nodes + volumes + rest) == sum(row.total for row in statement.rows)
+
+
+def test_pods_are_their_jobs_and_pay_their_part_of_the_nodes() -> None:
+    uses = {(use.key, use.pool): use for use in recorded_month().uses}
+    train = uses[("vision", "perception", "vision/train"), "a100"]
+    assert train.usd == Fraction("10.9788215") * 200
+    assert train.gpu_hours == Fraction(1, 2) * 8 * 200
+    assert {key[2] for key, _ in uses} == {"vision/train", "vision/sweep", "vision/sweep-2"}
+
+
+def test_the_bill_of_the_month_is_what_is_split() -> None:
+    found = recorded_month()
+    items, _ = charges(found, platform_of("dev"), Decimal("9000.01"))
+    statement = split(items, found.uses)
+    assert statement.cents == 900_001 == sum(row.total for row in statement.rows)
+
+
+def test_a_replay_sums_to_its_bill() -> None:
+    found = replayed.period(result(), platform_of("dev"), "dev")
+    items, _ = charges(found, platform_of("dev"))
+    statement = split(items, found.uses)
+    assert statement.cents == sum(row.total for row in statement.rows)
+    nodes = sum(cents for one, cents in statement.charges if one.item.endswith(": nodes") and one.item[:6] != "system")
+    assert abs(nodes - 100 * result().usd) < 3
+    used = {row.key: row.used for row in statement.rows}
+    # Two nodes of 6 USD an hour for 1800 and 3600 s; one for 600 s.
+    assert used["language", "assistant", "train"] == 1800
+    assert used["language", "assistant", "sweep"] == 100
+    assert sum(used.values()) + 100 * result().idle_usd == pytest.approx(nodes, abs=3)
+
+
+def test_another_stack_and_an_earlier_version_are_refused() -> None:
+    with pytest.raises(SlipwayError, match="the replay is of stack dev, not of prod"):
+        replayed.period(result(), platform_of("prod"), "prod")
+    with pytest.raises(SlipwayError, match="replay the trace again"):
+        replayed.period(result().model_copy(update={"outcomes": []}), platform_of("dev"), "dev")
+
+
+WRONG: list[tuple[list[dict[str, Any]], str]] = [
+    ([], "it has two samples of slipway:node:usd_per_hour"),
+    (list(node("a", "a100", "1", 0, 1)), "it has two samples"),
+    ([series(recording.NODE_COST, "1", pool="a100")], "a series of a node names it"),
+    ([series(recording.POD_COST, "1", namespace="n", pod="p")], "names namespace, pod and node"),
+    ([series(recording.NODE_COST, "NaN", node="a")], "it must be a number from 0"),
+    ([{"metric": {"__name__": recording.NODE_COST, "node": "a"}, "values": ["12"]}], "a value is a time and a number"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "says"), WRONG, ids=[says for _, says in WRONG])
+def test_wrong_series_are_refused(wrong: list[dict[str, Any]], says: str) -> None:
+    with pytest.raises(TraceError, match=says):
+        recorded.period(answer(wrong), platform_of("dev"))
+
+
+def test_the_command_writes_rows_and_a_page_that_sum_to_the_bill(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "november.json", tmp_path / "out"
+    path.write_text(answer(month()).text)
+    assert main(["statement", "dev", "--prometheus", str(path), "--bill", "9000.01", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "9,000.01" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    rows = list(csv.DictReader(io.StringIO((out / "statement.csv").read_text())))
+    assert list(rows[0]) == list(COLUMNS)
+    assert sum(Decimal(row["total_usd"]) for row in rows) == Decimal("9000.01")
+    assert "<h1>$9,000.01</h1>" in (out / "index.html").read_text()
+
+    path.write_text(result().text())
+    assert main(["statement", "dev", "--replay", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for name in ("charges", "teams", "projects", "jobs"):
+        amounts = [one["usd"] if name == "charges" else one["usd"]["total"] for one in found[name]]
+        assert sum(map(Decimal, amounts)) == Decimal(found["usd"]), name
+
+
+@pytest.mark.parametrize("more", [["--bill", "x"], ["--bill", "-3"], ["--replay", "none.json"]])
+def test_wrong_options_are_refused(more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["statement", "dev", *more, *([] if "--replay" in more else ["--replay", str(tmp_path / "x.json")])]
+    try:
+        code = main(line)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    assert code == 2
+    assert "USD such as 1234.56" in (shown := capsys.readouterr().err) or "the file must be readable" in shown
+
+
+def test_names_of_jobs_are_no_markup() -> None:
+    outcomes = [one.model_copy(update={"job": HOSTILE}) for one in result().outcomes]
+    found = replayed.period(result().model_copy(update={"outcomes": outcomes}), platform_of("dev"), "dev")
+    items, unpriced = charges(found, platform_of("dev"))
+    shown = Shown(stack="dev", statement=split(items, found.uses), period=found, unpriced=unpriced)
+    assert "<script" not in page(shown)
+    assert parsed(page(shown)).open == []
+    assert "total" in text(shown)
