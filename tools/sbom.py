@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import slipway
 from sandbox.toolchain import install
-from spec.catalog.software import CHARTS, MANIFESTS, ChartRef
+from spec.catalog.software import CHARTS, SOFTWARE, ChartRef
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 LOCK: Final = ROOT / "requirements.lock"
@@ -61,9 +61,8 @@ def charts() -> Iterator[Component]:
 
 def images() -> Iterator[Component]:
     """Images whose place or version the catalog names."""
-    for row in (*CHARTS.values(), *MANIFESTS.values()):
-        named = row.images.values() if isinstance(row, ChartRef) else (row.image,)
-        for image in named:
+    for row in SOFTWARE.values():
+        for image in row.images.values() if isinstance(row, ChartRef) else (row.image,):
             found = _IMAGE.fullmatch(image)
             # Charts also name registries, below which they know the images.
             if found is None or "/" not in found["path"]:

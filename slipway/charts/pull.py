@@ -74,7 +74,7 @@ def locked(text: str, pulled: Iterable[Pulled]) -> str:
     for one in pulled:
         if one.digest and not one.chart.digest:
             row = re.compile(rf"^({re.escape(one.chart.name)}:\n(?: .*\n)*?  version: .*\n)", re.MULTILINE)
-            text = row.sub(lambda found, digest=one.digest: f"{found[1]}  digest: {digest}\n", text)
+            text = row.sub(rf"\g<1>  digest: {one.digest}\n", text)
     return text
 
 

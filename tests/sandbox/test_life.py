@@ -128,7 +128,7 @@ def test_a_pod_that_no_node_takes_is_pending_with_the_schedulers_reason(
 def test_a_pod_whose_image_does_not_exist_waits_for_it_with_a_kubelets_words(
     living: KubeClient, namespace: str, which: str
 ) -> None:
-    first = {"initContainers": [{"name": "fetch", "image": "busybox"}]} if which == "fetch" else {}
+    first: dict[str, Any] = {"initContainers": [{"name": "fetch", "image": "busybox"}]} if which == "fetch" else {}
     living.apply(pod(namespace, annotations={"sandbox.slipway/no-image": which}, **first), "test")
 
     def waiting(obj: Object) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.toolchain import install
 from spec.catalog.software import CHARTS, MANIFESTS
 from tools import sbom
 
@@ -71,7 +72,7 @@ def test_the_tools_that_run_beside_a_cluster_are_in_it() -> None:
 
 
 def test_a_committed_digest_is_a_hash(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sbom.install, "committed", lambda: {"https://example.com/a.tgz": DIGEST})
+    monkeypatch.setattr(install, "committed", lambda: {"https://example.com/a.tgz": DIGEST})
     (found,) = sbom.files()
     assert found["hashes"] == [{"alg": "SHA-256", "content": DIGEST}]
 
