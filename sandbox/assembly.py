@@ -292,9 +292,9 @@ class Sandbox:
 
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = moto.clients
-        moto.attach(self.pool, self.registry, self._of_slot)
-        addons = AddonReleases(self.targets, notes, charts)
-        world = World(self._clients, self._settings.account, self.pool, addons)
+        addons = AddonReleases(self.targets, charts)
+        moto.attach(self.pool, self.registry, addons, self._of_slot)
+        world = World(self._clients, self._settings.account, self.pool, addons, notes)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self, notes: Notes, charts: Charts) -> Served:

@@ -461,6 +461,7 @@ _CHARTS: Final = Command(
             run="slipway.cli.charts:pull_charts",
             arguments=(
                 positional("charts", "CHART", "chart to download (default: all of them)", nargs="*"),
+                switch("--lock", "write the digests of charts that have none into spec/catalog/data/software.yaml"),
                 _CHART_FOLDER,
             ),
         ),
