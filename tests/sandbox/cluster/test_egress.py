@@ -80,7 +80,7 @@ def test_a_connection_leads_to_the_server_behind_the_service_of_its_cluster(tmp_
 
 @pytest.mark.parametrize("request_line", ["GET / HTTP/1.1", "CONNECT nonsense HTTP/1.1", "CONNECT 1.2.3.4:x HTTP/1.1"])
 def test_anything_else_is_refused(tmp_path: Path, request_line: str) -> None:
-    egress = Egress(tmp_path / "egress", lambda *_: None)
+    egress = Egress(tmp_path / "egress", lambda *_: "")
     try:
         status, _ = ask(socket_of(egress.configuration("api-1")), f"{request_line}\r\n\r\n")
         assert status.startswith("HTTP/1.1 503 ")
@@ -102,7 +102,7 @@ def test_a_server_that_is_gone_is_an_answer(tmp_path: Path) -> None:
 
 
 def test_a_long_path_moves_the_sockets_to_a_temporary_directory(tmp_path: Path) -> None:
-    egress = Egress(tmp_path / ("long" * 30), lambda *_: None)
+    egress = Egress(tmp_path / ("long" * 30), lambda *_: "")
     path = Path(socket_of(egress.configuration("api-1")))
     assert len(str(path)) < 100
     assert path.exists()
