@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from slipway.replay.plan import Options, Plan
 from spec.errors import SlipwayError
 from tests.slipway.replay import examples
 from tools.figures import living
-from tools.figures.judge import compare, mean_wait, same_order
+from tools.figures.judge import as_submitted, compare, mean_wait, same_order
 from tools.figures.living import Side, Window, manifest
 
 
@@ -57,7 +58,7 @@ class Cluster:
 
     def __init__(self, plan: Plan, *, busy: bool = False, refuses: bool = False) -> None:
         self.plan, self.busy, self.refuses = plan, busy, refuses
-        self.jobs: list[str] = []
+        self.jobs: dict[str, float] = {}
         self.deleted: list[str] = []
         self.discovery = self
 
@@ -72,23 +73,35 @@ class Cluster:
             "node.kubernetes.io/instance-type": sold["instanceType"],
             "karpenter.sh/capacity-type": sold["capacityType"],
         }
-        for name in self.jobs if not self.busy else ["before"]:
+        for name, at in {"before": 0.0}.items() if self.busy else self.jobs.items():
+            moment = datetime.fromtimestamp(at, UTC).isoformat()
+            meta = {"name": name, "uid": name, "creationTimestamp": moment}
             if kind == "NodeClaim":
-                yield {"metadata": {"labels": labels}}
+                yield {"metadata": {**meta, "labels": labels}}
+            elif kind == "Job":
+                yield {"metadata": meta}
             elif kind == "Pod":
                 assert selector
-                meta = {"labels": {"batch.kubernetes.io/job-name": name}}
-                count = self.plan.jobs[name].job.pods
-                yield from ({"metadata": meta, "status": {"phase": "Running"}} for _ in range(count))
+                state = {"running": {"startedAt": moment}}
+                if at + 20 < time.time():
+                    ended = datetime.fromtimestamp(at + 20, UTC).isoformat()
+                    state = {"terminated": {"startedAt": moment, "finishedAt": ended}}
+                status = {"containerStatuses": [{"state": state}]}
+                for number in range(self.plan.jobs[name].job.pods):
+                    owned = {"labels": {"batch.kubernetes.io/job-name": name}, "uid": f"{name}-{number}"}
+                    yield {"metadata": owned, "status": status}
             else:
                 stats = {"evictions": [{"reason": "Preempted", "count": 2}, {"reason": "Deactivated", "count": 1}]}
-                status = {"conditions": [{"type": "Admitted", "status": "True"}], "schedulingStats": stats}
-                yield {"metadata": {"ownerReferences": [{"name": name}]}, "status": status}
+                admitted = {"type": "Admitted", "status": "True", "lastTransitionTime": moment}
+                yield {
+                    "metadata": {"ownerReferences": [{"name": name}]},
+                    "status": {"conditions": [admitted], "schedulingStats": stats},
+                }
 
     def submit(self, _client: object, job: Mapping[str, Any], _namespace: str, _member: str) -> str:
         if self.refuses:
             return "no such queue"
-        self.jobs.append(job["metadata"]["name"])
+        self.jobs[job["metadata"]["name"]] = time.time()
         return ""
 
     def delete(self, ref: Any, _propagation: str) -> None:
@@ -104,7 +117,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
         now += seconds
 
     monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "time", lambda: now)
 
 
 def test_a_window_is_submitted_in_time_watched_and_removed(clock: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,13 +130,13 @@ def test_a_window_is_submitted_in_time_watched_and_removed(clock: None, monkeypa
     assert side.submitted == {first: 0, second: 60}
     assert side.started == side.admitted == side.submitted
     assert side.preemptions == 4
-    assert cluster.deleted == cluster.jobs
+    assert cluster.deleted == list(cluster.jobs)
     # A node for the first 60 s, then two: 140 s.
     assert side.node_hours == pytest.approx(140 / 3600, rel=0.02)
     price = next(one for one in plan.document["pools"] if one["name"] == "h100")["offerings"][0]["usdPerHour"]
     assert side.usd == pytest.approx(side.node_hours * price)
-    # Two GPUs for 100 s, and a quarter of one for 40 s.
-    assert side.gpu_hours == pytest.approx((200 + 10) / 3600, rel=0.02)
+    # Two GPUs and a quarter of one, for 20 s each.
+    assert side.gpu_hours == pytest.approx((40 + 5) / 3600, rel=0.02)
 
 
 def test_a_cluster_with_nodes_is_refused(clock: None) -> None:
@@ -138,3 +151,10 @@ def test_a_job_that_the_cluster_refuses_ends_the_window(clock: None, monkeypatch
     monkeypatch.setattr(living, "submit", cluster.submit)
     with pytest.raises(SlipwayError, match="no such queue"):
         Window(cluster, plan, 1.0, lambda _: None).run()  # type: ignore[arg-type]
+
+
+def test_the_replay_gets_the_jobs_as_the_sandbox_got_them() -> None:
+    plan = planned()
+    first, second, *_ = (one["name"] for one in plan.document["jobs"])
+    found = as_submitted(plan, {first: 7.0, second: 3.0}).document["jobs"]
+    assert [(one["name"], one["submitted"]) for one in found] == [(second, 3.0), (first, 7.0)]
