@@ -155,11 +155,11 @@ _REPLICATED_JOBS: Final = (
     f"{O}.spec.replicatedJobs.map(r, [r.template.spec].map(j, "
     f"{_at(_TEMPLATE, _JOB_SETS, _FEW, *_ENDLESSLY)}.join(', '))[0])"
 )
-_JOB: Final = (*_ENDLESSLY, _MANAGED)
+_OF_JOBS: Final = (*_ENDLESSLY, _MANAGED)
 _LACKS: Final = (
     # A CronJob, with the Jobs that `kubectl create job --from` makes of it, and a ScaledJob clean up by their history.
-    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT, *_JOB)} : "
-    f"{KIND} == 'ScaledJob' ? {_of('spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT, *_JOB)} : "
+    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)} : "
+    f"{KIND} == 'ScaledJob' ? {_of('spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)} : "
     f"{KIND} == 'JobSet' ? {_of('spec', _TTL, _restarts('j'), _MANAGED)} + {_REPLICATED_JOBS} : "
     f"{KIND} in {_OPERATED} ? (has({O}.spec.runPolicy) ? "
     f"{_of('spec.runPolicy', _TTL, _DEADLINE, _RETRIES)} : ['spec.runPolicy']) : "
@@ -168,8 +168,8 @@ _LACKS: Final = (
     f"{KIND} == 'TrainingRuntime' ? {_of('spec.template.spec', _restarts('j'))} : "
     f"{KIND} == 'CronWorkflow' ? {_of('spec.workflowSpec', *_WORKFLOW)} : "
     f"{KIND} in ['Workflow', 'WorkflowTemplate'] ? {_of('spec', *_WORKFLOW)} : "
-    f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES, *_JOB)} : "
-    f"{_of('spec', _TTL, _DEADLINE, _RETRIES, *_JOB)}"
+    f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES, *_OF_JOBS)} : "
+    f"{_of('spec', _TTL, _DEADLINE, _RETRIES, *_OF_JOBS)}"
 )
 _HOLDERS: Final = {
     "Job": ["spec"],
