@@ -229,7 +229,7 @@ def test_actionlint_knows_the_inputs_and_outputs(tmp_path: Path) -> None:
 
 
 def test_a_stack_of_another_repository_has_a_name_that_is_no_path(tmp_path: Path) -> None:
-    command = [SCRIPT, "../../x", ROOT / "stacks/Pulumi.dev.yaml", tmp_path / "out"]
+    command = [str(SCRIPT), "../../x", str(ROOT / "stacks/Pulumi.dev.yaml"), str(tmp_path / "out")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, "a stack's name has lower-case letters" in done.stderr) == (2, True)
     assert not (tmp_path / "out").exists()

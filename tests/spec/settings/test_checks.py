@@ -58,8 +58,10 @@ def test_without_zone_ids_a_pool_has_every_zone_and_a_warning_names_it() -> None
 def test_add_ons_without_a_known_version_are_a_warning_until_the_settings_have_one() -> None:
     (warning,) = loaded({"cluster.version": "1.36"}).warnings
     assert warning.path == "cluster.addons"
-    assert {"aws-efs-csi-driver (v3.0.0 or newer)", "aws-fsx-csi-driver"} <= set(warning.value)
-    chosen = {name.split()[0]: {"version": "v9.0.0-eksbuild.1"} for name in warning.value}
+    named = warning.value
+    assert isinstance(named, list)
+    assert {"aws-efs-csi-driver (v3.0.0 or newer)", "aws-fsx-csi-driver"} <= set(named)
+    chosen = {name.split()[0]: {"version": "v9.0.0-eksbuild.1"} for name in named}
     assert loaded({"cluster.version": "1.36", "cluster.addons": chosen}).warnings == ()
     assert loaded({"cluster.version": "1.35"}).warnings == ()
 
