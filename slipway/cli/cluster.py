@@ -15,7 +15,7 @@ from sandbox.kubernetes.client import KubeClient
 from slipway.account.context import reachable, session
 from slipway.cli import offline
 from slipway.teardown import access
-from spec.errors import SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings import Platform
 
 
@@ -30,6 +30,11 @@ def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
             authority = b64decode(entry["cluster"]["certificate-authority-data"]).decode()
             return KubeClient(entry["cluster"]["server"], authority, document["users"][0]["user"]["token"])
     return None
+
+
+def names_of(kubeconfig: Path) -> list[str]:
+    """Names of the clusters of a kubeconfig of the sandbox; none without a file."""
+    return sorted(_by_name(_read(kubeconfig), "cluster"))
 
 
 def connect(platform: Platform, *, simulated: bool) -> KubeClient:
@@ -53,6 +58,27 @@ def of_sandbox(platform: Platform) -> KubeClient:
         command = f"slipway up {platform.environment.name} --sandbox"
         msg = f"the sandbox has no cluster {platform.cluster_name}: run `{command}` first"
         raise SlipwayError(msg)
+    return client
+
+
+def only_in_sandbox() -> KubeClient:
+    """A client of the sandbox's only cluster, whoever made it.
+
+    Raises:
+        SlipwayError: The sandbox does not run, or has no cluster or several.
+    """
+    sandbox = offline.find_running()
+    if sandbox is None:
+        msg = "no sandbox runs here: `slipway sandbox start`, or `slipway sandbox run -- COMMAND`, starts one"
+        raise SlipwayError(msg)
+    names = names_of(sandbox.kubeconfig)
+    if len(names) != 1:
+        several = f"several clusters ({', '.join(names)}): name a stack with --stack, or in `slipway sandbox shell` a"
+        several += " context with `kubectl config use-context`, and leave out --sandbox"
+        msg = f"the sandbox has {several if names else 'no cluster yet: create one first'}"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    client = client_of(sandbox.kubeconfig, names[0])
+    assert client is not None  # noqa: S101 - the same file
     return client
 
 
@@ -100,41 +126,62 @@ class KubeContext:
         return self.cluster.rpartition("/")[2]
 
     def client(self) -> KubeClient:
-        """A client with the credentials of the context.
+        """A client with the credentials of the context: a token, a client certificate, or what a program prints.
+
+        Without a certificate authority in the kubeconfig, the machine's own are trusted, as kubectl does.
 
         Raises:
-            SlipwayError: It has credentials of another kind, or its program fails.
+            SlipwayError: It has credentials of another kind, they can't be used, or its program fails.
         """
-        data, file = self.entry.get("certificate-authority-data"), self.entry.get("certificate-authority")
-        if not data and not file:
-            msg = f"context {self.name} of the kubeconfig has no certificate authority"
-            raise SlipwayError(msg)
-        authority = b64decode(data).decode() if data else Path(str(file)).read_text(encoding="utf-8")
-        return KubeClient(str(self.entry["server"]), authority, self._token())
+        server = str(self.entry["server"])
+        try:
+            token, certificate = self._credentials()
+            return KubeClient(server, _text(self.entry, "certificate-authority"), token, certificate)
+        except (OSError, ValueError) as error:
+            msg = f"context {self.name} of the kubeconfig can't be used: {error}"
+            raise SlipwayError(msg) from error
 
-    def _token(self) -> str:
+    def _credentials(self) -> tuple[str, str]:
+        """A token, and a client certificate with its key as PEM text; one of them is empty."""
         if self.user.get("token"):
-            return str(self.user["token"])
+            return str(self.user["token"]), ""
         if self.user.get("tokenFile"):
-            return Path(self.user["tokenFile"]).read_text(encoding="utf-8").strip()
+            return Path(self.user["tokenFile"]).read_text(encoding="utf-8").strip(), ""
+        certificate, key = _text(self.user, "client-certificate"), _text(self.user, "client-key")
+        if certificate and key:
+            return "", f"{certificate}\n{key}"
         if self.user.get("exec"):
             return _executed(self.user["exec"])
-        msg = f"context {self.name} of the kubeconfig has neither a token nor a program that prints one"
+        msg = (
+            f"context {self.name} of the kubeconfig has neither a token, nor a client certificate with its key, nor a "
+            "program that prints one of them"
+        )
         raise SlipwayError(msg)
 
 
-def _executed(program: Mapping[str, Any]) -> str:
-    """The token that a credential program prints (client-go, "Credential Plugins")."""
+def _text(entry: Mapping[str, Any], name: str) -> str:
+    """PEM text that a kubeconfig has itself (`NAME-data`) or in a file; empty if it has none."""
+    if data := entry.get(f"{name}-data"):
+        return b64decode(data).decode()
+    file = entry.get(name)
+    return Path(str(file)).read_text(encoding="utf-8") if file else ""
+
+
+def _executed(program: Mapping[str, Any]) -> tuple[str, str]:
+    """The token, or the client certificate and key, that a program prints (client-go, "Credential Plugins")."""
     argv = [str(program["command"]), *map(str, program.get("args") or ())]
     more = {str(one["name"]): str(one["value"]) for one in program.get("env") or ()}
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, timeout=TIMEOUT, check=True, env={**os.environ, **more}
         )
-        return str(json.loads(done.stdout)["status"]["token"])
+        status = json.loads(done.stdout)["status"]
+        if status.get("clientCertificateData"):
+            return str(status.get("token") or ""), f"{status['clientCertificateData']}\n{status['clientKeyData']}"
+        return str(status["token"]), ""
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
         text = (getattr(error, "stderr", None) or str(error)).strip()
-        msg = f"`{' '.join(argv)}` gave no token: {text}"
+        msg = f"`{' '.join(argv)}` gave no credentials: {text}"
         raise SlipwayError(msg) from error
 
 

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from sandbox.kubernetes import serving
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.controllers import table, webhooks
 from sandbox.kubernetes.controllers.launch import Launch, certificate_bundle, of_deployment
 from sandbox.kubernetes.controllers.running import Entry, Place, Running, State
-from sandbox.kubernetes.controllers.table import STARTING, UNHEALTHY, of_image
+from sandbox.kubernetes.controllers.table import STARTING, UNHEALTHY, of_image, of_service
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import Watch
 
@@ -77,20 +78,30 @@ class Controllers:
         reasons = {State.STARTING: STARTING, State.FAILING: UNHEALTHY}
         return (reasons[entry.state], entry.text) if entry.state in reasons else None
 
-    def resolve(self, host: str, port: int) -> int | None:
-        """The local port of the controller behind a ClusterIP; None if there is none."""
+    def resolve(self, host: str, port: int) -> int | str:
+        """The local port of the controller behind a ClusterIP; or why there is none."""
         services = self._client.get_path("/api/v1/services")["items"]
         service = next((each for each in services if each["spec"].get("clusterIP") == host), None)
         if service is None:
-            return None
+            return serving.nobody(host, port)
         target = next((each["targetPort"] for each in service["spec"]["ports"] if each["port"] == port), None)
         with self._lock:
             running = list(self._running.values())
         for each in running:
             selector = service["spec"].get("selector")
             if each.launch.namespace == service["metadata"]["namespace"] and each.launch.selected(selector):
-                return each.port(target) if target is not None else None
-        return None
+                found = each.port(target) if target is not None else None
+                return self._said(each.launch.controller.name) if found is None else found
+        metadata = service["metadata"]
+        missing = serving.look(self._client, metadata["namespace"], metadata["name"])
+        controller = of_service(metadata["name"])
+        return str(missing) if missing is not None else self._said(controller.name if controller else metadata["name"])
+
+    def _said(self, name: str) -> str:
+        """What a controller does instead of answering."""
+        entry = self._place.report.get(self._slot, name)
+        what = entry.text if entry is not None else f"no controller {name} runs in the sandbox"
+        return f"{what}: `slipway sandbox status` lists those that do"
 
     # ------------------------------------------------------------------------------------------------------------------
 
@@ -104,11 +115,15 @@ class Controllers:
             self._running.pop(where, None)
         if present is not None:
             present.stop()
-        if launch is not None and launch.controller.wanted and self._same_version(launch, deployment):
-            running = Running(self._place, self._slot, self._client, launch, self._open)
+        if launch is None or not launch.controller.wanted:
+            return
+        if self._same_version(launch, deployment):
+            running = Running(self._place, self._slot, self._client, launch, self._settle)
             with self._lock:
                 self._running[where] = running
             running.start()
+        else:
+            self._settle()
 
     def _same_version(self, launch: Launch, deployment: Object) -> bool:
         controller = launch.controller
@@ -122,12 +137,12 @@ class Controllers:
     def _changed(self, kind: str) -> Callable[[str, Object], None]:
         def handle(change: str, configuration: Object) -> None:
             if change != "DELETED":
-                self._open_one(kind, configuration)
+                self._settle_one(kind, configuration)
 
         return handle
 
-    def _open(self) -> None:
-        """A controller's state changed: open the webhooks and conversions of those that run."""
+    def _settle(self) -> None:
+        """A controller's state changed: open the webhooks and conversions of those that run, close those of others."""
         try:
             with self._lock:
                 running = {each.launch.controller.name for each in self._running.values() if each.expected}
@@ -135,15 +150,15 @@ class Controllers:
                 self._convert(name)
             for kind in CONFIGURATIONS:
                 for configuration in list(self._client.list(self._client.discovery.find(GROUP, kind))):
-                    self._open_one(kind, configuration)
+                    self._settle_one(kind, configuration)
         except (ApiError, UnreachableError) as error:
             LOG.warning("webhooks of %s stay as they are: %s", self._slot, error)
 
-    def _open_one(self, kind: str, configuration: Object) -> None:
+    def _settle_one(self, kind: str, configuration: Object) -> None:
         ref = Ref(GROUP, kind, configuration["metadata"]["name"])
         found: Object | None = configuration
         while found is not None:
-            wanted = webhooks.opened(found, self._serves, self._bundle)
+            wanted = webhooks.settled(found, self._serves, self._never, self._bundle)
             if wanted == (found.get("webhooks") or []):
                 return
             # With the version that was read, so that nothing is undone that was written meanwhile.
@@ -171,6 +186,13 @@ class Controllers:
     def _serves(self, service: webhooks.Service) -> bool:
         running = self._of_service(service)
         return running is not None and running.expected
+
+    def _never(self, service: webhooks.Service) -> bool:
+        controller = of_service(service[1])
+        if controller is None or not controller.wanted or controller.binary is None:
+            return True
+        entry = self._place.report.get(self._slot, controller.name)
+        return entry is not None and entry.state in (State.OTHER_VERSION, State.MISSING)
 
     def _bundle(self, service: webhooks.Service) -> str:
         running = self._of_service(service)
