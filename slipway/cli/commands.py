@@ -369,19 +369,21 @@ _TRY: Final = Command(
 )
 _REHEARSE: Final = Command(
     name="rehearse",
-    summary="play scenarios on a stack in the sandbox: workloads over time, events, and what is expected",
+    summary="play scenarios on a stack, in the sandbox or replayed: workloads over time, and what is expected",
     run="slipway.cli.rehearse:run",
     epilog="""\
   slipway rehearse dev                                # every file of scenarios/ for the stack
   slipway rehearse dev scenarios/spot-reclaim.yaml
+  slipway rehearse dev --replayed                     # those that the clock drives: no sandbox, seconds each
 
 The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.md describes the files.
 """,
     arguments=(
-        positional("stack", "STACK", "name of a stack that is up in the sandbox"),
+        positional("stack", "STACK", "name of a stack; up in the sandbox, if events drive a scenario"),
         positional(
             "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
         ),
+        switch("--replayed", "only scenarios that the clock drives, which are replayed without a sandbox"),
         JSON,
     ),
 )
