@@ -2,7 +2,7 @@
 # binary is not on PATH and its project's own installer is out of reach.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums adversary binaries promtool equipment weigh
+.PHONY: help setup tools scanners site browser report up preview destroy test test-fast test-all dates check format generate schema lock bench mutants pipeline checksums adversary binaries promtool equipment weigh sbom
 
 STACK ?= dev
 # Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
@@ -64,6 +64,9 @@ site: setup ## the documentation as a website in build/site/html, with search; n
 
 weigh: setup ## lines and files by package, seconds of tests, and what one add-on, rule or type costs
 	@$(BIN)/python -m tools.weigh
+
+sbom: setup ## what a release consists of and installs, as CycloneDX in build/release/sbom.cdx.json
+	@$(BIN)/python -m tools.sbom build/release/sbom.cdx.json
 
 report: setup ## a page on STACK in out/report/, and what it says for a pull request (AGAINST=REF compares)
 	@$(BIN)/slipway report $(STACK) --out out/report $(if $(AGAINST),--against $(AGAINST))
@@ -139,6 +142,7 @@ generate: setup ## write every generated file anew: catalog, schema, pages, poli
 	$(BIN)/python -m tests.slipway.fit
 	$(BIN)/python -m tests.slipway.quickstarts
 	$(BIN)/python -m tools.site.pictures
+	$(BIN)/python -m tools.figures
 	$(BIN)/python -m tests.docs
 
 schema: setup ## write stacks/schema.json, docs/settings.md and the schemas of replays and scenarios anew from their models

@@ -12,8 +12,9 @@ get assigned this ResourceFlavor"; kueue 0.19.2).
 MultiKueue on a manager cluster: manifests of the worker clusters that its queues dispatch to.
 
 A worker needs none of these: it has the same teams in its own stack file, and so the namespaces and queues for the
-manager's copies of jobs. The kubeconfig of a worker is in a Secret that is created outside the stack, because it is a
-credential.
+manager's copies of jobs, and in each namespace a binding by which the manager creates them
+(`components.addons.multikueue`). The kubeconfig of a worker is in a Secret that is created outside the stack, because
+it is a credential.
 
 The queue of one team: a ClusterQueue, and a LocalQueue in each of its namespaces.
 
@@ -30,6 +31,7 @@ from typing import Any, Final
 
 import pulumi
 
+from components.addons import multikueue
 from components.addons.kueue import NOT_COUNTED
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
@@ -233,6 +235,7 @@ class TeamQueueArgs:
         cluster: The cluster.
         kueue: Dependencies for Kueue's CRDs and webhooks. Cohort and flavors aren't dependencies: Kueue activates a
             queue as soon as everything that it refers to exists.
+        worker: Whether a MultiKueue manager creates its workloads here.
     """
 
     team: TeamOutputs
@@ -240,6 +243,7 @@ class TeamQueueArgs:
     pools: Mapping[str, PoolSpec]
     cluster: ClusterOutputs
     kueue: Sequence[pulumi.Resource]
+    worker: bool = False
 
 
 class TeamQueue(pulumi.ComponentResource):
@@ -263,6 +267,8 @@ class TeamQueue(pulumi.ComponentResource):
             before = [*args.kueue, *ready[:1]]
             inside = pulumi.ResourceOptions(parent=self, depends_on=before, deleted_with=cluster)
             declared.append(declare(f"{name}-local-queue-{namespace}", local_queue(namespace, team.name), inside))
+            if args.worker:
+                declared.append(declare(f"{name}-manager-{namespace}", multikueue.team_binding(namespace), inside))
         self.ready = declared
         self.register_outputs({"name": team.name, "quotas": quotas(manifest)})
 
@@ -299,12 +305,14 @@ class QueuesArgs:
         pools: Pools by name.
         cluster: The cluster.
         kueue: Dependencies for Kueue's CRDs and webhooks.
+        worker: Whether this cluster is a MultiKueue worker.
     """
 
     settings: Settings
     pools: Mapping[str, PoolSpec]
     cluster: ClusterOutputs
     kueue: Sequence[pulumi.Resource]
+    worker: bool = False
 
 
 class Queues(pulumi.ComponentResource):
@@ -331,7 +339,12 @@ def queues(
     ready = {}
     for name, team in sorted(teams.items()):
         inputs = TeamQueueArgs(
-            team=team, settings=args.settings, pools=args.pools, cluster=args.cluster, kueue=args.kueue
+            team=team,
+            settings=args.settings,
+            pools=args.pools,
+            cluster=args.cluster,
+            kueue=args.kueue,
+            worker=args.worker,
         )
         ready[name] = TeamQueue(f"queue-{name}", inputs, opts).ready
     return ready

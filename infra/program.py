@@ -154,9 +154,15 @@ def _tenancy(
         workflows=platform.addons.has(ArgoWorkflows),
     )
     outputs = teams(platform, tenancy, opts)
-    if queued:
-        kueue = installed.of(Kueue)
-        queues(QueuesArgs(settings=platform.queues, pools=context.pools, cluster=cluster, kueue=kueue), outputs, opts)
+    if (settings := platform.addons.kueue) is not None:
+        shared = QueuesArgs(
+            settings=platform.queues,
+            pools=context.pools,
+            cluster=cluster,
+            kueue=installed.of(Kueue),
+            worker=settings.multi_kueue == "worker",
+        )
+        queues(shared, outputs, opts)
     return outputs
 
 

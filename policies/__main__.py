@@ -1,7 +1,5 @@
-"""Entry point of the pack. Its constructor starts a server and never returns, so this module does nothing else."""
+"""Entry point of the pack."""
 
-from pulumi_policy import PolicyPack
+from policies import server
 
-from policies import pack, server
-
-PolicyPack(pack.NAME, policies=server.policies())
+server.serve()

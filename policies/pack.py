@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any, Final
 
 from pulumi_policy import (
@@ -22,7 +23,7 @@ from policies.rule import AnyRule, ResourceRule, environment
 from policies.rules import RULES
 from policies.runner import Run, resource_callback, stack_callback
 from policies.stack_file import StackFile
-from policies.suppressions import LONGEST, Suppressions, load
+from policies.suppressions import FILE, LONGEST, Suppressions, load
 from spec.clock import today
 
 NAME: Final = "slipway"
@@ -36,10 +37,12 @@ def identities() -> frozenset[str]:
     return frozenset(name for rule in RULES for name in (rule.name, *(f"{rule.name}/{key}" for key in rule.checks)))
 
 
-def policies(stack: str, day: Callable[[], date] = today, stack_file: StackFile | None = None) -> list[Policy]:
-    """The policies for a stack, with the levels and settings of its environment."""
+def policies(
+    stack: str, day: Callable[[], date] = today, stack_file: StackFile | None = None, file: Path = FILE
+) -> list[Policy]:
+    """The policies for a stack, with the levels and settings of its environment, and the suppressions of a file."""
     stage = environment(stack)
-    suppressions = load(identities())
+    suppressions = load(identities(), file)
     run = Run(suppressions=suppressions, today=day, stack_file=stack_file)
     rules = [policy(rule, stage, run) for rule in RULES]
     return [*rules, expiry(suppressions, day), review(suppressions, day)]
@@ -53,14 +56,14 @@ def expiry(suppressions: Suppressions, day: Callable[[], date] = today) -> Polic
             if suppression.expired(day()):
                 report(
                     f"The suppression of {suppression.rule} for {suppression.urn} expired on {suppression.until}. "
-                    f"{suppression.owner} must review and renew it in policies/suppressions.yaml, or fix the "
+                    f"{suppression.owner} must review and renew it in suppressions.yaml, or fix the "
                     "violation and remove the entry.",
                     None,
                 )
             elif suppression.too_long(day()):
                 report(
                     f"The suppression of {suppression.rule} for {suppression.urn} is until {suppression.until}. It "
-                    f"must be at most {LONGEST.days} days; give it an earlier day in policies/suppressions.yaml.",
+                    f"must be at most {LONGEST.days} days; give it an earlier day in suppressions.yaml.",
                     None,
                 )
 
@@ -81,7 +84,7 @@ def review(suppressions: Suppressions, day: Callable[[], date] = today) -> Polic
             if suppression.due(day()):
                 report(
                     f"The suppression of {suppression.rule} for {suppression.urn} expires on {suppression.until}. "
-                    f"{suppression.owner} must review it in policies/suppressions.yaml.",
+                    f"{suppression.owner} must review it in suppressions.yaml.",
                     None,
                 )
 

@@ -9,12 +9,14 @@ reads the message before it passes it on; a test compares it with the pinned SDK
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import (
     EnforcementLevel,
     Policy,
+    PolicyPack,
     PolicyProviderResource,
     PolicyResource,
     ResourceValidationArgs,
@@ -28,6 +30,7 @@ from policies import pack
 from policies.resources.reading import Unread
 from policies.rules import BY_NAME
 from policies.stack_file import from_configuration
+from policies.suppressions import FILE
 
 
 class StackServicer(sdk._PolicyAnalyzerServicer):
@@ -36,7 +39,12 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
     The SDK parses all properties again for each policy, and for remediations: for a hundred rules and six hundred
     resources that takes 6 s of a preview (2026-11). This servicer parses them once for all rules, and drops the tags of
     a stack, which no rule uses.
+
+    Attributes:
+        suppressions: The file of the suppressions.
     """
+
+    suppressions = FILE
 
     def __init__(self, name: str, version: str, policies: list[Policy], *rest: Any) -> None:
         super().__init__(name, version, policies, *rest)
@@ -49,7 +57,7 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         """Set the levels and settings of the stack's environment, in the list that the SDK holds as well, and read the
         stack file's settings."""
         stack_file = from_configuration(request.config, request.stack)
-        self._policies[:] = pack.policies(request.stack, stack_file=stack_file)
+        self._policies[:] = pack.policies(request.stack, stack_file=stack_file, file=self.suppressions)
         self._applicable.clear()
         answer: analyzer_pb2.AnalyzerStackConfigureResponse = super().ConfigureStack(request, context)
         return answer
@@ -127,7 +135,17 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         return response
 
 
-def policies() -> list[Policy]:
+def policies(suppressions: Path = FILE) -> list[Policy]:
     """The policies of the strictest environment, until the engine sends the name of the stack."""
+    StackServicer.suppressions = suppressions
     sdk._PolicyAnalyzerServicer = StackServicer  # type: ignore[misc,assignment]
-    return pack.policies("")
+    return pack.policies("", file=suppressions)
+
+
+def serve(suppressions: Path = FILE) -> NoReturn:  # type: ignore[misc]
+    """Serve the pack; the constructor starts the server and never returns.
+
+    Args:
+        suppressions: The file of the suppressions: the platform's, or that of a folder which `slipway pack` wrote.
+    """
+    PolicyPack(pack.NAME, policies=policies(suppressions))

@@ -255,7 +255,6 @@ class Sandbox:
             etcd.url,
             self._pki,
             home / "logs",
-            webhooks=self._settings.official is None,
             egress=egress.configuration,
             tokens=self._tokens,
         )
@@ -274,10 +273,8 @@ class Sandbox:
 
         self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove, elastic)
 
-    def _place(self) -> Place | None:
-        """Where controllers of add-ons run. Without webhooks, as with the official provider, they would mislead."""
-        if self._settings.official is not None:
-            return None
+    def _place(self) -> Place:
+        """Where controllers of add-ons run."""
         home = self._settings.home
         builds = Builds(self._supervisor, home / "logs")
         self._stops.append(("builds", builds.stop))
@@ -295,13 +292,13 @@ class Sandbox:
 
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = moto.clients
-        moto.attach(self.pool, self.registry, self._of_slot)
-        addons = AddonReleases(self.targets, notes, charts)
-        world = World(self._clients, self._settings.account, self.pool, addons)
+        addons = AddonReleases(self.targets, charts)
+        moto.attach(self.pool, self.registry, addons, self._of_slot)
+        world = World(self._clients, self._settings.account, self.pool, addons, notes)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self, notes: Notes, charts: Charts) -> Served:
-        manifests = Manifests(self.targets, notes, self.registry)
+        manifests = Manifests(self.targets, notes)
         releases = Releases(self.targets, notes, charts)
         return self._served("the kubernetes provider", serve(KubernetesProvider(manifests, releases)))
 
@@ -333,10 +330,8 @@ class Sandbox:
     def _client(self, server: ApiServer) -> KubeClient:
         return self.targets.client(server)
 
-    def _follow(self, server: ApiServer) -> Followed | None:
-        """What reports Karpenter's objects, where no provider of ours does."""
-        if self._settings.official is None:
-            return None
+    def _follow(self, server: ApiServer) -> Followed:
+        """What reports Karpenter's objects."""
         return Followed(self.targets.client(server), lambda: self._name(server), self.registry)
 
     def _name(self, server: ApiServer) -> str | None:
@@ -348,8 +343,6 @@ class Sandbox:
 
     def _nodes(self, server: ApiServer) -> Sequence[Beside]:
         """What makes nodes of what Karpenter and the Cluster Autoscaler launch, where they run."""
-        if self._settings.official is not None:
-            return ()
         client, home = self.targets.client(server), self._settings.home
 
         def ended(node: str) -> None:

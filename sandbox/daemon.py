@@ -15,7 +15,6 @@ from pathlib import Path
 
 from sandbox.assembly import Sandbox, Settings
 from sandbox.errors import SandboxError
-from sandbox.kubernetes.controllers import table
 from sandbox.lifecycle import ERROR
 from sandbox.rpc.errors import ProviderError
 from sandbox.state import CHILDREN_FILE, STATE_FILE, default_home
@@ -73,9 +72,6 @@ def _settings(arguments: list[str] | None) -> Settings:
     parser.add_argument("--account")
     parser.add_argument("--official", type=Path)
     options = parser.parse_args(arguments)
-    if options.official:
-        # For the post-renderer too, which is another process.
-        os.environ[table.VARIABLE] = table.NONE
     return Settings(options.home, options.aws_port, options.account, options.official)
 
 

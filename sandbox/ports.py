@@ -66,24 +66,36 @@ class NodeObserver(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """Whether an add-on was installed or only recorded, and as what."""
+
+    installed: bool
+    text: str
+
+
 class ManagedAddons(Protocol):
     """Is notified of EKS add-ons, so that their DaemonSets and Deployments run in the cluster.
 
-    `configuration` is the add-on's `configurationValues`, JSON text. `urn` names the Pulumi resource in notes.
+    `configuration` is the add-on's `configurationValues`, JSON text.
     """
 
     def problems(self, name: str, configuration: str | None) -> list[str]:
         """The problems with an add-on's configuration, one line each."""
         ...
 
-    def changed(self, urn: str, cluster: str, name: str, configuration: str | None) -> None:
+    def changed(self, cluster: str, name: str, configuration: str | None) -> None:
         """An add-on was created or updated. Raises SandboxError if its pods do not become ready."""
         ...
 
-    def behind(self, urn: str, name: str) -> bool:
+    def behind(self, cluster: str, name: str) -> bool:
         """Whether an update with the same configuration would install an add-on that was only recorded."""
         ...
 
-    def deleted(self, urn: str, cluster: str, name: str) -> None:
+    def outcome(self, cluster: str, name: str) -> Outcome | None:
+        """What became of the last change of an add-on; None if nobody asked for one."""
+        ...
+
+    def deleted(self, cluster: str, name: str) -> None:
         """An add-on was deleted. Raises SandboxError if it can't be removed."""
         ...

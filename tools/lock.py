@@ -28,7 +28,7 @@ _UNIVERSAL = ["--universal", "--python-version", "3.11", "--generate-hashes"]
 _NO_ADDRESSES = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
 _COMPILE = ["uv", "pip", "compile", "--quiet", *_UNIVERSAL, *_NO_ADDRESSES]
 _ARGUMENTS = {
-    LOCK: ["--group", "dev", "pyproject.toml"],
+    LOCK: ["--all-extras", "--group", "dev", "pyproject.toml"],
     **{path: ["--group", f"pyproject.toml:{path.stem}"] for path in (SCANNERS, SITE, AWSCLI)},
 }
 
@@ -37,7 +37,7 @@ def digest(pyproject: str, path: Path = LOCK) -> str:
     """The digest of everything in pyproject.toml that determines a lock file."""
     document = tomllib.loads(pyproject)
     project, groups = document["project"], document["dependency-groups"]
-    ours = [project["requires-python"], project["dependencies"], groups["dev"]]
+    ours = [project["requires-python"], project["dependencies"], project["optional-dependencies"], groups["dev"]]
     inputs = [project["requires-python"], groups[path.stem]] if path != LOCK else ours
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 

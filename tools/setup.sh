@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 stamp=.venv/.slipway-setup
 # The path is part of it: an environment that was moved or copied with its checkout refers to the old path.
-wanted="$(cat requirements.lock pyproject.toml tools/build_backend.py tools/setup.sh | cksum) $PWD"
+wanted="$(cat requirements.lock pyproject.toml tools/setup.sh | cksum) $PWD"
 supported='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
 
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && .venv/bin/python -c "$supported"; then

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.addons import registry
+from components.addons.multikueue import team_binding
 from components.admission import StackContext
 from components.admission.admission import manifests as admission_manifests
 from components.base.kubernetes import agreed, type_token
@@ -134,6 +135,8 @@ def _queues(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Manif
     for name, team in platform.teams.items():
         yield cluster_queue(name, team, pools, platform.queues)
         yield from (local_queue(namespace, name) for namespace in team.namespaces_of(name))
+        if (kueue := platform.addons.kueue) is not None and kueue.multi_kueue == "worker":
+            yield from map(team_binding, team.namespaces_of(name))
 
 
 def _entries(platform: Platform) -> dict[str, Entry]:

@@ -1,4 +1,5 @@
-"""Training on several nodes, which start together or not at all: as a JobSet, a TrainJob, a PyTorchJob or an MPIJob.
+"""Training on several nodes, which start together or not at all: as a JobSet, a TrainJob, a PyTorchJob, a TFJob or an
+MPIJob (Horovod, DeepSpeed).
 
 Of an MPIJob the launcher is a Job that runs `mpirun`, which starts the processes on the workers by SSH; the operator
 creates the key and the host file. The image has what `mpioperator/base` has: Open MPI, and an SSH server that user 1000
@@ -13,6 +14,7 @@ from typing import Any, Final, Literal
 
 import pulumi
 
+from components.addons.kubeflow_crds import KINDS
 from components.addons.trainer import failure_policy, job_failures
 from components.workloads.checks.fit import choice
 from components.workloads.checks.jobs import (
@@ -158,17 +160,28 @@ def _torchrun(name: str, args: DistributedTrainingArgs) -> list[str]:
     ]
 
 
-def pytorch_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
-    """One master and the workers; the operator configures torchrun with `PET_*` variables."""
-    template = pod_template(name, args, with_environment(args), "pytorch")
-    replicas = {"Master": 1, "Worker": args.nodes - 1}
+_CONTAINER: Final = {"PyTorchJob": "pytorch", "TFJob": "tensorflow"}
+"""Name of the container that the training operator configures, by kind (v1.9.4, pkg/apis/kubeflow.org/v1,
+`*JobDefaultContainerName`)."""
+
+
+def operated_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
+    """A job of the training operator, which configures torchrun with `PET_*` variables and TensorFlow with `TF_CONFIG`.
+
+    One pod of a PyTorchJob is its master. A TFJob has equal workers, as MultiWorkerMirroredStrategy takes them, and
+    ends when all have: by default it would end, and stop the others, with the first one.
+    """
+    if args.kind == "PyTorchJob":
+        replicas, more = {"Master": 1, "Worker": args.nodes - 1}, {"nprocPerNode": str(args.processes_per_node)}
+    else:
+        replicas, more = {"Worker": args.nodes}, {"successPolicy": "AllWorkers"}
+    template = pod_template(name, args, with_environment(args), _CONTAINER[args.kind])
     specs = {
         role: {"replicas": count, "restartPolicy": "OnFailure", "template": template}
         for role, count in replicas.items()
         if count
     }
-    spec = {"nprocPerNode": str(args.processes_per_node), "pytorchReplicaSpecs": specs}
-    return training_job("kubeflow.org/v1", "PyTorchJob", name, args, spec)
+    return training_job("kubeflow.org/v1", args.kind, name, args, {KINDS[args.kind].replicas: specs, **more})
 
 
 def training_job(api: str, kind: str, name: str, args: DistributedTrainingArgs, spec: dict[str, Any]) -> dict[str, Any]:
@@ -246,7 +259,7 @@ def _mpirun(args: DistributedTrainingArgs) -> tuple[str, ...]:
     return ("mpirun", "-np", str(processes), "--bind-to", "none", *passed, *args.pod.command)
 
 
-Kind = Literal["TrainJob", "PyTorchJob", "MPIJob", "JobSet"]
+Kind = Literal["TrainJob", "PyTorchJob", "TFJob", "MPIJob", "JobSet"]
 MASTER_PORT: Final = 29400
 """Rendezvous port of the processes; torchrun's default."""
 
@@ -272,9 +285,9 @@ class DistributedTrainingArgs:
         target: The target platform and namespace.
         pod: The pod on each node. For MPIJob, the launcher starts its command on all of them.
         nodes: Number of pods; each has its own node if it requests all GPUs of one.
-        processes: Processes per pod; by default one per GPU.
-        kind: Controller: Trainer (`TrainJob`), training operator (`PyTorchJob`), MPI Operator (`MPIJob`) or only
-            JobSet.
+        processes: Processes per pod; by default one per GPU. Not for TFJob, whose processes use all GPUs of a pod.
+        kind: Controller: Trainer (`TrainJob`), training operator (`PyTorchJob`, `TFJob`), MPI Operator (`MPIJob`) or
+            only JobSet.
         deadline_seconds: Maximum total duration, including restarts.
         ttl_seconds: How long the finished job is kept; a day by default. Not for TrainJob, which has no TTL.
         retries: Failures before it fails; disruptions don't count for TrainJob and JobSet.
@@ -306,6 +319,7 @@ class DistributedTrainingArgs:
 SERVED_BY: Final[dict[Kind, type[AddonSettings]]] = {
     "TrainJob": Trainer,
     "PyTorchJob": TrainingOperator,
+    "TFJob": TrainingOperator,
     "MPIJob": MpiOperator,
     "JobSet": Jobset,
 }
@@ -323,7 +337,7 @@ def distributed_training(name: str, args: DistributedTrainingArgs) -> WorkloadMa
             "runtime": WorkloadManifest(training_runtime(name, args)),
             "train-job": WorkloadManifest(train_job(name, args), needs=("runtime",)),
         }
-    build = {"JobSet": jobset, "PyTorchJob": pytorch_job, "MPIJob": mpi_job}[args.kind]
+    build = {"JobSet": jobset, "MPIJob": mpi_job}.get(args.kind, operated_job)
     return {"job": WorkloadManifest(build(name, args))}
 
 
@@ -363,6 +377,9 @@ def _process_problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
     if gpus and args.processes_per_node > gpus:
         rule = f"each process needs a GPU of its own, and a pod has {gpus}"
         yield Problem("processes", rule, args.processes, f"Set it to {gpus}, or remove it.")
+    if args.processes is not None and args.kind == "TFJob":
+        rule = "a pod of a TFJob is one process, which uses all of its GPUs"
+        yield Problem("processes", rule, args.processes, "Remove it.")
     if args.pod.resources.mig and args.nodes > 1:
         rule = "NCCL doesn't support communication between MIG instances"
         yield Problem("pod.resources.mig", rule, dict(args.pod.resources.mig), "Use whole GPUs, or a `Sweep`.")

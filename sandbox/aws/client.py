@@ -19,6 +19,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.model import StructureShape
 from botocore.retries import standard
 
+from sandbox.notes import Notes
 from sandbox.ports import Clusters, ManagedAddons
 from sandbox.rpc import wire
 from sandbox.rpc.errors import ProviderError, cancelled
@@ -229,6 +230,7 @@ class World:
     account: str | None = None
     clusters: Clusters | None = None
     addons: ManagedAddons | None = None
+    notes: Notes | None = None
 
 
 def session(world: World, config: Mapping[str, Any]) -> Aws:

@@ -20,10 +20,10 @@ from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import Schema, schema
 from sandbox.aws.types import MAPPINGS
 from sandbox.aws.types.eks import DEFAULT_VERSION
-from sandbox.errors import SandboxError
+from sandbox.notes import Note, NoteKind
 from sandbox.rpc import diff, wire
 from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff, Path
-from sandbox.rpc.errors import PartialFailureError, ProviderError
+from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Failure, ReadResult, Resource
 from sandbox.rpc.provider import Provider
 
@@ -188,7 +188,7 @@ class AwsProvider(Provider[Aws]):
         if mapping is None:
             return records.create(aws, known, resource.name, _public(inputs))
         id, outputs = Lifecycle(aws, known, mapping).create(_public(inputs))
-        self._addon_changed(resource, id, inputs, outputs)
+        self._note_addon(resource, inputs)
         return id, outputs
 
     def read(
@@ -236,8 +236,10 @@ class AwsProvider(Provider[Aws]):
         changed = _changed(old_inputs, news)
         if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
             changed = (changed or set()) | {"tagsAll"}
+        if changed is not None and self._addon_behind(resource, news):
+            changed |= {"configurationValues"}
         outputs = Lifecycle(aws, known, mapping).update(id, olds, _public(news), changed)
-        self._addon_changed(resource, id, news, outputs)
+        self._note_addon(resource, news)
         return outputs
 
     def delete(
@@ -248,11 +250,8 @@ class AwsProvider(Provider[Aws]):
         if mapping is None:
             records.delete(aws, known, outputs)
             return
-        if resource.type == ADDON and self._world.addons is not None:
-            try:
-                self._world.addons.deleted(resource.urn, str(outputs["clusterName"]), str(outputs["addonName"]))
-            except SandboxError as error:
-                raise ProviderError(str(error)) from error
+        if resource.type == ADDON and self._world.notes is not None:
+            self._world.notes.clear(resource.urn)
         Lifecycle(aws, known, mapping).delete(id, outputs)
 
     def invoke(self, session: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -267,21 +266,20 @@ class AwsProvider(Provider[Aws]):
         return [Failure("configurationValues", problem) for problem in found]
 
     def _addon_behind(self, resource: Resource, inputs: Mapping[str, Any]) -> bool:
-        if resource.type != ADDON or self._world.addons is None or wire.has_unknown(inputs["addonName"]):
-            return False
-        return self._world.addons.behind(resource.urn, str(inputs["addonName"]))
-
-    def _addon_changed(
-        self, resource: Resource, id: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> None:
-        """Run the pods of an add-on. If they don't become ready, it exists and is not ACTIVE, as on AWS."""
         if resource.type != ADDON or self._world.addons is None:
+            return False
+        named = inputs["clusterName"], inputs["addonName"]
+        return not wire.has_unknown(list(named)) and self._world.addons.behind(*map(str, named))
+
+    def _note_addon(self, resource: Resource, inputs: Mapping[str, Any]) -> None:
+        """Say whether its pods run."""
+        if resource.type != ADDON or self._world.addons is None or self._world.notes is None:
             return
-        cluster, name = str(inputs["clusterName"]), str(inputs["addonName"])
-        try:
-            self._world.addons.changed(resource.urn, cluster, name, inputs.get("configurationValues"))
-        except SandboxError as error:
-            raise PartialFailureError(id, outputs, [str(error)]) from error
+        outcome = self._world.addons.outcome(str(inputs["clusterName"]), str(inputs["addonName"]))
+        if outcome is not None:
+            self._world.notes.clear(resource.urn)
+            kind = NoteKind.INSTALLED if outcome.installed else NoteKind.RECORDED
+            self._world.notes.set(Note(resource.urn, kind, outcome.text))
 
 
 def _schema(resource: Resource) -> Schema:

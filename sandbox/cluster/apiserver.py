@@ -33,10 +33,12 @@ must fit well below it: without charts they are 100 MiB, with the CRDs of all of
 among them, 470 to 580 (gctrace and pprof, 2026-11-22). With 600 MiB an update of Kueue's largest CRD took up to 34 s on
 a busy machine, and with 1500 2 s. The user's GOGC and GOMEMLIMIT take precedence."""
 
+AUDIT_POLICY: Final = Path(__file__).with_name("audit.yaml")
+AUDIT_MEGABYTES = 20
+"""Of each of two files, the newest and the one before."""
+
 ENABLED_ADMISSION = ("ExtendedResourceToleration",)
 """On in EKS (aws/containers-roadmap#739): adds a toleration to pods that request an extended resource, by its key."""
-
-WEBHOOK_ADMISSION = ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,6 @@ class ApiServerConfig:
         etcd_url: Where its store is.
         pki: Its certificates and keys.
         logs: Folder of all logs.
-        webhooks: Whether webhooks are called. The sandbox's own provider leaves out those whose server does not run;
-            the official one installs them, and every call would fail.
         tokens: The file that says how the API server of a slot asks who has a token that it does not know.
         egress: The file that says how the API server of a slot reaches its cluster (`egress.Egress`).
     """
@@ -60,7 +60,6 @@ class ApiServerConfig:
     etcd_url: str
     pki: Pki
     logs: Path
-    webhooks: bool = True
     egress: Callable[[str], Path] | None = None
     tokens: Callable[[str], Path] | None = None
 
@@ -150,7 +149,10 @@ def _argv(config: ApiServerConfig, slot: str, version: str, port: int) -> list[s
         "--allow-privileged=true",
         f"--enable-admission-plugins={','.join(ENABLED_ADMISSION)}",
         *([f"--egress-selector-config-file={config.egress(slot)}"] if config.egress is not None else []),
-        *([] if config.webhooks else [f"--disable-admission-plugins={','.join(WEBHOOK_ADMISSION)}"]),
+        f"--audit-policy-file={AUDIT_POLICY}",
+        f"--audit-log-path={config.logs / f'audit-{slot}.log'}",
+        f"--audit-log-maxsize={AUDIT_MEGABYTES}",
+        "--audit-log-maxbackup=1",
         "--profiling=false",
         # With few clients and a local etcd, the caches cost more than they save. The CRDs of all charts take 16 to 18 s
         # of CPU instead of 19 to 21, and no more memory (2 cores, 2026-11).

@@ -3,6 +3,7 @@
 import base64
 import re
 import ssl
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -170,19 +171,33 @@ METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 """The same for a list."""
 
 
+def _trust(authority: str, certificate: str) -> ssl.SSLContext:
+    context = ssl.create_default_context(cadata=authority or None)
+    if certificate:
+        # Python's ssl reads certificates of its own side from files alone; this one is readable by its owner.
+        with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
+            file.write(certificate)
+            file.flush()
+            context.load_cert_chain(file.name)
+    return context
+
+
 class KubeClient:
     """A client of one API server. Thread-safe."""
 
-    def __init__(self, server: str, certificate_authority: str, token: str) -> None:
-        """`certificate_authority` is PEM text."""
+    def __init__(self, server: str, certificate_authority: str, token: str, certificate: str = "") -> None:
+        """`certificate_authority` is PEM text; without it, the machine's own authorities are trusted.
+
+        `certificate` is a client certificate with its key, as PEM text, for users who have no token.
+        """
         self.server = server
         self.token = token
         self.certificate_authority = base64.b64encode(certificate_authority.encode()).decode()
         """In the form of a kubeconfig."""
         self._http = urllib3.PoolManager(
             maxsize=CONNECTIONS,
-            ssl_context=ssl.create_default_context(cadata=certificate_authority),
-            headers={"Authorization": f"Bearer {token}"},
+            ssl_context=_trust(certificate_authority, certificate),
+            headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=TIMEOUT,
             retries=False,
         )

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from sandbox.kubernetes import crds, waiting
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
@@ -96,23 +96,12 @@ PATCH_FORCE = "pulumi.com/patchForce"
 PATCH_MANAGER = "pulumi.com/patchFieldManager"
 
 
-class ObjectObserver(Protocol):
-    """Is notified of every object that the program applied or deleted, with the name of its cluster."""
-
-    def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        """An object was created or updated."""
-
-    def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        """An object was deleted."""
-
-
 @dataclass(frozen=True)
 class Manifests:
     """The provider's hooks for such a resource."""
 
     targets: Targets
     notes: Notes
-    observer: ObjectObserver
 
     def check(
         self, settings: Settings, resource: Resource, news: Object, olds: Object, seed: bytes
@@ -197,7 +186,6 @@ class Manifests:
             self._relinquish(target.client, resource, inputs, ref)
             return
         waiting.delete(target.client, ref, wait=not waiting.skipped_at_deletion(outputs))
-        self.observer.object_deleted(target.cluster, outputs)
         if ref.group:
             crds.remove_unused_stand_ins(target.client)
 
@@ -255,7 +243,6 @@ class Manifests:
 
     def _done(self, target: Target, resource: Resource, live: Object) -> Object:
         self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
-        self.observer.object_changed(target.cluster, live)
         try:
             return _outputs(waiting.until_ready(target.client, live))
         except TimeoutError as error:

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.manifests import ObjectObserver
 from sandbox.kubernetes.objects import Object
 from sandbox.kubernetes.waiting import Watch
 from sandbox.nodes.groups import EFA_KINDS, node_name
@@ -152,13 +151,23 @@ def _overlaid(labels: Mapping[str, str], overlays: Iterable[Manifest]) -> dict[s
     return added
 
 
-# Karpenter's objects of one cluster, followed in the API server: the official provider reports no object here.
+# Karpenter's objects of one cluster, followed in the API server, whoever applies them.
 
 PATHS: Final = (
     "/apis/karpenter.k8s.aws/v1/ec2nodeclasses",
     "/apis/karpenter.sh/v1alpha1/nodeoverlays",
     "/apis/karpenter.sh/v1/nodepools",
 )
+
+
+class ObjectObserver(Protocol):
+    """Is notified of every such object, with the name of its cluster."""
+
+    def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        """An object was created or updated."""
+
+    def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        """An object was deleted."""
 
 
 class Followed:

@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sandbox import CHARTS, asked, toolchain
-from slipway.charts.pull import TIMED_OUT, Pulled, download, pinned
+from slipway.charts.pull import TIMED_OUT, Pulled, download, pinned, stated_digest
 from spec.catalog.software import ChartRef
 from spec.settings.charts import Charts as Settings
 
@@ -105,8 +105,13 @@ def fetch(source: Source, command: str, say: Say) -> None:
 
 
 def missing(source: Source) -> list[ChartRef]:
-    """The pinned charts that the cache lacks."""
-    return [one for one in source.charts() if not (_folder(source.directory, one) / "Chart.yaml").is_file()]
+    """The pinned charts that the cache lacks, or has with another digest."""
+    return [one for one in source.charts() if not _is_there(_folder(source.directory, one), one)]
+
+
+def _is_there(folder: Path, chart: ChartRef) -> bool:
+    other = chart.digest and stated_digest(folder) != chart.digest
+    return (folder / "Chart.yaml").is_file() and not other
 
 
 def reachable(addresses: Iterable[Address], seconds: float = PROBE_SECONDS) -> frozenset[Address]:

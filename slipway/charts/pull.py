@@ -1,6 +1,7 @@
 """Downloads published charts with `helm pull`, one folder per chart; needs network access."""
 
 import hashlib
+import re
 import shutil
 import subprocess
 import tarfile
@@ -15,16 +16,18 @@ from spec.catalog.software import CHARTS, ChartRef
 
 SECONDS: Final = 120
 """Timeout of a download. The largest chart, kube-prometheus-stack, has 1 MB packed; a mirror may be slow."""
+_DIGEST: Final = re.compile(r"^chart_digest: *(sha256:[0-9a-f]{64})$", re.MULTILINE)
 TIMED_OUT: Final = "no response within"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pulled:
-    """The result for one chart; `problem` is empty if the download succeeded."""
+    """The result for one chart; `problem` is empty if the download succeeded, and `digest` if it did not."""
 
     chart: ChartRef
     folder: Path
     problem: str = ""
+    digest: str = ""
 
 
 def pinned() -> tuple[ChartRef, ...]:
@@ -47,20 +50,42 @@ def arguments(chart: ChartRef, into: Path) -> list[str]:
 def download(helm: Path, chart: ChartRef, folder: Path) -> Pulled:
     """Download one chart into a folder, which is replaced if that succeeds, and its digest is the pinned one."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".pull-") as place:
-        problem = _run([str(helm), *arguments(chart, Path(place))])
+        problem, digest = _run([str(helm), *arguments(chart, Path(place))]), ""
         if not problem:
             try:
-                _unpack(chart, Path(place), folder)
+                digest = _unpack(chart, Path(place), folder)
             except (OSError, tarfile.TarError, ValueError) as error:
                 problem = str(error)
-    return Pulled(chart=chart, folder=folder, problem=problem)
+    return Pulled(chart=chart, folder=folder, problem=problem, digest=digest)
 
 
-def _unpack(chart: ChartRef, place: Path, folder: Path) -> None:
+def stated_digest(folder: Path) -> str:
+    """The digest that a folder of a chart had when it was packed; empty if nobody knows."""
+    file = folder / SOURCE_FILE
+    found = _DIGEST.search(file.read_text(encoding="utf-8")) if file.is_file() else None
+    return found[1] if found else ""
+
+
+def locked(text: str, pulled: Iterable[Pulled]) -> str:
+    """The text of the file of software with the digests of downloaded charts in rows that have none: on first use.
+
+    A row with a digest is left alone: its download had that one, or failed.
+    """
+    for one in pulled:
+        if one.digest and not one.chart.digest:
+            row = re.compile(rf"^({re.escape(one.chart.name)}:\n(?: .*\n)*?  version: .*\n)", re.MULTILINE)
+            text = row.sub(rf"\g<1>  digest: {one.digest}\n", text)
+    return text
+
+
+def _unpack(chart: ChartRef, place: Path, folder: Path) -> str:
     (archive,) = place.glob("*.tgz")
     digest = f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"
     if chart.digest and digest != chart.digest:
-        msg = f"its digest is {digest}, and {chart.digest} is pinned (spec/catalog/data/software.yaml)"
+        msg = (
+            f"its digest is {digest}, and {chart.digest} is pinned in spec/catalog/data/software.yaml: the version was "
+            "published again, or this is another chart. Compare it with the former one before you pin the new digest"
+        )
         raise ValueError(msg)
     with tarfile.open(archive) as files:
         files.extractall(place, filter="data")  # nothing outside the folder, no links that leave it
@@ -73,6 +98,7 @@ def _unpack(chart: ChartRef, place: Path, folder: Path) -> None:
     (fresh / SOURCE_FILE).write_text(source, encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
+    return digest
 
 
 def _run(argv: list[str]) -> str:

@@ -2,13 +2,15 @@
 late."""
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import metadata
 
 from slipway.cli.parser import parse
 from slipway.engine.shim import off_path
-from spec.errors import EXIT_CLOSED, EXIT_FAILURE, EXIT_INTERRUPTED, SlipwayError
+from spec.errors import EXIT_CLOSED, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_REFUSED, SlipwayError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,12 +35,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _part_with(module: str) -> str:
+    """The extra that installs a module; empty if none does (`[project.optional-dependencies]`)."""
+    name = module.partition(".")[0].replace("_", "-")
+    named = re.compile(rf"{re.escape(name)}\b.*extra == ['\"](?P<extra>\w+)")
+    found = filter(None, map(named.match, metadata.requires("slipway") or ()))
+    return next((one["extra"] for one in found), "")
+
+
 def _report(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     if isinstance(error, SlipwayError):
         print(error if error.complete else f"slipway: {error}", file=sys.stderr)
         return error.exit_code
+    if isinstance(error, ModuleNotFoundError) and (part := _part_with(error.name or "")):
+        print(f"slipway: this command needs {error.name}: install slipway[{part}]", file=sys.stderr)
+        return EXIT_REFUSED
     if isinstance(error, OSError):
         # Without Python's "[Errno 2]", which only its documentation explains.
         text = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)

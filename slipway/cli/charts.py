@@ -4,16 +4,20 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from sandbox import CHARTS, asked, toolchain
 from slipway.charts import check, uses, variants
 from slipway.charts.check import Finding
-from slipway.charts.pull import Pulled, pinned, pull
+from slipway.charts.pull import Pulled, locked, pinned, pull
 from slipway.charts.uses import Use
 from slipway.cli.check import checked
 from slipway.cli.output import table
 from slipway.engine.project import Project, find
+from spec.catalog import software
 from spec.errors import EXIT_REFUSED, SlipwayError
+
+SOFTWARE_FILE: Final = Path(software.__file__).with_name("data") / software.FILE
 
 
 def pull_charts(options: argparse.Namespace) -> int:
@@ -30,6 +34,11 @@ def pull_charts(options: argparse.Namespace) -> int:
         raise SlipwayError(msg)
     pulled = pull(helm, [known[name] for name in options.charts or known], directory)
     print(describe_pulled(pulled, directory))
+    if options.lock:
+        text = SOFTWARE_FILE.read_text(encoding="utf-8")
+        changed = locked(text, pulled)
+        SOFTWARE_FILE.write_text(changed, encoding="utf-8")
+        print(f"wrote {changed.count('digest: sha256:') - text.count('digest: sha256:')} digests to {SOFTWARE_FILE}")
     return 1 if any(each.problem for each in pulled) else 0
 
 

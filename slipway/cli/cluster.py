@@ -100,41 +100,62 @@ class KubeContext:
         return self.cluster.rpartition("/")[2]
 
     def client(self) -> KubeClient:
-        """A client with the credentials of the context.
+        """A client with the credentials of the context: a token, a client certificate, or what a program prints.
+
+        Without a certificate authority in the kubeconfig, the machine's own are trusted, as kubectl does.
 
         Raises:
-            SlipwayError: It has credentials of another kind, or its program fails.
+            SlipwayError: It has credentials of another kind, they can't be used, or its program fails.
         """
-        data, file = self.entry.get("certificate-authority-data"), self.entry.get("certificate-authority")
-        if not data and not file:
-            msg = f"context {self.name} of the kubeconfig has no certificate authority"
-            raise SlipwayError(msg)
-        authority = b64decode(data).decode() if data else Path(str(file)).read_text(encoding="utf-8")
-        return KubeClient(str(self.entry["server"]), authority, self._token())
+        server = str(self.entry["server"])
+        try:
+            token, certificate = self._credentials()
+            return KubeClient(server, _text(self.entry, "certificate-authority"), token, certificate)
+        except (OSError, ValueError) as error:
+            msg = f"context {self.name} of the kubeconfig can't be used: {error}"
+            raise SlipwayError(msg) from error
 
-    def _token(self) -> str:
+    def _credentials(self) -> tuple[str, str]:
+        """A token, and a client certificate with its key as PEM text; one of them is empty."""
         if self.user.get("token"):
-            return str(self.user["token"])
+            return str(self.user["token"]), ""
         if self.user.get("tokenFile"):
-            return Path(self.user["tokenFile"]).read_text(encoding="utf-8").strip()
+            return Path(self.user["tokenFile"]).read_text(encoding="utf-8").strip(), ""
+        certificate, key = _text(self.user, "client-certificate"), _text(self.user, "client-key")
+        if certificate and key:
+            return "", f"{certificate}\n{key}"
         if self.user.get("exec"):
             return _executed(self.user["exec"])
-        msg = f"context {self.name} of the kubeconfig has neither a token nor a program that prints one"
+        msg = (
+            f"context {self.name} of the kubeconfig has neither a token, nor a client certificate with its key, nor a "
+            "program that prints one of them"
+        )
         raise SlipwayError(msg)
 
 
-def _executed(program: Mapping[str, Any]) -> str:
-    """The token that a credential program prints (client-go, "Credential Plugins")."""
+def _text(entry: Mapping[str, Any], name: str) -> str:
+    """PEM text that a kubeconfig has itself (`NAME-data`) or in a file; empty if it has none."""
+    if data := entry.get(f"{name}-data"):
+        return b64decode(data).decode()
+    file = entry.get(name)
+    return Path(str(file)).read_text(encoding="utf-8") if file else ""
+
+
+def _executed(program: Mapping[str, Any]) -> tuple[str, str]:
+    """The token, or the client certificate and key, that a program prints (client-go, "Credential Plugins")."""
     argv = [str(program["command"]), *map(str, program.get("args") or ())]
     more = {str(one["name"]): str(one["value"]) for one in program.get("env") or ()}
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, timeout=TIMEOUT, check=True, env={**os.environ, **more}
         )
-        return str(json.loads(done.stdout)["status"]["token"])
+        status = json.loads(done.stdout)["status"]
+        if status.get("clientCertificateData"):
+            return str(status.get("token") or ""), f"{status['clientCertificateData']}\n{status['clientKeyData']}"
+        return str(status["token"]), ""
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
         text = (getattr(error, "stderr", None) or str(error)).strip()
-        msg = f"`{' '.join(argv)}` gave no token: {text}"
+        msg = f"`{' '.join(argv)}` gave no credentials: {text}"
         raise SlipwayError(msg) from error
 
 

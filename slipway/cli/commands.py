@@ -194,6 +194,12 @@ _POLICIES: Final = Command(
         STRICT,
     ),
 )  # fmt: skip
+_PACK: Final = Command(
+    name="pack",
+    summary="write a folder for `pulumi preview --policy-pack`, for a program of your own",
+    run="slipway.cli.pack:run",
+    arguments=(positional("folder", "DIR", "folder to write; its suppressions.yaml is kept", type=Path),),
+)
 _RENDER: Final = Command(
     name="render",
     summary="write every resource, manifest and Helm value as files",
@@ -408,6 +414,23 @@ The exit code is 0 if nothing holds it, and 1 if something does. docs/guides/why
         JSON,
     ),
 )
+_AUDIT: Final = Command(
+    name="audit",
+    summary="list what admission rules that warn or audit would have refused, from an audit log",
+    run="slipway.cli.audit:run",
+    epilog="""\
+  aws logs filter-log-events --log-group-name /aws/eks/CLUSTER/cluster --log-stream-name-prefix kube-apiserver-audit \\
+    --filter-pattern validation_failure --query 'events[].[message]' --output text > audit.log
+  slipway audit audit.log --stack prod
+
+The exit code is 0 if nothing would have been refused, and 1 if something would. docs/guides/admission.md has more.
+""",
+    arguments=(
+        positional("files", "FILE", "audit log, an event in JSON on each line (- for stdin); repeatable", nargs="+"),
+        option("--stack", "STACK", "name of a stack, for the teams of namespaces"),
+        JSON,
+    ),
+)
 MINUTES: Final = 20
 """A GPU node takes up to ten minutes to boot and to advertise its GPUs."""
 _VERIFY: Final = Command(
@@ -440,6 +463,7 @@ _CHARTS: Final = Command(
             run="slipway.cli.charts:pull_charts",
             arguments=(
                 positional("charts", "CHART", "chart to download (default: all of them)", nargs="*"),
+                switch("--lock", "write the digests of charts that have none into spec/catalog/data/software.yaml"),
                 _CHART_FOLDER,
             ),
         ),
@@ -577,6 +601,6 @@ _COMPLETION: Final = Command(
 )
 
 COMMANDS: Final = (
-    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _RENDER, _COST, STATEMENT, _PRICES, _REPORT, _FIT,
-    REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _TRY, _REHEARSE, _COMPLETION,
+    *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, STATEMENT, _PRICES, _REPORT,
+    _FIT, REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _AUDIT, _TRY, _REHEARSE, _COMPLETION,
 )  # fmt: skip

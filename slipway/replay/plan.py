@@ -179,7 +179,7 @@ def _pool(spec: PoolSpec, platform: Platform, node_pool: Mapping[str, Any] | Non
         "consolidationPolicy": str(disruption.consolidation_policy),
         "expireAfterSeconds": expires,
         "warmNodes": settings.capacity_buffer,
-        "offerings": list(_offerings(spec, platform)),
+        "offerings": list(offerings(spec, platform)),
     }
 
 
@@ -190,7 +190,7 @@ def launch_seconds(spec: PoolSpec) -> float:
     return float((table["gpu"] if spec.gpu else table["cpu"]) + (table["migReboot"] if reboots else 0))
 
 
-def _offerings(spec: PoolSpec, platform: Platform) -> Iterator[dict[str, Any]]:
+def offerings(spec: PoolSpec, platform: Platform) -> Iterator[dict[str, Any]]:
     """What EC2 sells of a pool: its types in the zones that have them, at the price of the cost estimate."""
     region = platform.account.region
     for kind in spec.instance_types:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from components.addons.kueue import Kueue, frameworks
+from components.addons.multikueue import READS, WRITES, access
 from components.queues import (
     LEVELS,
     admission_checks,
@@ -21,6 +23,7 @@ from components.queues import (
     topology,
 )
 from spec.pools import resolve_all
+from spec.settings.addons import Addons
 from spec.settings.queues import Queues, Worker
 from spec.settings.teams import Team
 from spec.teams.labels import TEAM
@@ -171,6 +174,28 @@ def test_only_queues_of_a_manager_have_the_admission_check() -> None:
         spec = dict(queue.inputs["spec"])
         assert spec.pop("admissionChecksStrategy")["admissionChecks"] == [{"name": "multikueue"}]
         assert spec == worker[name].inputs["spec"]
+
+
+def test_a_worker_lets_its_manager_write_in_namespaces_of_teams_only() -> None:
+    """Who may create pods in kube-system has the cluster: only reads are bound for all namespaces."""
+    worker = record(addons={"kueue": {"multiKueue": "worker"}})
+    bindings = worker.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+    bound = [each.inputs["metadata"]["namespace"] for each in bindings if each.inputs["roleRef"]["name"] == WRITES]
+    assert sorted(bound) == ["language", "vision-serving", "vision-training"]
+    granted = access(frameworks(Addons.model_validate({"jobset": {}, "mpiOperator": {}})))
+    assert granted["manager-binding"]["roleRef"]["name"] == READS
+    assert {verb for rule in granted["manager-reads"]["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+    served = {
+        (group, each)
+        for rule in granted["manager-writes"]["rules"]
+        for group in rule["apiGroups"]
+        for each in rule["resources"]
+    }
+    assert served == {
+        ("", "pods"), ("apps", "statefulsets"), ("batch", "jobs"), ("jobset.x-k8s.io", "jobsets"),
+        ("kubeflow.org", "mpijobs"), ("kueue.x-k8s.io", "workloads"), ("kueue.x-k8s.io", "workloads/status"),
+    }  # fmt: skip
+    assert access(())["manager"]["metadata"]["namespace"] == Kueue.namespace.name
 
 
 KNOWN: Final = pools()

@@ -32,6 +32,9 @@ FIELDS: Final[Mapping[str, tuple[tuple[str | int, ...], Any]]] = {
 }
 """A field of each type and its new value: where the type has one, a field that can't be updated."""
 
+NAMED: Final = ("kubernetes:core/v1:Namespace", "kubernetes:serving.kserve.io/v1alpha1:ClusterServingRuntime")
+"""Types that keep their names. KServe refuses a second runtime of one format and priority beside the first."""
+
 
 def change(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
     """Change one resource."""
@@ -51,7 +54,7 @@ def change(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult
         metadata = dict(given or {})
         if kind == "label":
             metadata["labels"] = {**(metadata.get("labels") or {}), "changed": "yes"}
-        elif args.type_ != "kubernetes:core/v1:Namespace":
+        elif args.type_ not in NAMED:
             metadata["name"] = f"{metadata['name']}-2"
         properties["metadata"] = metadata
     return pulumi.ResourceTransformResult(props=properties, opts=args.opts)

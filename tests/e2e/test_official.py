@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from sandbox import toolchain
+from sandbox.kubernetes.controllers.running import State
+from sandbox.kubernetes.controllers.running import load as load_controllers
+from sandbox.kubernetes.objects import condition
 from sandbox.kubernetes.waiting import until
 from sandbox.language.shims import LANGUAGE_HOST
 from sandbox.state import load
@@ -27,6 +31,8 @@ MISSING = (
     "no official language host and Kubernetes provider: put `pulumi-language-python` on PATH, and run "
     "`pulumi plugin install resource kubernetes`"
 )
+OF_CHARTS = ("jobset", "karpenter", "kueue")
+"""Controllers that both stacks install."""
 ADDED_LABEL = {"CHANGE": "label"}
 
 
@@ -96,14 +102,29 @@ def test_the_official_host_ran_the_program(up: str, both: World) -> None:
     assert not (both.home / "bin" / LANGUAGE_HOST).exists()
 
 
-def test_pools_have_their_nodes_without_the_hooks_of_our_provider(up: str, both: World, stack: str) -> None:
+def test_the_controllers_of_its_charts_run(up: str, both: World) -> None:
+    """As with our provider: their Deployments start them."""
+    built = {name for name in OF_CHARTS if toolchain.find(name) is not None}
 
-    def pools() -> set[str]:
+    def missing() -> set[str]:
+        return built - {each.name for each in load_controllers(both.home) if each.state is State.RUNNING}
+
+    until(lambda: None if missing() else True, SECONDS, lambda: f"not running: {load_controllers(both.home)}")
+
+
+def test_pools_are_those_of_karpenter_or_have_their_nodes(up: str, both: World, stack: str) -> None:
+    """Whoever applied a NodePool: where Karpenter runs it is ready, elsewhere it has a placeholder node."""
+    pools = "/apis/karpenter.sh/v1/nodepools"
+
+    def found() -> set[str]:
+        if toolchain.find("karpenter") is not None:
+            made = both.api(stack).get_path(pools)["items"]
+            return {pool["metadata"]["name"] for pool in made if condition(pool, "Ready").get("status") == "True"}
         nodes = both.api(stack).get_path("/api/v1/nodes")["items"]
-        return {node["metadata"]["labels"]["platform.slipway/pool"] for node in nodes}
+        return {node["metadata"]["labels"]["platform.slipway/pool"] for node in nodes} - {"system"}
 
-    wanted = {"system", "cpu", "a100", "h100", "gpu-spot"}
-    until(lambda: True if pools() == wanted else None, SECONDS, f"{pools()} and not {wanted}")
+    wanted = {"cpu", "a100", "h100", "gpu-spot"}
+    until(lambda: True if found() == wanted else None, SECONDS, lambda: f"{found()} and not {wanted}")
 
 
 def test_ours_accepts_the_same_program_on_the_same_state_without_a_change(up: str, both: World, stack: str) -> None:

@@ -1,6 +1,7 @@
 """Every kind of workload with the stack's own controllers: to its end, preempted once, its node taken once.
 
-The table is in `tests/e2e/workloads/rows.py`; the YAML of each row is what a user would write.
+The table is in `tests/e2e/workloads/rows.py`; the YAML of each row is what a user would write. With
+`SLIPWAY_KUBERNETES_PROVIDER=official` the stacks come up with Pulumi's own language host and Kubernetes provider.
 """
 
 import os
@@ -16,8 +17,10 @@ from components.workloads import Target
 from sandbox import toolchain
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
+from sandbox.official import VARIABLE
 from slipway.trial.run import submit
 from slipway.why.manifests import DryRun
+from tests.e2e import official
 from tests.e2e.workloads.answers import of_cluster
 from tests.e2e.workloads.load import Load
 from tests.e2e.workloads.rows import BY_STACK, SCALED, Row
@@ -88,12 +91,7 @@ def place(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest
         pytest.skip(f"not built: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
     stack = str(request.param)
     directory = tmp_path_factory.mktemp(f"workloads-{stack}")
-    charts = directory / "charts"
-    charts.mkdir()
-    for name in CHARTS:
-        if (whole / name).is_dir():
-            (charts / name).symlink_to(whole / name)
-    world = World.make(directory, charts)
+    world = _world(directory, shared)
     line, more = ADDED[stack]
     world.edit(f"stacks/Pulumi.{stack}.yaml", line, line + more)
     try:
@@ -101,6 +99,20 @@ def place(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest
         yield Place(world, stack)
     finally:
         world.run("sandbox", "stop")
+
+
+def _world(directory: Path, shared: Path) -> World:
+    """With our Kubernetes provider and the charts of controllers; or with the official parts, and all charts."""
+    if os.environ.get(VARIABLE):
+        parts = official.find(shared, official.default_cache())
+        assert parts is not None, f"{VARIABLE} is set, and there are no official parts"
+        return official.make(directory, parts, shared / "charts-full")
+    charts = directory / "charts"
+    charts.mkdir()
+    for name in CHARTS:
+        if (shared / "charts-full" / name).is_dir():
+            (charts / name).symlink_to(shared / "charts-full" / name)
+    return World.make(directory, charts)
 
 
 @pytest.mark.parametrize("repeat", range(max(1, REPEATS)))

@@ -1,9 +1,11 @@
 """The pack uses the levels of the stack that the engine sends."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy
 from pulumi_policy import policy as sdk
@@ -14,6 +16,7 @@ from policies.resources.tokens import NAMESPACE
 from policies.rule import ENVIRONMENTS, AnyRule, ResourceRule
 from policies.rules import RULES
 from policies.rules.boundaries import AS_GIVEN
+from policies.suppressions import FILE
 from spec.settings import read_stack
 from tests.policies.build import Fixture, FixtureResource, edited
 from tests.policies.fixtures import FIXTURES
@@ -88,6 +91,18 @@ def test_parsing_once_gives_the_same_violations_as_the_sdk() -> None:
         assert ours == theirs, rule.name
         # One of them is suppressed in production, and two are off.
         assert ours or rule.name in {"node-ami-pinned", "gpu-pool-idle-zero", "gpu-premium-approval"}, rule.name
+
+
+def test_the_suppressions_are_those_of_the_file_that_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the platform don't bind other programs, and theirs are reviewed when they are due."""
+    monkeypatch.setattr(server.StackServicer, "suppressions", FILE)
+    own = [{**entry, "owner": "theirs", "until": TODAY} for entry in yaml.safe_load(FILE.read_text())[:1]]
+    (tmp_path / "suppressions.yaml").write_text(yaml.safe_dump(own))
+    servicer = SDK("slipway", "0.1.0", server.policies(tmp_path / "suppressions.yaml"), EnforcementLevel.MANDATORY)
+    servicer.ConfigureStack(analyzer_pb2.AnalyzerStackConfigureRequest(stack="lab"), None)
+    answer = servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(), None)
+    (due,) = [one.message for one in answer.diagnostics if one.policyName == pack.REVIEW]
+    assert "theirs must review it" in due
 
 
 def test_the_stack_file_that_the_engine_sends_is_what_rules_compare_with() -> None:

@@ -10,14 +10,19 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from sandbox import CHARTS, asked
 from sandbox.assembly import Sandbox, Settings
 from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.helm.binary import available
+from sandbox.kubernetes.objects import Ref
 from sandbox.state import load
 from tests.sandbox.aws.samples.world import TRUST
+from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, write_chart
 
 pytestmark = pytest.mark.sandbox
 
 NAME = "foreign"
+OF_ADDON = Ref("v1", "ConfigMap", "aws-vpc-cni-config", "kube-system")
 SOON = {"Delay": 1, "MaxAttempts": 300}
 """For AWS's waiters, which look every 30 s."""
 
@@ -57,6 +62,8 @@ class Account:
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     home = tmp_path_factory.mktemp("any-tool")
+    write_chart(home / "charts", "aws-vpc-cni", templates={"config.yaml": CONFIG_MAP})
+    asked.begin(home, {CHARTS: str(home / "charts")})
     sandbox = Sandbox.start(Settings(home))
     state = load(home)
     assert state is not None
@@ -118,6 +125,19 @@ def check_nodes(account: Account, group: dict[str, str], subnets: list[str], rol
     assert len(account.nodes()) == 3
 
 
+def check_addon(account: Account) -> None:
+    """It has its pods, as its chart makes them, and they go with it."""
+    eks, client = account.client("eks"), account.sandbox.targets.of_cluster(NAME)
+    addon = {"clusterName": NAME, "addonName": "vpc-cni"}
+    assert client is not None
+    eks.create_addon(**addon, configurationValues='{"replicas": 3}')
+    eks.get_waiter("addon_active").wait(**addon, WaiterConfig=SOON)
+    assert (client.get(OF_ADDON) or {})["data"]["replicas"] == "3"
+    eks.delete_addon(**addon)
+    eks.get_waiter("addon_deleted").wait(**addon, WaiterConfig=SOON)
+    assert client.get(OF_ADDON) is None
+
+
 def check_version(account: Account) -> None:
     """An update restarts the API server, and keeps what is in it."""
     eks = account.client("eks")
@@ -149,6 +169,8 @@ def test_boto3_gets_a_cluster_with_nodes_changes_it_and_deletes_it(account: Acco
     check_who_may_use(account, cluster, role)
     group = {"clusterName": NAME, "nodegroupName": "gpu"}
     check_nodes(account, group, subnets, role)
+    if available() is not None:
+        check_addon(account)
     check_version(account)
 
     with pytest.raises(ClientError, match="Cluster has nodegroups attached"):

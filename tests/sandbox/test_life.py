@@ -11,6 +11,9 @@ import pytest
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
+from slipway.why import pods
+from slipway.why.answer import Layer
+from slipway.why.bundle import Bundle
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
@@ -119,6 +122,32 @@ def test_a_pod_that_no_node_takes_is_pending_with_the_schedulers_reason(
         return next((str(one["message"]) for one in conditions if one.get("reason") == "Unschedulable"), None)
 
     assert reason in wait(living, Ref("v1", "Pod", "pod", namespace), unschedulable, "scheduled")
+
+
+@pytest.mark.parametrize("which", ["main", "fetch"])
+def test_a_pod_whose_image_does_not_exist_waits_for_it_with_a_kubelets_words(
+    living: KubeClient, namespace: str, which: str
+) -> None:
+    first: dict[str, Any] = {"initContainers": [{"name": "fetch", "image": "busybox"}]} if which == "fetch" else {}
+    living.apply(pod(namespace, annotations={"sandbox.slipway/no-image": which}, **first), "test")
+
+    def waiting(obj: Object) -> tuple[str, str] | None:
+        status = obj.get("status") or {}
+        every = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+        states = {one["name"]: one["state"].get("waiting") or {} for one in every}
+        state = states.get(which) or {}
+        return (state["reason"], state["message"]) if state.get("reason") == "ImagePullBackOff" else None
+
+    _, message = wait(living, Ref("v1", "Pod", "pod", namespace), waiting, "no back-off")
+    assert message.startswith('Back-off pulling image "busybox": ErrImagePull: ')
+    found = living.get(Ref("v1", "Pod", "pod", namespace))
+    assert found is not None
+    assert found["status"]["phase"] == "Pending"
+    part = pods.held(found, Bundle(subject=found))
+    assert part is not None
+    assert (part.layer, part.never, "correct name and tag" in part.fix) == (Layer.IMAGE, True, True)
+    living.delete(Ref("v1", "Pod", "pod", namespace))
+    until(lambda: living.get(Ref("v1", "Pod", "pod", namespace)) is None, SECONDS, "still there")
 
 
 def test_a_job_runs_as_long_as_it_says_and_succeeds(living: KubeClient, namespace: str) -> None:

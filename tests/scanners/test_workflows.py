@@ -27,6 +27,7 @@ WRITES = {
     ("deploy.yml", "prod"): {"id-token"},
     ("deploy-stack.yml", "plan"): {"id-token"},
     ("deploy-stack.yml", "up"): {"id-token"},
+    ("release.yml", "publish"): {"attestations", "contents", "id-token"},
     ("site.yml", "publish"): {"id-token", "pages"},
 }
 """Every write permission of each job."""
@@ -177,6 +178,18 @@ def test_the_job_that_publishes_the_website_runs_no_code_of_the_repository() -> 
     assert build["steps"][-1]["with"]["path"] == "build/site/html"
 
 
+def test_the_job_that_publishes_a_release_runs_no_code_of_the_repository() -> None:
+    build, publish = document(ROOT / ".github" / "workflows" / "release.yml")["jobs"].values()
+    download, attest, create = publish["steps"]
+    assert [step["uses"].partition("@")[0] for step in (download, attest)] == [
+        "actions/download-artifact", "actions/attest-build-provenance"
+    ]  # fmt: skip
+    assert create["run"].startswith("gh release create ")
+    assert attest["with"]["subject-path"] == f"{download['with']['path']}/*"
+    assert build["permissions"] == {"contents": "read"}
+    assert "make sbom" in [step.get("run") for step in build["steps"]]
+
+
 SETUP = "make setup pipeline"
 ASSUMES = "aws-actions/configure-aws-credentials@"
 
@@ -190,11 +203,11 @@ def steps(job: Any) -> list[dict[str, Any]]:
 
 
 def test_jobs_that_assume_a_role_are_those_with_a_token() -> None:
-    """And the one that publishes the website, for which GitHub Pages asks for a token."""
+    """And those that publish: GitHub Pages and Sigstore ask for a token."""
     with_token = {
         (path, name)
         for path, name, job in jobs()
-        if job["permissions"].get("id-token") == "write" and "steps" in job and path.name != "site.yml"
+        if job["permissions"].get("id-token") == "write" and "steps" in job and name != "publish"
     }
     assert {(one.values[0], one.values[1]) for one in with_role()} == with_token
 

@@ -19,8 +19,9 @@ FIT: Final = "python -m tests.slipway.fit"
 QUICKSTARTS: Final = "python -m tests.slipway.quickstarts"
 REFERENCE: Final = "python -m tests.docs"
 PICTURES: Final = "python -m tools.site.pictures"
+FIGURES: Final = "python -m tools.figures"
 CATALOG: Final = "python tools/refresh_catalog.py"
-COMMANDS: Final = (SETTINGS, POLICIES, ADMISSION, FIT, QUICKSTARTS, PICTURES, REFERENCE, CATALOG)
+COMMANDS: Final = (SETTINGS, POLICIES, ADMISSION, FIT, QUICKSTARTS, PICTURES, FIGURES, REFERENCE, CATALOG)
 """What `make generate` runs."""
 CHARTS: Final = "slipway charts check --record"
 """Not among them: it needs the charts (`--dir` or SLIPWAY_CHARTS; `slipway charts pull` gets them)."""

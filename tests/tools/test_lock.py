@@ -1,5 +1,6 @@
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ LOCK = lock.LOCK.read_text()
 
 def dependencies() -> list[Requirement]:
     document = tomllib.loads(PYPROJECT)
-    return [Requirement(text) for text in (*document["project"]["dependencies"], *document["dependency-groups"]["dev"])]
+    extras = chain.from_iterable(document["project"]["optional-dependencies"].values())
+    listed = (*document["project"]["dependencies"], *extras, *document["dependency-groups"]["dev"])
+    return [Requirement(text) for text in listed]
 
 
 def test_the_lock_file_belongs_to_pyproject_and_pins_every_package_by_hash() -> None:

@@ -220,6 +220,51 @@ class Operations(ContentOperations):
 
         live.of_group(cluster, name, work, ready, _failure(group, "CREATE_FAILED"))
 
+    # -- add-ons -------------------------------------------------------------------------------------------------------
+
+    def create_addon(self) -> ActionResult:
+        if (cluster := self.cluster()).status != live.ACTIVE:
+            raise InvalidRequestException(message=models.CLUSTER_NOT_READY_MSG.format(clusterName=cluster.name))
+        answer = super().create_addon()
+        self._run(self._addon(), live.CREATING)
+        return answer
+
+    def update_addon(self) -> ActionResult:
+        answer = super().update_addon()
+        self._run(self._addon(), live.UPDATING)
+        return answer
+
+    def delete_addon(self) -> ActionResult:
+        addon, inside, addons = self._addon(), contents(self.cluster()), live.behind().addons
+        cluster, name = addon["clusterName"], addon["addonName"]
+        if addons is None or str(self._get_param("preserve")).lower() == "true":
+            return super().delete_addon()
+        self._take_roles(addon)
+        addon["status"] = live.DELETING
+
+        def gone(_: Any) -> None:
+            if inside.addons.get(name) is addon:
+                del inside.addons[name]
+
+        failed = _failure(addon, "DELETE_FAILED")
+        live.of_addon(cluster, name, lambda: addons.deleted(cluster, name), gone, failed)
+        return ActionResult({"addon": addon})
+
+    def _run(self, addon: dict[str, Any], status: str) -> None:
+        """Install its pods."""
+        addons = live.behind().addons
+        if addons is None:
+            return
+        addon["status"], addon["health"] = status, {"issues": []}
+        cluster, name, values = addon["clusterName"], addon["addonName"], addon.get("configurationValues")
+
+        def ready(_: Any) -> None:
+            if addon["status"] != live.DELETING:
+                addon["status"] = live.ACTIVE
+
+        failed = _failure(addon, "CREATE_FAILED" if status == live.CREATING else "UPDATE_FAILED")
+        live.of_addon(cluster, name, lambda: addons.changed(cluster, name, values), ready, failed)
+
     # -- updates -------------------------------------------------------------------------------------------------------
 
     def describe_update(self) -> ActionResult:
@@ -229,9 +274,10 @@ class Operations(ContentOperations):
             msg = f"No update found for ID: {id}"
             raise ResourceNotFoundException(clusterName=cluster.name, message=msg)
         group = cluster.nodegroups.get(self._get_param("nodegroupName"))
-        status = (group or cluster).status
-        states = {live.ACTIVE: "Successful", live.FAILED: "Failed", "CREATE_FAILED": "Failed"}
-        return ActionResult({"update": {**update, "status": states.get(status, "InProgress")}})
+        addon = contents(cluster).addons.get(self._get_param("addonName"))
+        status = addon["status"] if addon else (group or cluster).status
+        state = "Failed" if str(status).endswith(live.FAILED) else "InProgress"
+        return ActionResult({"update": {**update, "status": "Successful" if status == live.ACTIVE else state}})
 
     def list_updates(self) -> ActionResult:
         return ActionResult({"updateIds": list(contents(self.cluster()).updates)})
@@ -363,8 +409,11 @@ def _failure(item: Any, status: str = live.FAILED) -> Any:
     """Sets an object's status and the reason, where EKS says it."""
 
     def failed(reason: str) -> None:
-        item.status = status
-        item.health = {"issues": [{"code": "InternalFailure", "message": reason}]}
+        health = {"issues": [{"code": "InternalFailure", "message": reason}]}
+        if isinstance(item, dict):
+            item.update(status=status, health=health)
+        else:
+            item.status, item.health = status, health
 
     return failed
 

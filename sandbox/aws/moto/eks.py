@@ -135,6 +135,8 @@ class ContentOperations(EKSResponse):
     def update_addon(self) -> ActionResult:
         addon = self._addon()
         change(addon, self._named("addonVersion", "configurationValues", "serviceAccountRoleArn"))
+        if not addon.get("configurationValues"):
+            addon.pop("configurationValues", None)
         if self._get_param("podIdentityAssociations") is not None:
             self._take_roles(addon)
             self._give_roles(self.cluster(), addon, self._get_param("podIdentityAssociations"))

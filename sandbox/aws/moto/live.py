@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from sandbox.errors import SandboxError
-from sandbox.ports import Clusters, NodeObserver
+from sandbox.ports import Clusters, ManagedAddons, NodeObserver
 from sandbox.rpc.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Behind:
     clients: Clients
     clusters: Clusters | None = None
     nodes: NodeObserver | None = None
+    addons: ManagedAddons | None = None
     cluster_of: Callable[[str], str | None] = lambda _: None
     """The name of the cluster of an API server's slot; None if it has none."""
 
@@ -88,14 +89,17 @@ ANSWER_SECONDS: Final = 20.0
 waiters-2.json), which here would be most of the time that a cluster takes; clients give up after 60 s (`read_timeout`).
 """
 _PARALLEL_STARTS: Final = 4
-_DESCRIBED: Final = re.compile(r"/clusters/(?P<cluster>[^/]+)(/node-groups/(?P<group>[^/]+)|/updates/[^/]+)?")
+_DESCRIBED: Final = re.compile(
+    r"/clusters/(?P<cluster>[^/]+)(/node-groups/(?P<group>[^/]+)|/(?P<addon>addons/[^/]+)|/updates/[^/]+)?"
+)
 
 Key = tuple[str, str]
-"""A cluster's name, and that of a node group in it; empty for the cluster itself."""
+"""A cluster's name, and that of a node group in it, or `addons/NAME`; empty for the cluster itself."""
 
 _servers: Final = ThreadPoolExecutor(_PARALLEL_STARTS, thread_name_prefix="eks-clusters")
 _groups: Final = ThreadPoolExecutor(1, thread_name_prefix="eks-nodes")
 """One thread: what happens to a group happens in its order."""
+_addons: Final = ThreadPoolExecutor(8, thread_name_prefix="eks-addons")
 _pending: Final[dict[Key, Future[None]]] = {}
 
 
@@ -110,6 +114,21 @@ def of_group(
 ) -> None:
     """The same for a node group."""
     _begin(_groups, (cluster, name), work, done, failed)
+
+
+def of_addon(
+    cluster: str, name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]
+) -> None:
+    """The same for an add-on, once what was begun before with the add-on has ended."""
+    key = (cluster, f"addons/{name}")
+    before = _pending.get(key)
+
+    def after() -> Any:
+        if before is not None:
+            wait([before])
+        return work()
+
+    _begin(_addons, key, after, done, failed)
 
 
 def _begin(
@@ -149,7 +168,7 @@ def settled(environ: Mapping[str, Any]) -> None:
     match = _DESCRIBED.fullmatch(str(environ.get("PATH_INFO", "")))
     if match is None:
         return
-    name, group = match["cluster"], match["group"] or ""
+    name, group = match["cluster"], match["group"] or match["addon"] or ""
     keys = (
         [(name, group)] if group or "/updates/" not in match[0] else [key for key in list(_pending) if key[0] == name]
     )

@@ -22,7 +22,7 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from sandbox.aws.client import Clients, Send
 from sandbox.aws.moto import live, service_models
 from sandbox.identity import Peers
-from sandbox.ports import Clusters, NodeObserver
+from sandbox.ports import Clusters, ManagedAddons, NodeObserver
 from sandbox.rpc.errors import ProviderError
 
 # What stands between the socket of the sandbox's AWS and moto: it answers our user's AWS clients alone.
@@ -198,10 +198,11 @@ class MotoServer:
         self,
         clusters: Clusters | None = None,
         nodes: NodeObserver | None = None,
+        addons: ManagedAddons | None = None,
         cluster_of: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         """Let them start what is behind the objects of EKS; `cluster_of` names the cluster of an API server's slot."""
-        live.attach(live.Behind(self.clients, clusters, nodes, cluster_of))
+        live.attach(live.Behind(self.clients, clusters, nodes, addons, cluster_of))
 
     @property
     def endpoint(self) -> str:

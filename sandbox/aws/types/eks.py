@@ -206,18 +206,32 @@ def read_addon(aws: Aws, id: str, names: Inputs) -> Item | None:
     return {**addon, "podIdentityAssociations": roles}
 
 
+def await_addon(aws: Aws, id: str, inputs: Inputs) -> None:
+    """Wait until its pods are ready. Raises AwsError if they are not."""
+    while (addon := _DESCRIBE_ADDON(aws, SERVICE, {}, inputs))["status"] in _CHANGING:
+        pause()
+    if addon["status"] != "ACTIVE":
+        raise _failed(id, addon)
+
+
 def update_addon(aws: Aws, id: str, inputs: Inputs) -> None:
-    """An omitted list of associations removes them: the AWS provider sends the whole list."""
+    """An omitted list of associations removes them, and an omitted configuration is emptied: the AWS provider sends
+    both whole (hashicorp/terraform-provider-aws, internal/service/eks/addon.go)."""
     sent = {name: inputs[name] for name in _CHANGEABLE if inputs.get(name) is not None}
     on_conflict = inputs.get("resolveConflictsOnUpdate")
     conflicts = {"resolveConflicts": on_conflict} if on_conflict else {}
-    Call("update_addon", _ADDON)(aws, SERVICE, {"podIdentityAssociations": [], **sent, **conflicts}, inputs)
+    empty = {"configurationValues": "", "podIdentityAssociations": []}
+    Call("update_addon", _ADDON)(aws, SERVICE, {**empty, **sent, **conflicts}, inputs)
 
 
 def delete_addon(aws: Aws, id: str, outputs: Inputs) -> None:
     preserve = outputs.get("preserve") in (True, "true")
     names = {"clusterName": outputs["clusterName"], "addonName": outputs["addonName"]}
     aws.call(SERVICE, "delete_addon", **names, preserve=preserve)
+    while (addon := find(aws, SERVICE, _DESCRIBE_ADDON, names)) is not None:
+        if addon["status"] == "DELETE_FAILED":
+            raise _failed(id, addon)
+        pause()
 
 
 # Who may use a cluster: EKS access entries, their access policies, and Pod Identity associations.

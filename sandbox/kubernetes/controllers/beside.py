@@ -12,7 +12,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.controllers import table, webhooks
 from sandbox.kubernetes.controllers.launch import Launch, certificate_bundle, of_deployment
 from sandbox.kubernetes.controllers.running import Entry, Place, Running, State
-from sandbox.kubernetes.controllers.table import STARTING, UNHEALTHY, of_image
+from sandbox.kubernetes.controllers.table import STARTING, UNHEALTHY, of_image, of_service
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import Watch
 
@@ -104,11 +104,15 @@ class Controllers:
             self._running.pop(where, None)
         if present is not None:
             present.stop()
-        if launch is not None and launch.controller.wanted and self._same_version(launch, deployment):
-            running = Running(self._place, self._slot, self._client, launch, self._open)
+        if launch is None or not launch.controller.wanted:
+            return
+        if self._same_version(launch, deployment):
+            running = Running(self._place, self._slot, self._client, launch, self._settle)
             with self._lock:
                 self._running[where] = running
             running.start()
+        else:
+            self._settle()
 
     def _same_version(self, launch: Launch, deployment: Object) -> bool:
         controller = launch.controller
@@ -122,12 +126,12 @@ class Controllers:
     def _changed(self, kind: str) -> Callable[[str, Object], None]:
         def handle(change: str, configuration: Object) -> None:
             if change != "DELETED":
-                self._open_one(kind, configuration)
+                self._settle_one(kind, configuration)
 
         return handle
 
-    def _open(self) -> None:
-        """A controller's state changed: open the webhooks and conversions of those that run."""
+    def _settle(self) -> None:
+        """A controller's state changed: open the webhooks and conversions of those that run, close those of others."""
         try:
             with self._lock:
                 running = {each.launch.controller.name for each in self._running.values() if each.expected}
@@ -135,15 +139,15 @@ class Controllers:
                 self._convert(name)
             for kind in CONFIGURATIONS:
                 for configuration in list(self._client.list(self._client.discovery.find(GROUP, kind))):
-                    self._open_one(kind, configuration)
+                    self._settle_one(kind, configuration)
         except (ApiError, UnreachableError) as error:
             LOG.warning("webhooks of %s stay as they are: %s", self._slot, error)
 
-    def _open_one(self, kind: str, configuration: Object) -> None:
+    def _settle_one(self, kind: str, configuration: Object) -> None:
         ref = Ref(GROUP, kind, configuration["metadata"]["name"])
         found: Object | None = configuration
         while found is not None:
-            wanted = webhooks.opened(found, self._serves, self._bundle)
+            wanted = webhooks.settled(found, self._serves, self._never, self._bundle)
             if wanted == (found.get("webhooks") or []):
                 return
             # With the version that was read, so that nothing is undone that was written meanwhile.
@@ -171,6 +175,13 @@ class Controllers:
     def _serves(self, service: webhooks.Service) -> bool:
         running = self._of_service(service)
         return running is not None and running.expected
+
+    def _never(self, service: webhooks.Service) -> bool:
+        controller = of_service(service[1])
+        if controller is None or not controller.wanted or controller.binary is None:
+            return True
+        entry = self._place.report.get(self._slot, controller.name)
+        return entry is not None and entry.state in (State.OTHER_VERSION, State.MISSING)
 
     def _bundle(self, service: webhooks.Service) -> str:
         running = self._of_service(service)

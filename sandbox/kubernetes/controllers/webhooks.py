@@ -48,15 +48,22 @@ def prepared(configuration: Object, served: Mapping[str, bool]) -> Object:
     }
 
 
-def opened(configuration: Object, running: Callable[[Service], bool], bundle: Callable[[Service], str]) -> list[Object]:
-    """The webhooks of a configuration, with those of running controllers open.
+def settled(
+    configuration: Object,
+    running: Callable[[Service], bool],
+    never: Callable[[Service], bool],
+    bundle: Callable[[Service], str],
+) -> list[Object]:
+    """The webhooks of a configuration, with those of running controllers open, and closed what nothing here answers.
 
     Args:
         configuration: As it is in the cluster.
         running: Whether the controller behind a Service runs.
+        never: Whether none will, as things are. A controller of the table whose Deployment has no pod is none of these:
+            its webhooks refuse, as in any cluster.
         bundle: The `caBundle` that a controller's webhooks need; empty if the controller sets it itself.
     """
-    return [_opened(each, running, bundle) for each in configuration.get("webhooks") or ()]
+    return [_settled(each, running, never, bundle) for each in configuration.get("webhooks") or ()]
 
 
 def conversion_service(crd: Mapping[str, Any]) -> Service | None:
@@ -97,14 +104,23 @@ def _controller(webhook: Mapping[str, Any]) -> str:
 
 
 def _closed(webhook: Object) -> Object:
+    if any(each["name"] == CLOSED for each in webhook.get("matchConditions") or ()):
+        return webhook
     return {**webhook, "matchConditions": [*_conditions(webhook), {"name": CLOSED, "expression": "false"}]}
 
 
-def _opened(webhook: Object, running: Callable[[Service], bool], bundle: Callable[[Service], str]) -> Object:
+def _settled(
+    webhook: Object,
+    running: Callable[[Service], bool],
+    never: Callable[[Service], bool],
+    bundle: Callable[[Service], str],
+) -> Object:
     config = webhook["clientConfig"]
     service = server(config)
-    if service is None or not running(service):
-        return webhook
+    if service is None:
+        return _closed(webhook) if _server(config) else webhook
+    if not running(service):
+        return _closed(webhook) if never(service) else webhook
     kept = {key: value for key, value in webhook.items() if key != "matchConditions"}
     conditions = _conditions(webhook)
     authority = {"caBundle": bundle(service)} if bundle(service) else {}

@@ -6,7 +6,7 @@ add-on has the names of the chart's values (EKS User Guide, "Create an Amazon EK
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sandbox import CHARTS as VARIABLE
@@ -18,7 +18,8 @@ from sandbox.kubernetes.helm.preview import Plan, make_plan
 from sandbox.kubernetes.helm.records import ReleaseName
 from sandbox.kubernetes.helm.running import FailedReleaseError, install, uninstall
 from sandbox.kubernetes.targets import Targets
-from sandbox.notes import Note, NoteKind, Notes
+from sandbox.notes import NoteKind
+from sandbox.ports import Outcome
 
 CHARTS: Final[Mapping[str, str]] = {
     "aws-ebs-csi-driver": "aws-ebs-csi-driver",
@@ -40,8 +41,8 @@ class AddonReleases:
     """Implements `ports.ManagedAddons`."""
 
     targets: Targets
-    notes: Notes
     charts: Charts
+    outcomes: dict[tuple[str, str], Outcome] = field(default_factory=dict)
 
     def problems(self, name: str, configuration: str | None) -> list[str]:
         """The problems with an add-on's configuration, one line each; none if its chart is not available."""
@@ -51,16 +52,15 @@ class AddonReleases:
             return [f"configurationValues of {name} is not a JSON object: {configuration}"]
         return [] if plan is None else [f"configurationValues: {line}" for line in plan.problems(values)]
 
-    def changed(self, urn: str, cluster: str, name: str, configuration: str | None) -> None:
+    def changed(self, cluster: str, name: str, configuration: str | None) -> None:
         """An add-on was created or updated. Raises SandboxError if its pods do not become ready."""
         client = self.targets.of_cluster(cluster)
         plan = self._plan(name)
         if client is None or plan is None or plan.chart is None or plan.helm is None:
-            if client is not None and self.notes.get(urn, NoteKind.INSTALLED) is not None:
-                _require_unchanged(client, name, configuration)
+            if client is not None and _require_unchanged(client, name, configuration):
                 return
             why = plan.text if plan else f"add-on {name} has no chart in {VARIABLE}: none of its pods runs"
-            self._note(urn, NoteKind.RECORDED, why)
+            self.outcomes[cluster, name] = Outcome(installed=False, text=why)
             return
         inputs = {**_inputs(name), "values": _values(configuration) or {}}
         try:
@@ -69,19 +69,23 @@ class AddonReleases:
             msg = f"add-on {name} does not become ACTIVE: {error}"
             raise SandboxError(msg) from error
         about = [plan.text, *installed.effects, *(f"left out: {each}" for each in dict.fromkeys(installed.left_out))]
-        self._note(urn, NoteKind.INSTALLED, "; ".join(about))
+        self.outcomes[cluster, name] = Outcome(installed=True, text="; ".join(about))
 
-    def behind(self, urn: str, name: str) -> bool:
+    def outcome(self, cluster: str, name: str) -> Outcome | None:
+        """What became of the last change of an add-on."""
+        return self.outcomes.get((cluster, name))
+
+    def behind(self, cluster: str, name: str) -> bool:
         """Whether its chart, which may have come since, would now be installed, or in another version."""
         plan = self._plan(name)
         if plan is None or plan.mode is not NoteKind.INSTALLED:
             return False
-        installed = self.notes.get(urn, NoteKind.INSTALLED)
-        return installed is None or not installed.startswith(plan.text)
+        before = self.outcomes.get((cluster, name))
+        return before is None or not before.installed or not before.text.startswith(plan.text)
 
-    def deleted(self, urn: str, cluster: str, name: str) -> None:
+    def deleted(self, cluster: str, name: str) -> None:
         """An add-on was deleted. Raises SandboxError if Helm can't remove it."""
-        self.notes.clear(urn)
+        self.outcomes.pop((cluster, name), None)
         client = self.targets.of_cluster(cluster)
         if client is not None and name in CHARTS and binary.available() is not None:
             uninstall(client, _inputs(name), missing_ok=True)
@@ -93,10 +97,6 @@ class AddonReleases:
         plan = make_plan(self.charts, {"chart": CHARTS[name]})
         return plan if plan.chart is not None else None
 
-    def _note(self, urn: str, kind: NoteKind, text: str) -> None:
-        self.notes.clear(urn)
-        self.notes.set(Note(urn, kind, text))
-
 
 def _inputs(name: str) -> dict[str, Any]:
     """A release that succeeds as a whole: AWS would keep a degraded add-on, and Pulumi replace it in the next run."""
@@ -106,12 +106,13 @@ def _inputs(name: str) -> dict[str, Any]:
     return {**named, "atomic": True, "timeout": SECONDS, "maxHistory": 1, "resetValues": True}
 
 
-def _require_unchanged(client: KubeClient, name: str, configuration: str | None) -> None:
-    """Raises SandboxError if what is installed has other values: without its chart it can't be changed."""
-    revision = records.newest(client, ReleaseName(CHARTS[name], NAMESPACE))
+def _require_unchanged(client: KubeClient, name: str, configuration: str | None) -> bool:
+    """Whether it is installed. Raises SandboxError if it has other values: without its chart it can't be changed."""
+    revision = records.newest(client, ReleaseName(CHARTS[name], NAMESPACE)) if name in CHARTS else None
     if revision is not None and dict(revision.values) != (_values(configuration) or {}):
         msg = f"add-on {name} is installed, and can't be changed: its chart can't be installed from {VARIABLE} now"
         raise SandboxError(msg)
+    return revision is not None
 
 
 def _values(configuration: str | None) -> dict[str, Any] | None:

@@ -68,7 +68,7 @@ def test_kueue_knows_every_framework(shared: Path) -> None:
 
 
 def test_fair_sharing_is_enabled_by_its_presence() -> None:
-    assert configured()["fairSharing"]["preemptionStrategies"][0] == "LessThanOrEqualToFinalShare"
+    assert configured()["fairSharing"]["preemptionStrategies"] == ["LessThanOrEqualToFinalShare"]
     assert "fairSharing" not in configured(fairSharing=False)
 
 

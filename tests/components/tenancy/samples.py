@@ -74,7 +74,14 @@ def record(
             ),
             opts,
         )
-        shared = QueuesArgs(settings=settings.queues, pools=context.pools, cluster=context.cluster, kueue=())
+        kueue = settings.addons.kueue
+        shared = QueuesArgs(
+            settings=settings.queues,
+            pools=context.pools,
+            cluster=context.cluster,
+            kueue=(),
+            worker=kueue is not None and kueue.multi_kueue == "worker",
+        )
         queues(shared, outputs, opts)
 
     return run(build)

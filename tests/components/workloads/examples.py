@@ -10,6 +10,7 @@ import pulumi
 import yaml
 
 from components.workloads import Target
+from components.workloads.connect import STACKS
 from tests.support.mocks import Recording, providers, run
 
 ROOT: Final = Path(__file__).parents[3]
@@ -26,8 +27,9 @@ def settings(name: str) -> dict[str, Any]:
 def target(name: str) -> Target:
     """The target that an example names."""
     config = settings(name)["config"]
+    stacks = ROOT / "examples" / name / config.get("stacks", {"default": STACKS})["default"]
     namespace = config["namespace"]["default"]
-    return Target.from_stack_file(config["platform"]["default"], ROOT / "stacks", namespace=namespace)
+    return Target.from_stack_file(config["platform"]["default"], stacks.resolve(), namespace=namespace)
 
 
 def builder(name: str) -> Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]:

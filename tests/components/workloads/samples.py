@@ -146,6 +146,7 @@ GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "sweep": lambda: sweep("grid", SWEEP),
     "train-job": lambda: distributed_training("llm", DISTRIBUTED),
     "pytorch-job": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="PyTorchJob")),
+    "tf-job": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="TFJob")),
     "mpi-job": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="MPIJob")),
     "job-set": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="JobSet")),
     "deployment": lambda: model_deployment("chat", DEPLOYMENT),

@@ -25,6 +25,7 @@ from components.workloads import (
 from components.workloads.connect import kubeconfig
 from spec.settings import ConfigurationError
 from spec.settings.addons.batch import Kueue
+from spec.settings.addons.tracking import Mlflow
 from spec.teams import labels, tracking
 from tests.components.pools.samples import platform
 from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, target
@@ -223,7 +224,9 @@ def test_every_container_has_the_address_of_its_teams_server(name: str) -> None:
     team = target(name).labels[labels.TEAM]
     found = [container for manifest in manifests(name) for container in containers(manifest) if "image" in container]
     assert found
-    assert {env(container).get(tracking.VARIABLE) for container in found} == {f"http://mlflow-{team}.mlflow"}
+    tracked = Mlflow in (target(name).addons or ())
+    wanted = f"http://mlflow-{team}.mlflow" if tracked else None
+    assert {env(container).get(tracking.VARIABLE) for container in found} == {wanted}
 
 
 def test_so_does_the_model_of_a_named_runtime() -> None:

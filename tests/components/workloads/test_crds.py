@@ -22,6 +22,7 @@ FILES = {
     "RayService": "../charts-full/kuberay-operator/crds/ray.io_rayservices.yaml",
     "ScaledObject": "keda/crds/scaledobjects.keda.sh.yaml",
     "ServingRuntime": "kserve-crd/crds/servingruntimes.serving.kserve.io.yaml",
+    "TFJob": "training-operator-v1/crds/kubeflow.org_tfjobs.yaml",
     "TrainJob": "kubeflow-trainer/crds/trainjobs.trainer.kubeflow.org.yaml",
     "TrainingRuntime": "kubeflow-trainer/crds/trainingruntimes.trainer.kubeflow.org.yaml",
     "Workflow": "argo-workflows/crds/argoproj.io_workflows.yaml",

@@ -13,7 +13,7 @@ from spec.jobs import PODSET
 from tests.components.pools.samples import platform
 from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, POOLS, TARGET, TRAINING, bodies, body
 
-KINDS: tuple[Kind, ...] = ("TrainJob", "PyTorchJob", "MPIJob", "JobSet")
+KINDS: tuple[Kind, ...] = ("TrainJob", "PyTorchJob", "TFJob", "MPIJob", "JobSet")
 
 
 def templates(value: Any) -> Iterator[dict[str, Any]]:
@@ -78,6 +78,7 @@ def test_without_efa_no_libfabric_provider_is_set() -> None:
         ("train-job", ("suspend",)),
         ("job-set", ("suspend",)),
         ("pytorch-job", ("runPolicy", "suspend")),
+        ("tf-job", ("runPolicy", "suspend")),
         ("mpi-job", ("runPolicy", "suspend")),
     ],
 )
@@ -124,6 +125,18 @@ def test_a_pytorch_job_has_one_master_and_otherwise_workers() -> None:
     assert {role: each["replicas"] for role, each in specs.items()} == {"Master": 1, "Worker": 1}
     alone = body(distributed_training("llm", replace(DISTRIBUTED, kind="PyTorchJob", nodes=1)))
     assert set(alone["spec"]["pytorchReplicaSpecs"]) == {"Master"}
+
+
+def test_a_tf_job_has_equal_workers_and_ends_when_all_have() -> None:
+    spec = body(GOOD["tf-job"]())["spec"]
+    assert {role: each["replicas"] for role, each in spec["tfReplicaSpecs"].items()} == {"Worker": 2}
+    (container,) = spec["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
+    assert (container["name"], spec["successPolicy"]) == ("tensorflow", "AllWorkers")
+
+
+def test_a_pod_of_a_tf_job_is_one_process() -> None:
+    with pytest.raises(WorkloadRefused, match=r"processes: a pod of a TFJob is one process.*given: 8"):
+        distributed_training("llm", replace(DISTRIBUTED, kind="TFJob", processes=8))
 
 
 def test_the_mpi_launcher_starts_a_process_per_gpu_and_requests_no_gpu() -> None:

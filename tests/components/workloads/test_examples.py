@@ -16,6 +16,7 @@ KINDS = {
     "autoscaled-serving": {"Deployment", "Service", "PodDisruptionBudget", "PodMonitor", "ScaledObject"},
     "canary-serving": {"ServingRuntime", "InferenceService", "InferenceGraph"},
     "distributed-training": {"TrainingRuntime", "TrainJob"},
+    "horovod": {"MPIJob"},
     "hyperparameter-sweep": {"ConfigMap", "Job"},
     "notebook": {"PersistentVolumeClaim", "Service", "Job"},
     "pipeline": {"WorkflowTemplate", "CronWorkflow"},
@@ -65,6 +66,18 @@ def test_distributed_training_uses_all_gpus_and_efa_and_writes_to_lustre() -> No
     assert job["spec"]["activeDeadlineSeconds"] <= LONGEST
     claims = {each["persistentVolumeClaim"]["claimName"] for each in pod["volumes"] if "persistentVolumeClaim" in each}
     assert "checkpoints" in claims
+
+
+def test_horovod_has_a_process_for_each_gpu() -> None:
+    (job,) = manifests("horovod")
+    replicas = {role: each["template"]["spec"] for role, each in job["spec"]["mpiReplicaSpecs"].items()}
+    (launcher,), (worker,) = replicas["Launcher"]["containers"], replicas["Worker"]["containers"]
+    workers = job["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"]
+    assert launcher["command"][:3] == [
+        "mpirun",
+        "-np",
+        str(workers * int(worker["resources"]["limits"]["nvidia.com/gpu"])),
+    ]
 
 
 # The guide quotes the real error messages.

@@ -283,7 +283,7 @@ def kinds() -> Iterator[str]:
 
 def test_kueue_manages_every_kind_that_is_created_suspended_once_its_add_on_is_installed() -> None:
     found = set(kinds())
-    assert found >= {"Job", "JobSet", "MPIJob", "PyTorchJob", "TrainJob", "RayCluster", "RayJob", "RayService"}
+    assert found >= {"Job", "JobSet", "MPIJob", "PyTorchJob", "TFJob", "TrainJob", "RayCluster", "RayJob", "RayService"}
     managed = frameworks(Addons.model_validate(EVERYTHING))
     assert {kind for kind in found if FRAMEWORKS.get(kind) not in managed} == set()
 

@@ -102,7 +102,9 @@ def _sweep(pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
     )
 
 
-def _nodes(kind: Kind, nodes: int, pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
+def _nodes(
+    kind: Kind, nodes: int, pod: Pod, processes: int | None = None
+) -> Callable[[Target, str], WorkloadManifests]:
     return lambda target, name: distributed_training(
         name,
         DistributedTrainingArgs(
@@ -110,6 +112,7 @@ def _nodes(kind: Kind, nodes: int, pod: Pod) -> Callable[[Target, str], Workload
             pod=pod,
             nodes=nodes,
             kind=kind,
+            processes=processes,
             deadline_seconds=HOUR,
             priority=LOW,
         ),
@@ -152,6 +155,7 @@ def _notebook(pod: Pod) -> Callable[[Target, str], WorkloadManifests]:
 
 _SLICE: Final = _pod("a100", mig={"1g.5gb": 1})
 _CPU: Final = _pod("cpu")
+_HOROVOD: Final = replace(_CPU, image="registry.example.com/mpi:1.0.0")
 _H100: Final = _pod("h100", cpu="8", memory="100Gi", gpus=1)
 _SHARE: Final = replace(
     _pod("gpu-spot", cpu="500m", gpus=1), volumes={"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
@@ -175,7 +179,17 @@ def _on_cpu(**common: Any) -> tuple[Row, ...]:
     return (
         Row(name="jobset", typed=_nodes("JobSet", 2, _CPU), subject="JobSet", pods=2, whole=("typed",), **cpu),
         Row(name="pytorchjob", typed=_nodes("PyTorchJob", 2, _CPU), subject="PyTorchJob", pods=2, **cpu),
+        Row(name="tfjob", typed=_nodes("TFJob", 2, _CPU), subject="TFJob", pods=2, wave=1, **cpu),
         Row(name="mpijob", typed=_nodes("MPIJob", 2, _CPU), subject="MPIJob", pods=3, ends="launcher", **cpu),
+        Row(
+            name="horovod",
+            typed=_nodes("MPIJob", 2, _HOROVOD, processes=2),
+            subject="MPIJob",
+            pods=3,
+            ends="launcher",
+            wave=1,
+            **cpu,
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox.aws.client import Clients
 from sandbox.aws.moto import live
 from sandbox.errors import SandboxError
-from sandbox.ports import ClusterEndpoint
+from sandbox.ports import ClusterEndpoint, Outcome
 
 
 class FakeClusters:
@@ -65,27 +65,35 @@ class FakeAddons:
         self.came: set[str] = set()
         """Add-ons whose chart came after they were recorded."""
 
-    def behind(self, urn: str, name: str) -> bool:
+    def behind(self, cluster: str, name: str) -> bool:
         return name in self.came
 
     def problems(self, name: str, configuration: str | None) -> list[str]:
         return [f"bad: {configuration}"] if configuration == "broken" else []
 
-    def changed(self, urn: str, cluster: str, name: str, configuration: str | None) -> None:
+    def changed(self, cluster: str, name: str, configuration: str | None) -> None:
         if name == "broken":
             msg = "its pods are Pending"
             raise SandboxError(msg)
         self.present[cluster, name] = configuration
         self.came.discard(name)
 
-    def deleted(self, urn: str, cluster: str, name: str) -> None:
+    def outcome(self, cluster: str, name: str) -> Outcome | None:
+        return Outcome(installed=True, text="a chart") if (cluster, name) in self.present else None
+
+    def deleted(self, cluster: str, name: str) -> None:
         del self.present[cluster, name]
 
 
 @contextmanager
-def attached(clients: Clients, clusters: FakeClusters | None = None, nodes: FakeNodes | None = None) -> Iterator[None]:
+def attached(
+    clients: Clients,
+    clusters: FakeClusters | None = None,
+    nodes: FakeNodes | None = None,
+    addons: FakeAddons | None = None,
+) -> Iterator[None]:
     """They are behind the EKS of this process meanwhile."""
-    before = live.attach(live.Behind(clients, clusters, nodes))
+    before = live.attach(live.Behind(clients, clusters, nodes, addons))
     try:
         yield
     finally:

@@ -1,6 +1,7 @@
 """What is specific to EKS: the cluster's security group and API server, and what AWS refuses."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from sandbox.aws.client import AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.provider import ADDON, AwsProvider
+from sandbox.notes import Note, NoteKind, Notes, load_notes
 from sandbox.rpc.errors import PartialFailureError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
@@ -204,20 +206,47 @@ def addons() -> FakeAddons:
 
 
 @pytest.fixture
-def provider(world: World, addons: FakeAddons) -> AwsProvider:
-    return AwsProvider(Shared(world.aws.clients, addons=addons))
+def provider(world: World, addons: FakeAddons, tmp_path: Path) -> Iterator[AwsProvider]:
+    with attached(world.aws.clients, addons=addons):
+        yield AwsProvider(Shared(world.aws.clients, addons=addons, notes=Notes(tmp_path)))
 
 
-def test_an_add_on_is_reported_with_its_configuration(world: World, provider: AwsProvider, addons: FakeAddons) -> None:
+def test_an_add_on_is_reported_with_its_configuration(
+    world: World, provider: AwsProvider, addons: FakeAddons, tmp_path: Path
+) -> None:
     cluster = world.cluster()
     inputs = {"clusterName": cluster, "addonName": "vpc-cni", "configurationValues": '{"a": 1}'}
     id, outputs = provider.create(world.aws, RESOURCE, inputs)
     assert addons.present == {(cluster, "vpc-cni"): '{"a": 1}'}
+    assert load_notes(tmp_path) == (Note(RESOURCE.urn, NoteKind.INSTALLED, "a chart"),)
     news = {"clusterName": cluster, "addonName": "vpc-cni"}
     outputs = provider.update(world.aws, RESOURCE, id, outputs, news, inputs)
     assert addons.present == {(cluster, "vpc-cni"): None}
     provider.delete(world.aws, RESOURCE, id, outputs, news)
     assert addons.present == {}
+    assert load_notes(tmp_path) == ()
+
+
+def test_an_add_on_of_any_caller_has_its_pods_and_says_why_not(world: World, addons: FakeAddons) -> None:
+    names = {"clusterName": world.cluster(), "addonName": "vpc-cni"}
+    broken = {**names, "addonName": "broken"}
+    with attached(world.aws.clients, addons=addons):
+        made = world.aws.call("eks", "create_addon", **names, configurationValues='{"a": 1}')["addon"]
+        assert made["status"] == "CREATING"
+        assert world.aws.call("eks", "describe_addon", **names)["addon"]["status"] == "ACTIVE"
+        assert addons.present == {tuple(names.values()): '{"a": 1}'}
+        update = world.aws.call("eks", "update_addon", **names, configurationValues="")["update"]
+        assert world.aws.call("eks", "describe_addon", **names)["addon"].get("configurationValues") is None
+        assert addons.present == {tuple(names.values()): None}
+        done = world.aws.call(
+            "eks", "describe_update", name=names["clusterName"], addonName="vpc-cni", updateId=update["id"]
+        )
+        assert done["update"]["status"] == "Successful"
+        world.aws.call("eks", "create_addon", **broken)
+        failed = world.aws.call("eks", "describe_addon", **broken)["addon"]
+        assert (failed["status"], failed["health"]["issues"][0]["message"]) == ("CREATE_FAILED", "its pods are Pending")
+        world.aws.call("eks", "delete_addon", **names, preserve=True)
+        assert addons.present != {}
 
 
 def test_an_add_on_whose_chart_came_later_is_updated_once(

@@ -1,12 +1,9 @@
 import os
-from pathlib import Path
 
 import psutil
 import pytest
 
-from sandbox.cluster import apiserver
-from sandbox.cluster.apiserver import MEMORY_LIMIT, ApiServerConfig, garbage_collection
-from sandbox.cluster.pki import create_pki
+from sandbox.cluster.apiserver import MEMORY_LIMIT, garbage_collection
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object
 from tests.sandbox.plane import CLUSTER, ControlPlane
@@ -70,12 +67,3 @@ def test_the_users_garbage_collector_settings_apply(plane: ControlPlane) -> None
     assert garbage_collection({}) == {"GOGC": "100", "GOMEMLIMIT": MEMORY_LIMIT}
     assert garbage_collection({"GOGC": "50", "GOMEMLIMIT": "1GiB"}) == {"GOGC": "50", "GOMEMLIMIT": "1GiB"}
     assert plane.pool.existing()[CLUSTER].process.spec.environment == garbage_collection(os.environ)
-
-
-@pytest.mark.parametrize("webhooks", [True, False])
-def test_webhooks_are_called_unless_nothing_serves_them(tmp_path: Path, webhooks: bool) -> None:
-    config = ApiServerConfig(
-        tmp_path, "1.36.3", "http://127.0.0.1:1", create_pki(tmp_path / "pki"), tmp_path, webhooks=webhooks
-    )
-    flag = "--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook"
-    assert (flag in apiserver._argv(config, "api-1", "1.35", 6443)) is not webhooks

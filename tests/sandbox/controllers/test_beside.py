@@ -3,7 +3,6 @@
 import itertools
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient, ResourceType
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import Entry, Report, State, load
 from sandbox.kubernetes.controllers.table import served
-from sandbox.kubernetes.controllers.webhooks import as_applied
+from sandbox.kubernetes.controllers.webhooks import CLOSED
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.mounts import FOUND
@@ -25,6 +24,7 @@ from tests.support.patience import SECONDS
 pytestmark = pytest.mark.sandbox
 NAMESPACE = "gadget-system"
 DEPLOYMENT = Ref("apps/v1", "Deployment", "gadget", NAMESPACE)
+CONFIGURATION = Ref("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", NAMESPACE)
 
 
 @pytest.fixture
@@ -68,6 +68,25 @@ def labeled(plane: ControlPlane, name: str) -> str | None:
     return label
 
 
+def closed(plane: ControlPlane) -> None:
+    """Wait until nothing calls the webhook any more, and the API server knows."""
+
+    def look() -> bool | None:
+        (hook,) = (plane.client.get(CONFIGURATION) or {})["webhooks"]
+        return any(each["name"] == CLOSED for each in hook.get("matchConditions") or ()) or None
+
+    until(look, SECONDS, "the webhook is open")
+    numbers = itertools.count()
+
+    def uncalled() -> bool | None:
+        try:
+            return labeled(plane, f"closed-{next(numbers)}") is None
+        except ApiError:
+            return None
+
+    until(uncalled, SECONDS, "the webhook is called")
+
+
 def until_labeled(plane: ControlPlane, name: str, value: str) -> None:
     """The API server takes up a changed configuration within a second."""
     numbers = itertools.count()
@@ -88,10 +107,11 @@ def processes(plane: ControlPlane) -> list[int]:
 def test_from_its_build_to_its_end(
     plane: ControlPlane, row: Gadget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Not built: the stack comes up without it, and nothing calls its webhook.
-    install(plane, *manifests(NAMESPACE), as_applied(webhook(NAMESPACE), served()))
+    # Not built: the cluster comes up without it, and nothing calls its webhook.
+    install(plane, *manifests(NAMESPACE), webhook(NAMESPACE))
     entry(tmp_path, State.BUILDING)
     until(lambda: condition(plane.client.get(DEPLOYMENT) or {}, "Available").get("status") == "True", SECONDS, "ready")
+    closed(plane)
     assert labeled(plane, "before") is None
 
     # Built: it runs as its service account, and its webhook is called.
@@ -102,7 +122,6 @@ def test_from_its_build_to_its_end(
     root = tmp_path / "controllers" / slot / "gadget" / "root"
     assert (root / "whoami").read_text() == f"system:serviceaccount:{NAMESPACE}:gadget"
     assert Path(running.log).is_file()
-    assert plane.client.get(Ref("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", NAMESPACE))
 
     # Changed: the new template has a process of its own.
     (before,) = processes(plane)
@@ -127,6 +146,14 @@ def test_from_its_build_to_its_end(
     assert reported[0].detail.startswith("it ended with exit code -9")
     entry(tmp_path, State.RUNNING)
     until_labeled(plane, "again", "two")
+
+    # Scaled to zero: it ends, and its webhook refuses, as in any cluster. Scaled up: it runs again.
+    plane.client.merge(DEPLOYMENT, {"spec": {"replicas": 0}})
+    until(lambda: not processes(plane) or None, SECONDS, "it still runs")
+    with pytest.raises(ApiError, match="failed calling webhook"):
+        labeled(plane, "refused")
+    plane.client.merge(DEPLOYMENT, {"spec": {"replicas": 1}})
+    until_labeled(plane, "back", "two")
 
     # Uninstalled: it ends.
     plane.client.delete(DEPLOYMENT)
@@ -177,7 +204,7 @@ def test_one_that_is_not_ready_yet_ends_with_its_deployment(plane: ControlPlane,
 
 def test_a_deleted_cluster_leaves_no_controller(plane: ControlPlane, row: Gadget, tmp_path: Path) -> None:
     row.build()
-    install(plane, *manifests(NAMESPACE), as_applied(webhook(NAMESPACE), served()))
+    install(plane, *manifests(NAMESPACE), webhook(NAMESPACE))
     slot = entry(tmp_path, State.RUNNING).slot
     plane.pool.delete(CLUSTER)
     assert [each.name for each in plane.supervisor.identities()] == ["etcd"]
@@ -198,7 +225,7 @@ def test_one_that_is_built_already_costs_no_look_at_all_crds(tmp_path: Path, mon
 
     monkeypatch.setattr(KubeClient, "list", recording)
     with living_plane(tmp_path, ByHand()) as plane:
-        install(plane, *manifests(NAMESPACE), as_applied(webhook(NAMESPACE), served()))
+        install(plane, *manifests(NAMESPACE), webhook(NAMESPACE))
         entry(tmp_path, State.RUNNING)
         until_labeled(plane, "open", "one")
     assert "MutatingWebhookConfiguration" in listed
@@ -207,10 +234,10 @@ def test_one_that_is_built_already_costs_no_look_at_all_crds(tmp_path: Path, mon
 
 def test_another_version_is_reported_and_not_run(plane: ControlPlane, row: Gadget, tmp_path: Path) -> None:
     row.build()
-    install(plane, *manifests(NAMESPACE, version="1.1.0"))
+    install(plane, *manifests(NAMESPACE, version="1.1.0"), webhook(NAMESPACE))
     found = entry(tmp_path, State.OTHER_VERSION)
     assert found.text == "gadget 1.2.0 has another version: the stack installs 1.1.0: nothing of it runs"
-    time.sleep(0.5)
+    closed(plane)
     assert processes(plane) == []
 
 

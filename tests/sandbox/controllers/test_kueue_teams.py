@@ -25,7 +25,7 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.teams import PriorityName
 from spec.teams.labels import of_team
 from tests.components.pools.samples import BLOCK, MANAGED_A100, platform
-from tests.sandbox.controllers.installed import applied, cluster, release
+from tests.sandbox.controllers.installed import applied, cluster, release, wait
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
@@ -173,6 +173,58 @@ def test_a_job_of_higher_priority_takes_the_quota_of_its_team(client: KubeClient
     hold(client, "kept", "tries")
     applied(client, job("counts", "owner", 6, labels={label: PriorityName.PRODUCTION_TRAINING.value}))
     hold(client, "kept", "counts")
+
+
+def running(client: KubeClient, ref: Ref, pods: int) -> None:
+    """Wait until so many pods of a Job are ready."""
+    status = wait(client, ref, lambda each: (each.get("status") or {}).get("ready", 0) == pods or None, f"not {pods}")
+    assert status
+
+
+def sizes(client: KubeClient, name: str) -> dict[int, str]:
+    """By the number of pods of each unfinished Workload of a job: whether it has quota."""
+    found = client.list(client.discovery.find(KUEUE_API, "Workload"))
+    return {
+        each["spec"]["podSets"][0]["count"]: condition(each, "QuotaReserved").get("status", "Unknown")
+        for each in found
+        if each["metadata"]["ownerReferences"][0]["name"] == name
+        and condition(each, "Finished").get("status") != "True"
+    }
+
+
+def test_an_elastic_job_grows_within_its_quota_and_gives_back_what_it_leaves(client: KubeClient) -> None:
+    """Its pods run on while it grows; those above the quota wait (ElasticJobsViaWorkloadSlices, beta in 0.18)."""
+    elastic = job("elastic", "blue", 2, pods=2)
+    elastic["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
+    elastic["spec"]["completions"] = 8
+    ref = Ref.of(elastic)
+    applied(client, elastic)
+    running(client, ref, 2)
+    first = pods_of(client, "elastic")
+    client.merge(ref, {"spec": {"parallelism": 3}})
+    running(client, ref, 3)
+    assert first < pods_of(client, "elastic")
+    # A team borrows six GPUs at most: the fourth pod waits, and the three run on.
+    client.merge(ref, {"spec": {"parallelism": 4}})
+    until(lambda: sizes(client, "elastic") == {3: "True", 4: "False"}, SECONDS, lambda: f"{sizes(client, 'elastic')}")
+    running(client, ref, 3)
+    client.merge(ref, {"spec": {"parallelism": 1}})
+    applied(client, job("after", "blue", 4))
+    until(lambda: "after" in holding(client), SECONDS, lambda: f"{sizes(client, 'elastic')} {holding(client)}")
+    running(client, ref, 1)
+    assert pods_of(client, "elastic") <= first
+
+
+def pods_of(client: KubeClient, name: str) -> set[str]:
+    """Names of the pods of a job that are on a node."""
+    found = client.list(client.discovery.find("v1", "Pod"))
+    return {
+        each["metadata"]["name"]
+        for each in found
+        if each["metadata"]["labels"].get("job-name") == name
+        and each["spec"].get("nodeName")
+        and "deletionTimestamp" not in each["metadata"]
+    }
 
 
 def places(client: KubeClient, name: str) -> set[str]:

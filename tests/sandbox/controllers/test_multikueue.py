@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from components.addons.kueue import configuration
+from components.addons.multikueue import ACCOUNT, access, team_binding
 from components.queues import LOCAL_QUEUE, cluster_queue, local_queue, shared_manifests
 from sandbox.cluster.pki import kubeconfig
 from sandbox.kubernetes.client import KubeClient
@@ -100,38 +101,10 @@ class Clusters:
 
 
 def credentials(worker: KubeClient) -> str:
-    """The token of an account that may do on the worker what a manager does there, and no more.
-
-    What Kueue 0.19.2 asks for is in its documentation, "Setup a MultiKueue environment", for Jobs.
-    """
-    rules = [
-        {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create", "delete", "get", "list", "watch"]},
-        {"apiGroups": ["batch"], "resources": ["jobs/status"], "verbs": ["get"]},
-        {
-            "apiGroups": ["kueue.x-k8s.io"],
-            "resources": ["workloads"],
-            "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
-        },
-        {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads/status"], "verbs": ["get", "patch", "update"]},
-    ]
-    rbac, name = "rbac.authorization.k8s.io", "manager"
-    subject = {"kind": "ServiceAccount", "name": name, "namespace": SPACE}
-    secret = {
-        **Ref("v1", "Secret", name, SPACE).as_object(),
-        "type": "kubernetes.io/service-account-token",
-    }
-    secret["metadata"]["annotations"] = {"kubernetes.io/service-account.name": name}
-    applied(
-        worker,
-        Ref("v1", "ServiceAccount", name, SPACE).as_object(),
-        {**Ref(f"{rbac}/v1", "ClusterRole", name).as_object(), "rules": rules},
-        {
-            **Ref(f"{rbac}/v1", "ClusterRoleBinding", name).as_object(),
-            "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": name},
-            "subjects": [subject],
-        },
-        secret,
-    )
+    """A token of the account that the worker's stack creates, as docs/guides/queues.md says."""
+    secret = {**Ref("v1", "Secret", ACCOUNT, SPACE).as_object(), "type": "kubernetes.io/service-account-token"}
+    secret["metadata"]["annotations"] = {"kubernetes.io/service-account.name": ACCOUNT}
+    applied(worker, *access(("batch/job",)).values(), team_binding(TEAM), secret)
     token = wait(worker, Ref.of(secret), lambda each: (each.get("data") or {}).get("token"), "no token")
     return base64.b64decode(token).decode()
 
@@ -242,6 +215,19 @@ def test_a_job_starts_anew_when_its_worker_is_back(pair: Clusters) -> None:
         lambda: f"not admitted again: {workload(pair.manager, 'held').get('status')}",
     )
     assert remote(pair, "held")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "verb", "allowed"), [(TEAM, "create", True), (SPACE, "create", False), (SPACE, "list", True)]
+)
+def test_a_manager_writes_in_namespaces_of_teams_only(
+    clusters: Clusters, namespace: str, verb: str, allowed: bool
+) -> None:
+    """Who creates pods in a namespace of the platform has its accounts."""
+    asked = {"namespace": namespace, "verb": verb, "group": "batch", "resource": "jobs"}
+    review = Ref("authorization.k8s.io/v1", "SubjectAccessReview", "").as_object()
+    review["spec"] = {"user": f"system:serviceaccount:{SPACE}:{ACCOUNT}", "resourceAttributes": asked}
+    assert clusters.worker.create(review, "test")["status"]["allowed"] is allowed
 
 
 def _false(obj: Object, kind: str) -> dict[str, Any] | None:

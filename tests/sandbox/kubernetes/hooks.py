@@ -1,7 +1,6 @@
 """Calling the provider's hooks in a test, without gRPC and without an engine."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +15,12 @@ from tests.sandbox.plane import ControlPlane
 
 
 @dataclass
-class Observer:
-    """Records its notifications."""
-
-    events: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        self.events.append(("changed", cluster, obj["metadata"]["name"]))
-
-    def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        self.events.append(("deleted", cluster, obj["metadata"]["name"]))
-
-
-@dataclass
 class Hooks:
     """One provider instance; resources have different logical names."""
 
     provider: KubernetesProvider
     session: Settings
     notes: Notes
-    observer: Observer
 
     def resource(self, token: str, name: str) -> Resource:
         return Resource(f"urn:pulumi:test::slipway::{token}::{name}", token, name)
@@ -82,11 +67,9 @@ class Hooks:
 
 def make_hooks(plane: ControlPlane, home: Path, charts: Path | None = None, **config: Any) -> Hooks:
     """A provider instance for the cluster `test`, or with the given arguments."""
-    notes, observer = Notes(home), Observer()
-    provider = KubernetesProvider(
-        Manifests(plane.targets, notes, observer), Releases(plane.targets, notes, Charts(charts))
-    )
-    return Hooks(provider, provider.configure({**plane.config(), **config}, "test"), notes, observer)
+    notes = Notes(home)
+    provider = KubernetesProvider(Manifests(plane.targets, notes), Releases(plane.targets, notes, Charts(charts)))
+    return Hooks(provider, provider.configure({**plane.config(), **config}, "test"), notes)
 
 
-__all__ = ["RELEASE", "Hooks", "Observer", "make_hooks"]
+__all__ = ["RELEASE", "Hooks", "make_hooks"]

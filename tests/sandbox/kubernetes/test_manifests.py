@@ -32,11 +32,6 @@ def test_an_object_is_created_updated_and_deleted(hooks: Hooks, client: KubeClie
     hooks.delete(CONFIG_MAP, id, updated, checked)
     assert client.get(Ref("v1", "ConfigMap", "map", namespace)) is None
     assert hooks.read(CONFIG_MAP, id, updated, checked) is None
-    assert hooks.observer.events == [
-        ("changed", CLUSTER, "map"),
-        ("changed", CLUSTER, "map"),
-        ("deleted", CLUSTER, "map"),
-    ]
 
 
 def test_an_existing_object_is_not_taken_over(hooks: Hooks, client: KubeClient, namespace: str) -> None:

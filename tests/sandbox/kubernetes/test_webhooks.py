@@ -14,7 +14,7 @@ from sandbox.kubernetes.controllers.webhooks import (
     WAITS_FOR,
     as_applied,
     left_out,
-    opened,
+    settled,
     with_conversion,
     without_conversion,
 )
@@ -69,18 +69,27 @@ def test_webhooks_of_anything_else_are_left_out() -> None:
 def test_a_running_controller_opens_its_webhooks_alone() -> None:
     closed = as_applied(configuration(of_kueue()), {"kueue": False})
     closed["webhooks"].append({"name": "other", "clientConfig": OTHER, "matchConditions": [OWN_CONDITION]})
-    hooks = opened(closed, lambda service: service == SERVICE, lambda _: "")
+    hooks = settled(closed, lambda service: service == SERVICE, lambda _: False, lambda _: "")
     assert hooks[0] == {"name": "h0", "clientConfig": of_kueue()}
     assert hooks[1] == closed["webhooks"][1]
-    assert opened(closed, lambda _: False, lambda _: "") == closed["webhooks"]
+    assert settled(closed, lambda _: False, lambda _: False, lambda _: "") == closed["webhooks"]
+
+
+def test_webhooks_that_nothing_here_answers_are_closed_once() -> None:
+    remote, local = {"url": "https://hooks.example.com/deny"}, {"url": "https://127.0.0.1:9443/deny"}
+    obj = configuration(of_kueue(), OTHER, remote, local)
+    hooks = settled(obj, lambda _: False, lambda service: service != SERVICE, lambda _: "")
+    assert ["matchConditions" in each for each in hooks] == [False, True, True, False]
+    again = {**obj, "webhooks": hooks}
+    assert settled(again, lambda _: False, lambda service: service != SERVICE, lambda _: "") == hooks
 
 
 def test_the_bundle_of_a_certificate_that_the_sandbox_issued_is_set() -> None:
     obj = configuration(of_kueue())
     obj["webhooks"][0]["clientConfig"]["caBundle"] = "old"
-    (hook,) = opened(obj, lambda _: True, lambda _: "new")
+    (hook,) = settled(obj, lambda _: True, lambda _: False, lambda _: "new")
     assert hook["clientConfig"]["caBundle"] == "new"
-    (hook,) = opened(obj, lambda _: True, lambda _: "")
+    (hook,) = settled(obj, lambda _: True, lambda _: False, lambda _: "")
     assert hook["clientConfig"]["caBundle"] == "old"
 
 

@@ -7,6 +7,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from sandbox import CHARTS, asked, toolchain
 from sandbox.kubernetes.helm.chart import Charts
 from slipway.charts import fetch
 from slipway.charts.fetch import Source, reachable, variables
+from slipway.charts.pull import stated_digest
 from spec.catalog.software import ChartRef
 from spec.settings.charts import Charts as Settings
 from tests.sandbox.kubernetes.helm.charts import write_chart
@@ -102,6 +104,20 @@ def test_charts_are_downloaded_once_from_a_repository(repository: str) -> None:
         assert chart.version == pin.version
     assert make() == ({CHARTS: str(asked.cached())}, [])
     assert make(repository)[1] == []
+
+
+def test_a_chart_in_the_cache_with_another_digest_than_the_pinned_one_is_downloaded_again(
+    repository: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(repository)
+    stated = [replace(pin, digest=stated_digest(asked.cached() / f"{pin.name}-{pin.version}")) for pin in PINS]
+    assert all(pin.digest for pin in stated)
+    monkeypatch.setattr(fetch, "pinned", lambda: stated)
+    assert make(repository)[1] == []
+    monkeypatch.setattr(fetch, "pinned", lambda: [replace(stated[0], digest=f"sha256:{64 * '0'}"), stated[1]])
+    first, last = make(repository)[1]
+    assert first.startswith("charts: downloading 1 from")
+    assert "is pinned in spec/catalog/data/software.yaml" in last
 
 
 def test_a_chart_that_the_repository_lacks_is_named_and_the_others_are_used(repository: str, tmp_path: Path) -> None:

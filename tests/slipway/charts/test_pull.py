@@ -12,6 +12,8 @@ import pytest
 
 from sandbox.kubernetes.helm.chart import Charts
 from slipway.charts import pull
+from slipway.cli import charts
+from spec import strict_yaml
 from spec.catalog.software import ChartRef
 
 DAY = date(2026, 9, 1)
@@ -94,6 +96,29 @@ def test_a_chart_with_another_digest_than_the_pinned_one_is_refused(tmp_path: Pa
     (done,) = pull.pull(program, [replace(WIDGET, digest=f"sha256:{64 * '0'}")], to)
     assert done.problem.startswith("its digest is sha256:")
     assert (to / "widget" / "kept").exists()
+
+
+def test_digests_of_first_downloads_are_written_into_the_rows_without_one(tmp_path: Path) -> None:
+    text = (
+        "# Charts\nwidget:\n  source: s\n  version: v1.2.3\n  date: d\nthing:\n  version: 2.0.0\nlast:\n  version: 1\n"
+    )
+    pulled = pull.pull(helm(tmp_path, DOWNLOADS), [WIDGET, OCI], tmp_path / "charts")
+    digest = {one.chart.name: one.digest for one in pulled}
+    assert digest == {name: pull.stated_digest(tmp_path / "charts" / name) for name in ("widget", "thing")}
+    locked = pull.locked(text, pulled)
+    assert locked == text.replace("v1.2.3\n", f"v1.2.3\n  digest: {digest['widget']}\n").replace(
+        "2.0.0\n", f"2.0.0\n  digest: {digest['thing']}\n"
+    )
+    pinned = [replace(one, chart=replace(one.chart, digest=one.digest)) for one in pulled]
+    assert pull.locked(locked, pinned) == locked
+    assert pull.locked(text, [replace(one, problem="no", digest="") for one in pulled]) == text
+
+
+def test_the_real_rows_take_a_digest() -> None:
+    text = charts.SOFTWARE_FILE.read_text(encoding="utf-8")
+    every = [replace(pull.Pulled(chart=one, folder=Path()), digest=f"sha256:{64 * '0'}") for one in pull.pinned()]
+    rows = strict_yaml.read(pull.locked(text, every))
+    assert all(rows[one.name].get("digest") for one in pull.pinned())
 
 
 def test_an_archive_that_writes_outside_its_folder_is_refused(tmp_path: Path) -> None:

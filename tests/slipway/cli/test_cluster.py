@@ -3,14 +3,21 @@
 import argparse
 import base64
 import json
+import ssl
 import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from cryptography import x509
+from cryptography.x509.oid import NameOID
 
-from sandbox.cluster.pki import create_pki
+from sandbox.cluster.pki import Pki, create_pki
+from sandbox.kubernetes.client import UnreachableError
 from slipway.cli import cluster, main, verify
 from slipway.cli import cluster as kubeconfig
 from spec.errors import SlipwayError
@@ -23,9 +30,16 @@ ARN = "arn:aws:eks:us-east-1:111122223333:cluster/slipway-dev"
 PRINTS = "import json, os; print(json.dumps({'status': {'token': os.environ['WHICH']}}))"
 
 
-def write(path: Path, users: dict[str, Any], *, authority: str = "", current: str = "second") -> Path:
+def write(
+    path: Path,
+    users: dict[str, Any],
+    *,
+    authority: str = "",
+    current: str = "second",
+    server: str = "https://127.0.0.1:1",
+) -> Path:
     data = {"certificate-authority-data": base64.b64encode(authority.encode()).decode()} if authority else {}
-    clusters = [{"name": ARN, "cluster": {"server": "https://127.0.0.1:1", **data}}]
+    clusters = [{"name": ARN, "cluster": {"server": server, **data}}]
     contexts = [{"name": name, "context": {"cluster": ARN, "user": name, "namespace": "vision"}} for name in users]
     named = [{"name": name, "user": user} for name, user in users.items()]
     document = {"clusters": clusters, "contexts": contexts, "users": named, "current-context": current}
@@ -60,9 +74,9 @@ def test_tokens_are_written_in_a_file_or_printed(
 @pytest.mark.parametrize(
     ("user", "error"),
     [
-        ({"client-certificate": "x"}, "neither a token nor a program"),
-        ({"exec": {"command": sys.executable, "args": ["-c", "print(1)"]}}, "gave no token"),
-        ({"exec": {"command": "/nowhere/aws"}}, "gave no token"),
+        ({"username": "x"}, "neither a token, nor a client certificate"),
+        ({"exec": {"command": sys.executable, "args": ["-c", "print(1)"]}}, "gave no credentials"),
+        ({"exec": {"command": "/nowhere/aws"}}, "gave no credentials"),
     ],
 )
 def test_other_credentials_are_an_error(
@@ -73,10 +87,85 @@ def test_other_credentials_are_an_error(
         kubeconfig.contexts()[0].client()
 
 
-def test_a_cluster_without_an_authority_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(write(tmp_path / "config", {"one": {"token": "a"}})))
-    with pytest.raises(SlipwayError, match="no certificate authority"):
+class Whoami(BaseHTTPRequestHandler):
+    """Answers with the name in the client's certificate, and with the header that would have a token."""
+
+    def do_GET(self) -> None:
+        """Answer any request."""
+        connection = self.connection
+        assert isinstance(connection, ssl.SSLSocket)
+        certificate = x509.load_der_x509_certificate(connection.getpeercert(binary_form=True) or b"")
+        (name,) = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+        body = json.dumps({"gitVersion": f"{name.value!s} {self.headers['Authorization']}"}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[Pki, str]]:
+    """An HTTPS server that asks for a client certificate, as API servers of kind, minikube and k3s do."""
+    pki = create_pki(tmp_path / "pki")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(pki.store_authority.certificate))
+    context.load_cert_chain(pki.serving.certificate, pki.serving.key)
+    context.verify_mode = ssl.CERT_REQUIRED
+    with HTTPServer(("127.0.0.1", 0), Whoami) as listening:
+        listening.socket = context.wrap_socket(listening.socket, server_side=True)
+        thread = threading.Thread(target=listening.serve_forever)
+        thread.start()
+        yield pki, f"https://127.0.0.1:{listening.server_port}"
+        listening.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("where", ["data", "files", "program"])
+def test_a_client_certificate_is_presented_and_no_token(
+    server: tuple[Pki, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    pki, address = server
+    paths = {"client-certificate": pki.store.certificate, "client-key": pki.store.key}
+    status = {"clientCertificateData": pki.store.certificate.read_text(), "clientKeyData": pki.store.key.read_text()}
+    program = {"command": sys.executable, "args": ["-c", f"print({json.dumps({'status': status})!r})"]}
+    user = {
+        "data": {f"{name}-data": base64.b64encode(path.read_bytes()).decode() for name, path in paths.items()},
+        "files": {name: str(path) for name, path in paths.items()},
+        "program": {"exec": program},
+    }[where]
+    path = write(tmp_path / "config", {"one": user}, authority=pki.authority_text, server=address)
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    client = kubeconfig.contexts()[0].client()
+    assert client.version() == "etcd None"
+
+
+def test_a_certificate_without_its_key_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, authority: str
+) -> None:
+    user = {"client-certificate-data": base64.b64encode(authority.encode()).decode()}
+    monkeypatch.setenv("KUBECONFIG", str(write(tmp_path / "config", {"one": user}, authority=authority)))
+    with pytest.raises(SlipwayError, match="nor a client certificate with its key"):
         kubeconfig.contexts()[0].client()
+
+
+def test_an_authority_that_is_no_certificate_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "config", {"one": {"token": "a"}}, authority="no certificate")
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    with pytest.raises(SlipwayError, match="context one of the kubeconfig can't be used"):
+        kubeconfig.contexts()[0].client()
+
+
+def test_without_an_authority_those_of_the_machine_are_trusted(
+    server: tuple[Pki, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the sandbox's own is not."""
+    path = write(tmp_path / "config", {"one": {"token": "a"}}, server=server[1])
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    client = kubeconfig.contexts()[0].client()
+    with pytest.raises(UnreachableError, match="certificate verify failed"):
+        client.version()
 
 
 # `slipway verify` says what it costs, and starts nothing without consent.

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
+import signal
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sandbox.toolchain import locate
 from slipway.cli import main
 from slipway.replay import engine
 from spec.errors import SlipwayError
 from tests.slipway.replay.examples import TRACE
 from tests.slipway.replay.inputs import FAIR, GPU, document, job, manifest, pool, queue
 
+BLOCK = "topology.k8s.aws/network-node-layer-1"
 PRIORITIES = [manifest("WorkloadPriorityClass", name, value=value) for name, value in (("low", 1), ("high", 2))]
-
-
-@pytest.fixture(scope="session")
-def binary() -> Path:
-    found = locate.find("replay")
-    if found is None:
-        pytest.skip("not built: run `python -m sandbox.toolchain ensure replay`")
-    return found
 
 
 def replay(binary: Path, given: dict[str, Any]) -> list[dict[str, Any]]:
@@ -78,6 +72,62 @@ def test_an_empty_node_is_removed_after_its_time_and_the_minimum_stays(binary: P
     removed = only(events, "node", state="removed")
     assert (removed["t"], removed["reason"]) == (180 + 60 + 300, "empty")
     assert times(events, "running", "z") == [5000]
+
+
+def test_an_expired_node_gets_no_more_pods_and_goes_with_its_last_one(binary: Path) -> None:
+    jobs = [job("a", 0, 2000, gpus=4), job("b", 1500, 60, gpus=4)]
+    given = document(jobs, objects=queue("default", 16), pools=[pool(expireAfterSeconds=1000)])
+    events = replay(binary, given)
+    assert only(events, "running", job="a")["nodes"] == ["gpu-0001"]
+    assert only(events, "running", job="b")["nodes"] == ["gpu-0002"]  # though half of the first one is free
+    removed = only(events, "node", node="gpu-0001", state="removed")
+    assert (removed["t"], removed["reason"]) == (2180, "expired")
+
+
+def test_of_a_minimum_of_nodes_an_expired_one_is_replaced(binary: Path) -> None:
+    events = replay(binary, document([job("a", 1300, 60)], pools=[pool(min=1, expireAfterSeconds=1000)]))
+    changes = [(event["t"], event["node"], event["state"]) for event in events if event["kind"] == "node"]
+    assert changes[2:5] == [
+        (1000, "gpu-0001", "removed"),
+        (1000, "gpu-0002", "launched"),
+        (1180, "gpu-0002", "ready"),
+    ]
+    assert times(events, "running", "a") == [1300]
+
+
+def test_an_unknown_consolidation_policy_is_refused(binary: Path) -> None:
+    with pytest.raises(SlipwayError, match=r'pools\[0\] \(gpu\): consolidationPolicy "Never": give WhenEmpty or'):
+        replay(binary, document([job("a", 0, 1)], pools=[pool(consolidationPolicy="Never")]))
+
+
+def test_a_gang_that_requires_it_is_placed_in_one_domain_of_the_topology(binary: Path) -> None:
+    levels = [{"nodeLabel": BLOCK}, {"nodeLabel": "kubernetes.io/hostname"}]
+    flavor = manifest("ResourceFlavor", "a100", {"nodeLabels": {"pool": "gpu"}, "topologyName": "network"})
+    (offering,) = pool()["offerings"]
+    fixed = pool(
+        scaler="static",
+        min=4,
+        labels={"pool": "gpu"},
+        offerings=[{**offering, "labels": {BLOCK: name}} for name in ("left", "right")],
+    )
+
+    def gang(name: str, submitted: float, count: int) -> dict[str, Any]:
+        made = job(name, submitted, 600, count=count)
+        made["podSets"][0]["topologyRequest"]["required"] = BLOCK
+        return made
+
+    given = document([gang("one", 0, 1), gang("two", 1, 2), gang("three", 2, 3)], pools=[fixed], until=500)
+    given["kueue"]["objects"] = [manifest("Topology", "network", {"levels": levels}), flavor, *queue("default", 64)]
+    events = replay(binary, given)
+    # Nodes go round the offerings: odd ones are on the left.
+    blocks = {
+        name: {int(node[-1]) % 2 for node in only(events, "running", job=name)["nodes"]} for name in ("one", "two")
+    }
+    assert len(blocks["two"]) == 1
+    assert blocks["one"] != blocks["two"]
+    waits = [event["message"] for event in events if event["kind"] == "pending" and event["job"] == "three"]
+    assert 'topology "network"' in waits[-1]
+    assert not times(events, "running", "three")
 
 
 def test_a_job_of_a_higher_priority_preempts_and_a_checkpoint_saves_work(binary: Path) -> None:
@@ -220,6 +270,22 @@ def test_an_interrupt_ends_with_what_is_known(binary: Path) -> None:
     next(stream)
     events = [stream.throw(KeyboardInterrupt), *stream]
     assert (events[-1]["kind"], events[-1]["cut"], events[-1]["reason"]) == ("summary", True, "signal")
+
+
+def test_sigterm_ends_an_engine_that_computes(binary: Path, tmp_path: Path) -> None:
+    source = tmp_path / "input.json"
+    source.write_text(json.dumps(endless()))
+    with (
+        source.open() as given,
+        subprocess.Popen([binary], stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+    ):
+        assert process.stderr is not None
+        assert process.stdout is not None
+        assert "jobs" in json.loads(process.stderr.readline())  # it computes
+        process.send_signal(signal.SIGTERM)
+        summary = json.loads(process.stdout.readlines()[-1])
+        assert process.wait() == 0
+    assert (summary["kind"], summary["cut"], summary["reason"]) == ("summary", True, "signal")
 
 
 def test_a_closed_stream_ends_the_engine(binary: Path) -> None:

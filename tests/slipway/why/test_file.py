@@ -337,6 +337,7 @@ PODS: dict[str, tuple[Object, list[int]]] = {
     "Deployment": ({"template": TEMPLATE, "replicas": 2}, [2]),
     "LeaderWorkerSet": ({"replicas": 2, "leaderWorkerTemplate": WORKERS}, [2, 6]),
     "PyTorchJob": ({"pytorchReplicaSpecs": TORCH}, [1, 3]),
+    "TFJob": ({"tfReplicaSpecs": {"Worker": {"replicas": 4, "template": TEMPLATE}}}, [4]),
     "MPIJob": ({"mpiReplicaSpecs": {"Worker": {"replicas": 2, "template": TEMPLATE}}}, [2]),
     "RayJob": ({"rayClusterSpec": {**RAY, "workerGroupSpecs": [GROUP]}}, [1, 2]),
     "ConfigMap": ({}, []),

@@ -48,6 +48,8 @@ type node struct {
 	plan  *framework.NodeInfo
 	ready bool
 	gone  bool
+	// expired nodes get no more pods, and are removed with their last one.
+	expired bool
 	// quiet numbers the changes of its pods, so that a removal that was planned before one is dropped.
 	quiet int
 }
@@ -156,7 +158,11 @@ func (c *cluster) remove(pods []*pod) {
 func (c *cluster) freed(n *node) {
 	c.room = append(c.room, n)
 	n.quiet++
-	if len(n.info.Pods) == 0 {
+	switch {
+	case len(n.info.Pods) > 0:
+	case n.expired:
+		c.retire(n)
+	default:
 		c.empty(n)
 	}
 }

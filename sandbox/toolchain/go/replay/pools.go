@@ -14,7 +14,8 @@ import (
 )
 
 const nodesModel = "model: for each pod that waits, the cheapest offering that fits of the pool with the most weight; " +
-	"nodes are ready after launchSeconds, and removed once empty for consolidateAfterSeconds"
+	"nodes are ready after launchSeconds, and removed once empty for consolidateAfterSeconds; " +
+	"after expireAfterSeconds they get no more pods, and are removed with their last one"
 
 // pool is a group of nodes that are launched when pods wait, up to a maximum.
 type pool struct {
@@ -28,10 +29,12 @@ type pool struct {
 	Weight                  int                 `json:"weight"`
 	LaunchSeconds           float64             `json:"launchSeconds"`
 	ConsolidateAfterSeconds *float64            `json:"consolidateAfterSeconds"`
-	ConsolidationPolicy     string              `json:"consolidationPolicy"`
-	ExpireAfterSeconds      *float64            `json:"expireAfterSeconds"`
-	WarmNodes               int                 `json:"warmNodes"`
-	Offerings               []*offering         `json:"offerings"`
+	// ConsolidationPolicy makes no difference to the model: jobs have karpenter.sh/do-not-disrupt, so that of the nodes
+	// that Karpenter finds underutilized it removes the empty ones (karpenter.sh/docs, "Disruption").
+	ConsolidationPolicy string      `json:"consolidationPolicy"`
+	ExpireAfterSeconds  *float64    `json:"expireAfterSeconds"`
+	WarmNodes           int         `json:"warmNodes"`
+	Offerings           []*offering `json:"offerings"`
 
 	nodes    int // launched and not removed
 	launched int // ever
@@ -61,6 +64,10 @@ func (c *cluster) readPools() error {
 			return fmt.Errorf("%s: scaler %q: give karpenter, clusterAutoscaler or static", at, p.Scaler)
 		case len(p.Offerings) == 0:
 			return fmt.Errorf("%s: it has no offerings", at)
+		case p.ExpireAfterSeconds != nil && *p.ExpireAfterSeconds <= 0:
+			return fmt.Errorf("%s: expireAfterSeconds %g: give a positive number of seconds, or null", at, *p.ExpireAfterSeconds)
+		case !slices.Contains([]string{"", "WhenEmpty", "WhenEmptyOrUnderutilized"}, p.ConsolidationPolicy):
+			return fmt.Errorf("%s: consolidationPolicy %q: give WhenEmpty or WhenEmptyOrUnderutilized", at, p.ConsolidationPolicy)
 		case p.Max != nil && p.Min > *p.Max:
 			return fmt.Errorf("%s: min %d is more than max %d", at, p.Min, *p.Max)
 		}
@@ -169,6 +176,9 @@ func (c *cluster) launch(p *pool, o *offering, reason string) *node {
 	n.info.SetNode(n.object)
 	n.plan = n.info.SnapshotConcrete()
 	c.sayNode(n, "launched", reason)
+	if p.ExpireAfterSeconds != nil && p.Scaler == "karpenter" {
+		c.run.after(seconds(*p.ExpireAfterSeconds), func() { c.expire(n) })
+	}
 	return n
 }
 
@@ -212,11 +222,37 @@ func (c *cluster) empty(n *node) {
 	})
 }
 
+// disrupted is the taint that Karpenter sets on a node before it drains it (pkg/apis/v1/taints.go).
+var disrupted = corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule}
+
+// expire ends a node by its age. As Karpenter's drain, it waits for pods with do-not-disrupt, which jobs have.
+func (c *cluster) expire(n *node) {
+	if n.gone || !n.ready {
+		return // one that is still on its way has a launch longer than its life: it stays
+	}
+	n.expired = true
+	n.object = n.object.DeepCopy()
+	n.object.Spec.Taints = append(n.object.Spec.Taints, disrupted)
+	n.info.SetNode(n.object)
+	c.run.control.nodeChanged(n.object, false)
+	if len(n.info.Pods) == 0 {
+		c.retire(n)
+	}
+}
+
+// retire removes a node that has expired, and launches another where the pool would have too few.
+func (c *cluster) retire(n *node) {
+	c.drop(n, "expired")
+	if n.pool.nodes < n.pool.Min {
+		c.order(n.pool, n.pool.Offerings[0], "min")
+	}
+}
+
 // spare counts the nodes of a pool without pods.
 func (c *cluster) spare(p *pool) int {
 	count := 0
 	for _, n := range c.nodes {
-		if n.pool == p && len(n.info.Pods) == 0 {
+		if n.pool == p && !n.expired && len(n.info.Pods) == 0 {
 			count++
 		}
 	}

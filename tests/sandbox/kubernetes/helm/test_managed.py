@@ -9,24 +9,22 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.managed import CHARTS, AddonReleases
 from sandbox.kubernetes.objects import Ref
-from sandbox.notes import Notes
+from sandbox.ports import Outcome
 from spec.catalog import addons as catalog
 from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, needs_helm, write_chart
 from tests.sandbox.plane import CLUSTER, ControlPlane
 
 pytestmark = pytest.mark.sandbox
 
-URN = "urn:pulumi:test::slipway::aws:eks/addon:Addon::cni"
 CONFIG = Ref("v1", "ConfigMap", "aws-vpc-cni-config", "kube-system")
 
 
 @pytest.fixture
 def addons(plane: ControlPlane, tmp_path: Path) -> AddonReleases:
-    return AddonReleases(plane.targets, Notes(tmp_path), Charts(tmp_path / "charts"))
+    return AddonReleases(plane.targets, Charts(tmp_path / "charts"))
 
 
-def noted(addons: AddonReleases) -> list[tuple[str, str]]:
-    return [(str(note.kind), note.text) for note in addons.notes.all()]
+INSTALLED = Outcome(installed=True, text="chart aws-vpc-cni 1.2.3: installed by Helm")
 
 
 @needs_helm
@@ -34,39 +32,41 @@ def test_an_add_on_with_a_chart_is_installed_with_its_configuration_changed_and_
     addons: AddonReleases, client: KubeClient, tmp_path: Path
 ) -> None:
     write_chart(tmp_path / "charts", "aws-vpc-cni", templates={"config.yaml": CONFIG_MAP})
-    addons.changed(URN, CLUSTER, "vpc-cni", json.dumps({"replicas": 2}))
+    addons.changed(CLUSTER, "vpc-cni", json.dumps({"replicas": 2}))
     assert (client.get(CONFIG) or {})["data"]["replicas"] == "2"
-    assert noted(addons) == [("installed", "chart aws-vpc-cni 1.2.3: installed by Helm")]
-    addons.changed(URN, CLUSTER, "vpc-cni", None)
+    assert addons.outcome(CLUSTER, "vpc-cni") == INSTALLED
+    addons.changed(CLUSTER, "vpc-cni", None)
     assert (client.get(CONFIG) or {})["data"]["replicas"] == "1"
-    addons.deleted(URN, CLUSTER, "vpc-cni")
+    addons.deleted(CLUSTER, "vpc-cni")
     assert client.get(CONFIG) is None
-    assert noted(addons) == []
-    addons.deleted(URN, CLUSTER, "vpc-cni")
+    assert addons.outcome(CLUSTER, "vpc-cni") is None
+    addons.deleted(CLUSTER, "vpc-cni")
 
 
 def test_an_add_on_without_a_chart_is_recorded(addons: AddonReleases) -> None:
-    addons.changed(URN, CLUSTER, "kube-proxy", None)
-    addons.changed(URN, CLUSTER, "vpc-cni", None)
-    assert noted(addons) == [("recorded", "add-on vpc-cni has no chart in SLIPWAY_CHARTS: none of its pods runs")]
-    addons.deleted(URN, CLUSTER, "vpc-cni")
+    addons.changed(CLUSTER, "kube-proxy", None)
+    addons.changed(CLUSTER, "vpc-cni", None)
+    assert addons.outcome(CLUSTER, "vpc-cni") == Outcome(
+        installed=False, text="add-on vpc-cni has no chart in SLIPWAY_CHARTS: none of its pods runs"
+    )
+    addons.deleted(CLUSTER, "vpc-cni")
 
 
 @needs_helm
 def test_an_add_on_whose_chart_comes_and_goes(addons: AddonReleases, client: KubeClient, tmp_path: Path) -> None:
-    addons.changed(URN, CLUSTER, "vpc-cni", None)
-    assert not addons.behind(URN, "vpc-cni")
+    addons.changed(CLUSTER, "vpc-cni", None)
+    assert not addons.behind(CLUSTER, "vpc-cni")
     chart = write_chart(tmp_path / "charts", "aws-vpc-cni", templates={"config.yaml": CONFIG_MAP})
-    assert addons.behind(URN, "vpc-cni")
-    addons.changed(URN, CLUSTER, "vpc-cni", json.dumps({"replicas": 2}))
-    assert not addons.behind(URN, "vpc-cni")
+    assert addons.behind(CLUSTER, "vpc-cni")
+    addons.changed(CLUSTER, "vpc-cni", json.dumps({"replicas": 2}))
+    assert not addons.behind(CLUSTER, "vpc-cni")
     shutil.rmtree(chart)
-    assert not addons.behind(URN, "vpc-cni")
-    addons.changed(URN, CLUSTER, "vpc-cni", json.dumps({"replicas": 2}))
-    assert noted(addons) == [("installed", "chart aws-vpc-cni 1.2.3: installed by Helm")]
+    assert not addons.behind(CLUSTER, "vpc-cni")
+    addons.changed(CLUSTER, "vpc-cni", json.dumps({"replicas": 2}))
+    assert addons.outcome(CLUSTER, "vpc-cni") == INSTALLED
     with pytest.raises(SandboxError, match="add-on vpc-cni is installed, and can't be changed"):
-        addons.changed(URN, CLUSTER, "vpc-cni", json.dumps({"replicas": 3}))
-    addons.deleted(URN, CLUSTER, "vpc-cni")
+        addons.changed(CLUSTER, "vpc-cni", json.dumps({"replicas": 3}))
+    addons.deleted(CLUSTER, "vpc-cni")
     assert client.get(CONFIG) is None
 
 
@@ -85,7 +85,7 @@ def test_an_add_on_that_is_refused_says_why(addons: AddonReleases, client: KubeC
     refused = "apiVersion: v1\nkind: Service\nmetadata: {name: refused}\nspec: {ports: [{port: 99999}]}\n"
     write_chart(tmp_path / "charts", "aws-vpc-cni", templates={"a.yaml": CONFIG_MAP, "b.yaml": refused})
     with pytest.raises(SandboxError, match=r"(?s)add-on vpc-cni does not become ACTIVE: .*99999"):
-        addons.changed(URN, CLUSTER, "vpc-cni", None)
+        addons.changed(CLUSTER, "vpc-cni", None)
     assert client.get(CONFIG) is None
 
 

@@ -1,0 +1,51 @@
+"""`slipway audit FILE...`: what admission rules that warn or audit would have refused."""
+
+import argparse
+import itertools
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from slipway.cli.check import checked
+from slipway.engine.project import find
+from slipway.why.audit import Violation, grouped, read
+from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+
+STANDARD_INPUT: Final = "-"
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the violations by team and rule; 1 if there are any."""
+    groups = grouped(_read(options.files), _teams(options.stack) if options.stack else {})
+    if options.json:
+        print(json.dumps([one.document() for one in groups], indent=2))
+        return EXIT_FAILURE if groups else 0
+    for team, own in itertools.groupby(groups, key=lambda one: one.team):
+        print(f"{team}:")
+        for one in own:
+            print(one.text())
+    requests = sum(one.requests for one in groups)
+    what = f"{requests} request{'' if requests == 1 else 's'} would have been refused"
+    print(what if groups else "nothing would have been refused")
+    return EXIT_FAILURE if groups else 0
+
+
+def _read(files: list[str]) -> Iterator[Violation]:
+    for name in files:
+        try:
+            if name == STANDARD_INPUT:
+                yield from read("standard input", sys.stdin)
+                continue
+            with Path(name).open(encoding="utf-8") as lines:
+                yield from read(name, lines)
+        except UnicodeDecodeError as error:
+            msg = f"{name}: not UTF-8 ({error.reason} at byte {error.start}): export the log as text"
+            raise SlipwayError(msg, EXIT_REFUSED) from error
+
+
+def _teams(stack: str) -> Mapping[str, str]:
+    """The team of each namespace of a stack."""
+    teams = checked(find(Path.cwd()), stack).platform.teams
+    return {space: f"team {name}" for name, team in teams.items() for space in team.namespaces_of(name)}

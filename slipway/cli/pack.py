@@ -1,0 +1,60 @@
+"""`slipway pack DIR`: the policy pack as a folder that `pulumi --policy-pack` takes, for programs of others."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from policies import pack, suppressions
+from slipway import __version__
+from spec.errors import EXIT_REFUSED, SlipwayError
+
+PROGRAM: Final = """\
+# Written by `slipway pack`.
+from pathlib import Path
+
+from policies import server
+
+server.serve(Path(__file__).with_name("suppressions.yaml"))
+"""
+SUPPRESSIONS: Final = """\
+# Accepted violations. `slipway pack` keeps this file. Each entry has all six fields, and is valid for a year at most:
+# - rule: s3-versioned-lifecycle/versions
+#   urn: "urn:pulumi:*::scratch"
+#   value: "without it"
+#   reason: Objects of the scratch bucket are deleted after a day.
+#   owner: data-team
+#   until: 2027-06-30
+[]
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the folder, and print how it is used.
+
+    Raises:
+        SlipwayError: Its file of suppressions is invalid.
+    """
+    folder: Path = options.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        # The environment that has Slipway; Pulumi runs the pack in it.
+        "runtime": {"name": "python", "options": {"virtualenv": sys.prefix}},
+        "version": __version__,
+        "description": "Policies for machine-learning platforms on EKS",
+    }
+    (folder / "PulumiPolicy.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    (folder / "__main__.py").write_text(PROGRAM, encoding="utf-8")
+    file = folder / suppressions.FILE.name
+    if not file.exists():
+        file.write_text(SUPPRESSIONS, encoding="utf-8")
+    try:
+        count = len(suppressions.load(pack.identities(), file).all)
+    except suppressions.SuppressionError as error:
+        msg = f"{folder}: {error}"
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+    print(f"{folder} has the policy pack, with {count} suppression{'' if count == 1 else 's'}")
+    print(f"evaluate a program: pulumi preview --policy-pack {folder}")
+    return 0

@@ -1,0 +1,108 @@
+"""The columns of the table: the plan of the second baseline, figures from events, and the tables themselves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from spec.pools.keys import GPU
+from tests.slipway.replay import examples
+from tests.support.generated import FIGURES, check_part
+from tests.support.stacks import platform_of
+from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PART
+from tools.figures.outcome import Outcome, Paid, Watch, figures
+from tools.figures.plain import plain
+from tools.figures.table import tables, text
+
+
+def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
+    shipped = examples.planned()
+    found = plain(shipped, platform_of("dev"))
+    jobs = {found.jobs[one["name"]].job.name: one for one in found.document["jobs"]}
+    # A quarter of a GPU on the stack: a time-sliced L4.
+    notebook = jobs["notebook"]["podSets"][0]
+    assert notebook["requests"][GPU] == "1"
+    assert notebook["nodeSelector"] == {"platform.slipway/pool": "gpu-spot"}
+    assert GPU not in jobs["data"]["podSets"][0]["requests"]
+    # As on the stack, which has no GPU with the memory of a B200.
+    assert "huge" not in jobs
+    assert [one["name"] for one in found.document["jobs"]] == [one["name"] for one in shipped.document["jobs"]]
+    for pool in found.document["pools"]:
+        assert (pool["max"], pool["limits"], pool["min"]) == (None, {}, 0)
+        assert {one["capacityType"] for one in pool["offerings"]} == {"on-demand"}
+    (spot,) = (one for one in found.document["pools"] if one["name"] == "gpu-spot")
+    assert {one["allocatable"][GPU] for one in spot["offerings"]} == {"1"}
+    (a100,) = (one for one in found.document["pools"] if one["name"] == "a100")
+    assert {key: value for key, value in a100["offerings"][0]["allocatable"].items() if "nvidia" in key} == {GPU: "8"}
+    kinds = [one["kind"] for one in found.document["kueue"]["objects"]]
+    assert kinds.count("ClusterQueue") == 1
+    assert "WorkloadPriorityClass" not in kinds
+
+
+def test_outcomes_come_from_events() -> None:
+    planned = examples.planned()
+    watch = Watch(planned)
+    train = next(name for name, one in planned.jobs.items() if one.job.name == "train")
+    sweep = next(name for name, one in planned.jobs.items() if one.job.name == "sweep")
+    for event in (
+        {"t": 0, "kind": "submitted", "job": train},
+        {"t": 10, "kind": "running", "job": train, "nodes": []},
+        {"t": 20, "kind": "submitted", "job": sweep},
+        {"t": 3610, "kind": "evicted", "job": train, "reason": "Preempted", "by": sweep, "lostSeconds": 3600},
+        {"t": 3620, "kind": "running", "job": sweep, "nodes": []},
+        {"t": 7220, "kind": "finished", "job": sweep},
+        {"t": 7230, "kind": "running", "job": train, "nodes": []},
+        {"t": 10830, "kind": "summary"},
+    ):
+        watch.add(event)
+    first, second = watch.outcomes()
+    assert (first.started, first.ran, first.lost, first.finished) == (10, 7200, 3600, False)
+    assert (second.started, second.ran, second.lost, second.finished) == (3620, 3600, 0, True)
+    assert watch.preemptions == 1
+    paid = Paid(gpu_hours=10, allocated=5, usd=40, node_hours=2)
+    found = figures([first, second], paid, watch.end, watch.preemptions)
+    # Two GPUs for two hours, one of them in vain, and one GPU for an hour.
+    assert (found["askedShare"], found["allocatedShare"], found["lostGpuHours"]) == (0.5, 0.5, 2)
+    assert (found["workGpuHours"], found["usdPerGpuHour"], found["finished"]) == (3, 13.33, 1)
+    assert found["waits"]["training"] == {"median": 10, "p95": 10}
+    assert found["waits"]["experiment"] == {"median": 3600, "p95": 3600}
+
+
+def test_a_job_that_was_given_up_waits_until_the_end() -> None:
+    one = Outcome(kind="training", pool="a100", gpus=1, submitted=100, refused=True)
+    found = figures([one], Paid(gpu_hours=0, allocated=0, usd=0, node_hours=0), 1100)
+    assert found["waits"]["all"]["p95"] == 1000
+    assert (found["givenUp"], found["usdPerGpuHour"], found["askedShare"]) == (1, 0, 0)
+
+
+def run(seed: int, usd: int, *cut: str) -> dict[str, Any]:
+    waits = {name: {"median": 30, "p95": 3600} for name in ("all", "interactive", "training", "experiment")}
+    column = {
+        "jobs": 100, "finished": 90, "givenUp": 0, "waits": waits, "allocatedShare": 0.5, "askedShare": 0.25,
+        "workGpuHours": 10.0, "preemptions": 1, "lostGpuHours": 2.0, "nodeHours": 3.0, "usdPerGpuHour": 4.0,
+    }  # fmt: skip
+    columns = {"static": {**column, "usd": 1000}, "plain": {**column, "usd": 800}, "shipped": {**column, "usd": usd}}
+    return {
+        "stack": "dev", "load": 0.7, "seed": seed, "jobs": 100, "days": 3.5, "cut": list(cut), "fleet": {"a100": seed},
+        "columns": columns, "decided": ["kueue: v1"], "measured": "2026-11-23",
+    }  # fmt: skip
+
+
+def test_a_table_has_ranges_over_seeds_and_says_what_was_cut() -> None:
+    said = tables({"runs": [run(3, 600, "shipped"), run(1, 500)]})
+    assert "**Stack dev, load 0.7**: 100 jobs, seeds 1, 3, measured on 2026-11-23." in said
+    assert "Seed 3 was cut: shipped stack after 3.5 days, and so are the other columns." in said
+    assert "| cost | $1,000 | $800 | $500 to $600 |" in said
+    assert "| cost, of that of the static fleet | 100 % | 80 % | 50 % to 60 % |" in said
+    assert "| nodes of the static fleet | a100 1 to 3 | | |" in said
+
+
+def test_the_page_has_the_measured_figures() -> None:
+    document = json.loads(MEASURED.read_text(encoding="utf-8"))
+    check_part(PAGE, PART, text(document), FIGURES)
+
+
+def test_published_figures_are_of_the_seeds_for_the_check() -> None:
+    runs = json.loads(MEASURED.read_text(encoding="utf-8"))["runs"]
+    assert runs
+    assert {one["seed"] for one in runs} <= set(CHECK_SEEDS)

@@ -1,0 +1,1 @@
+"""Published figures of `slipway replay`, beside two baselines (ADR 0138)."""

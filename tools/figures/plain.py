@@ -1,0 +1,130 @@
+"""The second baseline: a default EKS cluster with Karpenter, as a plan for the same engine.
+
+Every pod gets whole GPUs on on-demand nodes of its pool's instance types, and pools have no limit: no shares, no MIG,
+no quotas, no priorities, no queue but one that admits everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from slipway.replay.jobs import Job
+from slipway.replay.places import Fit, Place
+from slipway.replay.plan import Plan, Planned, launch_seconds, offerings
+from spec.pools import PoolSpec
+from spec.pools.keys import GPU
+from spec.quantities import CPU, MEMORY
+from spec.settings import Platform
+from spec.settings.capacity import Capacity
+
+NAMESPACE: Final = "jobs"
+QUEUE: Final = "default"
+CONSOLIDATE_AFTER: Final = 60.0
+"""Karpenter's default of `consolidateAfter` is 0s (kubernetes-sigs/karpenter v1.14.1, pkg/apis/v1/nodepool.go), but it
+spares nodes that pods are nominated for; the engine's model would remove a node before its pods are placed."""
+_API: Final = "kueue.x-k8s.io/v1beta2"
+_ENOUGH: Final = {CPU: "1000000000", MEMORY: "1Ei", GPU: "1000000000"}
+"""A quota that is never reached."""
+
+
+def plain(plan: Plan, platform: Platform) -> Plan:
+    """The jobs of a plan on such a cluster; those that the stack can't run are left out there and here."""
+    places = tuple(_place(one) for one in plan.places)
+    by_name = {one.name: one for one in places}
+    jobs = {name: replace(one, fit=fit(one, by_name)) for name, one in plan.jobs.items()}
+    shapes = {str(one["name"]): one for one in plan.document["pools"]}
+    document = {
+        **plan.document,
+        "kueue": {"configuration": {}, "objects": list(_queues(places))},
+        "cluster": {"objects": []},
+        "pools": [_pool(shapes[one.name], one.spec, platform) for one in places],
+        "jobs": [_document(one, jobs[str(one["name"])]) for one in plan.document["jobs"]],
+    }
+    return replace(plan, document=document, jobs=jobs, places=places, pools={one.name: one.spec for one in places})
+
+
+def on_demand(spec: PoolSpec) -> PoolSpec:
+    """A pool without its fallbacks, its MIG instances and its shares, on demand."""
+    settings = spec.settings.model_copy(update={"capacity": Capacity()})
+    resources = {GPU: spec.gpu_count} if spec.gpu else {}
+    return replace(spec, settings=settings, fallbacks=(), mig=None, sharing=None, resources=resources)
+
+
+def whole_gpus(job: Job) -> int:
+    """GPUs of a pod where GPUs have no parts."""
+    return -(-job.gpu_millis // 1000)
+
+
+def fit(planned: Planned, places: Mapping[str, Place]) -> Fit | None:
+    """What a pod requests: as on the stack, but whole GPUs."""
+    if planned.fit is None:
+        return None
+    requests = {name: planned.fit.requests[name] for name in (CPU, MEMORY)}
+    count = whole_gpus(planned.job)
+    place = places[planned.fit.place.name]
+    if count:
+        requests[GPU] = str(count)
+    return Fit(place=place, pinned=True, requests=requests, gpus=Fraction(count))
+
+
+def _place(place: Place) -> Place:
+    return replace(
+        place, spec=on_demand(place.spec), parts=((GPU, Fraction(1)),) if place.parts else (), topology=False
+    )
+
+
+def _pool(pool: Mapping[str, Any], spec: PoolSpec, platform: Platform) -> dict[str, Any]:
+    return {
+        **pool,
+        "scaler": "karpenter",
+        "min": 0,
+        "max": None,
+        "limits": {},
+        "launchSeconds": launch_seconds(spec),
+        "consolidateAfterSeconds": CONSOLIDATE_AFTER,
+        "consolidationPolicy": "WhenEmptyOrUnderutilized",
+        "expireAfterSeconds": None,
+        "warmNodes": 0,
+        "offerings": list(offerings(spec, platform)),
+    }
+
+
+def _queues(places: tuple[Place, ...]) -> Iterator[dict[str, Any]]:
+    def manifest(kind: str, name: str, spec: Mapping[str, Any], **meta: str) -> dict[str, Any]:
+        return {"apiVersion": _API, "kind": kind, "metadata": {"name": name, **meta}, "spec": dict(spec)}
+
+    resources = [{"name": name, "nominalQuota": amount} for name, amount in _ENOUGH.items()]
+    for place in places:
+        yield manifest("ResourceFlavor", place.name, {"nodeLabels": dict(place.spec.node_selector)})
+    flavors = [{"name": place.name, "resources": resources} for place in places]
+    groups = [{"coveredResources": list(_ENOUGH), "flavors": flavors}]
+    yield manifest("ClusterQueue", QUEUE, {"namespaceSelector": {}, "resourceGroups": groups})
+    yield manifest("LocalQueue", QUEUE, {"clusterQueue": QUEUE}, namespace=NAMESPACE)
+
+
+def _document(job: Mapping[str, Any], planned: Planned) -> dict[str, Any]:
+    assert planned.fit is not None  # noqa: S101 - only those that can run are in a document
+    (pods,) = job["podSets"]
+    spec = planned.fit.place.spec
+    tolerations = [
+        *([{"key": GPU, "operator": "Exists"}] if spec.gpu else ()),
+        *(one.manifest for one in spec.tolerations),
+    ]
+    return {
+        **job,
+        "namespace": NAMESPACE,
+        "queue": QUEUE,
+        "priorityClass": "",
+        "podSets": [
+            {
+                **pods,
+                "requests": dict(planned.fit.requests),
+                "nodeSelector": dict(spec.node_selector),
+                "tolerations": tolerations,
+                "topologyRequest": {"required": None, "preferred": None},
+            }
+        ],
+    }
