@@ -60,13 +60,18 @@ def play(variant: Variant, scenario: ClockScenario, stack: Stack, say: Callable[
     trace = trace_of(variant, scenario, platform)
     planned = plan.make(trace, platform, recording, Options(until=variant.seconds))
     fold = Fold(planned, stack=stack.name, source=scenario.name, form="scenario", every=True)
-    for event in engine.run(planned.document, say=say):
+    for event in engine.run(_configured(planned.document, variant), say=say):
         fold.add(event)
     found = fold.result()
     if found.cut:
         msg = f"scenario {scenario.name}: the replay was cut by {found.cut_by}: nothing can be said of it"
         raise SlipwayError(msg)
     return found
+
+
+def _configured(document: Mapping[str, Any], variant: Variant) -> Mapping[str, Any]:
+    """The engine's input with what differs of Kueue's configuration."""
+    return overlay(document, {"kueue": {"configuration": variant.kueue}})
 
 
 def trace_of(variant: Variant, scenario: ClockScenario, platform: Platform) -> Trace:

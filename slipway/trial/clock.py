@@ -84,6 +84,8 @@ class Bad(Model):
     """What it shows, in one sentence."""
     change: dict[str, Any] = Field(default_factory=dict)
     """Settings of the stack file that differ, by their place in it."""
+    kueue: dict[str, Any] = Field(default_factory=dict)
+    """Fields of Kueue's configuration that differ, as for rules that the stack file has no setting for."""
     jobs: dict[str, dict[str, Any] | None] = Field(default_factory=dict)
     """Fields of jobs that differ, by job; null leaves the job out."""
     breaks: dict[str, dict[str, str]] = Field(min_length=1)
@@ -128,6 +130,7 @@ class Variant:
         start: Its first moment.
         seconds: When it ends.
         change: Settings of the stack file that differ.
+        kueue: Fields of Kueue's configuration that differ.
         jobs: Its jobs.
         expect: What is expected of the good one.
         breaks: What is broken, by subject and expectation, with words that must be said.
@@ -138,6 +141,7 @@ class Variant:
     start: str
     seconds: float
     change: Mapping[str, Any]
+    kueue: Mapping[str, Any]
     jobs: Mapping[str, Job]
     expect: Mapping[str, ClockExpectation]
     breaks: Mapping[str, Mapping[str, str]]
@@ -186,6 +190,7 @@ def read(path: Path) -> ClockScenario:
         start=file.replay.start,
         seconds=float(seconds(file.replay.until)),
         change=file.replay.change,
+        kueue={},
         jobs=file.replay.jobs,
         expect=file.expect,
         breaks={},
@@ -206,6 +211,7 @@ def _variant(name: str, bad: Bad, good: Variant, path: Path) -> Variant:
         start=good.start,
         seconds=good.seconds,
         change=overlay(good.change, bad.change),
+        kueue=bad.kueue,
         jobs=jobs,
         expect={subject: one for subject, one in good.expect.items() if subject.partition("/")[2] in jobs}
         | {subject: one for subject, one in good.expect.items() if not subject.startswith(f"{JOB}/")},

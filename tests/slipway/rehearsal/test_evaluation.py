@@ -29,6 +29,7 @@ def variant(subject: str, expected: dict[str, Any], breaks: dict[str, str] | Non
         start="2026-01-05T00:00:00Z",
         seconds=1.0,
         change={},
+        kueue={},
         jobs=jobs,
         expect={subject: ClockExpectation.model_validate(expected)},
         breaks={subject: breaks} if breaks else {},

@@ -51,7 +51,7 @@ def test_a_bad_variant_is_the_scenario_with_its_changes(tmp_path: Path) -> None:
     assert good.jobs["train"].deadline == "1h"
     assert bad.jobs == {"train": good.jobs["train"].model_copy(update={"deadline": None})}
     assert bad.change == {"pools": {"a100": {"max": 1, "disruption": {"consolidateAfter": "1m"}}}}
-    assert good.breaks == {}
+    assert good.breaks == good.kueue == {}
     assert list(bad.expect) == ["job/train", "pool/a100", "stack"]
 
 
