@@ -42,6 +42,7 @@ from sandbox.kubernetes.helm.records import installed_version
 from sandbox.kubernetes.helm.release import Releases
 from sandbox.kubernetes.manifests import Manifests
 from sandbox.kubernetes.provider import KubernetesProvider
+from sandbox.kubernetes.serving import nobody
 from sandbox.kubernetes.targets import Targets
 from sandbox.nodes import autoscaler
 from sandbox.nodes.autoscaler import Autoscaler
@@ -153,11 +154,13 @@ class Life:
         for slot in slots:
             self.end(slot)
 
-    def resolve(self, slot: str, host: str, port: int) -> int | None:
-        """The local port of the controller behind a ClusterIP of a cluster; None if there is none."""
+    def resolve(self, slot: str, host: str, port: int) -> int | str:
+        """The local port of the controller behind a ClusterIP of a cluster; or why there is none."""
         with self._lock:
             living = self._living.get(slot)
-        return living.addons.resolve(host, port) if living is not None and living.addons is not None else None
+        if living is None or living.addons is None:
+            return nobody(host, port)
+        return living.addons.resolve(host, port)
 
     @property
     def dead(self) -> tuple[str, ...]:
@@ -242,7 +245,7 @@ class Sandbox:
     def _start_clusters(self, etcd: Etcd) -> None:
         home = self._settings.home
 
-        def resolve(slot: str, host: str, port: int) -> int | None:
+        def resolve(slot: str, host: str, port: int) -> int | str:
             return life.resolve(slot, host, port)
 
         egress = Egress(home / "egress", resolve)

@@ -27,7 +27,14 @@ LONGEST_KEPT: Final = 7 * DAY
 """Seconds that a finished job may be kept."""
 LONGEST_IDLE: Final = HOUR
 """Seconds that the cluster of a finished RayJob may be kept, with its nodes."""
+LONGEST_STOP: Final = HOUR
+"""Seconds that the pods of a job may take to stop: after its deadline, too."""
 MAX_RETRIES: Final = 20
+MANAGERS: Final = (
+    "kubernetes.io/job-controller", "jobset.sigs.k8s.io/jobset-controller", f"{KUEUE}multikueue"
+)  # fmt: skip
+"""Values of `managedBy` of Jobs and JobSets that somebody acts on: batch/v1 and jobset v0.12.0, API types; Kueue 0.19,
+MultiKueue."""
 
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 """Annotation: Karpenter neither evicts the pod nor consolidates its node."""

@@ -11,6 +11,8 @@ from components.admission.templates import (
     HEADS,
     KIND,
     OF_CRON_JOB,
+    PARTIAL,
+    SPECS,
     SUBMITTERS,
     WORKER_PATHS,
     O,
@@ -18,7 +20,7 @@ from components.admission.templates import (
     ray,
     workers,
 )
-from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES
+from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, LONGEST_STOP, MANAGERS, MAX_RETRIES
 from spec.pools import keys
 
 _RETRY: Final = "t.retryStrategy"
@@ -31,6 +33,7 @@ def _within(holder: str, field: str, maximum: int, *, required: bool = True) -> 
     return f"({fits} ? [] : ['{field}'])"
 
 
+_FEW: Final = _within("j", "backoffLimit", MAX_RETRIES, required=False)
 _DEADLINE: Final = _within("j", "activeDeadlineSeconds", LONGEST)
 _RETRIES: Final = (
     f"((has(j.backoffLimit) && j.backoffLimit <= {MAX_RETRIES}) || "
@@ -38,6 +41,24 @@ _RETRIES: Final = (
 )
 _TTL: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT)
 _KEPT: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT, required=False)
+
+
+_ENDLESSLY: Final = (
+    _within("j", "backoffLimitPerIndex", MAX_RETRIES, required=False),
+    # Retries that nothing counts; conditions of a pod are the cluster's.
+    (
+        "(has(j.podFailurePolicy) && j.podFailurePolicy.rules.exists(f, f.action == 'Ignore' && has(f.onExitCodes)) "
+        "? ['podFailurePolicy.rules.action (Ignore with onExitCodes)'] : [])"
+    ),
+)
+# Neither deadline nor TTL counts where no controller looks, and Kueue goes on to keep its quota.
+_MANAGED: Final = f"(!has(j.managedBy) || j.managedBy in {literal(list(MANAGERS))} ? [] : ['managedBy'])"
+_SLOW: Final = f"has(s.terminationGracePeriodSeconds) && s.terminationGracePeriodSeconds > {LONGEST_STOP}"
+_STOPS: Final = (
+    # The pods of a job that has reached its deadline go on for their grace period.
+    f"(({KIND} in {literal([kind.kind for kind in kinds.JOBS])} && ({SPECS}).exists(s, {_SLOW})) || "
+    f"{PARTIAL}.exists(l, l.exists(s, {_SLOW})) ? ['terminationGracePeriodSeconds of its pods'] : [])"
+)
 
 
 def _max_restarts(spec: str) -> str:
@@ -128,17 +149,18 @@ _SHUT_DOWN: Final = (
 )
 # The cluster keeps its nodes until its TTL, although Kueue has released its quota.
 _IDLE: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_IDLE, required=False)
-_RAY_JOB: Final = (_WITHIN, _within("j", "backoffLimit", MAX_RETRIES, required=False), _IDLE, _SHUT_DOWN)
+_RAY_JOB: Final = (_WITHIN, _FEW, _IDLE, _SHUT_DOWN)
 _TEMPLATE: Final = "'spec.replicatedJobs[' + string(r.name) + '].template.spec.'"
 _REPLICATED_JOBS: Final = (
     f"{O}.spec.replicatedJobs.map(r, [r.template.spec].map(j, "
-    f"{_at(_TEMPLATE, _JOB_SETS, _within('j', 'backoffLimit', MAX_RETRIES, required=False))}.join(', '))[0])"
+    f"{_at(_TEMPLATE, _JOB_SETS, _FEW, *_ENDLESSLY)}.join(', '))[0])"
 )
+_OF_JOBS: Final = (*_ENDLESSLY, _MANAGED)
 _LACKS: Final = (
     # A CronJob, with the Jobs that `kubectl create job --from` makes of it, and a ScaledJob clean up by their history.
-    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT)} : "
-    f"{KIND} == 'ScaledJob' ? {_of('spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT)} : "
-    f"{KIND} == 'JobSet' ? {_of('spec', _TTL, _restarts('j'))} + {_REPLICATED_JOBS} : "
+    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)} : "
+    f"{KIND} == 'ScaledJob' ? {_of('spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)} : "
+    f"{KIND} == 'JobSet' ? {_of('spec', _TTL, _restarts('j'), _MANAGED)} + {_REPLICATED_JOBS} : "
     f"{KIND} in {_OPERATED} ? (has({O}.spec.runPolicy) ? "
     f"{_of('spec.runPolicy', _TTL, _DEADLINE, _RETRIES)} : ['spec.runPolicy']) : "
     f"{KIND} == 'RayJob' ? {_of('spec', *_RAY_JOB)} : "
@@ -146,8 +168,8 @@ _LACKS: Final = (
     f"{KIND} == 'TrainingRuntime' ? {_of('spec.template.spec', _restarts('j'))} : "
     f"{KIND} == 'CronWorkflow' ? {_of('spec.workflowSpec', *_WORKFLOW)} : "
     f"{KIND} in ['Workflow', 'WorkflowTemplate'] ? {_of('spec', *_WORKFLOW)} : "
-    f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES)} : "
-    f"{_of('spec', _TTL, _DEADLINE, _RETRIES)}"
+    f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES, *_OF_JOBS)} : "
+    f"{_of('spec', _TTL, _DEADLINE, _RETRIES, *_OF_JOBS)}"
 )
 _HOLDERS: Final = {
     "Job": ["spec"],
@@ -257,7 +279,7 @@ JOB_BOUNDS: Final = Rule(
     f"{LONGEST_KEPT // DAY} days",
     why="a job that hangs holds its GPUs until someone notices, one that fails immediately restarts for days, and "
     "finished ones pile up in the API server",
-    variables={"lacks": f"({_LACKS}).filter(t, t != '')"},
+    variables={"lacks": f"(({_LACKS}) + {_STOPS}).filter(t, t != '')"},
     expression="variables.lacks.size() == 0",
     message=Message(
         wrong="a job must be bounded: fix ",
@@ -268,7 +290,8 @@ JOB_BOUNDS: Final = Rule(
         "a RayJob sets shutdownAfterJobFinishes: true and a TTL of at most "
         f"{LONGEST_IDLE}. The deadline of a RayJob and of a JobSet counts for each attempt, and all attempts together "
         f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}, and others only where "
-        "onJobFailureReasons is [PodFailurePolicy] and FailJob is for the condition DisruptionTarget alone",
+        "onJobFailureReasons is [PodFailurePolicy] and FailJob is for the condition DisruptionTarget alone; pods stop "
+        f"within {LONGEST_STOP}",
     ),
     fills=_BOUNDED,
     left="only its author knows which failures it has to survive",

@@ -25,8 +25,9 @@ DIAL_SECONDS: Final = 5.0
 HEADER_BYTES: Final = 8192
 BUFFER: Final = 65536
 
-Resolve = Callable[[str, str, int], int | None]
-"""The local port for a slot, a ClusterIP and a port of the Service; None if nothing of the sandbox serves it."""
+Resolve = Callable[[str, str, int], int | str]
+"""The local port for a slot, a ClusterIP and a port of the Service; or why nothing of the sandbox serves it. The API
+server repeats that in its error (k8s.io/apiserver 1.36, pkg/server/egressselector/egress_selector.go)."""
 
 
 class Egress:
@@ -97,8 +98,8 @@ class Egress:
                 address = _requested(client)
                 host, _, port = address.rpartition(":")
                 local = self._resolve(slot, host.strip("[]"), int(port))
-                if local is None:
-                    _answer(client, f"503 no server of the sandbox is behind {address}")
+                if isinstance(local, str):
+                    _answer(client, f"503 {local}")
                     return
                 server = socket.create_connection(("127.0.0.1", local), DIAL_SECONDS)
             except (OSError, ValueError) as error:

@@ -15,7 +15,7 @@ from sandbox.kubernetes.client import KubeClient
 from slipway.account.context import reachable, session
 from slipway.cli import offline
 from slipway.teardown import access
-from spec.errors import SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings import Platform
 
 
@@ -30,6 +30,11 @@ def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
             authority = b64decode(entry["cluster"]["certificate-authority-data"]).decode()
             return KubeClient(entry["cluster"]["server"], authority, document["users"][0]["user"]["token"])
     return None
+
+
+def names_of(kubeconfig: Path) -> list[str]:
+    """Names of the clusters of a kubeconfig of the sandbox; none without a file."""
+    return sorted(_by_name(_read(kubeconfig), "cluster"))
 
 
 def connect(platform: Platform, *, simulated: bool) -> KubeClient:
@@ -53,6 +58,27 @@ def of_sandbox(platform: Platform) -> KubeClient:
         command = f"slipway up {platform.environment.name} --sandbox"
         msg = f"the sandbox has no cluster {platform.cluster_name}: run `{command}` first"
         raise SlipwayError(msg)
+    return client
+
+
+def only_in_sandbox() -> KubeClient:
+    """A client of the sandbox's only cluster, whoever made it.
+
+    Raises:
+        SlipwayError: The sandbox does not run, or has no cluster or several.
+    """
+    sandbox = offline.find_running()
+    if sandbox is None:
+        msg = "no sandbox runs here: `slipway sandbox start`, or `slipway sandbox run -- COMMAND`, starts one"
+        raise SlipwayError(msg)
+    names = names_of(sandbox.kubeconfig)
+    if len(names) != 1:
+        several = f"several clusters ({', '.join(names)}): name a stack with --stack, or in `slipway sandbox shell` a"
+        several += " context with `kubectl config use-context`, and leave out --sandbox"
+        msg = f"the sandbox has {several if names else 'no cluster yet: create one first'}"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    client = client_of(sandbox.kubeconfig, names[0])
+    assert client is not None  # noqa: S101 - the same file
     return client
 
 

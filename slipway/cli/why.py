@@ -25,6 +25,7 @@ from slipway.why.collect import find as find_object
 from slipway.why.explain import explain
 from slipway.why.fix import Fixed
 from slipway.why.manifests import DryRun
+from slipway.why.refusals import with_server
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
 from spec.settings import Platform
 from spec.settings.admission import Admission
@@ -71,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
         if fixed:
             said = zip(answers, fixed.changes, fixed.left, strict=True)
             answers = [replace(one, changes=list(map(str, own)), left=left) for one, own, left in said]
+    if (client := place.client) is not None:
+        answers = [replace(one, part=with_server(one.part, client)) for one in answers]
     if options.json:
         print(json.dumps([one.document() for one in answers], indent=2), file=out)
     else:
@@ -134,8 +137,7 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
         if inside and platform is not None:
             return Place(cluster.of_sandbox(platform), namespace, platform)
         if options.sandbox:
-            msg = "--sandbox needs --stack: the sandbox may have several clusters"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            return Place(cluster.only_in_sandbox(), namespace, None)
         known = cluster.contexts()
         wanted = [one for one in known if platform is None or one.cluster_name == platform.cluster_name]
         if wanted:

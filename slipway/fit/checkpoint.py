@@ -66,7 +66,7 @@ def _indexed(file: Path, content: dict[str, Any]) -> float:
 def _read(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         problem = Problem(OPTION, f"must be readable JSON ({error})", str(file), "Download the file again")
         raise ConfigurationError([problem], config.SOURCE) from error
     if not isinstance(content, dict):

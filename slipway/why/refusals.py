@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from components.admission import StackContext, rules
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.serving import called, look
 from slipway.why.answer import Layer, Part
 
 Match = re.Match[str]
@@ -98,7 +101,20 @@ def _webhook(match: Match) -> Part:
 
 def _webhook_down(match: Match) -> Part:
     fix = "look at the pods of the webhook's controller; nothing is created until it answers"
-    return Part(layer=Layer.ADMISSION, cause=f"webhook {match[1]} does not answer: {match[2]}", fix=fix)
+    service = called(match[2])
+    numbers = {"service": "/".join(service)} if service else {}
+    return Part(
+        layer=Layer.ADMISSION, cause=f"webhook {match[1]} does not answer: {match[2]}", fix=fix, numbers=numbers
+    )
+
+
+def with_server(part: Part, client: KubeClient) -> Part:
+    """The answer about a webhook that does not answer, with the Deployment behind it and the command that helps."""
+    namespace, _, name = str(part.numbers.get("service") or "").partition("/")
+    found = look(client, namespace, name) if name else None
+    if found is None:
+        return part
+    return replace(part, cause=f"{part.cause.partition(': ')[0]}: {found.cause}", fix=found.fix)
 
 
 def _permission(match: Match) -> Part:

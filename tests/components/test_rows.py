@@ -13,7 +13,7 @@ from components.pools.nodeclass import NodeClassArgs, node_class
 from sandbox.aws.schema import schema
 from spec.settings.addons import AddonSettings
 from tests.components.addons.test_registry import KINDS
-from tests.components.cluster.support import record_cluster
+from tests.components.cluster.support import record_cluster, record_control_plane
 from tests.components.network.test_network import record as record_network
 from tests.components.pools.samples import BLOCK, record_fleet, spec
 from tests.components.rows import FOLDER, Row, Tagged, differences, rows
@@ -25,44 +25,61 @@ Declared = tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]
 """What is declared by name, and what resources return."""
 
 
-def resources(recording: Recording) -> Declared:
-    """Inputs by logical name, with type and options below `TYPE` and `OPTIONS`, and names by type below `TYPES`."""
-    declared: dict[str, Any] = {"TYPES": {}}
+def resources(recording: Recording, row: Row) -> Declared:
+    """Inputs by logical name, and below keys in capitals what is no input.
+
+    Of a resource: its `TYPE`, its `OPTIONS`, `FROM` (by input the resources whose outputs it has) and `AFTER` (all that
+    it waits for). Of the whole: names by type below `TYPES`, `PROTECTED` ones, and what the component `RETURNED`.
+    """
+    assert recording.default_provider_users == (), row.place
+    names = {one.urn: one.name for one in recording}
+    declared: dict[str, Any] = {"TYPES": {}, "PROTECTED": sorted(recording.protected)}
+    declared["RETURNED"] = _named(recording.returned, names)
     for one in (each for each in recording if each.custom):
         declared["TYPES"].setdefault(one.type.rpartition(":")[2], []).append(one.name)
-        options = ("protect", "retain_on_delete", "ignore_changes", "delete_before_replace", "timeouts")
+        options = ("protect", "retain_on_delete", "ignore_changes", "delete_before_replace", "timeouts", "deleted_with")
         declared[one.name] = {
             **one.inputs,
             "TYPE": one.type,
-            "OPTIONS": {key: _plain(getattr(one, key)) for key in options},
+            "OPTIONS": {key: _named(getattr(one, key), names) for key in options},
+            "FROM": {key: sorted(names[urn] for urn in urns) for key, urns in one.input_sources.items()},
         }
+        if "AFTER" in (row.has.get(one.name) or {}):
+            declared[one.name]["AFTER"] = sorted(names[urn] for urn in recording.awaited(one))
     return declared, {one.name: one.outputs for one in recording}
 
 
-def _plain(option: Any) -> Any:
-    return list(option) if isinstance(option, tuple) else option
+def _named(value: Any, names: Mapping[str, str]) -> Any:
+    """A value with lists for tuples, and names for URNs."""
+    if isinstance(value, Mapping):
+        return {key: _named(one, names) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(one, names) for one in value]
+    return names.get(value, value) if isinstance(value, str) else value
 
 
 def storage(row: Row) -> Declared:
     """The component; `set` are dotted paths of a stack file."""
     assert not row.more
-    return resources(record_storage(dict(row.set)))
+    return resources(record_storage(dict(row.set)), row)
 
 
 def cluster(row: Row) -> Declared:
-    """Control plane and EKS add-ons; `set` are settings of `cluster`."""
-    assert not row.more
-    return resources(record_cluster(**row.set))
+    """Control plane and EKS add-ons; `set` are settings of `cluster`. With `alone` the control plane without them."""
+    if "alone" in row.more:
+        return resources(record_control_plane(**row.more["alone"], **row.set), row)
+    return resources(record_cluster(**row.set), row)
 
 
 def network(row: Row) -> Declared:
     """The component; `set` are settings of `network`, `letters` its zones."""
-    return resources(record_network(row.more.get("letters", "ab"), **row.set))
+    return resources(record_network(row.more.get("letters", "ab"), **row.set), row)
 
 
 def fleet(row: Row) -> Declared:
-    """All node pools, one of which is `work`; `set` are its settings, on top of those of `of`."""
-    return resources(record_fleet({"work": {**_base(row), **row.set}}))
+    """All node pools, one of which is `work`; `set` are its settings, on top of those of `of`. `pools` are others."""
+    parts = row.more.get("with", {})
+    return resources(record_fleet({**row.more.get("pools", {}), "work": {**_base(row), **row.set}}, **parts), row)
 
 
 def _base(row: Row) -> Mapping[str, Any]:
@@ -99,7 +116,7 @@ def addons(row: Row) -> Declared:
     settings = kind.model_validate_json(json.dumps(row.set))
     parts = {"addons": {}, **row.more.get("with", {})}
     seen = seen_parts(lambda: REGISTRY[kind](settings), **parts)
-    found, outputs = resources(seen.recording)
+    found, outputs = resources(seen.recording, row)
     return {**found, **seen.before, **seen.objects, **seen.values}, outputs
 
 
@@ -159,6 +176,8 @@ def test_a_difference_is_found() -> None:
         ({"a": [{"b": 1}]}, {"a": [{"b": 1, "c": 2}]}),
         (Tagged("only", {"a": 1}), {"a": 1, "b": 2}),
         (Tagged("holds", [3]), [1, 2]),
+        (Tagged("lacks", [2]), [1, 2]),
+        (Tagged("lacks", [2]), "12"),
         (Tagged("matches", "[0-9]+"), "a1"),
         (Tagged("output", "key.arn"), "b"),
         ({"Read": {"Action": ["s3:PutObject"]}}, policy),

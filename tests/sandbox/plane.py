@@ -65,7 +65,7 @@ def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1], builds:
     binary = apiserver.require("kube-apiserver")
     version = apiserver.version("kube-apiserver", binary)
 
-    def resolve(slot: str, host: str, port: int) -> int | None:
+    def resolve(slot: str, host: str, port: int) -> int | str:
         return life.resolve(slot, host, port)
 
     egress = Egress(directory / "egress", resolve)

@@ -228,6 +228,13 @@ def test_actionlint_knows_the_inputs_and_outputs(tmp_path: Path) -> None:
     assert 'property "page" is not defined' in linted(tmp_path / "b", "stack: perf, file: x", output="page")
 
 
+def test_a_stack_of_another_repository_has_a_name_that_is_no_path(tmp_path: Path) -> None:
+    command = [str(SCRIPT), "../../x", str(ROOT / "stacks/Pulumi.dev.yaml"), str(tmp_path / "out")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "a stack's name has lower-case letters" in done.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_action_interpolates_nothing_into_its_script() -> None:
     action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
     (step,) = action["runs"]["steps"]

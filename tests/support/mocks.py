@@ -90,15 +90,17 @@ class Recording:
 
     def waits(self, waiter: Registered, awaited: Registered) -> bool:
         """Whether one resource depends on another, directly or indirectly."""
+        return awaited.urn in self.awaited(waiter)
+
+    def awaited(self, waiter: Registered) -> set[str]:
+        """URNs of all resources that one depends on."""
         front, seen = [waiter.urn], set[str]()
         while front:
             resource = self.resources[front.pop()]
             before = {*resource.depends_on, *([resource.provider] if resource.provider else [])}
-            if awaited.urn in before:
-                return True
             front += before - seen
             seen |= before
-        return False
+        return seen
 
 
 def run(build: Callable[[], Any], *, preview: bool = False, stack: str = STACK, project: str = PROJECT) -> Recording:

@@ -4,6 +4,8 @@
 set -euo pipefail
 stack=$1 file=$2 out=$3 findings=${4:-fail}
 root=$(cd "$(dirname "$0")/../.." && pwd)
+# In a shell of its own: it changes to the checkout, and the paths of the arguments are relative to here.
+bash -c 'source "$1" && require_stack "$2"' _ "$root/tools/ci/lib.sh" "$stack"
 case $findings in fail | report) ;; *)
   echo "elsewhere.sh: the last argument is fail or report, not $findings" >&2
   exit 2

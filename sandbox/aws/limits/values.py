@@ -147,6 +147,28 @@ def check(aws: Aws, type_token: str, inputs: Mapping[str, Any]) -> list[Failure]
     return failures
 
 
+def of_request(service: str, shape: Shape, value: Any, at: Path = ()) -> Iterator[str]:
+    """The problems with an operation's parameters, in the service's own words. Clients look for required members."""
+    checker, name = _Checker(service), diff.write(at)
+    member = Member(name, member=name)
+    if value is None:
+        return
+    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
+        for key, item in value.items():
+            if key in shape.members:
+                yield from of_request(service, shape.members[key], item, (*at, key))
+    elif isinstance(shape, ListShape) and isinstance(value, list):
+        yield from (one.reason for one in checker.length(member, shape, value, at))
+        for index, item in enumerate(value):
+            yield from of_request(service, shape.member, item, (*at, index))
+    elif isinstance(shape, MapShape) and isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from of_request(service, shape.key, key, at)
+            yield from of_request(service, shape.value, item, (*at, key))
+    else:
+        yield from (one.reason for one in checker.scalar(member, shape, value, at))
+
+
 class _Checker:
     def __init__(self, service: str) -> None:
         self._service = service
@@ -183,19 +205,19 @@ class _Checker:
             yield from self._object(member, shape, value, at)
         elif isinstance(shape, MapShape) and isinstance(value, Mapping):
             for key, item in value.items():
-                yield from self._scalar(member, shape.key, key, (*at, key))
-                yield from self._scalar(member, shape.value, item, (*at, key))
+                yield from self.scalar(member, shape.key, key, (*at, key))
+                yield from self.scalar(member, shape.value, item, (*at, key))
         elif isinstance(shape, StructureShape) and list(shape.members) == ["Value"]:
             yield from self.value(member, shape.members["Value"], value, at)
         else:
-            yield from self._scalar(member, shape, value, at)
+            yield from self.scalar(member, shape, value, at)
 
     def _list(self, member: Member, shape: ListShape, value: Any, at: Path) -> Iterator[Failure]:
         if isinstance(value, Mapping) and not member.children:
             yield from self._pairs(member, shape.member, value, at)
             return
         items = value if isinstance(value, list) else [value]
-        yield from self._length(member, shape, value, len(items), at)
+        yield from self.length(member, shape, items, at, value)
         for index, item in enumerate(items):
             yield from self.value(member, shape.member, item, (*at, index) if isinstance(value, list) else at)
 
@@ -205,9 +227,9 @@ class _Checker:
         if names is None or not isinstance(shape, StructureShape):
             return
         for key, item in value.items():
-            yield from self._scalar(member, shape.members[names[0]], key, (*at, key))
+            yield from self.scalar(member, shape.members[names[0]], key, (*at, key))
             if item != "":
-                yield from self._scalar(member, shape.members[names[1]], item, (*at, key))
+                yield from self.scalar(member, shape.members[names[1]], item, (*at, key))
 
     def _object(self, member: Member, shape: Shape, value: Mapping[str, Any], at: Path) -> Iterator[Failure]:
         prefix = f"{member.member}." if member.member else ""
@@ -217,7 +239,12 @@ class _Checker:
             if child is not None:
                 yield from self.value(child, child.shape, item, (*at, name))
 
-    def _scalar(self, member: Member, shape: Shape, value: Any, at: Path) -> Iterator[Failure]:
+    def length(self, member: Member, shape: Shape, items: list[Any], at: Path, shown: Any = None) -> Iterator[Failure]:
+        """The problems with how many items a list has."""
+        yield from self._length(member, shape, items if shown is None else shown, len(items), at)
+
+    def scalar(self, member: Member, shape: Shape, value: Any, at: Path) -> Iterator[Failure]:
+        """The problems with a text or a number."""
         if value == UNKNOWN or isinstance(shape, (StructureShape, ListShape, MapShape)):
             return
         sent = to_api(shape, value)

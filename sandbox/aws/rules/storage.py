@@ -1,4 +1,4 @@
-"""FSx for Lustre."""
+"""FSx for Lustre, and lifecycle rules of S3."""
 
 from __future__ import annotations
 
@@ -74,4 +74,17 @@ def associated_file_system(case: Case) -> str | None:
     return None if systems else f"File system '{wanted}' does not exist."
 
 
-RULES = (lustre_capacity, lustre_throughput, associated_file_system)
+@rule(
+    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration", "InvalidRequest", "rules",
+    "S3 API Reference, AbortIncompleteMultipartUpload, read 2026-11: not in a rule with a filter of tags",
+)  # fmt: skip
+def aborted_uploads(case: Case) -> str | None:
+    """Uploads that are not complete have no tags."""
+    for one in case.new.get("rules") or ():
+        chosen = one.get("filter") or {}
+        if one.get("abortIncompleteMultipartUpload") and (chosen.get("tag") or (chosen.get("and") or {}).get("tags")):
+            return "AbortIncompleteMultipartUpload cannot be specified with Tags."
+    return None
+
+
+RULES = (aborted_uploads, lustre_capacity, lustre_throughput, associated_file_system)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from sandbox.kubernetes import serving
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.controllers import table, webhooks
 from sandbox.kubernetes.controllers.launch import Launch, certificate_bundle, of_deployment
@@ -77,20 +78,30 @@ class Controllers:
         reasons = {State.STARTING: STARTING, State.FAILING: UNHEALTHY}
         return (reasons[entry.state], entry.text) if entry.state in reasons else None
 
-    def resolve(self, host: str, port: int) -> int | None:
-        """The local port of the controller behind a ClusterIP; None if there is none."""
+    def resolve(self, host: str, port: int) -> int | str:
+        """The local port of the controller behind a ClusterIP; or why there is none."""
         services = self._client.get_path("/api/v1/services")["items"]
         service = next((each for each in services if each["spec"].get("clusterIP") == host), None)
         if service is None:
-            return None
+            return serving.nobody(host, port)
         target = next((each["targetPort"] for each in service["spec"]["ports"] if each["port"] == port), None)
         with self._lock:
             running = list(self._running.values())
         for each in running:
             selector = service["spec"].get("selector")
             if each.launch.namespace == service["metadata"]["namespace"] and each.launch.selected(selector):
-                return each.port(target) if target is not None else None
-        return None
+                found = each.port(target) if target is not None else None
+                return self._said(each.launch.controller.name) if found is None else found
+        metadata = service["metadata"]
+        missing = serving.look(self._client, metadata["namespace"], metadata["name"])
+        controller = of_service(metadata["name"])
+        return str(missing) if missing is not None else self._said(controller.name if controller else metadata["name"])
+
+    def _said(self, name: str) -> str:
+        """What a controller does instead of answering."""
+        entry = self._place.report.get(self._slot, name)
+        what = entry.text if entry is not None else f"no controller {name} runs in the sandbox"
+        return f"{what}: `slipway sandbox status` lists those that do"
 
     # ------------------------------------------------------------------------------------------------------------------
 

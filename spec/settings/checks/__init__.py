@@ -40,6 +40,7 @@ CHECKS: Final = (
     Check(cluster.named_for_the_deployer, ("cluster",), warns=True),
     Check(cluster.addons_needed, ("cluster",)),
     Check(cluster.addons_recent, ("cluster",)),
+    Check(cluster.addons_unpinned, ("cluster",), warns=True),
     Check(pools.bounds, ("pools",)),
     Check(pools.settings_in_use, ("pools",)),
     Check(pools.system_pool, ("pools",)),

@@ -6,7 +6,7 @@ from typing import Final
 
 from spec.catalog import addons, kubernetes
 from spec.settings.checks.base import Context
-from spec.settings.cluster import AccessPolicy, AddonName, Cluster
+from spec.settings.cluster import AccessPolicy, Addon, AddonName, Cluster
 from spec.settings.network import Network
 from spec.settings.problems import Problem
 
@@ -139,6 +139,20 @@ def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:
         if addon and not addon.enabled:
             path = f"cluster.addons.{name}.enabled"
             yield Problem(path, "nodes and pods need this add-on", False, "Remove the line.")
+
+
+def addons_unpinned(context: Context, cluster: Cluster) -> Iterator[Problem]:
+    """Add-ons without a version known for the cluster's Kubernetes: EKS chooses one on the day (a warning)."""
+    wanted = {name: cluster.addons.get(AddonName(name), Addon()) for name in addons.ADDONS}
+    unknown = [
+        f"{name} ({facts.minimum} or newer)" if facts.minimum else name
+        for name, facts in addons.ADDONS.items()
+        if wanted[name].enabled and not wanted[name].version and facts.version(cluster.version) is None
+    ]
+    if unknown:
+        rule = f"no version of these is known for Kubernetes {cluster.version}, so EKS installs its default of the day"
+        fix = "Set cluster.addons.NAME.version, from `aws eks describe-addon-versions --addon-name NAME`."
+        yield Problem("cluster.addons", rule, unknown, fix)
 
 
 def addons_recent(context: Context, cluster: Cluster) -> Iterator[Problem]:

@@ -70,6 +70,16 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
         "gets a JobSet with a class of others",
     ),
     "its pods have that token anyway; AWS takes tokens with another audience only": ("makes a token that never ends",),
+    "it has no quota there that others have, and the count of objects limits what stays": (
+        "hands a TrainJob to another cluster",
+        "keeps a finished Job by a finalizer of its own",
+    ),
+    "it protects long jobs; a drain has a deadline (terminationGracePeriod of the pool)": (
+        "keeps Karpenter from removing the node of a pod",
+    ),
+    "the node stays as long as its pod, which counts against its quota": (
+        "keeps the Cluster Autoscaler from removing the node of a pod",
+    ),
     "an alias in its own namespace; network policies see the real address": ("names the API server as its Service",),
     "KEDA reads no Secrets there, so the trigger is not ready; no allowed trigger needs one": (
         "hides the address that KEDA connects to in a Secret",

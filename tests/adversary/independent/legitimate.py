@@ -27,6 +27,11 @@ def platform(manifest: Object, namespace: str) -> Request:
 
 
 MEMBER: Final = (
+    Request(act="runs a Job that ignores lost nodes and stops within minutes", manifest=merged(
+        make.job(spec(terminationGracePeriodSeconds=600), suspend=True), podFailurePolicy={
+            "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]})),
+    Request(act="runs a Job that retries each index", manifest=merged(
+        make.job(suspend=True), completionMode="Indexed", backoffLimitPerIndex=2)),
     *(applies(manifest) for manifest in (
         make.pod(), make.job(suspend=True), make.cron_job(), make.deployment(replicas=3), make.stateful_set(),
         make.replica_set(), make.job_set(), make.operated("PyTorchJob"), make.operated("TFJob"),

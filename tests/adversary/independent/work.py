@@ -148,4 +148,32 @@ DEPUTIES: Final = (
         ray.selecting(spec(serviceAccountName="kuberay-operator")))),
 )  # fmt: skip
 
-WORK: Final = (*SCALE, *BOUNDS, *DEPUTIES)
+STOPPED: Final = spec(terminationGracePeriodSeconds=10_000_000)
+LASTING: Final = (
+    Request(act="hands a Job to a controller that nobody runs", manifest=merged(
+        make.job(suspend=True), managedBy="example.com/nobody")),
+    Request(act="hands a JobSet to a controller that nobody runs", manifest=make.job_set(
+        managedBy="example.com/nobody")),
+    Request(act="hands a TrainJob to another cluster", manifest=merged(
+        make.train_job(), managedBy="kueue.x-k8s.io/multikueue")),
+    Request(act="outlives the deadline of its Job by a grace of months", manifest=make.job(STOPPED, suspend=True)),
+    Request(act="outlives the deadline of its workers by a grace of months", manifest=make.pytorch_job(STOPPED)),
+    Request(act="retries each index of a Job a million times", manifest=merged(
+        make.job(suspend=True), completionMode="Indexed", backoffLimitPerIndex=1_000_000)),
+    Request(act="ignores every failure of a Job", manifest=merged(make.job(suspend=True), podFailurePolicy={
+        "rules": [{"action": "Ignore", "onExitCodes": {"operator": "NotIn", "values": [0]}}]})),
+    Request(act="keeps a finished Job by a finalizer of its own", manifest={
+        **make.job(suspend=True), "metadata": {**make.job()["metadata"], "finalizers": ["example.com/hold"]}}),
+    Request(act="keeps Karpenter from removing the node of a pod", manifest=annotated(
+        make.pod(), **{"karpenter.sh/do-not-disrupt": "true"})),
+    Request(act="keeps the Cluster Autoscaler from removing the node of a pod", manifest=annotated(
+        make.pod(), **{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"})),
+    Request(act="falls back to 5000 replicas", manifest=make.scaled_object(
+        fallback={"failureThreshold": 1, "replicas": 5000})),
+    Request(act="runs 5000 replicas of a ReplicationController", manifest=thing(
+        "v1", "ReplicationController", spec={"replicas": 5000, "template": make.deployment()["spec"]["template"]})),
+    Request(act="retries a step of a workflow without end", manifest=merged(make.workflow(), templates=[{
+        "name": "main", "retryStrategy": {"retryPolicy": "Always"}, "container": container()}])),
+)  # fmt: skip
+
+WORK: Final = (*LASTING, *SCALE, *BOUNDS, *DEPUTIES)

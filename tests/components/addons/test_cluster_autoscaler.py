@@ -1,14 +1,12 @@
 """Cluster Autoscaler: permissions only on groups of its own cluster."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pulumi_aws as aws
 
 from components.addons.cluster_autoscaler import policy, values
 from components.pools.managed import group_tags
-from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import SYSTEM, record_fleet, spec
 
 
@@ -53,9 +51,3 @@ def test_it_runs_on_the_system_pool_with_the_role_of_its_service_account() -> No
     association = recording.of(aws.eks.PodIdentityAssociation)["cluster-autoscaler-association"].inputs
     assert association["serviceAccount"] == chart_values["rbac"]["serviceAccount"]["name"]
     assert association["namespace"] == "kube-system"
-
-
-def test_every_value_exists_in_the_chart(shared: Path) -> None:
-    chart_values = values(cluster="ml", region="us-east-1", version="1.35")
-    flags = {f"extraArgs.{flag}" for flag in chart_values["extraArgs"]}
-    assert set(unknown_keys(chart_values, own_values(shared, "cluster-autoscaler"))) <= flags

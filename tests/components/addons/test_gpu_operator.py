@@ -11,7 +11,7 @@ from components.addons.gpu_operator import EXCLUSIVE, GpuOperator, configuration
 from components.addons.gpu_operator import values as values_of
 from spec.pools import resolve_all
 from spec.settings.addons.gpu import GpuOperator as Settings
-from tests.components.addons.charts import own_values, unknown_keys
+from tests.components.addons.charts import own_values
 from tests.components.pools.samples import platform
 from tests.components.pools.test_crds import complaints
 from tests.support.context import POOLS, Seen, seen_parts
@@ -103,17 +103,6 @@ def test_the_rule_satisfies_the_charts_crd(shared: Path) -> None:
 
 def test_its_namespace_allows_privileged_pods() -> None:
     assert GpuOperator.namespace.enforce == "privileged"
-
-
-def test_every_value_exists_in_the_chart(shared: Path) -> None:
-    chart = own_values(shared, "gpu-operator")
-    discovery = own_values(shared, "node-feature-discovery")
-    for part, own in discovery.items():
-        if isinstance(own, dict):
-            chart["node-feature-discovery"].setdefault(part, {})
-            chart["node-feature-discovery"][part] = {**own, **chart["node-feature-discovery"][part]}
-    chart_values = values({"a": POOLS["a100"], "l4": SLICED, "mps": MPS}, monitored=True)
-    assert list(unknown_keys(chart_values, chart)) == []
 
 
 def test_values_differ_from_the_charts_defaults(shared: Path) -> None:

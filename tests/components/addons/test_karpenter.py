@@ -7,63 +7,12 @@ from typing import Any
 import pulumi_aws as aws
 import pytest
 import yaml
-from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons.karpenter import EVENTS, Gates, event_pattern, queue_policy, values
 from components.addons.karpenter_policy import Scope, controller_policy
 from spec.settings.checks import names
-from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import record_fleet, spec
 from tests.support.mocks import Recording
-
-
-@pytest.fixture(scope="module")
-def recording() -> Recording:
-    return record_fleet({"cpu": {"preset": "cpu"}})
-
-
-def test_crds_have_their_own_release_which_comes_first(recording: Recording) -> None:
-    releases = recording.of(Release)
-    assert releases["karpenter-crd"].inputs["chart"] == "oci://public.ecr.aws/karpenter/karpenter-crd"
-    assert releases["karpenter-release"].inputs["skipCrds"] is True
-    assert recording.waits(releases["karpenter-release"], releases["karpenter-crd"])
-
-
-def test_both_releases_are_in_kube_system_with_upstreams_names(recording: Recording) -> None:
-    releases = recording.of(Release)
-    assert {releases[name].inputs["namespace"] for name in ("karpenter-crd", "karpenter-release")} == {"kube-system"}
-    assert releases["karpenter-release"].inputs["name"] == "karpenter"
-
-
-def test_the_controller_depends_on_its_permissions(recording: Recording) -> None:
-    release = recording.of(Release)["karpenter-release"]
-    for before in (
-        recording.of(aws.eks.PodIdentityAssociation)["karpenter-association"],
-        recording.of(aws.iam.RolePolicy)["karpenter-controller-policy"],
-        recording.one(aws.sqs.Queue),
-    ):
-        assert recording.waits(release, before)
-
-
-def test_the_values_name_the_interruption_queue(recording: Recording) -> None:
-    release = recording.of(Release)["karpenter-release"]
-    assert recording.one(aws.sqs.Queue).urn in release.input_sources["values"]
-    assert release.inputs["values"]["settings"]["clusterName"] == "slipway-test"
-
-
-def test_the_role_is_for_one_service_account_of_one_cluster(recording: Recording) -> None:
-    association = recording.of(aws.eks.PodIdentityAssociation)["karpenter-association"].inputs
-    assert (association["namespace"], association["serviceAccount"]) == ("kube-system", "karpenter")
-    trust = recording.of(aws.iam.Role)["karpenter-controller"].inputs["assumeRolePolicy"]
-    (statement,) = json.loads(trust)["Statement"]
-    assert statement["Condition"]["StringEquals"]["aws:RequestTag/kubernetes-service-account"] == ["karpenter"]
-
-
-def test_the_policy_names_the_role_of_its_nodes_and_its_queue(recording: Recording) -> None:
-    policy = recording.of(aws.iam.RolePolicy)["karpenter-controller-policy"]
-    nodes = recording.of(aws.iam.Role)["karpenter-nodes-role"]
-    assert {nodes.urn, recording.one(aws.sqs.Queue).urn} <= set(policy.input_sources["policy"])
-
 
 QUEUE = "arn:aws:sqs:us-east-1:111122223333:queue"
 RULES = "arn:aws:events:us-east-1:111122223333:rule/*"
@@ -90,12 +39,6 @@ def test_requests_without_tls_are_denied() -> None:
     statement = queue_statements()["TlsOnly"]
     assert (statement["Effect"], statement["Action"]) == ("Deny", ["sqs:*"])
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
-
-
-def test_messages_are_encrypted_and_have_a_short_retention(interruptions: Recording) -> None:
-    queue = interruptions.one(aws.sqs.Queue)
-    assert queue.inputs["sqsManagedSseEnabled"] is True
-    assert queue.inputs["messageRetentionSeconds"] == 300
 
 
 def test_every_kind_of_event_reaches_the_queue(interruptions: Recording) -> None:
@@ -276,10 +219,3 @@ def test_two_replicas_run_on_the_system_pool_without_cluster_dns() -> None:
     assert chart_values()["replicas"] == 2
     assert chart_values()["nodeSelector"] == {"platform.slipway/role": "system"}
     assert chart_values()["dnsPolicy"] == "Default"
-
-
-def test_every_value_exists_in_the_chart(shared: Path) -> None:
-    # Requests and limits are a free-form map in the chart; all other keys must exist in it.
-    assert list(unknown_keys(chart_values(), own_values(shared, "karpenter"))) == []
-    typed_wrong = {**chart_values(), "setings": {}}
-    assert list(unknown_keys(typed_wrong, own_values(shared, "karpenter"))) == ["setings"]

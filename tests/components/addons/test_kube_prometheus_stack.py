@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pulumi_aws as aws
-import yaml
 
 from components.addons.kube_prometheus_stack import LABELS, KubePrometheusStack, configuration
 from spec.pools import keys
 from spec.settings.addons.observability import KubePrometheusStack as Settings
-from tests.components.addons.charts import own_values, unknown_keys
+from tests.components.addons.charts import own_values
 from tests.support.context import Seen, seen_parts
 
 NOTIFICATIONS: Final = {"emails": ["ml@example.com"]}
@@ -28,18 +27,6 @@ def seen(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
 
 def values(settings: dict[str, Any] | None = None, **parts: Any) -> Any:
     return seen(settings, **parts).values[RELEASE]
-
-
-def test_every_value_exists_in_the_chart(shared: Path) -> None:
-    charts = own_values(shared, RELEASE)
-    dependencies = yaml.safe_load((shared / "charts" / RELEASE / "Chart.yaml").read_text())["dependencies"]
-    subcharts = {each["name"] for each in dependencies}
-    for settings in ({}, {"replicas": 2}, {"grafana": {"adminSecret": "grafana"}}):
-        own = {
-            key: value for key, value in values(settings, notifications=NOTIFICATIONS).items() if key not in subcharts
-        }
-        assert list(unknown_keys(own, charts)) == []
-        assert set(values(settings)) - set(own) == {"grafana", "kube-state-metrics", "prometheus-node-exporter"}
 
 
 def test_the_label_of_a_pool_is_exported() -> None:

@@ -25,7 +25,6 @@ from spec.pools import resolve_all
 from spec.settings.addons import batch, ingress, serving
 from spec.settings.addons.gpu import EfaDevicePlugin as Settings
 from spec.settings.addons.observability import KubePrometheusStack
-from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import ONE_ZONE, platform
 from tests.support.context import POOLS, Seen, seen_parts
 
@@ -148,10 +147,6 @@ def test_without_efa_pools_nothing_is_installed() -> None:
     assert parts.releases == ()
     (release,) = seen_parts(lambda: EfaDevicePlugin(Settings())).parts.releases
     assert release.values["supportedInstanceLabels"]["values"] == ["h100"]
-
-
-def test_every_value_exists_in_the_chart(shared: Path) -> None:
-    assert list(unknown_keys(chart_values(fabric=EFA), own_values(shared, "aws-efa-k8s-device-plugin"))) == []
 
 
 # Values of the load balancer controller.

@@ -380,6 +380,30 @@ RESTARTED: Final = (
         "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "metadata": {"name": "it"},
         "spec": {"template": {"spec": {"failurePolicy": {"rules": [
             {"name": "a", "action": "RestartJobSetAndIgnoreMaxRestarts"}]}, "replicatedJobs": []}}}}),
+    *(Act(what=f"a Job that {what}", actor=EDIT, rule="job-bounds", manifest={
+        **make.job(suspend=True), "spec": {**make.job(suspend=True)["spec"], **fields}})
+      for what, fields in (
+          ("nobody runs", {"managedBy": "example.com/nobody"}),
+          ("retries each index a million times", {"completionMode": "Indexed", "backoffLimitPerIndex": 1_000_000}),
+          ("ignores every failure", {"podFailurePolicy": {"rules": [
+              {"action": "Ignore", "onExitCodes": {"operator": "NotIn", "values": [0]}}]}}))),
+    Act(what="a Job that ignores lost nodes", actor=EDIT, manifest={
+        **make.job(suspend=True), "spec": {**make.job(suspend=True)["spec"], "podFailurePolicy": {"rules": [
+            {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}}),
+    *(Act(what=f"a {manifest['kind']} whose pods stop after months", actor=EDIT, rule="job-bounds", manifest=manifest)
+      for manifest in (
+          make.job(make.spec(terminationGracePeriodSeconds=10_000_000), suspend=True),
+          make.cron_job(make.spec(terminationGracePeriodSeconds=10_000_000)),
+          make.pytorch_job(make.spec(terminationGracePeriodSeconds=10_000_000)))),
+    Act(what="a Job whose pods stop within minutes", actor=EDIT, manifest=make.job(
+        make.spec(terminationGracePeriodSeconds=600), suspend=True)),
+    Act(what="a TrainJob whose pods stop after months", actor=EDIT, rule="job-bounds", manifest=make.train_job() | {
+        "spec": {**make.train_job()["spec"], "runtimePatches": [
+            {"manager": "a", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{
+                "name": "node", "template": {"spec": {"template": {"spec": {
+                    "terminationGracePeriodSeconds": 10_000_000}}}}}]}}}}]}}),
+    Act(what="a JobSet that nobody runs", actor=EDIT, rule="job-bounds",
+        manifest=make.job_set(managedBy="example.com/a")),
     Act(what="a JobSet that restarts jobs", actor=EDIT, manifest=make.job_set(failurePolicy={
         "maxRestarts": 3, "rules": [{"name": "a", "action": "RestartJob"}, {"name": "b", "action": "FailJobSet"}]})),
 )  # fmt: skip

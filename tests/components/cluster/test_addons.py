@@ -92,31 +92,6 @@ def test_an_association_binds_the_role_to_the_service_account_that_the_role_trus
         }
 
 
-def test_a_further_service_account_has_a_role_of_its_own() -> None:
-    recording = record_cluster(more_roles={AddonName.EFS_CSI: {"efs-csi-node-sa": "mounts"}})
-    addon = recording.of(aws.eks.Addon)["addons-late-efs-csi"]
-    roles = {one["serviceAccount"]: one["roleArn"] for one in addon.inputs["podIdentityAssociations"]}
-    assert roles == {
-        "efs-csi-controller-sa": recording.of(aws.iam.Role)["addons-late-role-efs-csi"].outputs["arn"],
-        "efs-csi-node-sa": "arn:aws:iam::111122223333:role/mounts",
-    }
-    assert set(roles) == set(catalog.get("aws-efs-csi-driver").service_accounts)
-
-
-@pytest.mark.parametrize(
-    ("addon", "role"),
-    [
-        ("addons-vpc-cni", "addons-role-vpc-cni"),
-        ("addons-late-ebs-csi", "addons-late-role-ebs-csi"),
-        ("addons-late-fsx-csi", "addons-late-role-fsx-csi"),
-    ],
-)
-def test_an_add_on_depends_on_the_policy_of_its_role(addon: str, role: str) -> None:
-    recording = record_cluster()
-    (policy,) = _policies(recording, recording.of(aws.iam.Role)[role])
-    assert recording.waits(recording.of(aws.eks.Addon)[addon], policy)
-
-
 def test_add_ons_are_deleted_with_their_cluster() -> None:
     recording = record_cluster()
     cluster = recording.of(aws.eks.Cluster)[CONTROL_PLANE]
@@ -127,10 +102,6 @@ def test_a_first_preview_declares_the_same_resources() -> None:
     assert {resource.urn for resource in record_cluster(preview=True)} == {
         resource.urn for resource in record_cluster()
     }
-
-
-def test_every_resource_has_an_explicit_provider() -> None:
-    assert record_cluster().default_provider_users == ()
 
 
 @pytest.mark.parametrize(

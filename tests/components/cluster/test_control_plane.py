@@ -13,43 +13,6 @@ from tests.support.mocks import ACCOUNT, UNKNOWN, run
 from tests.support.settings import CLUSTER_NAME
 
 
-def test_networks_outside_the_vpc_reach_the_private_endpoint_before_anything_is_applied_in_the_cluster() -> None:
-    recording = record_control_plane(clients={"corporate": "10.64.0.0/12", "runners": "10.0.200.0/24"})
-    rules = recording.of(aws.vpc.SecurityGroupIngressRule)
-    assert {(rule.inputs["cidrIpv4"], rule.inputs["fromPort"], rule.inputs["toPort"]) for rule in rules.values()} == {
-        ("10.64.0.0/12", 443, 443),
-        ("10.0.200.0/24", 443, 443),
-    }
-    assert {rule.inputs["securityGroupId"] for rule in rules.values()} == {recording.returned["group"]}
-    assert {rule.urn for rule in rules.values()} <= set(recording.returned["access"])
-
-
-def test_the_cluster_waits_for_its_log_group() -> None:
-    recording = record_control_plane()
-    cluster, group = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.one(aws.cloudwatch.LogGroup)
-    assert recording.waits(cluster, group)
-
-
-def test_the_cluster_depends_on_the_policy_of_its_role() -> None:
-    recording = record_control_plane()
-    attachment = recording.one(aws.iam.RolePolicyAttachment)
-    assert attachment.inputs["policyArn"] == "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
-    assert recording.waits(recording.of(aws.eks.Cluster)[CONTROL_PLANE], attachment)
-    (trust,) = json.loads(recording.one(aws.iam.Role).inputs["assumeRolePolicy"])["Statement"]
-    assert trust["Principal"] == {"Service": ["eks.amazonaws.com"]}
-
-
-def test_cluster_key_and_logs_are_protected_only_if_configured() -> None:
-    assert record_control_plane().protected == set()
-    assert record_control_plane(protect=True).protected == {CONTROL_PLANE, "cluster-key", "cluster-logs"}
-
-
-def test_adding_a_zone_does_not_change_the_cluster() -> None:
-    cluster = record_control_plane(letters="abc").of(aws.eks.Cluster)[CONTROL_PLANE]
-    assert cluster.inputs["vpcConfig"]["subnetIds"] == ["subnet-private-a", "subnet-private-b", "subnet-private-c"]
-    assert cluster.ignore_changes == ("vpcConfig.subnetIds",)
-
-
 def test_outputs_have_the_values_from_aws() -> None:
     recording = record_control_plane()
     cluster, outputs = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.returned
@@ -59,13 +22,6 @@ def test_outputs_have_the_values_from_aws() -> None:
     assert outputs["issuer"] == cluster.outputs["identities"][0]["oidcs"][0]["issuer"]
     config = json.loads(outputs["kubeconfig"])["clusters"][0]["cluster"]
     assert config == {"server": outputs["endpoint"], "certificate-authority-data": outputs["authority"]}
-
-
-def test_there_is_an_oidc_provider_for_the_clusters_issuer() -> None:
-    recording = record_control_plane()
-    provider = recording.one(aws.iam.OpenIdConnectProvider)
-    assert provider.inputs == {"url": recording.returned["issuer"], "clientIdLists": ["sts.amazonaws.com"]}
-    assert recording.returned["oidc"] == provider.outputs["arn"]
 
 
 def test_in_a_first_preview_only_settings_are_known() -> None:
@@ -99,41 +55,6 @@ ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "auditors": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/auditor", "kubernetesGroups": ["readers", "auditors"]},
 }
-
-
-def test_every_access_entry_has_its_own_name_and_principal() -> None:
-    entries = record_control_plane(access=ACCESS).of(aws.eks.AccessEntry)
-    assert {name: entry.inputs["principalArn"] for name, entry in entries.items()} == {
-        f"cluster-access-entry-{key}": settings["principalArn"] for key, settings in ACCESS.items()
-    }
-    assert {entry.inputs["type"] for entry in entries.values()} == {"STANDARD"}
-
-
-def test_a_policy_applies_to_the_cluster_or_to_named_namespaces() -> None:
-    policies = record_control_plane(access=ACCESS).of(aws.eks.AccessPolicyAssociation)
-    admins, engineers = policies["cluster-access-policy-platform-admins"], policies["cluster-access-policy-engineers"]
-    assert admins.inputs["policyArn"] == "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
-    assert admins.inputs["accessScope"] == {"type": "cluster"}
-    assert engineers.inputs["accessScope"] == {"type": "namespace", "namespaces": ["team-a", "team-b"]}
-
-
-def test_an_entry_with_groups_needs_no_policy() -> None:
-    recording = record_control_plane(access=ACCESS)
-    entry = recording.of(aws.eks.AccessEntry)["cluster-access-entry-auditors"]
-    assert entry.inputs["kubernetesGroups"] == ["auditors", "readers"]
-    assert "cluster-access-policy-auditors" not in recording.of(aws.eks.AccessPolicyAssociation)
-
-
-def test_a_policy_depends_on_its_entry() -> None:
-    recording = record_control_plane(access=ACCESS)
-    policy = recording.of(aws.eks.AccessPolicyAssociation)["cluster-access-policy-engineers"]
-    assert recording.waits(policy, recording.of(aws.eks.AccessEntry)["cluster-access-entry-engineers"])
-
-
-def test_in_cluster_resources_depend_only_on_administrators() -> None:
-    recording = record_control_plane(access=ACCESS)
-    admins = recording.of(aws.eks.AccessPolicyAssociation)["cluster-access-policy-platform-admins"]
-    assert recording.returned["access"] == [admins.urn]
 
 
 def test_entries_are_deleted_with_their_cluster() -> None:

@@ -27,10 +27,6 @@ def registered(recording: Recording) -> dict[str, Any]:
     return {resource.urn: (resource.inputs, resource.depends_on, resource.outputs) for resource in recording}
 
 
-def test_no_resource_uses_a_default_provider(recording: Recording) -> None:
-    assert recording.default_provider_users == ()
-
-
 def test_logical_names_consist_of_component_role_and_key(recording: Recording) -> None:
     top = re.compile(r"^(cluster-autoscaler|karpenter|karpenter-nodes|nodes|pool-(cpu|fixed|system|zero))(-|$)")
     fixtures = {"aws", "cluster", "kubernetes"}

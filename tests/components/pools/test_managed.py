@@ -1,6 +1,5 @@
 """Managed node groups: capacity types, updates, repair and size."""
 
-import json
 from typing import Any
 
 import pulumi_aws as aws
@@ -8,7 +7,7 @@ import pytest
 
 from components.pools.managed import group_tags
 from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, SYSTEM, record_fleet, spec
-from tests.support.mocks import ACCOUNT, REGION, Recording, Registered
+from tests.support.mocks import Recording, Registered
 
 
 def group(recording: Recording, pool: str = "work") -> Registered:
@@ -17,36 +16,6 @@ def group(recording: Recording, pool: str = "work") -> Registered:
 
 def inputs(**pool: Any) -> Any:
     return group(record_fleet({"work": pool})).inputs
-
-
-def test_the_group_uses_the_latest_template_version() -> None:
-    recording = record_fleet({"work": MANAGED_A100})
-    template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"]
-    assert template.inputs["updateDefaultVersion"] is True
-    assert group(recording).input_sources["launchTemplate"] == (template.urn,)
-    assert group(recording).inputs["launchTemplate"]["version"] == "1"
-
-
-def test_a_group_depends_on_every_policy_of_its_node_role() -> None:
-    # A node without its policies can't join the cluster. The engine creates a dependency first and deletes it last.
-    recording = record_fleet({"work": MANAGED_A100})
-    role = recording.of(aws.iam.Role)["nodes-role"]
-    attachments = {one.urn for one in recording.of(aws.iam.RolePolicyAttachment).values() if role.urn in one.depends_on}
-    assert attachments
-    assert attachments <= set(group(recording).depends_on)
-
-
-def test_only_groups_that_scale_tag_their_auto_scaling_group() -> None:
-    recording = record_fleet({"work": MANAGED_A100, "block": BLOCK})
-    tags = {name: tag for name, tag in recording.of(aws.autoscaling.Tag).items() if name.startswith("pool-work-")}
-    assert tags["pool-work-tag-label/accelerator"].inputs["tag"] == {
-        "key": "k8s.io/cluster-autoscaler/node-template/label/accelerator",
-        "value": "nvidia-a100",
-        "propagateAtLaunch": False,
-    }
-    assert tags["pool-work-tag-cluster"].inputs["tag"]["key"] == "k8s.io/cluster-autoscaler/slipway-test"
-    assert {tag.input_sources["autoscalingGroupName"] for tag in tags.values()} == {(group(recording).urn,)}
-    assert not [name for name in recording.of(aws.autoscaling.Tag) if name.startswith("pool-block-")]
 
 
 def test_the_component_has_plain_outputs_about_the_pool() -> None:
@@ -152,63 +121,6 @@ def test_a_p5_has_32_interfaces() -> None:
     assert [interface["networkCardIndex"] for interface in manifest] == list(range(32))
 
 
-def test_an_efa_pool_has_a_placement_group() -> None:
-    recording = record_fleet({"work": EFA})
-    placement = recording.one(aws.ec2.PlacementGroup)
-    assert placement.inputs["strategy"] == "cluster"
-    assert recording.of(aws.ec2.LaunchTemplate)[NAME].input_sources["placement"] == (placement.urn,)
-
-
-CLUSTER = "slipway-test"
-CACHES = {"nodes-role-caches", "karpenter-nodes-role-caches"}
-
-
 @pytest.fixture(scope="module")
 def recording() -> Recording:
     return record_fleet({"cpu": {"preset": "cpu"}})
-
-
-@pytest.mark.parametrize("role", ["nodes-role", "karpenter-nodes-role"])
-def test_a_node_can_only_join_pull_images_and_use_session_manager(recording: Recording, role: str) -> None:
-    attached = {
-        resource.inputs["policyArn"].rpartition("/")[2]
-        for name, resource in recording.of(aws.iam.RolePolicyAttachment).items()
-        if name.rpartition("-")[0] == role
-    }
-    assert attached == {
-        "AmazonEKSWorkerNodePolicy",
-        "AmazonEC2ContainerRegistryPullOnly",
-        "AmazonSSMManagedInstanceCore",
-    }
-
-
-def test_only_ec2_can_assume_the_role(recording: Recording) -> None:
-    trust = json.loads(recording.of(aws.iam.Role)["nodes-role"].inputs["assumeRolePolicy"])
-    assert [statement["Principal"] for statement in trust["Statement"]] == [{"Service": ["ec2.amazonaws.com"]}]
-
-
-def test_only_karpenters_node_role_has_an_access_entry(recording: Recording) -> None:
-    entry = recording.one(aws.eks.AccessEntry)
-    assert entry.name == "karpenter-nodes-access-entry"
-    assert entry.inputs["type"] == "EC2_LINUX"
-    assert entry.input_sources["principalArn"] == (recording.of(aws.iam.Role)["karpenter-nodes-role"].urn,)
-
-
-def test_only_karpenters_nodes_have_an_instance_profile(recording: Recording) -> None:
-    assert recording.one(aws.iam.InstanceProfile).name == "karpenter-nodes-instance-profile"
-
-
-def test_without_caches_nodes_cannot_create_repositories(recording: Recording) -> None:
-    assert not recording.of(aws.iam.RolePolicy).keys() & CACHES
-
-
-def test_nodes_can_fill_only_configured_caches() -> None:
-    registry: dict[str, Any] = {"caches": {"k8s": {}, "quay": {}}}
-    policies = record_fleet({"cpu": {"preset": "cpu"}}, storage={"registry": registry}).of(aws.iam.RolePolicy)
-    assert policies.keys() >= CACHES
-    for name in CACHES:
-        (statement,) = json.loads(policies[name].inputs["policy"])["Statement"]
-        assert statement["Action"] == ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
-        prefixes = [arn.partition(":repository/")[2] for arn in statement["Resource"]]
-        assert prefixes == [f"{CLUSTER}/k8s/*", f"{CLUSTER}/quay/*"]
-        assert all(arn.startswith(f"arn:aws:ecr:{REGION}:{ACCOUNT}:") for arn in statement["Resource"])

@@ -7,8 +7,8 @@
 The file's name says what is declared (`SUBJECTS` of the runner), and so what `set` and the names below `has` mean. A
 map in `has` names some keys of a map, or of the map in a JSON text, whose statements have their `Sid` as key; `null` is
 a key that must be absent. `!only {...}` names all keys at every depth, and so does a map in a list. A list names its
-elements in order, `!holds [...]` some of them in any order. `!matches TEXT` is a pattern for a whole text, and
-`!output NAME.KEY` what that resource returns.
+elements in order, `!holds [...]` some of them in any order, `!lacks [...]` those that it must not have. `!matches TEXT`
+is a pattern for a whole text, and `!output NAME.KEY` what that resource returns.
 """
 
 import json
@@ -62,7 +62,7 @@ class _Loader(StrictLoader):
 def _tagged(loader: Any, suffix: str, node: Any) -> Any:
     if suffix in ("matches", "output"):
         return Tagged(suffix, loader.construct_scalar(node))
-    if suffix == "holds":
+    if suffix in ("holds", "lacks"):
         return Tagged(suffix, loader.construct_sequence(node, deep=True))
     assert suffix == "only", f"!{suffix}"
     return Tagged(suffix, loader.construct_mapping(node, deep=True))
@@ -88,24 +88,32 @@ def differences(expected: Any, actual: Any, outputs: Mapping[str, Mapping[str, A
         if actual is not ABSENT:
             yield f"{path}: must be absent, but is {actual!r}"
     elif isinstance(expected, Tagged) and expected.tag == "output":
-        name, _, key = expected.value.rpartition(".")
-        yield from differences(outputs[name][key], actual, outputs, path)
+        yield from differences(_plain(expected, outputs), actual, outputs, path)
     elif isinstance(expected, Tagged) and expected.tag == "matches":
         if not (isinstance(actual, str) and re.fullmatch(expected.value, actual)):
             yield f"{path}: must match {expected.value}, but is {_shown(actual)}"
-    elif isinstance(expected, Tagged) and expected.tag == "holds":
+    elif isinstance(expected, Tagged) and expected.tag in ("holds", "lacks"):
         for part in expected.value:
-            if not isinstance(actual, list | tuple) or not any(
-                not [*differences(part, one, outputs)] for one in actual
-            ):
-                yield f"{path}: must hold {part!r}, but is {_shown(actual)}"
+            there = isinstance(actual, list | tuple) and any(not [*differences(part, one, outputs)] for one in actual)
+            if not isinstance(actual, list | tuple) or there is (expected.tag == "lacks"):
+                yield f"{path}: must {expected.tag.removesuffix('s')} {part!r}, but is {_shown(actual)}"
     elif isinstance(expected, Mapping) and expected and isinstance(actual, Mapping):
         for key, value in expected.items():
             yield from differences(value, actual.get(key, ABSENT), outputs, f"{path}.{key}" if path else key)
     else:
-        wanted = expected.value if isinstance(expected, Tagged) else expected
+        wanted = _plain(expected, outputs)
         if wanted != actual or isinstance(wanted, bool) != isinstance(actual, bool):
             yield f"{path}: must be {wanted!r}, but is {_shown(actual)}"
+
+
+def _plain(expected: Any, outputs: Mapping[str, Mapping[str, Any]]) -> Any:
+    """A whole value, with what resources return."""
+    if isinstance(expected, Tagged):
+        name, _, key = str(expected.value).rpartition(".")
+        return outputs[name][key] if expected.tag == "output" else _plain(expected.value, outputs)
+    if isinstance(expected, Mapping):
+        return {key: _plain(value, outputs) for key, value in expected.items()}
+    return [_plain(value, outputs) for value in expected] if isinstance(expected, list) else expected
 
 
 def _shown(actual: Any) -> str:

@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import pulumi_aws as aws
-import pytest
 
 from components.addons.fluent_bit import to_groups
 from components.storage.database import final_snapshot
@@ -19,7 +18,6 @@ from tests.support.stacks import platform_of
 from tests.support.stacks import recorded as recording
 
 MLFLOW: dict[str, Any] = {"addons.mlflow": {}}
-SAFE = {"database": {"deletionProtection": True, "multiAz": True, "backupRetentionPeriod": 35}}
 
 
 def test_the_name_of_the_final_snapshot_is_that_of_one_database_with_one_key() -> None:
@@ -31,13 +29,6 @@ def test_the_name_of_the_final_snapshot_is_that_of_one_database_with_one_key() -
     assert final_snapshot("slipway-dev-mlflow", group, key) == name
     assert final_snapshot("slipway-dev-mlflow", "sg-0a1b2c3d4e5f67891", key) != name
     assert final_snapshot("slipway-dev-mlflow", group, key.replace("bcdc", "0000")) != name
-
-
-@pytest.mark.parametrize("kind", [aws.rds.Instance, aws.rds.SubnetGroup, aws.rds.ParameterGroup, aws.iam.Role])
-def test_a_protected_database_is_retained_with_its_dependencies(kind: Any) -> None:
-    recording = record({"addons.mlflow": SAFE, "environment.protect": True})
-    assert recording.one(kind).retain_on_delete
-    assert recording.one(aws.rds.Instance).protect
 
 
 def test_the_instance_depends_on_log_groups_with_retention_and_key() -> None:
@@ -54,47 +45,13 @@ def test_the_instance_depends_on_log_groups_with_retention_and_key() -> None:
     assert all(fnmatchcase(arn, pattern) for arn in arns)
 
 
-def test_the_instance_depends_on_the_policy_of_the_monitoring_role() -> None:
-    recording = record(MLFLOW)
-    instance, policy = recording.one(aws.rds.Instance), recording.one(aws.iam.RolePolicyAttachment)
-    assert instance.inputs["monitoringInterval"] == 60
-    assert recording.waits(instance, policy)
-
-
 # Image repositories and pull-through caches.
-
-
-IMAGES: dict[str, Any] = {
-    "storage.registry": {"repositories": ["training", "serving"], "caches": {"k8s": {}, "quay": {}}, "cachedDays": 9}
-}
-
-
-def test_every_repository_has_a_lifecycle() -> None:
-    policies = record(IMAGES).of(aws.ecr.LifecyclePolicy)
-    assert {resource.inputs["repository"] for resource in policies.values()} == {
-        "slipway-test/training",
-        "slipway-test/serving",
-    }
 
 
 def test_the_rule_for_any_image_is_the_last() -> None:
     rules = json.loads(expiry(untagged_days=3, keep=5))["rules"]
     assert [rule["selection"]["tagStatus"] for rule in rules] == ["untagged", "any"]
     assert [rule["rulePriority"] for rule in rules] == [1, 2]
-
-
-def test_a_cache_has_the_clusters_prefix_and_depends_on_its_template() -> None:
-    recording = record(IMAGES)
-    rules = recording.of(aws.ecr.PullThroughCacheRule)
-    assert {each.inputs["ecrRepositoryPrefix"]: each.inputs["upstreamRegistryUrl"] for each in rules.values()} == {
-        "slipway-test/k8s": "registry.k8s.io",
-        "slipway-test/quay": "quay.io",
-    }
-    for name, rule in rules.items():
-        template = recording.of(aws.ecr.RepositoryCreationTemplate)[f"{name}-template"]
-        assert template.inputs["prefix"] == rule.inputs["ecrRepositoryPrefix"]
-        assert json.loads(template.inputs["lifecyclePolicy"])["rules"][0]["selection"]["countNumber"] == 9
-        assert recording.waits(rule, template)
 
 
 def test_every_upstream_has_a_url_and_those_with_credentials_are_known() -> None:

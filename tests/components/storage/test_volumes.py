@@ -258,18 +258,7 @@ def test_parameters_of_classes_are_strings() -> None:
 
 EFS: dict[str, Any] = {"storage.efs": {}}
 LUSTRE: dict[str, Any] = {"storage.lustre": {"storageCapacity": 2400}}
-SCRATCH: dict[str, Any] = {"storage.lustre": {"deploymentType": "SCRATCH_2"}}
 TEAM = {"project": "models", "costCenter": "research", "cpus": {"cpu": {"nominalQuota": 4}}}
-
-
-def test_without_file_systems_the_one_class_is_of_block_storage() -> None:
-    assert record().returned["classes"] == {"block": "gp3"}
-
-
-def test_mount_targets_wait_for_the_rule_that_lets_nodes_in() -> None:
-    recording = record(EFS)
-    rule = recording.one(aws.vpc.SecurityGroupIngressRule)
-    assert all(recording.waits(resource, rule) for resource in recording.of(aws.efs.MountTarget).values())
 
 
 def test_access_requires_a_role_tls_and_an_access_point_and_denies_root() -> None:
@@ -319,19 +308,6 @@ def test_its_ports_are_open_only_between_servers_and_nodes() -> None:
     assert all(recording.waits(recording.one(aws.fsx.LustreFileSystem), rule) for rule in rules)
 
 
-@pytest.mark.parametrize("changes", [LUSTRE, SCRATCH], ids=["persistent", "scratch"])
-def test_buckets_are_linked_with_import_and_export_and_links_keep_files(changes: dict[str, Any]) -> None:
-    recording = record(changes)
-    links = recording.of(aws.fsx.DataRepositoryAssociation)
-    assert {link.inputs["fileSystemPath"] for link in links.values()} == {"/raw", "/checkpoints"}
-    for name, link in links.items():
-        bucket = recording.of(aws.s3.Bucket)[f"storage-{name.rpartition('-')[2]}"]
-        assert link.inputs["dataRepositoryPath"] == f"s3://{bucket.outputs['bucket']}"
-        assert link.inputs["deleteDataInFilesystem"] is False
-        events = {"events": ["NEW", "CHANGED", "DELETED"]}
-        assert link.inputs["s3"] == {"autoExportPolicy": events, "autoImportPolicy": events}
-
-
 def test_each_team_has_a_retained_directory_in_both_buckets() -> None:
     recording = record({**LUSTRE, "teams": {"vision": TEAM, "language": TEAM}})
     directories = recording.of(aws.s3.BucketObjectv2)
@@ -349,23 +325,6 @@ def test_each_team_has_a_retained_directory_in_both_buckets() -> None:
         assert all(directory.inputs["bucket"] == bucket for directory in own)
         assert all(directory.inputs["metadata"]["file-permissions"] == mode for directory in own)
         assert all(recording.waits(link, directory) for directory in own)
-
-
-def test_protected_file_systems_are_retained_with_policies_and_links() -> None:
-    recording = record({**EFS, **LUSTRE, "environment.protect": True})
-    kept = (aws.efs.FileSystem, aws.fsx.LustreFileSystem)
-    assert all(
-        resource.protect and resource.retain_on_delete for kind in kept for resource in recording.of(kind).values()
-    )
-    with_them = (aws.efs.FileSystemPolicy, aws.efs.AccessPoint, aws.fsx.DataRepositoryAssociation)
-    assert all(resource.retain_on_delete for kind in with_them for resource in recording.of(kind).values())
-
-
-def test_a_volume_depends_on_mount_targets_links_and_classes() -> None:
-    recording = record({**EFS, **LUSTRE})
-    ready = {urn.rpartition("::")[2] for urn in recording.returned["ready"]}
-    assert {"storage-efs-a", "storage-efs-b", "storage-lustre-raw", "storage-lustre-checkpoints"} <= ready
-    assert {"storage-class-block", "storage-class-shared", "storage-class-lustre"} <= ready
 
 
 def test_a_first_preview_declares_the_same_resources() -> None:

@@ -60,16 +60,16 @@ def ask(path: str, request: str, message: bytes = b"") -> tuple[str, bytes]:
 def test_a_connection_leads_to_the_server_behind_the_service_of_its_cluster(tmp_path: Path, server: int) -> None:
     asked = []
 
-    def resolve(slot: str, host: str, port: int) -> int | None:
+    def resolve(slot: str, host: str, port: int) -> int | str:
         asked.append((slot, host, port))
-        return server if slot == "api-1" else None
+        return server if slot == "api-1" else "nobody\nanswers"
 
     egress = Egress(tmp_path / "egress", resolve)
     try:
         first, second = (socket_of(egress.configuration(slot)) for slot in ("api-1", "api-2"))
         request = f"CONNECT {CLUSTER_IP}:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
         assert ask(first, request, b"hello") == ("HTTP/1.1 200 OK", b"HELLO")
-        refused = f"HTTP/1.1 503 no server of the sandbox is behind {CLUSTER_IP}:443"
+        refused = "HTTP/1.1 503 nobody answers"
         assert ask(second, request)[0] == refused
         assert asked == [("api-1", CLUSTER_IP, 443), ("api-2", CLUSTER_IP, 443)]
         assert socket_of(egress.configuration("api-1")) == first
@@ -80,7 +80,7 @@ def test_a_connection_leads_to_the_server_behind_the_service_of_its_cluster(tmp_
 
 @pytest.mark.parametrize("request_line", ["GET / HTTP/1.1", "CONNECT nonsense HTTP/1.1", "CONNECT 1.2.3.4:x HTTP/1.1"])
 def test_anything_else_is_refused(tmp_path: Path, request_line: str) -> None:
-    egress = Egress(tmp_path / "egress", lambda *_: None)
+    egress = Egress(tmp_path / "egress", lambda *_: "")
     try:
         status, _ = ask(socket_of(egress.configuration("api-1")), f"{request_line}\r\n\r\n")
         assert status.startswith("HTTP/1.1 503 ")
@@ -102,7 +102,7 @@ def test_a_server_that_is_gone_is_an_answer(tmp_path: Path) -> None:
 
 
 def test_a_long_path_moves_the_sockets_to_a_temporary_directory(tmp_path: Path) -> None:
-    egress = Egress(tmp_path / ("long" * 30), lambda *_: None)
+    egress = Egress(tmp_path / ("long" * 30), lambda *_: "")
     path = Path(socket_of(egress.configuration("api-1")))
     assert len(str(path)) < 100
     assert path.exists()

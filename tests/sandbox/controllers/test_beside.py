@@ -150,7 +150,8 @@ def test_from_its_build_to_its_end(
     # Scaled to zero: it ends, and its webhook refuses, as in any cluster. Scaled up: it runs again.
     plane.client.merge(DEPLOYMENT, {"spec": {"replicas": 0}})
     until(lambda: not processes(plane) or None, SECONDS, "it still runs")
-    with pytest.raises(ApiError, match="failed calling webhook"):
+    hint = f"Deployment {NAMESPACE}/gadget is scaled to zero: `kubectl -n {NAMESPACE} scale deployment gadget --rep"
+    with pytest.raises(ApiError, match=rf"failed calling webhook.*{hint}"):
         labeled(plane, "refused")
     plane.client.merge(DEPLOYMENT, {"spec": {"replicas": 1}})
     until_labeled(plane, "back", "two")

@@ -13,12 +13,18 @@ from sandbox.kubernetes.controllers.webhooks import CLOSED
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
+from slipway.why.refusals import refusal, with_server
 from tests.sandbox.controllers.installed import applied, cluster, running, wait
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 NAMESPACE = "jobset-system"
+DOWN = (
+    f'failed calling webhook "mjobset.kb.io": failed to call webhook: Post "https://jobset-webhook-service.{NAMESPACE}'
+    '.svc:443/mutate?timeout=10s": no endpoints available for service "jobset-webhook-service"'
+)
+"""As an API server without the sandbox's proxy says it."""
 CONTROLLER = Ref("apps/v1", "Deployment", "jobset-controller", NAMESPACE)
 
 
@@ -69,11 +75,16 @@ def test_helm_installs_a_controller_that_runs_until_it_is_scaled_to_zero(
 
     scale(client, 0)
     until(lambda: load(home) == () or None, SECONDS, "it still runs")
-    with pytest.raises(ApiError, match="failed calling webhook"):
+    with pytest.raises(ApiError, match=f"failed calling webhook.*Deployment {NAMESPACE}/jobset-.* is scaled to zero"):
         client.apply(jobset("two"), "test")
+    refused = refusal(DOWN)
+    assert refused is not None
+    assert with_server(refused, client).fix == (
+        f"`kubectl -n {NAMESPACE} scale deployment {CONTROLLER.name} --replicas=1`"
+    )
     scale(client, 1)
     applied(client, jobset("three"))
-    assert running(home) == {"jobset"}
+    until(lambda: running(home) == {"jobset"} or None, SECONDS, lambda: f"it does not run: {load(home)}")
     binary.run(helm, client, ["uninstall", "jobset", "--namespace", NAMESPACE, "--wait"])
     until(lambda: load(home) == () or None, SECONDS, "it still runs")
 

@@ -55,7 +55,7 @@ def test_another_namespace_has_another_team(tmp_path: Path, capsys: pytest.Captu
     ("arguments", "error"),
     [
         (["job/train"], "there is no kubeconfig"),
-        (["job/train", "--sandbox"], "--sandbox needs --stack"),
+        (["job/train", "--sandbox"], "no sandbox runs here"),
         (["job/train", "--stack", "dev", "--sandbox"], "the sandbox has no cluster slipway-dev"),
         (["missing.yaml", "--stack", "dev"], "there is no file missing.yaml"),
     ],

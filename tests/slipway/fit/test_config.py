@@ -118,9 +118,10 @@ def test_an_unknown_type_is_read_if_its_parameters_are_given_and_says_so() -> No
 
 
 def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="must be readable JSON"):
-        load(tmp_path)
+    for text in ("{", "[" * 100_000):
+        (tmp_path / "config.json").write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigurationError, match="must be readable JSON"):
+            load(tmp_path)
     (tmp_path / "config.json").write_text("[]", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="must be a JSON object"):
         load(tmp_path)

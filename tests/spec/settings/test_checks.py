@@ -55,6 +55,17 @@ def test_without_zone_ids_a_pool_has_every_zone_and_a_warning_names_it() -> None
     assert "the types of a100, and" in warning.rule
 
 
+def test_add_ons_without_a_known_version_are_a_warning_until_the_settings_have_one() -> None:
+    (warning,) = loaded({"cluster.version": "1.36"}).warnings
+    assert warning.path == "cluster.addons"
+    named = warning.value
+    assert isinstance(named, list)
+    assert {"aws-efs-csi-driver (v3.0.0 or newer)", "aws-fsx-csi-driver"} <= set(named)
+    chosen = {name.split()[0]: {"version": "v9.0.0-eksbuild.1"} for name in named}
+    assert loaded({"cluster.version": "1.36", "cluster.addons": chosen}).warnings == ()
+    assert loaded({"cluster.version": "1.35"}).warnings == ()
+
+
 def test_zones_without_eks_cause_no_warning() -> None:
     """m7i and g6 are in all zones of us-east-1 but use1-az3, which no cluster can use."""
     assert loaded({"account.zoneIds": {}, "pools.a100": pool("karpenter", "p5.48xlarge")}).warnings == ()

@@ -1,5 +1,6 @@
 """Reading a stack file: content that could mislead a reader or hang a machine is refused, with its position."""
 
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from spec.settings import ConfigurationError, load, read_stack, stacks_in
+from spec.settings.problems import Problem
 from tests.spec.settings.stack import BASE, DELETE, changed, loaded, problems
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER, NAMES
@@ -237,12 +239,16 @@ def test_settings_that_would_have_no_effect_are_refused() -> None:
     assert [problem.path for problem in found] == ["pools.cpu.update", "pools.system.disruption"]
 
 
+def of_version(warnings: Iterable[Problem]) -> list[Problem]:
+    """Those about the version: add-ons have no known version for each of Kubernetes."""
+    return [problem for problem in warnings if problem.path == "cluster.version"]
+
+
 def test_versions_near_the_end_of_support_are_a_warning() -> None:
     data = changed({"cluster.version": "1.34"})
-    warnings = load(data, stack="test", today=date(2026, 11, 21)).warnings
-    assert [problem.path for problem in warnings] == ["cluster.version"]
-    assert "ends on 2026-12-02, in 11 days" in warnings[0].rule
-    assert warnings[0].fix == "Plan the upgrade to 1.35."
+    (warning,) = of_version(load(data, stack="test", today=date(2026, 11, 21)).warnings)
+    assert "ends on 2026-12-02, in 11 days" in warning.rule
+    assert warning.fix == "Plan the upgrade to 1.35."
 
 
 @pytest.mark.parametrize(
@@ -251,7 +257,7 @@ def test_versions_near_the_end_of_support_are_a_warning() -> None:
 )
 def test_after_standard_support_the_warning_says_what_eks_does(support: str, said: str) -> None:
     data = changed({"cluster.version": "1.33", "cluster.supportType": support})
-    (warning,) = load(data, stack="test", today=date(2026, 11, 21)).warnings
+    (warning,) = of_version(load(data, stack="test", today=date(2026, 11, 21)).warnings)
     assert warning.rule == f"standard support ended on 2026-07-29, and {said}"
 
 

@@ -20,6 +20,7 @@ ENTRY, KEY, LUSTRE = "aws:eks/accessEntry:AccessEntry", "aws:kms/key:Key", "aws:
 ROLE, POLICY, INLINE = "aws:iam/role:Role", "aws:iam/policy:Policy", "aws:iam/rolePolicy:RolePolicy"
 LOGS, QUEUE, TOPIC = "aws:cloudwatch/logGroup:LogGroup", "aws:sqs/queue:Queue", "aws:sns/topic:Topic"
 BUCKET, GROUP = "aws:s3/bucket:Bucket", "aws:ec2/securityGroup:SecurityGroup"
+LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 PLACEMENT = "aws:ec2/placementGroup:PlacementGroup"
 _ARN = "arn:aws:iam::123456789012:role/r"
 _PUBLIC = ["198.51.100.0/24"]
@@ -50,6 +51,8 @@ GOOD: dict[str, dict[str, Any]] = {
         "subnetIds": "subnet-12345678", "storageCapacity": 4800, "deploymentType": "PERSISTENT_2",
         "perUnitStorageThroughput": 250,
     },
+    LIFECYCLE: {"bucket": "models", "rules": [{
+        "id": "a", "status": "Enabled", "filter": {}, "abortIncompleteMultipartUpload": {"daysAfterInitiation": 3}}]},
     ROLE: {"name": "node", "assumeRolePolicy": TRUST},
     POLICY: {"name": "read", "policy": document("s3:GetObject")},
     INLINE: {"name": "read", "role": "node", "policy": document("s3:GetObject")},
@@ -72,7 +75,12 @@ def _long(size: int) -> str:
     return document("s3:GetObject", "x" * (size - len(json.dumps(json.loads(short), separators=(",", ":")))))
 
 
+_TAGGED = {"and": {"prefix": "a/", "tags": {"a": "b"}}}
 BAD: list[tuple[str, dict[str, Any], str, str]] = [
+    (
+        LIFECYCLE, {"rules": [{**GOOD[LIFECYCLE]["rules"][0], "filter": _TAGGED}]}, "rules",
+        "InvalidRequest: AbortIncompleteMultipartUpload cannot be specified with Tags",
+    ),
     # -- KMS
     (KEY, {"policy": document("kms:Decrypt", Principal={"AWS": "*"})}, "policy", "MalformedPolicyDocumentException"),
     (KEY, {"policy": document("kms:*", Principal={"Service": "logs.amazonaws.com"})}, "policy", "MalformedPolicyDoc"),
