@@ -22,7 +22,7 @@ from slipway.cli.grammar import (
     switch,
     time_to_live,
 )
-from slipway.cli.replay_options import REPLAY, STATEMENT
+from slipway.cli.replay_options import REHEARSE, REPLAY, STATEMENT
 
 OF_STACK: Final = option("--stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 STRICT: Final = switch("--strict", "treat warnings about the settings as errors")
@@ -373,24 +373,6 @@ _TRY: Final = Command(
         JSON,
     ),
 )
-_REHEARSE: Final = Command(
-    name="rehearse",
-    summary="play scenarios on a stack in the sandbox: workloads over time, events, and what is expected",
-    run="slipway.cli.rehearse:run",
-    epilog="""\
-  slipway rehearse dev                                # every file of scenarios/ for the stack
-  slipway rehearse dev scenarios/spot-reclaim.yaml
-
-The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.md describes the files.
-""",
-    arguments=(
-        positional("stack", "STACK", "name of a stack that is up in the sandbox"),
-        positional(
-            "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
-        ),
-        JSON,
-    ),
-)
 _WHY: Final = Command(
     name="why",
     summary="show what a workload waits for, or would wait for",
@@ -600,5 +582,5 @@ _COMPLETION: Final = Command(
 
 COMMANDS: Final = (
     *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, STATEMENT, _PRICES, _REPORT,
-    _FIT, REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _AUDIT, _TRY, _REHEARSE, _COMPLETION,
+    _FIT, REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _AUDIT, _TRY, REHEARSE, _COMPLETION,
 )  # fmt: skip

@@ -1,7 +1,8 @@
-"""The arguments of `slipway replay`, and of `slipway statement`, which reads its results."""
+"""The arguments of `slipway replay`, and of `statement` and `rehearse`, which build on it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from slipway.cli.grammar import (
@@ -16,6 +17,7 @@ from slipway.cli.grammar import (
     number,
     option,
     pair,
+    positional,
     repeated,
     share,
     switch,
@@ -83,3 +85,23 @@ All columns sum to the bill, to the cent. docs/guides/statement.md has the rule,
         JSON,
     ),
 )  # fmt: skip
+REHEARSE: Final = Command(
+    name="rehearse",
+    summary="play scenarios on a stack, in the sandbox or replayed: workloads over time, and what is expected",
+    run="slipway.cli.rehearse:run",
+    epilog="""\
+  slipway rehearse dev                                # every file of scenarios/ for the stack
+  slipway rehearse dev scenarios/spot-reclaim.yaml
+  slipway rehearse dev --replayed                     # those that the clock drives: no sandbox, seconds each
+
+The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.md describes the files.
+""",
+    arguments=(
+        positional("stack", "STACK", "name of a stack; up in the sandbox, if events drive a scenario"),
+        positional(
+            "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
+        ),
+        switch("--replayed", "only scenarios that the clock drives, which are replayed without a sandbox"),
+        JSON,
+    ),
+)

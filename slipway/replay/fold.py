@@ -88,11 +88,16 @@ class _Node:
 
 
 class Fold:
-    """The events so far; `result` may be called at any time, and for a replay that was cut."""
+    """The events so far; `result` may be called at any time, and for a replay that was cut.
 
-    def __init__(self, plan: Plan, *, stack: str, source: str, form: str) -> None:
+    With `every`, its longest waits are those of all jobs, also of those that were refused.
+    """
+
+    def __init__(self, plan: Plan, *, stack: str, source: str, form: str, every: bool = False) -> None:
+        self._every = every
         self._plan, self._stack, self._source, self._form = plan, stack, source, form
         self._states: dict[str, _State] = {}
+        self._gone: dict[str, _State] = {}
         self._nodes: dict[str, _Node] = {}
         self._engine: Mapping[str, str] = {}
         self._summary: Mapping[str, Any] = {}
@@ -189,7 +194,11 @@ class Fold:
     def _on_refused(self, at: float, event: Mapping[str, Any]) -> None:
         self._refused[event["job"]] = str(event["message"])
         state = self._states.pop(event["job"], None)
-        if state is not None and state.run is None:
+        if state is None:
+            return
+        state.says(at, "", "")
+        self._gone[event["job"]] = state
+        if state.run is None:
             self._pending[state.planned.team].add(at, -1)
 
     def _stop(self, at: float, state: _State) -> None:
@@ -340,8 +349,9 @@ class Fold:
         )
 
     def _outcome(self, planned: Planned) -> Outcome:
-        """A job that was not submitted when the replay ended has no wait, and had nothing."""
-        state = self._states.get(planned.id) or _State(planned, self.now)
+        """A job that was not submitted when the replay ended has no wait."""
+        found = self._states.get(planned.id) or self._gone.get(planned.id)
+        state = found or _State(planned, min(self.now, planned.job.submitted))
         return Outcome(
             job=planned.job.name,
             team=planned.team,
@@ -363,7 +373,8 @@ class Fold:
         def waited(state: _State) -> float:
             return (self.now if state.started is None else state.started) - state.submitted
 
-        chosen = sorted(states, key=lambda one: (-waited(one), one.planned.id))[:LONGEST]
+        shown = [*states, *self._gone.values()] if self._every else states
+        chosen = sorted(shown, key=lambda one: (-waited(one), one.planned.id))[: None if self._every else LONGEST]
         return [self._held(one, waited(one)) for one in chosen if waited(one) > 0]
 
     def _held(self, state: _State, waited: float) -> Held:

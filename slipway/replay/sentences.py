@@ -57,10 +57,15 @@ def _placement(job: str, message: str) -> Part | None:
 _WAITS: Final = "waits for node"
 """Begins what the engine says of a job whose node has been launched."""
 
+_MAXIMUM: Final = "has its maximum of"
+"""What the engine says of a job that no node of a full pool has room for (sandbox/toolchain/go/replay/pools.go)."""
+
 
 def _node(job: str, message: str) -> Part | None:
     if message.startswith(_WAITS):
         return Part(layer=Layer.NODE, cause=message, fix="wait")
+    if _MAXIMUM in message:
+        return Part(layer=Layer.POOL_LIMIT, cause=message, fix="wait until a node has room, or raise the pool's `max`")
     pod = _pod(job, "")
     event = {
         "kind": "Event",

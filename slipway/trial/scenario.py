@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import models_json_schema
 
+from slipway.trial.clock import KEY, ReplayFile
 from slipway.trial.events import RECLAIM, REFUSE, RESTORE
 from slipway.trial.expectations import (
     CREATE,
@@ -187,8 +189,17 @@ def _step(moment: Moment, path: Path) -> Step:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a file, from which editors complete."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ScenarioFile.model_json_schema(by_alias=True)}
+    """The JSON Schema of a file, from which editors complete: with the key `replay` the clock drives it."""
+    models = (ScenarioFile, ReplayFile)
+    _, found = models_json_schema([(one, "validation") for one in models], by_alias=True)
+    events, replay = ({"$ref": f"#/$defs/{one.__name__}"} for one in models)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "if": {"required": [KEY]},
+        "then": replay,
+        "else": events,
+        **found,
+    }
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -37,7 +37,7 @@ def test_a_stack_without_its_charts_is_refused_with_the_command() -> None:
 
 def test_scenarios_are_those_of_the_stack() -> None:
     names = [one.name for one in rehearse._scenarios([], PROJECT, "dev")]
-    assert names == sorted(path.stem for path in (PROJECT.root / "scenarios").glob("*.yaml"))
+    assert names == [path.stem for path in sorted((PROJECT.root / "scenarios").glob("*.yaml"))]
     with pytest.raises(SlipwayError, match="has no scenario of stack prod"):
         rehearse._scenarios([], PROJECT, "prod")
     with pytest.raises(SlipwayError, match="gang is of stack dev, not of prod"):

@@ -133,6 +133,7 @@ SAYS = [
     ("placement", "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.", "no node that the scheduler accepts"),
     ("node", "all available instance types exceed limits for nodepool (NodePool=h100)", "pool that is at its limit"),
     ("node", "waits for node h100-0001", "a node that is starting: waits for node h100-0001"),
+    ("node", "pool h100 has its maximum of 2 nodes", "waits for a pool that is at its limit: pool h100 has its max"),
     ("node", "", ""),
     ("elsewhere", "x", ""),
 ]

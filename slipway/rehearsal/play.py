@@ -1,0 +1,114 @@
+"""Replays the variants of a scenario: the stack file with their changes, their jobs as a trace, the engine's events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from slipway.render.program import record_platform
+from slipway.render.recording import Recording
+from slipway.replay import engine, plan
+from slipway.replay.fold import Fold
+from slipway.replay.jobs import MOST_MEBIBYTES, MOST_MILLIS, Job, Trace
+from slipway.replay.plan import Options
+from slipway.replay.result import Result
+from slipway.replay.text import Row
+from slipway.trial import clock
+from slipway.trial.clock import ClockScenario, Variant
+from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.quantities import MI, seconds
+from spec.settings import Platform, load
+from spec.settings.load import overlay
+
+
+@dataclass
+class Stack:
+    """A stack, and its programs with the changes that were asked for.
+
+    Attributes:
+        name: Its name.
+        settings: The value of `slipway:platform` in its file.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    _known: dict[str, tuple[Platform, Recording]] = field(default_factory=dict, init=False)
+
+    def changed(self, change: Mapping[str, Any]) -> tuple[Platform, Recording]:
+        """Settings and program with a change.
+
+        Raises:
+            ConfigurationError: The changed stack file is not valid.
+        """
+        key = json.dumps(change, sort_keys=True, default=str)
+        if key not in self._known:
+            platform = load(overlay(self.settings, change), stack=self.name).platform
+            self._known[key] = platform, record_platform(platform, stack=self.name)
+        return self._known[key]
+
+
+def play(variant: Variant, scenario: ClockScenario, stack: Stack, say: Callable[[str], None]) -> Result:
+    """The result of a variant, with the longest waits of all its jobs.
+
+    Raises:
+        SlipwayError: Its stack file is not valid, it names a team or quantity that is none, or the engine was cut.
+    """
+    platform, recording = stack.changed(variant.change)
+    trace = trace_of(variant, scenario, platform)
+    planned = plan.make(trace, platform, recording, Options(until=variant.seconds))
+    fold = Fold(planned, stack=stack.name, source=scenario.name, form="scenario", every=True)
+    for event in engine.run(_configured(planned.document, variant), say=say):
+        fold.add(event)
+    found = fold.result()
+    if found.cut:
+        msg = f"scenario {scenario.name}: the replay was cut by {found.cut_by}: nothing can be said of it"
+        raise SlipwayError(msg)
+    return found
+
+
+def _configured(document: Mapping[str, Any], variant: Variant) -> Mapping[str, Any]:
+    """The engine's input with what differs of Kueue's configuration."""
+    return overlay(document, {"kueue": {"configuration": variant.kueue}})
+
+
+def trace_of(variant: Variant, scenario: ClockScenario, platform: Platform) -> Trace:
+    """The jobs of a variant, as a trace whose teams are those of the stack."""
+    jobs = []
+    for name, one in variant.jobs.items():
+        if one.team not in platform.teams:
+            msg = (
+                f"scenario {scenario.name}: jobs.{name}.team: the stack has no {one.team} ({', '.join(platform.teams)})"
+            )
+            raise SlipwayError(msg, EXIT_REFUSED)
+        place = f"jobs.{name}"
+        row = Row(scenario.name, place, {"cpu": one.cpu, "memory": one.memory, "gpus": one.gpus})
+        for number in range(one.count):
+            jobs.append(
+                Job(
+                    name=copy(name, number, one),
+                    team=one.team,
+                    kind=str(one.priority),
+                    submitted=float(seconds(one.at) + number * seconds(one.every)),
+                    duration=_runs(one),
+                    pods=one.pods,
+                    cpu_millis=row.quantity("cpu", 1000, most=MOST_MILLIS),
+                    memory_mib=-(-row.quantity("memory", 1, most=MOST_MEBIBYTES * MI) // MI),
+                    gpu_millis=row.quantity("gpus", 1000, most=MOST_MILLIS),
+                    gpu_types=(one.gpu_type,) if one.gpu_type else (),
+                )
+            )
+    jobs.sort(key=lambda job: (job.submitted, job.name))
+    return Trace(jobs=jobs, format="scenario", start=datetime.fromisoformat(variant.start))
+
+
+def copy(name: str, number: int, one: clock.Job) -> str:
+    """Name of one of the jobs that are alike."""
+    return name if one.count == 1 else f"{name}-{number + 1}"
+
+
+def _runs(one: clock.Job) -> float:
+    """Kubernetes ends a Job at its deadline, whatever it does (kubernetes.io, "Jobs", activeDeadlineSeconds)."""
+    return float(min(seconds(one.runs), seconds(one.deadline)) if one.deadline else seconds(one.runs))

@@ -1,0 +1,104 @@
+"""Verdicts on a replay that was recorded: `events.ndjson` of the replay's tests, whose sums are worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slipway.rehearsal.evaluation import checks
+from slipway.replay.fold import Fold
+from slipway.replay.result import Result
+from slipway.trial.clock import ClockExpectation, Job, Variant
+from slipway.trial.evaluation import Status
+from tests.slipway.replay.examples import events, planned
+
+
+def result() -> Result:
+    fold = Fold(planned(), stack="dev", source="trace.csv", form="csv", every=True)
+    for event in events():
+        fold.add(event)
+    return fold.result()
+
+
+def variant(subject: str, expected: dict[str, Any], breaks: dict[str, str] | None = None) -> Variant:
+    jobs = {name: Job(team="vision", runs="1h") for name in ("train", "sweep", "notebook", "data", "huge")}
+    return Variant(
+        name="bad" if breaks else "",
+        description="",
+        start="2026-01-05T00:00:00Z",
+        seconds=1.0,
+        change={},
+        kueue={},
+        jobs=jobs,
+        expect={subject: ClockExpectation.model_validate(expected)},
+        breaks={subject: breaks} if breaks else {},
+    )
+
+
+MET: list[tuple[str, dict[str, Any], str]] = [
+    ("job/sweep", {"waitsAtMost": "1831s"}, "sweep waited 30 min 31 s: job/sweep waits in its queue"),
+    ("job/train", {"preemptedBy": "sweep"}, "train: Preempted to accommodate a workload"),
+    ("job/train", {"preemptedAtMost": 1}, "1 times; train: Preempted"),
+    ("job/train", {"losesAtMost": 1}, "1.0 GPU hours; train: Preempted"),
+    ("job/train", {"costsAtMost": 18.01}, "18.00 USD for 3.0 GPU hours on h100"),
+    ("job/huge", {"neverStartsBecause": "GPU"}, "GPU"),
+    ("job/train", {"usedAtLeast": 0.9}, "that all jobs used"),
+    ("team/language", {"waitsAtMost": "31m"}, "sweep waited 30 min 31 s: job/sweep waits in its queue"),
+    ("pool/h100", {"costsAtMost": 24}, "24.00 USD for 4.0 node hours, of which 5.00 USD idle"),
+    ("pool/h100", {"usedAtLeast": 0.79}, "79% of 24.00 USD was used, 5.00 USD idle"),
+    ("stack", {"costsAtMost": 26}, "USD idle"),
+    ("stack", {"preemptedAtMost": 1, "losesAtMost": 1}, "1 times"),
+]
+UNMET: list[tuple[str, dict[str, Any], str]] = [
+    ("job/sweep", {"waitsAtMost": "30m"}, "waits in its queue"),
+    ("job/sweep", {"preemptedBy": "train"}, "nothing preempted it"),
+    ("job/train", {"preemptedBy": "data"}, "train was preempted by sweep"),
+    ("job/train", {"preemptedAtMost": 0}, "1 times"),
+    ("job/train", {"losesAtMost": 0.9}, "1.0 GPU hours"),
+    ("job/train", {"costsAtMost": 17.99}, "18.00 USD"),
+    ("job/train", {"neverStartsBecause": "x"}, "train started after 2 min 31 s"),
+    ("job/huge", {"neverStartsBecause": "quota"}, "GPU"),
+    ("job/huge", {"waitsAtMost": "1h"}, "and still waits"),
+    ("team/vision", {"usedAtLeast": 0.5}, "that all jobs used"),
+    ("pool/h100", {"costsAtMost": 23.9}, "idle"),
+    ("pool/h100", {"usedAtLeast": 0.8}, "idle"),
+    ("pool/a100", {"usedAtLeast": 0.1}, "0% of 0.00 USD was used"),
+]
+
+
+@pytest.mark.parametrize(("subject", "expected", "says"), MET)
+def test_what_is_met(subject: str, expected: dict[str, Any], says: str) -> None:
+    found = checks(variant(subject, expected), result())
+    assert [one.status for one in found] == [Status.PASSED] * len(expected)
+    assert says in found[0].detail
+
+
+@pytest.mark.parametrize(("subject", "expected", "says"), UNMET)
+def test_what_is_not_met_is_said_in_the_words_of_the_layer(subject: str, expected: dict[str, Any], says: str) -> None:
+    (found,) = checks(variant(subject, expected), result())
+    assert found.status is Status.FAILED
+    assert says in found.detail
+
+
+@pytest.mark.parametrize(("subject", "expected", "says"), UNMET)
+def test_a_bad_variant_is_as_expected_if_it_breaks_with_the_right_words(
+    subject: str, expected: dict[str, Any], says: str
+) -> None:
+    (field,) = expected
+    assert checks(variant(subject, expected, {field: says}), result())[0].status is Status.PASSED
+    (other,) = checks(variant(subject, expected, {field: "another layer"}), result())
+    assert other.status is Status.FAILED
+    assert "does not hold" in other.expected
+    assert "because another layer" in other.expected
+
+
+def test_a_bad_variant_that_breaks_nothing_has_failed() -> None:
+    (found,) = checks(variant("pool/h100", {"costsAtMost": 24}, {"costsAtMost": "idle"}), result())
+    assert found.status is Status.FAILED
+
+
+def test_a_subject_that_the_stack_lacks_has_failed() -> None:
+    for subject in ("pool/b200", "team/nobody"):
+        (found,) = checks(variant(subject, {"costsAtMost": 1}), result())
+        assert (found.status, found.detail) == (Status.FAILED, f"the stack has no {subject}")

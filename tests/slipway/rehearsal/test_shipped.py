@@ -1,0 +1,65 @@
+"""The shipped scenarios that the clock drives, on their stacks, with Kueue's and the scheduler's code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.toolchain import locate
+from slipway.cli import main
+from slipway.rehearsal.evaluation import checks
+from slipway.rehearsal.play import Stack, play, trace_of
+from slipway.trial import clock
+from slipway.trial.evaluation import Status
+from slipway.trial.scenario import FOLDER
+from spec.errors import SlipwayError
+from spec.settings import read_stack
+from tests.support.stacks import FOLDER as STACKS
+from tests.support.stacks import platform_of
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = [path for path in sorted((ROOT / FOLDER).glob("*.yaml")) if clock.drives(path)]
+
+
+@pytest.fixture(scope="module")
+def dev() -> Stack:
+    if locate.find("replay") is None:
+        pytest.skip("not built: run `python -m sandbox.toolchain ensure replay`")
+    settings = read_stack("dev", STACKS)
+    assert isinstance(settings, dict)
+    return Stack("dev", settings)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_it_goes_as_expected_and_its_bad_variants_break_what_they_say(path: Path, dev: Stack) -> None:
+    scenario = clock.read(path)
+    assert scenario.stacks == ("dev",)
+    for variant in scenario.variants:
+        found = checks(variant, play(variant, scenario, dev, lambda _line: None))
+        assert [one for one in found if one.status is not Status.PASSED] == [], variant.name or "good"
+
+
+def test_the_command_says_what_drove_it(dev: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev.name == "dev"
+    assert main(["rehearse", "dev", str(ROOT / FOLDER / "zombies.yaml"), "--replayed", "--json"]) == 0
+    assert '"drivenBy": "clock"' in capsys.readouterr().out
+
+
+def test_a_team_that_the_stack_lacks_is_named() -> None:
+    scenario = clock.read(ROOT / FOLDER / "zombies.yaml")
+    good = scenario.variants[0]
+    jobs = {"x": good.jobs["zombies"].model_copy(update={"team": "nobody"})}
+    with pytest.raises(SlipwayError, match=r"scenario zombies: jobs\.x\.team: the stack has no nobody"):
+        trace_of(type(good)(**{**vars(good), "jobs": jobs}), scenario, platform_of("dev"))
+
+
+def test_a_job_ends_at_its_deadline_and_copies_come_one_after_the_other() -> None:
+    scenario = clock.read(ROOT / FOLDER / "weekend.yaml")
+    good, bad = scenario.variants
+    assert [one.duration for one in trace_of(good, scenario, platform_of("dev")).jobs] == [8 * 3600, 4 * 3600]
+    assert trace_of(bad, scenario, platform_of("dev")).jobs[0].duration == 500 * 3600
+    copies = {"a": good.jobs["next"].model_copy(update={"count": 3, "every": "10m", "at": "1h"})}
+    found = trace_of(type(good)(**{**vars(good), "jobs": copies}), scenario, platform_of("dev"))
+    # A trace starts with its scenario, not with its first job.
+    assert [(one.name, one.submitted) for one in found.jobs] == [("a-1", 3600), ("a-2", 4200), ("a-3", 4800)]

@@ -1,0 +1,112 @@
+"""Files of scenarios that the clock drives: what they say, and what they may not say."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from slipway.trial import clock
+from slipway.trial.clock import OF, ClockExpectation, given
+from slipway.trial.scenario import FOLDER
+from spec.errors import SlipwayError
+
+SHIPPED = [path for path in sorted((Path(__file__).resolve().parents[3] / FOLDER).glob("*.yaml")) if clock.drives(path)]
+FILE: dict[str, Any] = {
+    "description": "A night.",
+    "stacks": ["dev"],
+    "replay": {
+        "until": "12h",
+        "change": {"pools": {"a100": {"max": 2, "disruption": {"consolidateAfter": "1m"}}}},
+        "jobs": {
+            "train": {"team": "vision", "runs": "2h", "deadline": "1h", "gpus": "1"},
+            "sweep": {"team": "language", "runs": "10m", "count": 3, "every": "1m"},
+        },
+    },
+    "expect": {"job/train": {"waitsAtMost": "5m"}, "pool/a100": {"costsAtMost": 3}, "stack": {"losesAtMost": 0}},
+    "bad": {
+        "later": {
+            "description": "It has no deadline.",
+            "change": {"pools": {"a100": {"max": 1}}},
+            "jobs": {"train": {"deadline": None}, "sweep": None},
+            "breaks": {"pool/a100": {"costsAtMost": "idle"}},
+        }
+    },
+}
+
+
+def written(path: Path, document: object) -> Path:
+    (path / "it.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    return path / "it.yaml"
+
+
+def test_a_bad_variant_is_the_scenario_with_its_changes(tmp_path: Path) -> None:
+    found = clock.read(written(tmp_path, FILE))
+    good, bad = found.variants
+    assert (found.name, found.stacks, good.name, bad.name) == ("it", ("dev",), "", "later")
+    assert (good.seconds, bad.seconds) == (12 * 3600, 12 * 3600)
+    assert good.jobs["train"].deadline == "1h"
+    assert bad.jobs == {"train": good.jobs["train"].model_copy(update={"deadline": None})}
+    assert bad.change == {"pools": {"a100": {"max": 1, "disruption": {"consolidateAfter": "1m"}}}}
+    assert good.breaks == good.kueue == {}
+    assert list(bad.expect) == ["job/train", "pool/a100", "stack"]
+
+
+def test_the_content_says_what_drives_a_scenario(tmp_path: Path) -> None:
+    assert clock.drives(written(tmp_path, FILE))
+    assert not clock.drives(written(tmp_path, {key: FILE[key] for key in FILE if key != "replay"}))
+    assert not clock.drives(tmp_path / "none.yaml")
+
+
+WRONG: list[tuple[list[str], Any, str]] = [
+    (["expect", "node/a"], {"costsAtMost": 1}, "expect.node/a: use job/NAME, team/NAME, pool/NAME or stack"),
+    (["expect", "job/other"], {"costsAtMost": 1}, "replay.jobs has no other (it has: sweep, train)"),
+    (["expect", "pool/a100"], {"waitsAtMost": "5m"}, "expect.pool/a100.waitsAtMost: not of a pool; it may have costs"),
+    (["expect", "stack"], {"preemptedBy": "train"}, "expect.stack.preemptedBy: not of a stack"),
+    (["expect", "job/train"], {"preemptedBy": "x"}, "expect.job/train.preemptedBy: replay.jobs has no x"),
+    (["expect", "job/train"], {"waitAtMost": "5m"}, "expect.job/train.waitAtMost: Extra inputs"),
+    (["expect", "pool/a100"], {"usedAtLeast": 80}, "expect.pool/a100.usedAtLeast: Input should be less than or equal"),
+    (["bad", "later", "jobs"], {"x": None}, "bad.later.jobs: replay.jobs has no x"),
+    (["bad", "later", "jobs"], {"train": {"run": "1h"}}, "run: Extra inputs are not permitted"),
+    (["bad", "later", "breaks"], {"job/train": {"costsAtMost": ""}}, "expect has no such expectation to break"),
+    (["bad", "later", "breaks"], {}, "bad.later.breaks: Dictionary should have at least 1 item"),
+    (["replay", "jobs"], {}, "replay.jobs: Dictionary should have at least 1 item"),
+    (["replay", "jobs", "train"], {"team": "a", "runs": "soon"}, "replay.jobs.train.runs"),
+    (["replay", "jobs", "train"], {"team": "a", "runs": "1h", "priority": "high"}, "replay.jobs.train.priority"),
+    (["timeline"], [], "timeline: Extra inputs are not permitted"),
+]
+
+
+@pytest.mark.parametrize(("at", "value", "says"), WRONG, ids=[says for _, _, says in WRONG])
+def test_what_is_wrong_is_named_with_its_place(at: list[str], value: Any, says: str, tmp_path: Path) -> None:
+    document = copy.deepcopy(FILE)
+    below = document
+    for key in at[:-1]:
+        below = below[key]
+    below[at[-1]] = value
+    with pytest.raises(SlipwayError) as error:
+        clock.read(written(tmp_path, document))
+    assert says in str(error.value)
+    assert "it.yaml" in str(error.value)
+
+
+def test_every_expectation_is_of_some_subject() -> None:
+    numbers = {"costsAtMost": 1, "usedAtLeast": 1, "preemptedAtMost": 0, "losesAtMost": 0}
+    texts = {"waitsAtMost": "1s", "neverStartsBecause": "x", "preemptedBy": "x"}
+    every = ClockExpectation.model_validate({**numbers, **texts})
+    assert set(given(every)) == {name for names in OF.values() for name in names} == OF["job"]
+
+
+def test_each_shipped_scenario_has_a_bad_variant_and_all_expectations_are_used() -> None:
+    assert {path.stem for path in SHIPPED} == {
+        "fragmentation", "idle-night", "preemption-loop", "sharing", "weekend", "zombies",
+    }  # fmt: skip
+    used = set()
+    for path in SHIPPED:
+        good, *bad = clock.read(path).variants
+        assert bad, path
+        used |= {name for one in good.expect.values() for name in given(one)}
+    assert used == OF["job"]
