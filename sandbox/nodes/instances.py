@@ -229,10 +229,7 @@ def shut_down(client: KubeClient, name: str, *, graceful: bool) -> None:
     times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
     ready = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "node is shutting down"}
     client.apply(
-        {**reference, "status": {"conditions": [{**ready, **times}]}},
-        KUBELET,
-        force=True,
-        subresource="status",
+        {**reference, "status": {"conditions": [{**ready, **times}]}}, KUBELET, force=True, subresource="status"
     )
 
 

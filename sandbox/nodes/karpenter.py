@@ -45,12 +45,9 @@ def _compares(value: str, operator: str, bounds: Sequence[str]) -> bool:
         number, bound = int(value), int(bounds[0])
     except (ValueError, IndexError):
         return False
-    return {
-        "Gt": number > bound,
-        "Gte": number >= bound,
-        "Lt": number < bound,
-        "Lte": number <= bound,
-    }.get(operator, False)
+    return {"Gt": number > bound, "Gte": number >= bound, "Lt": number < bound, "Lte": number <= bound}.get(
+        operator, False
+    )
 
 
 CAPACITY_TYPE = "karpenter.sh/capacity-type"

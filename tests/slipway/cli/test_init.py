@@ -88,11 +88,7 @@ def test_a_public_network_is_refused_where_the_endpoint_must_be_private(
 
 @pytest.mark.parametrize(
     ("name", "pool", "missing"),
-    [
-        ("dev", "a100", "--approval"),
-        ("dev", "gpu-spot", ""),
-        ("perf", "a100", "--ami-release"),
-    ],
+    [("dev", "a100", "--approval"), ("dev", "gpu-spot", ""), ("perf", "a100", "--ami-release")],
 )
 def test_what_only_some_policies_ask_for_is_required_only_there(
     empty: Path, name: str, pool: str, missing: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
