@@ -76,10 +76,7 @@ class Budgets(pulumi.ComponentResource):
             self._make_watch(name, args.settings, args.notifications.topic.arn, child)
         for key in args.settings.allocation_tags:
             aws.costexplorer.CostAllocationTag(
-                f"{name}-tag-{key.lower()}",
-                tag_key=key,
-                status="Active",
-                opts=pulumi.ResourceOptions(parent=self),
+                f"{name}-tag-{key.lower()}", tag_key=key, status="Active", opts=pulumi.ResourceOptions(parent=self)
             )
         self.register_outputs({})
 
@@ -113,10 +110,7 @@ class Budgets(pulumi.ComponentResource):
             monitor = settings.anomaly_monitor_arn
         else:  # the settings say that there is none yet
             monitor = aws.costexplorer.AnomalyMonitor(
-                f"{name}-anomaly-monitor",
-                monitor_type="DIMENSIONAL",
-                monitor_dimension="SERVICE",
-                opts=opts,
+                f"{name}-anomaly-monitor", monitor_type="DIMENSIONAL", monitor_dimension="SERVICE", opts=opts
             ).arn
         threshold = aws.costexplorer.AnomalySubscriptionThresholdExpressionArgs(
             dimension=aws.costexplorer.AnomalySubscriptionThresholdExpressionDimensionArgs(

@@ -107,10 +107,7 @@ def ask(home: Path, environment: Mapping[str, str]) -> list[str]:
         return lines
     _save(home, Asked(str(wanted), present.started))
     before = f"those of {present.charts} before" if present.charts else "none before"
-    return [
-        f"charts: those of {wanted} from now on, {before}; `up` installs what is not installed yet",
-        *lines,
-    ]
+    return [f"charts: those of {wanted} from now on, {before}; `up` installs what is not installed yet", *lines]
 
 
 def _kept(present: str | None, named: str) -> list[str]:

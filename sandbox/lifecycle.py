@@ -211,10 +211,7 @@ def start(
 
 
 def ask(
-    progress: Progress,
-    home: Path,
-    kubernetes_provider: Path | None = None,
-    variables: Mapping[str, str] = os.environ,
+    progress: Progress, home: Path, kubernetes_provider: Path | None = None, variables: Mapping[str, str] = os.environ
 ) -> None:
     """Ask a running sandbox for what an environment wants, and say what can't be. Raises SandboxError."""
     state = load(home)

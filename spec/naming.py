@@ -43,11 +43,5 @@ COMPUTED_TAGS: Final = frozenset({"environment", "owner", "cost-center", "manage
 
 def platform_tags(environment: str, owner: str, cost_center: str, more: Mapping[str, str]) -> dict[str, str]:
     """Tags that the AWS provider sets on every resource, sorted by key so that order causes no diff."""
-    tags = {
-        "environment": environment,
-        "owner": owner,
-        "cost-center": cost_center,
-        "managed-by": "slipway",
-        **more,
-    }
+    tags = {"environment": environment, "owner": owner, "cost-center": cost_center, "managed-by": "slipway", **more}
     return dict(sorted(tags.items()))

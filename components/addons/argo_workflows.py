@@ -60,12 +60,7 @@ def reading_policy(bucket: str, key: str) -> str:
 
 
 def values(
-    settings: Settings,
-    *,
-    bucket: pulumi.Input[str],
-    region: str,
-    placement: dict[str, Any],
-    monitored: bool,
+    settings: Settings, *, bucket: pulumi.Input[str], region: str, placement: dict[str, Any], monitored: bool
 ) -> dict[str, Any]:
     """Values of the chart (1.0.18) that differ from its defaults.
 

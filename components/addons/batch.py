@@ -34,7 +34,7 @@ class Jobset(ChartAddOn[batch.Jobset]):
                 "resources": uncapped("50m", "256Mi"),
                 **context.placement,
                 **budget,
-            },
+            }
         }
 
 
@@ -100,5 +100,5 @@ class Volcano(ChartAddOn[batch.Volcano]):
                 "scheduler_resources": sized("200m", "1Gi"),
                 # Its webhooks fail closed, so they apply only to team namespaces and never to those of the platform.
                 "webhooks_namespace_selector_expressions": [{"key": TEAM, "operator": "Exists"}],
-            },
+            }
         }

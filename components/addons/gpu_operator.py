@@ -89,10 +89,7 @@ def bottlerocket_rule(pools: Iterable[PoolSpec]) -> dict[str, dict[str, Any]]:
     """
     if not any(pool.gpu is not None and pool.settings.os == "bottlerocket" for pool in pools):
         return {}
-    bottlerocket = {
-        "feature": "system.osrelease",
-        "matchExpressions": {"ID": {"op": "In", "value": ["bottlerocket"]}},
-    }
+    bottlerocket = {"feature": "system.osrelease", "matchExpressions": {"ID": {"op": "In", "value": ["bottlerocket"]}}}
     rule = {
         "name": RULE,
         "labels": {f"nvidia.com/gpu.deploy.{operand}": "false" for operand in OWN},

@@ -114,12 +114,7 @@ NAMESPACE: Final = "monitoring"
 LABELS: Final = {
     "namespaces": (labels.TEAM, labels.PROJECT),
     "pods": (labels.TEAM, labels.PROJECT, labels.JOB),
-    "nodes": (
-        keys.POOL,
-        "node.kubernetes.io/instance-type",
-        keys.CAPACITY_TYPE,
-        "eks.amazonaws.com/capacityType",
-    ),
+    "nodes": (keys.POOL, "node.kubernetes.io/instance-type", keys.CAPACITY_TYPE, "eks.amazonaws.com/capacityType"),
 }
 """Labels that kube-state-metrics exports; a short list limits the number of series."""
 CRDS_ONLY: Final[dict[str, Any]] = {

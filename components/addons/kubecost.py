@@ -114,11 +114,7 @@ def values(
         budgets: Budgets of the teams.
     """
     return {
-        "global": {
-            "clusterId": cluster,
-            "federatedStorage": {"config": store},
-            "defaultStorageClass": storage_class,
-        },
+        "global": {"clusterId": cluster, "federatedStorage": {"config": store}, "defaultStorageClass": storage_class},
         **_parts(settings, placement),
         **_without(),
         "kubecostProductConfigs": {

@@ -76,17 +76,10 @@ KINDS: Final[Mapping[str, JobKind]] = {
         JobKind(
             kind="PyTorchJob",
             replicas="pytorchReplicaSpecs",
-            fields={
-                "elasticPolicy": {"type": "object", "properties": _PYTORCH_ELASTIC},
-                "nprocPerNode": TEXT,
-            },
+            fields={"elasticPolicy": {"type": "object", "properties": _PYTORCH_ELASTIC}, "nprocPerNode": TEXT},
             scales=True,
         ),
-        JobKind(
-            kind="TFJob",
-            replicas="tfReplicaSpecs",
-            fields={"enableDynamicWorker": SWITCH, "successPolicy": TEXT},
-        ),
+        JobKind(kind="TFJob", replicas="tfReplicaSpecs", fields={"enableDynamicWorker": SWITCH, "successPolicy": TEXT}),
         JobKind(kind="XGBoostJob", replicas="xgbReplicaSpecs"),
     )
 }
@@ -159,12 +152,7 @@ def definition(kind: JobKind) -> dict[str, Any]:
         "properties": {"runPolicy": RUN_POLICY, kind.replicas: REPLICAS, **kind.fields},
     }
     subresources = {"status": {}, **({"scale": _scale(kind)} if kind.scales else {})}
-    names = {
-        "kind": kind.kind,
-        "listKind": f"{kind.kind}List",
-        "plural": kind.plural,
-        "singular": kind.singular,
-    }
+    names = {"kind": kind.kind, "listKind": f"{kind.kind}List", "plural": kind.plural, "singular": kind.singular}
     return crd("v1", names, spec, subresources)
 
 

@@ -48,12 +48,7 @@ READ: Final = (
     "elasticloadbalancing:DescribeTrustStores",
 )
 """Reads that IAM can't limit to a resource (Service Authorization Reference; read 2026-11)."""
-WEB_ACL: Final = (
-    "wafv2:AssociateWebACL",
-    "wafv2:DisassociateWebACL",
-    "wafv2:GetWebACL",
-    "wafv2:GetWebACLForResource",
-)
+WEB_ACL: Final = ("wafv2:AssociateWebACL", "wafv2:DisassociateWebACL", "wafv2:GetWebACL", "wafv2:GetWebACLForResource")
 _BALANCERS: Final = ("loadbalancer/app/*/*", "loadbalancer/net/*/*")
 _LISTENERS: Final = ("listener/app/*/*/*", "listener/net/*/*/*")
 _RULES: Final = ("listener-rule/app/*/*/*", "listener-rule/net/*/*/*")
@@ -117,20 +112,14 @@ def _security_groups(cluster: str, group: str, vpc: str) -> list[Statement]:
         # EC2 checks the tags of the new group; the VPC doesn't have the tag (Service Authorization Reference).
         Statement(sid="MakeSecurityGroupsInVpc", actions=["ec2:CreateSecurityGroup"], resources=[vpc]),
         Statement(
-            sid="MakeSecurityGroups",
-            actions=["ec2:CreateSecurityGroup"],
-            resources=[group],
-            conditions=_asked(cluster),
+            sid="MakeSecurityGroups", actions=["ec2:CreateSecurityGroup"], resources=[group], conditions=_asked(cluster)
         ),
         Statement(
             sid="TagNewSecurityGroups",
             actions=["ec2:CreateTags"],
             resources=[group],
             conditions={
-                "StringEquals": {
-                    "ec2:CreateAction": ["CreateSecurityGroup"],
-                    f"aws:RequestTag/{TAG}": [cluster],
-                }
+                "StringEquals": {"ec2:CreateAction": ["CreateSecurityGroup"], f"aws:RequestTag/{TAG}": [cluster]}
             },
         ),
         Statement(
@@ -141,11 +130,7 @@ def _security_groups(cluster: str, group: str, vpc: str) -> list[Statement]:
         ),
         Statement(
             sid="ChangeOwnSecurityGroups",
-            actions=[
-                "ec2:AuthorizeSecurityGroupIngress",
-                "ec2:DeleteSecurityGroup",
-                "ec2:RevokeSecurityGroupIngress",
-            ],
+            actions=["ec2:AuthorizeSecurityGroupIngress", "ec2:DeleteSecurityGroup", "ec2:RevokeSecurityGroupIngress"],
             resources=[group],
             conditions=_owned(cluster),
         ),
@@ -177,10 +162,7 @@ def _load_balancers(cluster: str, elb: str) -> list[Statement]:
             actions=["elasticloadbalancing:AddTags"],
             resources=[*created, *arns(_LISTENERS, _RULES)],
             conditions={
-                "StringEquals": {
-                    "elasticloadbalancing:CreateAction": creations,
-                    f"aws:RequestTag/{TAG}": [cluster],
-                }
+                "StringEquals": {"elasticloadbalancing:CreateAction": creations, f"aws:RequestTag/{TAG}": [cluster]}
             },
         ),
         Statement(

@@ -80,10 +80,7 @@ def egress(platform: Platform) -> dict[str, Any]:
                 {"to": [{"podSelector": {}}]},
                 {"to": [dns], "ports": [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]},
                 {"to": [prometheus], "ports": [{"protocol": "TCP", "port": 9090}]},
-                {
-                    "to": [{"ipBlock": {"cidr": cidr}} for cidr in private],
-                    "ports": [{"protocol": "TCP", "port": 443}],
-                },
+                {"to": [{"ipBlock": {"cidr": cidr}} for cidr in private], "ports": [{"protocol": "TCP", "port": 443}]},
             ],
         },
     }

@@ -84,10 +84,7 @@ def _runtime(name: str, pod: dict[str, Any], pools: Iterable[PoolSpec]) -> dict[
     template = {"metadata": {"annotations": kept(pools)}, "spec": {**pod, "restartPolicy": "Never"}}
     node = {
         "name": "node",
-        "template": {
-            "metadata": {"labels": {STEP_LABEL: "trainer"}},
-            "spec": {**job_failures(), "template": template},
-        },
+        "template": {"metadata": {"labels": {STEP_LABEL: "trainer"}}, "spec": {**job_failures(), "template": template}},
     }
     return {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
@@ -134,11 +131,7 @@ def _pod_of(spec: PoolSpec, image: str) -> dict[str, Any]:
         # NCCL").
         pod["containers"][0]["env"] = [{"name": "FI_PROVIDER", "value": "efa"}]
     tolerations = [toleration.manifest for toleration in spec.tolerations]
-    return {
-        **pod,
-        "nodeSelector": {keys.POOL: spec.name},
-        **({"tolerations": tolerations} if tolerations else {}),
-    }
+    return {**pod, "nodeSelector": {keys.POOL: spec.name}, **({"tolerations": tolerations} if tolerations else {})}
 
 
 def whole_node(spec: PoolSpec) -> dict[str, str]:

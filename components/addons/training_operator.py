@@ -35,11 +35,7 @@ def access(kinds: Sequence[JobKind]) -> dict[str, dict[str, Any]]:
         _rule("", ["events", "pods", "services"], _ALL),
         # For its own certificate: a watch applies to the kind, so it can't be limited to one name.
         _rule("", ["secrets"], ["get", "list", "update", "watch"]),
-        _rule(
-            "admissionregistration.k8s.io",
-            ["validatingwebhookconfigurations"],
-            ["get", "list", "update", "watch"],
-        ),
+        _rule("admissionregistration.k8s.io", ["validatingwebhookconfigurations"], ["get", "list", "update", "watch"]),
         _rule("autoscaling", ["horizontalpodautoscalers"], _ALL),
         _rule("networking.k8s.io", ["networkpolicies"], _ALL),
         _rule("coordination.k8s.io", ["leases"], _ALL),
@@ -137,11 +133,7 @@ def webhooks(kinds: Sequence[JobKind]) -> dict[str, Any]:
             "name": f"validator.{kind.singular}.training-operator.kubeflow.org",
             "admissionReviewVersions": ["v1"],
             "clientConfig": {
-                "service": {
-                    "name": NAME,
-                    "namespace": NAMESPACE,
-                    "path": f"/validate-kubeflow-org-v1-{kind.singular}",
-                }
+                "service": {"name": NAME, "namespace": NAMESPACE, "path": f"/validate-kubeflow-org-v1-{kind.singular}"}
             },
             "failurePolicy": "Fail",
             "sideEffects": "None",

@@ -106,10 +106,7 @@ def _s3(scope: Scope) -> Inline | None:
     )
 
 
-_OWN: Final[Mapping[AddonName, Callable[[Scope], Inline | None]]] = {
-    AddonName.FSX_CSI: _fsx,
-    AddonName.S3_CSI: _s3,
-}
+_OWN: Final[Mapping[AddonName, Callable[[Scope], Inline | None]]] = {AddonName.FSX_CSI: _fsx, AddonName.S3_CSI: _s3}
 
 
 def configuration(addon: AddonName, tags: Mapping[str, str], *, repair_gpus: bool) -> str | None:

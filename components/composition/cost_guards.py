@@ -129,11 +129,7 @@ def _pod(command: Sequence[str], version: str) -> dict[str, Any]:
         "automountServiceAccountToken": True,
         "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
         "tolerations": [dict(CRITICAL)],
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [
             {
                 "name": "kubectl",

@@ -107,10 +107,7 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPoo
     autoscaler = None
     if any(spec.managed and spec.scales for spec in context.specs.values()):
         args = ClusterAutoscalerArgs(
-            cluster=context.cluster,
-            system_node_groups=managed.system,
-            caches=context.caches,
-            charts=context.charts,
+            cluster=context.cluster, system_node_groups=managed.system, caches=context.caches, charts=context.charts
         )
         autoscaler = ClusterAutoscaler("cluster-autoscaler", args, context.opts)
     scaled = [spec for _, spec in sorted(context.specs.items()) if not spec.managed]

@@ -115,9 +115,7 @@ class FlowLogs(pulumi.ComponentResource):
             resources=[self._arn("logs", f"log-group:{self._group_name}:*")],
         )
         find = Statement(
-            sid="FindLogGroup",
-            actions=["logs:DescribeLogGroups"],
-            resources=[self._arn("logs", "log-group:*")],
+            sid="FindLogGroup", actions=["logs:DescribeLogGroups"], resources=[self._arn("logs", "log-group:*")]
         )
         policy = aws.iam.RolePolicy(
             f"{self._name}-role-policy", role=role.name, policy=document(write, find), opts=self._child

@@ -154,10 +154,7 @@ class Network(pulumi.ComponentResource):
 
     def _make_routing(self, subnets: Subnets) -> Routing:
         args = RoutingArgs(
-            vpc_id=self._vpc.id,
-            subnets=subnets,
-            nat=self._args.settings.nat,
-            cluster_name=self._args.cluster_name,
+            vpc_id=self._vpc.id, subnets=subnets, nat=self._args.settings.nat, cluster_name=self._args.cluster_name
         )
         return Routing(f"{self._name}-route", args, self._child)
 

@@ -203,8 +203,5 @@ class Routing(pulumi.ComponentResource):
         self, kind: str, letter: str, table: aws.ec2.RouteTable, subnet: aws.ec2.Subnet
     ) -> aws.ec2.RouteTableAssociation:
         return aws.ec2.RouteTableAssociation(
-            f"{self._name}-{kind}-association-{letter}",
-            route_table_id=table.id,
-            subnet_id=subnet.id,
-            opts=self._child,
+            f"{self._name}-{kind}-association-{letter}", route_table_id=table.id, subnet_id=subnet.id, opts=self._child
         )

@@ -81,11 +81,7 @@ def _pod(names: list[str], pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
         "hostNetwork": True,
         "automountServiceAccountToken": False,
         "priorityClassName": "system-node-critical",
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": 65534,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [
             {
                 "name": "exporter",

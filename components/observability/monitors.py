@@ -146,10 +146,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
         ),
         # Metrics that a job exports on a port named `metrics`: steps, losses, checkpoints.
         "jobs": pod_monitor(
-            "slipway-jobs",
-            namespace,
-            match={"matchExpressions": [{"key": JOB, "operator": "Exists"}]},
-            port="metrics",
+            "slipway-jobs", namespace, match={"matchExpressions": [{"key": JOB, "operator": "Exists"}]}, port="metrics"
         ),
         # KubeRay gives each Ray container a port `metrics`, 8080 (v1.6.1, DefaultHeadPodTemplate); `jobs` has the pods
         # with a job label.
@@ -157,10 +154,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             "slipway-ray",
             namespace,
             match={
-                "matchExpressions": [
-                    {"key": RAY_LABEL, "operator": "Exists"},
-                    {"key": JOB, "operator": "DoesNotExist"},
-                ]
+                "matchExpressions": [{"key": RAY_LABEL, "operator": "Exists"}, {"key": JOB, "operator": "DoesNotExist"}]
             },
             port="metrics",
         ),

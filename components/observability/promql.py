@@ -44,11 +44,6 @@ def of_team(expression: str) -> str:
     return f"({expression}) * on (namespace) group_left (team) {NAMESPACE_TEAM}"
 
 
-def any_of(name: str, values: Iterable[str]) -> str:
-    """A matcher for any of some values, sorted."""
-    return f'{name}=~"{"|".join(sorted(values))}"'
-
-
 def by_leader(metric: str, *matchers: str) -> str:
     """A gauge of Kueue as its leader exports it.
 

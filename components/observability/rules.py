@@ -54,12 +54,7 @@ def groups_of_alerts(groups: Mapping[str, Sequence[Alert]], runbooks: str | None
 
 
 def manifests(
-    namespace: str,
-    settings: Alerts,
-    pools: Mapping[str, PoolSpec],
-    *,
-    opencost: bool,
-    budgets: Mapping[str, int],
+    namespace: str, settings: Alerts, pools: Mapping[str, PoolSpec], *, opencost: bool, budgets: Mapping[str, int]
 ) -> dict[str, dict[str, Any]]:
     """PrometheusRule objects by key."""
     recorded = groups_of_records(records(pools, opencost=opencost, budgets=budgets))

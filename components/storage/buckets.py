@@ -58,10 +58,7 @@ def log_policy(bucket_arn: str, sources: Sequence[str], account_id: str) -> str:
         actions=["s3:PutObject"],
         resources=[f"{bucket_arn}/*"],
         principals={"Service": ["logging.s3.amazonaws.com"]},
-        conditions={
-            "ArnLike": {"aws:SourceArn": list(sources)},
-            "StringEquals": {"aws:SourceAccount": [account_id]},
-        },
+        conditions={"ArnLike": {"aws:SourceArn": list(sources)}, "StringEquals": {"aws:SourceAccount": [account_id]}},
     )
     return document(*_transport(bucket_arn), delivery)
 
@@ -191,10 +188,7 @@ class Buckets(pulumi.ComponentResource):
             f"{name}-encryption", bucket=bucket.bucket, rules=[self._encryption(purpose)], opts=self._child
         )
         versioning = aws.s3.BucketVersioning(
-            f"{name}-versioning",
-            bucket=bucket.bucket,
-            versioning_configuration={"status": "Enabled"},
-            opts=self._child,
+            f"{name}-versioning", bucket=bucket.bucket, versioning_configuration={"status": "Enabled"}, opts=self._child
         )
         rules = [
             aws.s3.BucketLifecycleConfigurationRuleArgs(**rule) for rule in lifecycle(purpose, self._args.settings)

@@ -99,10 +99,7 @@ class Database(pulumi.ComponentResource):
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         instance = self._make_instance()
         self.outputs = DatabaseOutputs(
-            host=instance.address,
-            port=PORT,
-            name=args.database,
-            secret_arn=instance.master_user_secrets[0].secret_arn,
+            host=instance.address, port=PORT, name=args.database, secret_arn=instance.master_user_secrets[0].secret_arn
         )
         self.register_outputs({"host": instance.address})
 

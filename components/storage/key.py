@@ -104,10 +104,7 @@ def make_key(
         opts=pulumi.ResourceOptions(parent=parent, protect=protect, retain_on_delete=protect or retain),
     )
     aws.kms.Alias(
-        f"{name}-alias",
-        name=key_alias(cluster),
-        target_key_id=key.key_id,
-        opts=pulumi.ResourceOptions(parent=parent),
+        f"{name}-alias", name=key_alias(cluster), target_key_id=key.key_id, opts=pulumi.ResourceOptions(parent=parent)
     )
     return key
 
@@ -155,7 +152,7 @@ def _volumes(region: Region, account_id: str) -> Statement:
             "StringEquals": {
                 "kms:CallerAccount": [account_id],
                 "kms:ViaService": [f"ec2.{region.name}.{region.dns_suffix}"],
-            },
+            }
         },
     )
 

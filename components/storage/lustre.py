@@ -164,10 +164,7 @@ class ParallelFiles(pulumi.ComponentResource):
         return links
 
     def _link(
-        self,
-        system: aws.fsx.LustreFileSystem,
-        fileset: str,
-        before: Sequence[pulumi.Resource],
+        self, system: aws.fsx.LustreFileSystem, fileset: str, before: Sequence[pulumi.Resource]
     ) -> aws.fsx.DataRepositoryAssociation:
         """Link a bucket to a directory, with import and export. SCRATCH_2 file systems can be linked too (botocore
         1.44.5, fsx CreateDataRepositoryAssociation: all of 2.12 and 2.15 but SCRATCH_1). A file system has at most

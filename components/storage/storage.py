@@ -91,12 +91,7 @@ class Storage(pulumi.ComponentResource):
         return make_key(
             f"{self._name}-key",
             cluster=cluster.name,
-            policy=key_policy(
-                region,
-                cluster.account_id,
-                lustre=settings.lustre is not None,
-                logs=self._log_groups(),
-            ),
+            policy=key_policy(region, cluster.account_id, lustre=settings.lustre is not None, logs=self._log_groups()),
             deletion_days=settings.key_deletion_days,
             protect=self._keep,
             retain=self._takes_final_snapshot(),

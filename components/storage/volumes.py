@@ -153,11 +153,7 @@ def _pair(volume: str, namespace: str, settings: VolumeSettings, source: Mapping
 
 
 def _claim(
-    volume: str,
-    namespace: str,
-    settings: VolumeSettings,
-    spec: Mapping[str, Any],
-    annotations: Mapping[str, str],
+    volume: str, namespace: str, settings: VolumeSettings, spec: Mapping[str, Any], annotations: Mapping[str, str]
 ) -> Manifest:
     metadata: dict[str, Any] = {"name": volume, "namespace": namespace, "labels": dict(settings.labels or {})}
     if annotations:

@@ -65,12 +65,7 @@ def object_counts(team: Team) -> dict[str, int]:
         for group, resource in created()
         if resource not in of_addons().get(group, ())
     ]
-    return {
-        **dict.fromkeys(names, OTHERS),
-        **OBJECTS,
-        "count/pods": FINISHED * team.pods,
-        **team.objects,
-    }
+    return {**dict.fromkeys(names, OTHERS), **OBJECTS, "count/pods": FINISHED * team.pods, **team.objects}
 
 
 DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -128,12 +123,7 @@ def limit_range(namespace: str, team: Team, pools: Mapping[str, PoolSpec]) -> di
 
 
 def _object(version: str, kind: str, name: str, namespace: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": version,
-        "kind": kind,
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": dict(spec),
-    }
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": dict(spec)}
 
 
 def namespace_manifest(name: str, team: str, settings: Team, space: TeamNamespace) -> dict[str, Any]:

@@ -54,9 +54,7 @@ PRIORITIES: Final[Mapping[PriorityName, Priority]] = {
         description="Notebooks and debugging: a user waits for it; sessions last hours, not days.",
     ),
     PriorityName.EXPERIMENT: Priority(
-        value=1_000,
-        preemption="Never",
-        description="Sweeps and trials: preempted first, so they write checkpoints.",
+        value=1_000, preemption="Never", description="Sweeps and trials: preempted first, so they write checkpoints."
     ),
 }
 """By name, highest first."""

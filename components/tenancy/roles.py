@@ -71,10 +71,7 @@ _SEEN: Final[_Resources] = {
     RBAC: ("rolebindings", "roles"),
 }
 _INTERACTIVE: Final = ("pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "services/proxy")
-_ADMINISTERED: Final[_Resources] = {
-    "": ("serviceaccounts",),
-    "networking.k8s.io": ("ingresses", "networkpolicies"),
-}
+_ADMINISTERED: Final[_Resources] = {"": ("serviceaccounts",), "networking.k8s.io": ("ingresses", "networkpolicies")}
 """Resources that `admin` can write in addition: ingresses, network policies and service accounts. Membership is defined
 only in the stack file."""
 
@@ -100,12 +97,7 @@ def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
         rules += [_rule("", ("pods/ephemeralcontainers",), ("get", "patch", "update"))]
     if role is MemberRole.ADMIN:
         rules += _rules(_ADMINISTERED, _WRITE)
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": cluster_role(role)},
-        "rules": rules,
-    }
+    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": cluster_role(role)}, "rules": rules}
 
 
 WORKFLOWS: Final = "slipway-team-workflows"

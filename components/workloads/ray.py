@@ -166,14 +166,7 @@ def with_store(pod: Pod) -> Pod:
 
 
 def _template(
-    name: str,
-    args: RayClusterArgs,
-    role: str,
-    pod: Pod,
-    ports: list[Mapping[str, Any]],
-    *,
-    serves: bool,
-    moved: bool,
+    name: str, args: RayClusterArgs, role: str, pod: Pod, ports: list[Mapping[str, Any]], *, serves: bool, moved: bool
 ) -> dict[str, Any]:
     ours = with_store(pod)
     serve = [{"name": "serve", "containerPort": SERVE_PORT, "protocol": "TCP"}] if serves else []
@@ -184,10 +177,7 @@ def _template(
     # KubeRay sets this label, and the head's Service of a RayJob or RayService selects its value (v1.6.1,
     # HeadServiceLabels).
     del meta["labels"][APPLICATION]
-    return {
-        "metadata": meta,
-        "spec": pod_spec(ours, args.target, [ray], priority=args.priority),
-    }
+    return {"metadata": meta, "spec": pod_spec(ours, args.target, [ray], priority=args.priority)}
 
 
 MOST_GROUPS: Final = 16
@@ -325,10 +315,7 @@ def _submitter(name: str, args: RayJobArgs) -> dict[str, Any]:
     `restricted` refuses."""
     pod = replace(args.head, resources=SUBMITTER_RESOURCES, shared_memory=None, volumes={})
     spec = pod_spec(pod, args.target, [container(SUBMITTER, pod, args.target)], priority=args.priority)
-    return {
-        "metadata": pod_metadata(name, pod, args.target, NOT_MOVED),
-        "spec": {**spec, "restartPolicy": "Never"},
-    }
+    return {"metadata": pod_metadata(name, pod, args.target, NOT_MOVED), "spec": {**spec, "restartPolicy": "Never"}}
 
 
 def _job_problems(args: RayJobArgs) -> Iterator[Problem]:

@@ -24,7 +24,7 @@ from sandbox.notes import Note, NoteKind
 from sandbox.rpc import diff, wire
 from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff, Path
 from sandbox.rpc.errors import ProviderError
-from sandbox.rpc.hooks import Failure, ReadResult, Resource
+from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
 
 # Names that AWS requires and a program may omit.
@@ -42,13 +42,8 @@ def property_of(mapping: ResourceMapping | None) -> str:
 
 
 def with_name(
-    schema: Schema,
-    mapping: ResourceMapping | None,
-    resource: Resource,
-    news: dict[str, Any],
-    olds: dict[str, Any],
-    seed: bytes,
-) -> dict[str, Any]:
+    schema: Schema, mapping: ResourceMapping | None, resource: Resource, news: Values, olds: Values, seed: bytes
+) -> Values:
     """The inputs with a name. A name generated earlier is kept; otherwise every run would replace the object."""
     name = property_of(mapping)
     prefix = f"{name}Prefix"
@@ -61,7 +56,7 @@ def with_name(
     return {**news, name: generated, DEFAULTS_KEY: [name]}
 
 
-def is_generated(inputs: dict[str, Any], name: str) -> bool:
+def is_generated(inputs: Values, name: str) -> bool:
     """Whether the name was generated here, so that a replacement can exist beside the old object."""
     return name in (inputs.get(DEFAULTS_KEY) or ())
 
@@ -126,14 +121,14 @@ class AwsProvider(Provider[Aws]):
         """The account and region of the instance."""
         return client.session(self._world, config)
 
-    def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
+    def diff_config(self, resource: Resource, old_inputs: Values, news: Values) -> Diff:
         """Another region replaces the instance and all its resources."""
         changes = diff.compare(_settled(old_inputs), _settled(news))
         return Diff(changes).replacing(lambda path: path[0] in _REPLACES_PROVIDER)
 
     def check(
-        self, session: Aws, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
-    ) -> tuple[dict[str, Any], list[Failure]]:
+        self, session: Aws, resource: Resource, news: Values, olds: Values, seed: bytes
+    ) -> tuple[Values, list[Failure]]:
         """Check against the SDK's schema, then against AWS's own models and rules."""
         known = schema(resource.type)
         if known is None:
@@ -154,13 +149,7 @@ class AwsProvider(Provider[Aws]):
         return inputs, failures
 
     def diff(
-        self,
-        session: Aws,
-        resource: Resource,
-        id: str,
-        old_inputs: dict[str, Any],
-        old_outputs: dict[str, Any],
-        news: dict[str, Any],
+        self, session: Aws, resource: Resource, id: str, old_inputs: Values, old_outputs: Values, news: Values
     ) -> Diff:
         """Compare old inputs with new ones, and the object's tags with the desired tags."""
         known = _schema(resource)
@@ -176,12 +165,12 @@ class AwsProvider(Provider[Aws]):
             difference = replace(difference, changes=(Change(("configurationValues",), diff.UPDATE, input=False),))
         return replace(difference, delete_before_replace=_keeps_its_name(mapping, old_inputs, news))
 
-    def preview_create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> dict[str, Any]:
+    def preview_create(self, session: Aws, resource: Resource, inputs: Values) -> Values:
         """The inputs, and the tags merged with the default tags."""
         known = _schema(resource)
         return {**planned_creation(known, inputs), **_tags_all(_at(session, inputs), known, inputs)}
 
-    def create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def create(self, session: Aws, resource: Resource, inputs: Values) -> tuple[str, Values]:
         """Create in moto, or as a record."""
         aws, known = _at(session, inputs), _schema(resource)
         mapping = MAPPINGS.get(resource.type)
@@ -191,9 +180,7 @@ class AwsProvider(Provider[Aws]):
         self._note_addon(resource, inputs)
         return id, outputs
 
-    def read(
-        self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
-    ) -> ReadResult | None:
+    def read(self, session: Aws, resource: Resource, id: str, outputs: Values, inputs: Values) -> ReadResult | None:
         """The live object; for a record, the state's values."""
         mapping = MAPPINGS.get(resource.type)
         if mapping is not None:
@@ -204,14 +191,8 @@ class AwsProvider(Provider[Aws]):
         return ReadResult(id, outputs, inputs)
 
     def preview_update(
-        self,
-        session: Aws,
-        resource: Resource,
-        id: str,
-        olds: dict[str, Any],
-        news: dict[str, Any],
-        old_inputs: dict[str, Any],
-    ) -> dict[str, Any]:
+        self, session: Aws, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
+    ) -> Values:
         """Old outputs overlaid with the new inputs; outputs that the update changes are unknown."""
         aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
         rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
@@ -220,14 +201,8 @@ class AwsProvider(Provider[Aws]):
         return {**outputs, **_tags_all(aws, known, news), **dict.fromkeys(volatile, wire.UNKNOWN)}
 
     def update(
-        self,
-        session: Aws,
-        resource: Resource,
-        id: str,
-        olds: dict[str, Any],
-        news: dict[str, Any],
-        old_inputs: dict[str, Any],
-    ) -> dict[str, Any]:
+        self, session: Aws, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
+    ) -> Values:
         """Send the changed inputs."""
         aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
         if mapping is None:
@@ -242,9 +217,7 @@ class AwsProvider(Provider[Aws]):
         self._note_addon(resource, news)
         return outputs
 
-    def delete(
-        self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
-    ) -> None:
+    def delete(self, session: Aws, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
         """Delete from moto, or as a record."""
         aws, known, mapping = _at(session, outputs), _schema(resource), MAPPINGS.get(resource.type)
         if mapping is None:
@@ -254,7 +227,7 @@ class AwsProvider(Provider[Aws]):
             self._world.notes.clear(resource.urn)
         Lifecycle(aws, known, mapping).delete(id, outputs)
 
-    def invoke(self, session: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
+    def invoke(self, session: Aws, token: str, args: Values) -> Values:
         """Answer a data source."""
         return invokes.invoke(_at(session, args), token, args)
 
@@ -296,27 +269,27 @@ def _at(session: Aws, values: Mapping[str, Any]) -> Aws:
     return session.at(None if region == wire.UNKNOWN else region)
 
 
-def _public(inputs: dict[str, Any]) -> dict[str, Any]:
+def _public(inputs: Values) -> Values:
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 
 
-def _settled(config: dict[str, Any]) -> dict[str, Any]:
+def _settled(config: Values) -> Values:
     """The arguments without those whose change has no effect, such as the plugin's version."""
     return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
 
 
-def _tags_all(aws: Aws, known: Schema, inputs: dict[str, Any]) -> dict[str, Any]:
+def _tags_all(aws: Aws, known: Schema, inputs: Values) -> Values:
     if "tagsAll" not in known.outputs:
         return {}
     return {"tagsAll": wire.UNKNOWN if wire.has_unknown(inputs.get("tags")) else tags.merged(aws, inputs)}
 
 
-def _changed(old_inputs: dict[str, Any], news: dict[str, Any]) -> set[str] | None:
+def _changed(old_inputs: Values, news: Values) -> set[str] | None:
     """The changed inputs; None if there are none, which means that an earlier partial failure must be completed."""
     return {str(change.path[0]) for change in diff.compare(old_inputs, news)} or None
 
 
-def _same_text(known: Schema, path: Path, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+def _same_text(known: Schema, path: Path, old_inputs: Values, news: Values) -> bool:
     """Whether a change is only one of layout: a policy document with other white space, 1 instead of "1"."""
     if len(path) != 1 or str(path[0]) not in known.inputs or path[0] not in news or path[0] not in old_inputs:
         return False
@@ -324,7 +297,7 @@ def _same_text(known: Schema, path: Path, old_inputs: dict[str, Any], news: dict
     return not isinstance(kind, (ListOf, MapOf, ObjectOf)) and drift.same(kind, old_inputs[path[0]], news[path[0]])
 
 
-def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: Values, news: Values) -> bool:
     """Whether the program names the object: a replacement of the same name requires the old object's deletion first."""
     name = property_of(mapping)
     explicit = news.get(name)

@@ -186,10 +186,7 @@ def kubeconfig(clusters: Mapping[str, ClusterEndpoint], token: str) -> dict[str,
         "kind": "Config",
         "current-context": list(clusters)[-1] if clusters else "",
         "clusters": [
-            {
-                "name": name,
-                "cluster": {"server": at.server, "certificate-authority-data": at.certificate_authority},
-            }
+            {"name": name, "cluster": {"server": at.server, "certificate-authority-data": at.certificate_authority}}
             for name, at in clusters.items()
         ],
         "users": [{"name": USER, "user": {"token": token}}],

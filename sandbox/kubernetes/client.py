@@ -206,13 +206,7 @@ class KubeClient:
     # -- objects -------------------------------------------------------------------------------------------------------
 
     def apply(
-        self,
-        obj: Mapping[str, Any],
-        manager: str,
-        *,
-        force: bool = False,
-        dry_run: bool = False,
-        subresource: str = "",
+        self, obj: Mapping[str, Any], manager: str, *, force: bool = False, dry_run: bool = False, subresource: str = ""
     ) -> Object:
         """Server-side apply; returns the resulting object. Raises ApiError, NoSuchKindError."""
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}

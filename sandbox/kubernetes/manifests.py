@@ -55,21 +55,14 @@ _REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): ("roleRef",),
     ("storage.k8s.io", "StorageClass"): ("parameters", "provisioner"),
     ("", "PersistentVolume"): tuple(f"spec.{source}" for source in _VOLUME_SOURCES),
-    ("", "PersistentVolumeClaim"): (
-        "spec.accessModes",
-        "spec.selector",
-        "spec.storageClassName",
-        "spec.volumeName",
-    ),
+    ("", "PersistentVolumeClaim"): ("spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeName"),
     ("", "Pod"): ("spec",),
     ("", "ResourceQuota"): ("spec.scopes",),
     ("", "Secret"): ("type",),
     ("", "Service"): ("spec.clusterIP",),
 }
 
-_UPDATED: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("", "Pod"): tuple(f"spec.{field}" for field in _POD_MUTABLE),
-}
+_UPDATED: Mapping[tuple[str, str], tuple[str, ...]] = {("", "Pod"): tuple(f"spec.{field}" for field in _POD_MUTABLE)}
 """Exceptions below the paths of `_REPLACED`."""
 
 _CONTENTS = ("data", "binaryData", "stringData")

@@ -17,7 +17,7 @@ from sandbox.kubernetes.manifests import Manifests
 from sandbox.kubernetes.targets import UNKNOWN_KUBECONFIG, Settings, read_settings
 from sandbox.rpc.diff import Change, Diff, compare
 from sandbox.rpc.errors import ProviderError
-from sandbox.rpc.hooks import Failure, ReadResult, Resource
+from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
 from sandbox.rpc.wire import has_unknown
 
@@ -53,9 +53,7 @@ class KubernetesProvider(Provider[Settings]):
 
     # -- the provider's own arguments ----------------------------------------------------------------------------------
 
-    def check_config(
-        self, resource: Resource, news: dict[str, Any], olds: dict[str, Any]
-    ) -> tuple[dict[str, Any], list[Failure]]:
+    def check_config(self, resource: Resource, news: Values, olds: Values) -> tuple[Values, list[Failure]]:
         """Accept a kubeconfig that is not known yet, and start the API server that previews then need."""
         known = {key: value for key, value in news.items() if not has_unknown(value)}
         if "kubeconfig" in news and "kubeconfig" not in known:
@@ -68,7 +66,7 @@ class KubernetesProvider(Provider[Settings]):
             self._manifests.targets.pool.prewarm(resource.program)
         return known, []
 
-    def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
+    def diff_config(self, resource: Resource, old_inputs: Values, news: Values) -> Diff:
         """A new cluster replaces the provider and all its resources; a clusterIdentifier, if set, decides alone."""
         changes = compare(old_inputs, news)
         if has_unknown([news.get(key) for key in _LEADS]):
@@ -91,8 +89,8 @@ class KubernetesProvider(Provider[Settings]):
 
     @_explained
     def check(
-        self, session: Settings, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
-    ) -> tuple[dict[str, Any], list[Failure]]:
+        self, session: Settings, resource: Resource, news: Values, olds: Values, seed: bytes
+    ) -> tuple[Values, list[Failure]]:
         """Fill in defaults, and let the API server validate the resource."""
         session = replace(session, program=resource.program)
         if resource.type == RELEASE:
@@ -105,13 +103,7 @@ class KubernetesProvider(Provider[Settings]):
 
     @_explained
     def diff(
-        self,
-        session: Settings,
-        resource: Resource,
-        id: str,
-        old_inputs: dict[str, Any],
-        old_outputs: dict[str, Any],
-        news: dict[str, Any],
+        self, session: Settings, resource: Resource, id: str, old_inputs: Values, old_outputs: Values, news: Values
     ) -> Diff:
         """The changes, and which of them force a replacement."""
         if resource.type == RELEASE:
@@ -119,7 +111,7 @@ class KubernetesProvider(Provider[Settings]):
         return self._manifests.diff(session, old_inputs, news)
 
     @_explained
-    def create(self, session: Settings, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def create(self, session: Settings, resource: Resource, inputs: Values) -> tuple[str, Values]:
         """Create the object."""
         if resource.type == RELEASE:
             return self._releases.create(session, resource, inputs)
@@ -127,7 +119,7 @@ class KubernetesProvider(Provider[Settings]):
 
     @_explained
     def read(
-        self, session: Settings, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
+        self, session: Settings, resource: Resource, id: str, outputs: Values, inputs: Values
     ) -> ReadResult | None:
         """The live object."""
         if resource.type == RELEASE:
@@ -136,23 +128,15 @@ class KubernetesProvider(Provider[Settings]):
 
     @_explained
     def update(
-        self,
-        session: Settings,
-        resource: Resource,
-        id: str,
-        olds: dict[str, Any],
-        news: dict[str, Any],
-        old_inputs: dict[str, Any],
-    ) -> dict[str, Any]:
+        self, session: Settings, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
+    ) -> Values:
         """Change the object."""
         if resource.type == RELEASE:
             return self._releases.update(session, resource, olds, news)
         return self._manifests.update(session, resource, id, news)
 
     @_explained
-    def delete(
-        self, session: Settings, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
-    ) -> None:
+    def delete(self, session: Settings, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
         """Delete the object."""
         try:
             if resource.type == RELEASE:

@@ -4,7 +4,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
@@ -294,6 +294,22 @@ class Watch:
             LOG.debug("%s %s: %s", change, self._path, error)
         except Exception:
             LOG.exception("%s of an object at %s was not handled", change, self._path)
+
+
+class Follower:
+    """What follows some paths of the API; `_watches` are its own."""
+
+    _watches: Sequence[Watch]
+
+    def start(self) -> None:
+        """Begin to follow."""
+        for watch in self._watches:
+            watch.start()
+
+    def stop(self) -> None:
+        """End; no handler is called any more once this returns."""
+        for watch in self._watches:
+            watch.stop()
 
 
 def _lines(answer: urllib3.BaseHTTPResponse) -> Any:

@@ -137,11 +137,7 @@ ENABLED_TAG = "k8s.io/cluster-autoscaler/enabled"
 """Tag of the Auto Scaling groups that the Cluster Autoscaler finds (its README for AWS, "Auto-Discovery Setup")."""
 DEFAULT_INSTANCE_TYPE = "t3.medium"
 """EKS's default if neither the node group nor its launch template names a type (eks:CreateNodegroup, instanceTypes)."""
-_EFFECTS = {
-    "NO_SCHEDULE": "NoSchedule",
-    "NO_EXECUTE": "NoExecute",
-    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
-}
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
 @dataclass(frozen=True)

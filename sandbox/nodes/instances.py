@@ -13,7 +13,7 @@ from sandbox.errors import SandboxError
 from sandbox.files import write_atomically
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref, condition
-from sandbox.kubernetes.waiting import Watch
+from sandbox.kubernetes.waiting import Follower, Watch
 from sandbox.nodes import ec2
 from sandbox.nodes.groups import Selectors, Subnet
 from sandbox.nodes.karpenter import machine_of
@@ -36,7 +36,7 @@ UNREGISTERED: Final = Taint("karpenter.sh/unregistered", "NoExecute")
 """A kubelet registers with this taint, which Karpenter removes (karpenter v1.14.1, pkg/apis/v1/taints.go)."""
 
 
-class Instances:
+class Instances(Follower):
     """Follows the NodeClaims of one cluster."""
 
     def __init__(
@@ -62,15 +62,9 @@ class Instances:
             Watch(client, NODES, self._node),
         )
 
-    def start(self) -> None:
-        """Begin to follow."""
-        for watch in self._watches:
-            watch.start()
-
     def stop(self) -> None:
-        """End."""
-        for watch in self._watches:
-            watch.stop()
+        """End, with what was to happen later."""
+        super().stop()
         with self._lock:
             timers = list(self._timers.values())
         for timer in timers:
@@ -229,10 +223,7 @@ def shut_down(client: KubeClient, name: str, *, graceful: bool) -> None:
     times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
     ready = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "node is shutting down"}
     client.apply(
-        {**reference, "status": {"conditions": [{**ready, **times}]}},
-        KUBELET,
-        force=True,
-        subresource="status",
+        {**reference, "status": {"conditions": [{**ready, **times}]}}, KUBELET, force=True, subresource="status"
     )
 
 

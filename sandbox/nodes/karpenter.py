@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object
-from sandbox.kubernetes.waiting import Watch
+from sandbox.kubernetes.waiting import Follower, Watch
 from sandbox.nodes.groups import EFA_KINDS, node_name
 from sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine, is_about_type, karpenter_labels
 from sandbox.nodes.spec import NodeSpec, Taint
@@ -45,12 +45,9 @@ def _compares(value: str, operator: str, bounds: Sequence[str]) -> bool:
         number, bound = int(value), int(bounds[0])
     except (ValueError, IndexError):
         return False
-    return {
-        "Gt": number > bound,
-        "Gte": number >= bound,
-        "Lt": number < bound,
-        "Lte": number <= bound,
-    }.get(operator, False)
+    return {"Gt": number > bound, "Gte": number >= bound, "Lt": number < bound, "Lte": number <= bound}.get(
+        operator, False
+    )
 
 
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
@@ -170,23 +167,13 @@ class ObjectObserver(Protocol):
         """An object was deleted."""
 
 
-class Followed:
+class Followed(Follower):
     """Reports each change to an observer; `cluster_of` gives the cluster's name, None before it is ready."""
 
     def __init__(self, client: KubeClient, cluster_of: Callable[[], str | None], observer: ObjectObserver) -> None:
         self._cluster_of = cluster_of
         self._observer = observer
         self._watches = [Watch(client, path, self._changed) for path in PATHS]
-
-    def start(self) -> None:
-        """Begin to follow."""
-        for watch in self._watches:
-            watch.start()
-
-    def stop(self) -> None:
-        """End."""
-        for watch in self._watches:
-            watch.stop()
 
     def _changed(self, change: str, obj: Object) -> None:
         cluster = self._cluster_of()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref
-from sandbox.kubernetes.waiting import Watch
+from sandbox.kubernetes.waiting import Follower, Watch
 
 MANAGER: Final = "slipway-sandbox-csi"
 CLAIMS: Final = "/api/v1/persistentvolumeclaims"
@@ -56,22 +56,12 @@ DRIVERS: Final[Mapping[str, Driver]] = {
 }
 
 
-class Provisioner:
+class Provisioner(Follower):
     """Follows claims and volumes of one cluster."""
 
     def __init__(self, client: KubeClient) -> None:
         self._client = client
         self._watches = (Watch(client, CLAIMS, self._claim), Watch(client, VOLUMES, self._volume))
-
-    def start(self) -> None:
-        """Begin to follow."""
-        for watch in self._watches:
-            watch.start()
-
-    def stop(self) -> None:
-        """End."""
-        for watch in self._watches:
-            watch.stop()
 
     def _claim(self, change: str, claim: Object) -> None:
         spec, metadata = claim["spec"], claim["metadata"]

@@ -12,6 +12,8 @@ from sandbox.rpc import diff
 from sandbox.rpc.errors import ProviderError
 
 S = TypeVar("S")
+Values = dict[str, Any]
+"""Inputs or outputs of a resource, or arguments of a call, by property."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,7 @@ class Hooks(Generic[S]):
     unknown value is `wire.UNKNOWN` and occurs in previews only. Secrets are handled outside the hooks.
     """
 
-    def check_config(
-        self, resource: Resource, news: dict[str, Any], olds: dict[str, Any]
-    ) -> tuple[dict[str, Any], list[Failure]]:
+    def check_config(self, resource: Resource, news: Values, olds: Values) -> tuple[Values, list[Failure]]:
         """Validate the provider's own arguments; `configure` gets the returned ones.
 
         If one of them is unknown, the engine does not configure the provider and, during a preview, calls neither Check
@@ -82,7 +82,7 @@ class Hooks(Generic[S]):
         """
         return news, []
 
-    def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> diff.Diff:
+    def diff_config(self, resource: Resource, old_inputs: Values, news: Values) -> diff.Diff:
         """The changes of the provider's own arguments."""
         return diff.Diff(diff.compare(old_inputs, news))
 
@@ -91,8 +91,8 @@ class Hooks(Generic[S]):
         raise NotImplementedError
 
     def check(
-        self, session: S, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
-    ) -> tuple[dict[str, Any], list[Failure]]:
+        self, session: S, resource: Resource, news: Values, olds: Values, seed: bytes
+    ) -> tuple[Values, list[Failure]]:
         """The inputs with defaults filled in, and the problems with them."""
         return news, []
 
@@ -101,62 +101,38 @@ class Hooks(Generic[S]):
         return ()
 
     def diff(
-        self,
-        session: S,
-        resource: Resource,
-        id: str,
-        old_inputs: dict[str, Any],
-        old_outputs: dict[str, Any],
-        news: dict[str, Any],
+        self, session: S, resource: Resource, id: str, old_inputs: Values, old_outputs: Values, news: Values
     ) -> diff.Diff:
         """The changes, and which of them force a replacement. ignoreChanges is applied to the answer."""
         return diff.Diff(diff.compare(old_inputs, news))
 
-    def preview_create(self, session: S, resource: Resource, inputs: dict[str, Any]) -> dict[str, Any]:
+    def preview_create(self, session: S, resource: Resource, inputs: Values) -> Values:
         """Outputs known before creation; the others are unknown to the program."""
         return inputs
 
-    def create(self, session: S, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def create(self, session: S, resource: Resource, inputs: Values) -> tuple[str, Values]:
         """Create the object; returns its id and outputs."""
         raise NotImplementedError
 
-    def read(
-        self, session: S, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
-    ) -> ReadResult | None:
+    def read(self, session: S, resource: Resource, id: str, outputs: Values, inputs: Values) -> ReadResult | None:
         """The live object; None if it does not exist any more. Inputs and outputs are empty at import."""
         raise NotImplementedError
 
     def preview_update(
-        self,
-        session: S,
-        resource: Resource,
-        id: str,
-        olds: dict[str, Any],
-        news: dict[str, Any],
-        old_inputs: dict[str, Any],
-    ) -> dict[str, Any]:
+        self, session: S, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
+    ) -> Values:
         """Outputs known before the update; `wire.UNKNOWN` for one whose new value is not known yet."""
         return diff.overlaid(olds, old_inputs, news)
 
-    def update(
-        self,
-        session: S,
-        resource: Resource,
-        id: str,
-        olds: dict[str, Any],
-        news: dict[str, Any],
-        old_inputs: dict[str, Any],
-    ) -> dict[str, Any]:
+    def update(self, session: S, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values) -> Values:
         """Change the object; returns its outputs. With equal inputs, complete what a PartialFailureError left open."""
         raise NotImplementedError
 
-    def delete(
-        self, session: S, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
-    ) -> None:
+    def delete(self, session: S, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
         """Delete the object; no error if it does not exist any more."""
         raise NotImplementedError
 
-    def invoke(self, session: S, token: str, args: dict[str, Any]) -> dict[str, Any]:
+    def invoke(self, session: S, token: str, args: Values) -> Values:
         """Answer a function call of the program."""
         msg = f"the sandbox does not support the function {token}"
         raise ProviderError(msg)

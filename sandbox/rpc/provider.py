@@ -158,11 +158,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         """Validate the inputs of a resource."""
         resource = Resource.of(request)
         inputs, failures = self.check(
-            self._session(context),
-            resource,
-            wire.decode(request.news),
-            wire.decode(request.olds),
-            request.randomSeed,
+            self._session(context), resource, wire.decode(request.news), wire.decode(request.olds), request.randomSeed
         )
         always = Secrets({name: True for name in self.secret_inputs(resource)})
         return _check_response(inputs, failures, wire.secrets_in(request.news) | always)

@@ -205,10 +205,7 @@ _KARPENTER = Tool(
     version_arguments=(),
     documentation="docs/adr/0078-karpenter-in-the-sandbox.md",
     go=GoBuild(
-        module="karpenter",
-        package="slipway.local/tools/karpenter",
-        minutes=1.7,
-        version_of="sigs.k8s.io/karpenter",
+        module="karpenter", package="slipway.local/tools/karpenter", minutes=1.7, version_of="sigs.k8s.io/karpenter"
     ),
     in_background=True,
 )

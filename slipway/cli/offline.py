@@ -310,11 +310,7 @@ def _provider(choice: str | None = None) -> Path | None:
 
 def _sandbox(state: SandboxState) -> Sandbox:
     return Sandbox(
-        state.home,
-        environment(state),
-        state.kubeconfig,
-        frozenset(state.in_moto),
-        state.versions.get(KUBERNETES, ""),
+        state.home, environment(state), state.kubeconfig, frozenset(state.in_moto), state.versions.get(KUBERNETES, "")
     )
 
 

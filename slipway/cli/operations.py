@@ -152,10 +152,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
 
     def call(request: Request) -> Invocation:
         return operation(
-            engine.pulumi,
-            request.with_settings(settings),
-            directory=project.root,
-            environment=engine.environment,
+            engine.pulumi, request.with_settings(settings), directory=project.root, environment=engine.environment
         )
 
     gated = Gate(

@@ -22,7 +22,7 @@ ADDED: Final = tuple(
 INTENDED: Final = {
     # The DCGM of EKS's node monitoring agent. With `cluster.repairGpus` it tolerates every taint; otherwise the agent
     # doesn't watch GPUs, and the GPU Operator's DCGM is the one that runs (docs/adr/0063-nodes-outlast-their-jobs.md).
-    "kube-system/dcgm-server",
+    "kube-system/dcgm-server"
 }
 """DaemonSets that the stack keeps off tainted nodes."""
 

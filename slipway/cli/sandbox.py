@@ -20,10 +20,7 @@ def start(options: argparse.Namespace) -> int:
     """Start the sandbox, unless it is running."""
     already = offline.find_running() is not None
     sandbox = offline.start(
-        Progress(),
-        aws_port=options.aws_port,
-        account=options.account,
-        kubernetes_provider=options.kubernetes_provider,
+        Progress(), aws_port=options.aws_port, account=options.account, kubernetes_provider=options.kubernetes_provider
     )
     print(f"the sandbox is {'already ' if already else ''}running, in {sandbox.home}")
     print('enter it with: eval "$(slipway sandbox env)"')

@@ -112,10 +112,7 @@ QUERIES: Final[Mapping[str, Query]] = MappingProxyType(
         "s3-read": Query(service="AmazonS3", usage="Requests-Tier2", unit="request"),
         "rds-gp3": Query(service="AmazonRDS", usage="RDS:GP3-Storage", unit="GB-month", where=_POSTGRES),
         "rds-backup": Query(
-            service="AmazonRDS",
-            usage="RDS:ChargedBackupUsage",
-            unit="GB-month",
-            where={"databaseEngine": "PostgreSQL"},
+            service="AmazonRDS", usage="RDS:ChargedBackupUsage", unit="GB-month", where={"databaseEngine": "PostgreSQL"}
         ),
         "ecr-storage": Query(service="AmazonECR", usage="TimedStorage-ByteHrs", unit="GB-month"),
         "secret": Query(service="AWSSecretsManager", usage="AWSSecretsManager-Secrets", unit="month"),

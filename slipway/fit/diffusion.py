@@ -54,13 +54,7 @@ def pipeline(components: Mapping[str, Config], *, name: str, source: str = "") -
     )
     hidden = flux["num_attention_heads"] * flux["attention_head_dim"]
     model = Architecture(
-        name=name,
-        params=0,
-        layers=_blocks(flux, hidden),
-        hidden=hidden,
-        vocab=0,
-        diffusion=around,
-        source=source,
+        name=name, params=0, layers=_blocks(flux, hidden), hidden=hidden, vocab=0, diffusion=around, source=source
     )
     return with_count(model)
 

@@ -209,10 +209,7 @@ class Monitor:
         """Record one registration and answer it."""
         urn = make_urn(self.stack, self.project, request.parent or None, request.type, request.name)
         if request.remote:
-            _refuse(
-                urn,
-                "a remote component can't be rendered: a plugin creates its children. Use a local component",
-            )
+            _refuse(urn, "a remote component can't be rendered: a plugin creates its children. Use a local component")
         if urn in self.resources:
             _refuse(urn, "two resources have the same type, parent and name: rename one of them")
         parent = self.resources.get(request.parent)

@@ -86,8 +86,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
         "{name}", {"name": "{name}", "placementGroupId": "pg-{h17}", "arn": _EC2 + ":placement-group/{name}"}
     ),
     "aws:ec2/launchTemplate:LaunchTemplate": Sample(
-        "lt-{h17}",
-        {"name": "{name}", "latestVersion": 1, "defaultVersion": 1, "arn": _EC2 + ":launch-template/{id}"},
+        "lt-{h17}", {"name": "{name}", "latestVersion": 1, "defaultVersion": 1, "arn": _EC2 + ":launch-template/{id}"}
     ),
     "aws:eks/cluster:Cluster": Sample(
         "{name}",
@@ -112,8 +111,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
         },
     ),
     "aws:eks/addon:Addon": Sample(
-        "{in[clusterName]}:{in[addonName]}",
-        {"arn": _EKS + ":addon/{in[clusterName]}/{in[addonName]}/{h32}"},
+        "{in[clusterName]}:{in[addonName]}", {"arn": _EKS + ":addon/{in[clusterName]}/{in[addonName]}/{h32}"}
     ),
     "aws:eks/accessEntry:AccessEntry": Sample(
         "{in[clusterName]}:{in[principalArn]}",
@@ -123,8 +121,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
         "{in[clusterName]}#{in[principalArn]}#{in[policyArn]}"
     ),
     "aws:eks/podIdentityAssociation:PodIdentityAssociation": Sample(
-        "a-{h17}",
-        {"associationId": "{id}", "associationArn": _EKS + ":podidentityassociation/{in[clusterName]}/{id}"},
+        "a-{h17}", {"associationId": "{id}", "associationArn": _EKS + ":podidentityassociation/{in[clusterName]}/{id}"}
     ),
     "aws:iam/role:Role": Sample(
         "{name}", {"name": "{name}", "arn": _IAM + ":role/{name}", "uniqueId": "AROA{H17}", "path": "/"}

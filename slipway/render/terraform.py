@@ -310,11 +310,7 @@ def _block(resource: RecordedResource, resources: Mapping[str, RecordedResource]
         lifecycle["prevent_destroy"] = True
     if options.ignore_changes:
         lifecycle["ignore_changes"] = [argument(path.partition(".")[0]) for path in options.ignore_changes]
-    return {
-        **block,
-        **({"depends_on": waits} if waits else {}),
-        **({"lifecycle": lifecycle} if lifecycle else {}),
-    }
+    return {**block, **({"depends_on": waits} if waits else {}), **({"lifecycle": lifecycle} if lifecycle else {})}
 
 
 def _provider(resource: RecordedResource) -> dict[str, Any]:

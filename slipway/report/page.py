@@ -127,24 +127,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(
-        sentence=sentence,
-        usd=usd,
-        cents=cents,
-        signed=signed,
-        counted=counted,
-        kind=kind,
-    )
+    environment.filters.update(sentence=sentence, usd=usd, cents=cents, signed=signed, counted=counted, kind=kind)
     script = _source(environment, "page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment.globals.update(
-        verbs=tuple(Verb),
-        nodes=nodes,
-        percent=percent,
-        largest=largest,
-        span=span,
-        usd_span=usd_span,
-        digest=digest,
+        verbs=tuple(Verb), nodes=nodes, percent=percent, largest=largest, span=span, usd_span=usd_span, digest=digest
     )
     return environment
 

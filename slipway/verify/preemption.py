@@ -77,10 +77,7 @@ def _queues(namespace: str, flavor: str, amounts: dict[str, str]) -> tuple[Objec
     quota = [
         {"name": name, "nominalQuota": amount} for name, amount in amounts.items() if not name.startswith(NOT_COUNTED)
     ]
-    group = {
-        "coveredResources": [one["name"] for one in quota],
-        "flavors": [{"name": flavor, "resources": quota}],
-    }
+    group = {"coveredResources": [one["name"] for one in quota], "flavors": [{"name": flavor, "resources": quota}]}
     spec: dict[str, Any] = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
         "preemption": {"withinClusterQueue": "LowerPriority"},

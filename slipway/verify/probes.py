@@ -132,11 +132,7 @@ def namespace() -> Object:
 def _add_disk(job: Object) -> None:
     """A volume that the class `gp3` makes for the pod and deletes with it (Kubernetes, "Generic ephemeral volumes")."""
     pod = job["spec"]["template"]["spec"]
-    claim = {
-        "accessModes": ["ReadWriteOnce"],
-        "storageClassName": BLOCK,
-        "resources": {"requests": {"storage": "1Gi"}},
-    }
+    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": BLOCK, "resources": {"requests": {"storage": "1Gi"}}}
     template = {"metadata": {"labels": {LABEL: "true"}}, "spec": claim}
     pod["volumes"].append({"name": _DISK, "ephemeral": {"volumeClaimTemplate": template}})
     pod["containers"][0]["volumeMounts"].append({"name": _DISK, "mountPath": f"/{_DISK}"})

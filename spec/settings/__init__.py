@@ -10,14 +10,4 @@ from spec.settings.platform import Platform
 from spec.settings.problems import ConfigurationError, Problem
 from spec.settings.source import read_stack, stacks_in
 
-__all__ = [
-    "KEY",
-    "PROJECT",
-    "ConfigurationError",
-    "Loaded",
-    "Platform",
-    "Problem",
-    "load",
-    "read_stack",
-    "stacks_in",
-]
+__all__ = ["KEY", "PROJECT", "ConfigurationError", "Loaded", "Platform", "Problem", "load", "read_stack", "stacks_in"]

@@ -38,17 +38,12 @@ class Account(Model):
     """AWS account and region. A run against another account fails before it changes anything."""
 
     id: Annotated[
-        str,
-        pattern(r"^[0-9]{12}$", rule="an account ID has 12 digits", fix='Write it in quotes: "111122223333".'),
+        str, pattern(r"^[0-9]{12}$", rule="an account ID has 12 digits", fix='Write it in quotes: "111122223333".')
     ]
     """AWS account ID, 12 digits, in quotes: without them, YAML reads a number and drops leading zeros."""
     region: Annotated[
         str,
-        pattern(
-            r"^[a-z]{2,4}(-[a-z]+)+-[0-9]$",
-            rule="a region is named like us-east-1",
-            fix=f"Use {regions.NAMES}.",
-        ),
+        pattern(r"^[a-z]{2,4}(-[a-z]+)+-[0-9]$", rule="a region is named like us-east-1", fix=f"Use {regions.NAMES}."),
     ]
     """AWS Region of everything in the stack."""
     zone_ids: dict[Zone, ZoneId] = Field(default_factory=dict)

@@ -63,10 +63,7 @@ class Network(Model):
     pod_cidr: IPv4Network | None = None
     """Secondary range for pods only, /16 to /20, private or shared (RFC 6598, 100.64.0.0/10); of an existing VPC that
     of its subnets for pods, /16 to /28."""
-    zones: Annotated[
-        tuple[Zone, ...],
-        Field(min_length=2, max_length=6),
-    ]
+    zones: Annotated[tuple[Zone, ...], Field(min_length=2, max_length=6)]
     """Availability Zones by name; at least two, because EKS requires subnets in two."""
     nat: Nat = Nat.SINGLE
     """NAT gateways; of an existing VPC only `none`, if its private subnets have no route to the internet."""

@@ -24,7 +24,7 @@ from tests.support import stacks
 CHARTS: Final[Mapping[str, str]] = {"vpc-cni": "aws-vpc-cni"}
 """Charts of EKS add-ons that have another name."""
 REPELLED: Final[Mapping[str, str]] = {
-    "dcgm-server": "nothing asks it: cluster.repairGpus is false, so the agent does not watch GPUs",
+    "dcgm-server": "nothing asks it: cluster.repairGpus is false, so the agent does not watch GPUs"
 }
 """DaemonSets that may be repelled, with the reason."""
 APIS: Final = ("monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PodMonitor", "policy/v1")

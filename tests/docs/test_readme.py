@@ -44,9 +44,7 @@ def printed() -> Iterator[str]:
     """Lines of a summary of samples, made by the code that prints it."""
     platform = load(read_stack(STACK, ROOT / "stacks"), stack=STACK, today=TODAY).platform
     change = ResourceChange(
-        urn=f"urn:pulumi:{STACK}::slipway::aws:s3/bucket:Bucket::it",
-        type="aws:s3/bucket:Bucket",
-        verb=Verb.CREATE,
+        urn=f"urn:pulumi:{STACK}::slipway::aws:s3/bucket:Bucket::it", type="aws:s3/bucket:Bucket", verb=Verb.CREATE
     )
     context = terminal.Context(
         stack=STACK, bill=cost.bill(platform, estimate(platform, TODAY), None), operation=Operation.UP, done=True

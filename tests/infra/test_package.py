@@ -70,8 +70,7 @@ def test_it_declares_what_the_stack_declares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "text"),
-    [({}, "environment"), ({**settings(), "colour": "red"}, "colour: this key is not known")],
+    ("data", "text"), [({}, "environment"), ({**settings(), "colour": "red"}, "colour: this key is not known")]
 )
 def test_invalid_settings_are_refused_with_the_problems(data: dict[str, Any], text: str) -> None:
     with pytest.raises((RenderError, pulumi.RunError), match=text):

@@ -91,10 +91,7 @@ def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1], builds:
 
 def crd(group: str, kind: str, spec: dict[str, Any], *, namespaced: bool = True) -> Object:
     """A CRD whose objects have only these properties below `spec`."""
-    schema = {
-        "type": "object",
-        "properties": {"spec": {"type": "object", "properties": spec}},
-    }
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
     plural = f"{kind.lower()}s"
     return {
         "apiVersion": "apiextensions.k8s.io/v1",

@@ -238,10 +238,7 @@ def test_an_underutilized_node_gives_its_services_to_another_and_a_job_stays(ela
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "service", "namespace": "default"},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": template},
-        },
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": template}},
     }
     elastic.client.create(deployment, "test")
     other = _placed(elastic, labels="app=service")

@@ -159,10 +159,7 @@ def test_a_job_runs_as_long_as_it_says_and_succeeds(living: KubeClient, namespac
 
 @pytest.mark.parametrize(
     ("annotations", "reason", "code"),
-    [
-        ({"sandbox.slipway/exit-code": "3"}, "Error", 3),
-        ({"sandbox.slipway/ends-by": "oom"}, "OOMKilled", 137),
-    ],
+    [({"sandbox.slipway/exit-code": "3"}, "Error", 3), ({"sandbox.slipway/ends-by": "oom"}, "OOMKilled", 137)],
 )
 def test_a_job_fails_as_its_containers_do(
     living: KubeClient, namespace: str, annotations: dict[str, str], reason: str, code: int

@@ -68,10 +68,7 @@ def storage_outputs() -> StorageOutputs:
 
 
 def addon_context(
-    opts: pulumi.ResourceOptions | None = None,
-    *,
-    pools: Mapping[str, Mapping[str, Any]] = POOLS,
-    **parts: Any,
+    opts: pulumi.ResourceOptions | None = None, *, pools: Mapping[str, Mapping[str, Any]] = POOLS, **parts: Any
 ) -> AddOnContext:
     """A context with these pools; `parts` are other settings of a stack file: `addons={"kueue": {}}`, `teams={...}`.
 
@@ -143,11 +140,7 @@ def seen_parts(
     recording = run(build, preview=preview)
     plain = recording.returned
     return Seen(
-        parts=returned[0],
-        values=plain["values"],
-        before=plain["before"],
-        objects=plain["objects"],
-        recording=recording,
+        parts=returned[0], values=plain["values"], before=plain["before"], objects=plain["objects"], recording=recording
     )
 
 

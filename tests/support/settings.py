@@ -23,8 +23,5 @@ def network(letters: str = "ab", **more: Any) -> Network:
 
 def cluster(**more: Any) -> Cluster:
     """A cluster with one administrator; keys as in a stack file."""
-    admins = {
-        "principalArn": f"arn:aws:iam::{ACCOUNT}:role/platform-admin",
-        "policy": "AmazonEKSClusterAdminPolicy",
-    }
+    admins = {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/platform-admin", "policy": "AmazonEKSClusterAdminPolicy"}
     return Cluster.model_validate_json(json.dumps({"access": {"platform-admins": admins}, **more}))

@@ -95,9 +95,7 @@ def load_balancer(settings: Settings) -> dict[str, Any]:
     if settings.https and settings.certificate_arn:
         first, *others = settings.certificate_arn
         more = {"certificates": others} if others else {}
-        listeners = [
-            {"protocolPort": "HTTPS:443", "defaultCertificate": first, "sslPolicy": SSL_POLICY, **more},
-        ]
+        listeners = [{"protocolPort": "HTTPS:443", "defaultCertificate": first, "sslPolicy": SSL_POLICY, **more}]
     return {
         **_of_gateway("LoadBalancerConfiguration"),
         "spec": {

@@ -88,11 +88,7 @@ class ServerImage:
             "ports": [{"containerPort": HTTP, "protocol": "TCP"}],
             **({"env": [{"name": k, "value": v} for k, v in self.environment.items()]} if self.environment else {}),
             # Without one, KServe asks whether the port is open, which it may be while the model is still loading.
-            "readinessProbe": {
-                "httpGet": {"path": self.health, "port": HTTP},
-                "periodSeconds": 5,
-                "timeoutSeconds": 5,
-            },
+            "readinessProbe": {"httpGet": {"path": self.health, "port": HTTP}, "periodSeconds": 5, "timeoutSeconds": 5},
             "resources": dict(resources),
             "securityContext": security,
             **({"volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}]} if self.shared_memory else {}),  # noqa: S108

@@ -60,10 +60,7 @@ SERVING = Dashboard(
                 _sum(f"vllm:num_requests_waiting{{{_CHOSEN}}}", "{{inferenceservice}} waiting"),
             ],
         ),
-        Panel(
-            title="Tokens per second",
-            queries=[_sum(f"rate(vllm:generation_tokens_total{{{_CHOSEN}}}[5m])")],
-        ),
+        Panel(title="Tokens per second", queries=[_sum(f"rate(vllm:generation_tokens_total{{{_CHOSEN}}}[5m])")]),
         Panel(
             title="Requests per second",
             queries=[
@@ -73,10 +70,6 @@ SERVING = Dashboard(
             ],
             unit="reqps",
         ),
-        Panel(
-            title="Replicas",
-            queries=[_sum(f"up{{{_CHOSEN}}}")],
-            about="Pods whose metrics Prometheus scrapes.",
-        ),
+        Panel(title="Replicas", queries=[_sum(f"up{{{_CHOSEN}}}")], about="Pods whose metrics Prometheus scrapes."),
     ),
 )

@@ -200,12 +200,7 @@ def _runtime(name: str, args: ModelServerArgs, pod: Pod) -> dict[str, Any]:
 
 
 def _service(
-    name: str,
-    args: ModelServerArgs,
-    uri: str,
-    replicas: int,
-    scaling: Autoscaling | None,
-    runtime: str | None = None,
+    name: str, args: ModelServerArgs, uri: str, replicas: int, scaling: Autoscaling | None, runtime: str | None = None
 ) -> dict[str, Any]:
     knative = args.canary if args.mode == "Knative" else None
     own = isinstance(args.runtime, Pod)

@@ -15,7 +15,7 @@ from sandbox.kubernetes.controllers.launch import Launch, certificate_bundle, of
 from sandbox.kubernetes.controllers.running import Entry, Place, Running, State
 from sandbox.kubernetes.controllers.table import STARTING, UNHEALTHY, of_image, of_service
 from sandbox.kubernetes.objects import Object, Ref
-from sandbox.kubernetes.waiting import Watch
+from sandbox.kubernetes.waiting import Follower, Watch
 
 LOG = logging.getLogger(__name__)
 DEPLOYMENTS: Final = "/apis/apps/v1/deployments"
@@ -27,7 +27,7 @@ Version = Callable[[KubeClient, Object], str]
 """The version that a Deployment was installed with: of its chart, or the tag of an image; empty if nobody knows."""
 
 
-class Controllers:
+class Controllers(Follower):
     """Follows the Deployments of a cluster. Thread-safe."""
 
     def __init__(self, place: Place, slot: str, client: KubeClient, version_of: Version) -> None:
@@ -44,15 +44,9 @@ class Controllers:
             *(Watch(client, f"/apis/{GROUP}/{kind.lower()}s", self._changed(kind)) for kind in CONFIGURATIONS),
         ]
 
-    def start(self) -> None:
-        """Begin to follow."""
-        for watch in self._watches:
-            watch.start()
-
     def stop(self) -> None:
         """End all of them."""
-        for watch in self._watches:
-            watch.stop()
+        super().stop()
         with self._lock:
             running = list(self._running.values())
             self._running.clear()

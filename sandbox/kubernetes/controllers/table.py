@@ -173,11 +173,7 @@ KUBERAY: Final = Controller(
     image="kuberay/operator",
     chart="kuberay-operator",
     # ray-operator/main.go (kuberay v1.6.1).
-    flags=(
-        f"--health-probe-bind-address={LOOPBACK}:{{health}}",
-        "--metrics-addr=0",
-        "--enable-leader-election=false",
-    ),
+    flags=(f"--health-probe-bind-address={LOOPBACK}:{{health}}", "--metrics-addr=0", "--enable-leader-election=false"),
 )
 
 KSERVE: Final = Controller(

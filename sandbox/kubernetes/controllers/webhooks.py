@@ -124,11 +124,7 @@ def _settled(
     kept = {key: value for key, value in webhook.items() if key != "matchConditions"}
     conditions = _conditions(webhook)
     authority = {"caBundle": bundle(service)} if bundle(service) else {}
-    return {
-        **kept,
-        "clientConfig": {**config, **authority},
-        **({"matchConditions": conditions} if conditions else {}),
-    }
+    return {**kept, "clientConfig": {**config, **authority}, **({"matchConditions": conditions} if conditions else {})}
 
 
 def _conditions(webhook: Mapping[str, Any]) -> list[Any]:

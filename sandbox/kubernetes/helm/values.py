@@ -197,12 +197,7 @@ REFUSED: Final = {
 
 def install_arguments(inputs: Mapping[str, Any], chart: str) -> list[str]:
     """`helm install`. The sandbox creates the namespace and the CRDs of `crds/` itself."""
-    flags = {
-        "--atomic": "atomic",
-        "--no-hooks": "disableWebhooks",
-        "--replace": "replace",
-        **_BOTH,
-    }
+    flags = {"--atomic": "atomic", "--no-hooks": "disableWebhooks", "--replace": "replace", **_BOTH}
     return ["install", *_common(inputs, chart), "--skip-crds", *_set(inputs, flags)]
 
 

@@ -156,10 +156,7 @@ def _properties(
             forces[key] = False
     return tuple(
         PropertyChange(
-            path=text,
-            before=shown(at(before, diff.parse(text))),
-            after=shown(at(after, diff.parse(text))),
-            forces=new,
+            path=text, before=shown(at(before, diff.parse(text))), after=shown(at(after, diff.parse(text))), forces=new
         )
         for text, new in sorted(forces.items())
     )

@@ -91,10 +91,7 @@ class TrainingOperator(AddonSettings):
 
     replicas: Replicas = 2
     """Replicas of the operator, one of them the leader; its webhook fails closed for its kinds."""
-    kinds: tuple[Literal["PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "PaddleJob"], ...] = (
-        "PyTorchJob",
-        "TFJob",
-    )
+    kinds: tuple[Literal["PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "PaddleJob"], ...] = ("PyTorchJob", "TFJob")
     """Kinds that it serves; at least one. For MPIJob use `mpiOperator`, whose CRD it would share."""
 
 

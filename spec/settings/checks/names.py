@@ -9,10 +9,7 @@ from spec.settings.checks.base import Context
 from spec.settings.pools import Pool, Provisioner
 from spec.settings.problems import Problem
 
-LONGEST: Final[Mapping[str, str]] = {
-    "iam-role": "addons-early-role-vpc-cni",
-    "event-rule": "karpenter-state-change",
-}
+LONGEST: Final[Mapping[str, str]] = {"iam-role": "addons-early-role-vpc-cni", "event-rule": "karpenter-state-change"}
 """The longest logical name of each kind with a short limit, for any settings; tests compare it with the program."""
 NODE_GROUP: Final = "pool-{pool}-node-group"
 TAINT_KEY: Final = 63

@@ -154,9 +154,7 @@ def test_mps_has_no_mig_strategy() -> None:
     assert documents(l4={**GPU_SPOT, **sharing("mps", 8)})["mps-8"] == {
         "version": "v1",
         "flags": {"migStrategy": "none"},
-        "sharing": {
-            "mps": {"renameByDefault": False, "resources": [{"name": "nvidia.com/gpu", "replicas": 8}]},
-        },
+        "sharing": {"mps": {"renameByDefault": False, "resources": [{"name": "nvidia.com/gpu", "replicas": 8}]}},
     }
 
 

@@ -152,8 +152,7 @@ class _Secrets:
 
 
 @pytest.mark.parametrize(
-    ("password", "written"),
-    [("plain", "plain"), ("a:b", r"a\:b"), ("a\\b", r"a\\b"), (r"\:", r"\\\:"), ("ü#%", "ü#%")],
+    ("password", "written"), [("plain", "plain"), ("a:b", r"a\:b"), ("a\\b", r"a\\b"), (r"\:", r"\\\:"), ("ü#%", "ü#%")]
 )
 def test_colons_and_backslashes_are_escaped(password: str, written: str) -> None:
     secret = json.dumps({"username": "slipway", "password": password})

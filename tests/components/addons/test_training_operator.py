@@ -73,10 +73,7 @@ def test_the_image_is_that_of_the_pinned_release() -> None:
     (container,) = seen().objects["operator"]["spec"]["template"]["spec"]["containers"]
     assert container["image"] == PIN.image
     # The commit before the tag, which the release's kustomization names (kubeflow/trainer#3947).
-    assert (PIN.version, PIN.image.rpartition("-")[2]) == (
-        "v1.9.4",
-        "93c5489",
-    )
+    assert (PIN.version, PIN.image.rpartition("-")[2]) == ("v1.9.4", "93c5489")
 
 
 def test_its_pod_satisfies_the_pod_security_level() -> None:

@@ -26,11 +26,7 @@ OWNERS: Final = (
         before=make.job(),
         rule="controller-reference",
     ),
-    Act(
-        what="an owner that is no controller",
-        actor=EDIT,
-        manifest=make.owned(make.job(), controller=False),
-    ),
+    Act(what="an owner that is no controller", actor=EDIT, manifest=make.owned(make.job(), controller=False)),
     Act(what="a Job of a JobSet", actor="JobSet", manifest=make.owned(make.job(spec(gpus()), queued=False))),
     Act(what="a Job of a CronJob", actor="cron job controller", manifest=make.owned(make.job(queued=False))),
     Act(
@@ -93,10 +89,7 @@ QUEUES: Final = (
     Act(what="a queued GPU Deployment", actor=EDIT, manifest=make.labelled(make.deployment(H100))),
     Act(what="a GPU StatefulSet", actor=EDIT, manifest=make.stateful_set(H100), rule="gpu-queue"),
     Act(
-        what="a GPU LeaderWorkerSet",
-        actor=EDIT,
-        manifest=make.leader_worker_set(H100, queued=False),
-        rule="gpu-queue",
+        what="a GPU LeaderWorkerSet", actor=EDIT, manifest=make.leader_worker_set(H100, queued=False), rule="gpu-queue"
     ),
     Act(what="a queued LeaderWorkerSet", actor=EDIT, manifest=make.leader_worker_set(H100)),
     Act(

@@ -28,21 +28,11 @@ UNSET: Final[Mapping[str, Object]] = {field: {field: None} for field in make.POL
 
 BOUNDS: Final = (
     *(
-        Act(
-            what=f"a Job with a {field} of ten years",
-            actor=EDIT,
-            manifest=make.job(**bounds),
-            rule="job-bounds",
-        )
+        Act(what=f"a Job with a {field} of ten years", actor=EDIT, manifest=make.job(**bounds), rule="job-bounds")
         for field, bounds in LONG.items()
     ),
     *(
-        Act(
-            what=f"a {kind} without {field}",
-            actor=EDIT,
-            manifest=make.operated(kind, **missing),
-            rule="job-bounds",
-        )
+        Act(what=f"a {kind} without {field}", actor=EDIT, manifest=make.operated(kind, **missing), rule="job-bounds")
         for kind in ("PyTorchJob", "TFJob", "MPIJob")
         for field, missing in UNSET.items()
     ),

@@ -106,9 +106,7 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
         "a digest": make.pod(spec(container(image=DIGEST))),
     },
-    "host-access": {
-        "a pod without host access": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}])),
-    },
+    "host-access": {"a pod without host access": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}]))},
     "scale-bounds": {
         "a deployment at zero": make.deployment(replicas=0),
         "a hundred pods": make.job(parallelism=100),

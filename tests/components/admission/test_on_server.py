@@ -22,18 +22,7 @@ from spec.settings.admission import Action
 from tests.components.admission.acts import ACTS
 from tests.components.admission.cases import ACCEPTED, DENIED
 from tests.components.admission.changes import changed
-from tests.components.admission.samples import (
-    CONTEXT,
-    CUSTOM,
-    GPU,
-    GPU_TAINT,
-    Object,
-    definition,
-    gpus,
-    job,
-    pod,
-    spec,
-)
+from tests.components.admission.samples import CONTEXT, CUSTOM, GPU, GPU_TAINT, Object, definition, gpus, job, pod, spec
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.patience import SECONDS

@@ -79,10 +79,7 @@ def test_the_current_context_refers_to_cluster_and_user() -> None:
     (context,) = config["contexts"]
     assert config["current-context"] == context["name"] == "slipway-test"
     assert context["context"] == {"cluster": config["clusters"][0]["name"], "user": config["users"][0]["name"]}
-    assert config["clusters"][0]["cluster"] == {
-        "server": "https://api.example",
-        "certificate-authority-data": "Q0E=",
-    }
+    assert config["clusters"][0]["cluster"] == {"server": "https://api.example", "certificate-authority-data": "Q0E="}
 
 
 def test_the_token_command_names_cluster_and_region_and_never_prompts() -> None:

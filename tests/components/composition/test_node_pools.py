@@ -10,11 +10,7 @@ from pulumi_kubernetes.helm.v3 import Release
 from tests.components.pools.samples import BLOCK, MANAGED_A100, record_fleet
 from tests.support.mocks import Recording
 
-POOLS: dict[str, dict[str, Any]] = {
-    "cpu": {"preset": "cpu"},
-    "fixed": {**BLOCK},
-    "zero": {**MANAGED_A100},
-}
+POOLS: dict[str, dict[str, Any]] = {"cpu": {"preset": "cpu"}, "fixed": {**BLOCK}, "zero": {**MANAGED_A100}}
 FIXED_SYSTEM = {"preset": "system", "min": 2, "max": 2}
 
 

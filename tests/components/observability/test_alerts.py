@@ -8,9 +8,8 @@ import pytest
 import yaml
 
 from components.observability.alerts import Alert, all_alerts
-from tests.components.observability.cases import CASES
 from tests.components.observability.samples import RUNBOOKS, SETTINGS, groups, groups_for, write
-from tests.components.observability.situations import Case
+from tests.components.observability.situations import CASES, Case
 from tests.support import promtool
 
 ALERTS: Final[dict[str, Alert]] = {alert.name: alert for group in all_alerts(SETTINGS).values() for alert in group}

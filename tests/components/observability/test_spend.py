@@ -71,19 +71,12 @@ SPOT_NODE = {**_node("s", "g6.xlarge", "spot"), **_offers("s", nvidia_com_gpu=1)
 
 
 def test_a_pod_costs_its_share_of_the_gpus_and_the_rest_is_idle(tmp_path: Path) -> None:
-    inputs = {
-        **TEAM,
-        **GPU_NODE,
-        **_pod("nlp", "a", "g", nvidia_com_gpu=2, cpu=96),
-        **_pod("ops", "b", "g", cpu=48),
-    }
+    inputs = {**TEAM, **GPU_NODE, **_pod("nlp", "a", "g", nvidia_com_gpu=2, cpu=96), **_pod("ops", "b", "g", cpu=48)}
     _check(
         tmp_path,
         inputs,
         {
-            "slipway:pod:node_share": {
-                'slipway:pod:node_share{namespace="nlp",pod="a",node="g"}': 0.25,
-            },
+            "slipway:pod:node_share": {'slipway:pod:node_share{namespace="nlp",pod="a",node="g"}': 0.25},
             "sum by (team) (slipway:pod:usd_per_hour)": {'{team="nlp"}': 13.76},
             "sum(slipway:node:usd_per_hour)": {"{}": 55.04},
         },
@@ -132,8 +125,5 @@ def test_opencosts_price_is_used_if_enabled(tmp_path: Path) -> None:
     inputs = {**TEAM, **GPU_NODE, **_pod("nlp", "a", "g", nvidia_com_gpu=4)}
     inputs |= series("node_total_hourly_cost", "40", node="g", instance_type="p5.48xlarge")
     _check(
-        tmp_path,
-        inputs,
-        {"slipway:team:usd_per_hour": {'slipway:team:usd_per_hour{team="nlp"}': 20}},
-        opencost=True,
+        tmp_path, inputs, {"slipway:team:usd_per_hour": {'slipway:team:usd_per_hour{team="nlp"}': 20}}, opencost=True
     )

@@ -7,10 +7,7 @@ import pulumi_aws as aws
 import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
-from components.pools.karpenter import (
-    KarpenterPool,
-    KarpenterPoolArgs,
-)
+from components.pools.karpenter import KarpenterPool, KarpenterPoolArgs
 from components.pools.node_role import NodeRoleOutputs
 from components.pools.nodeclass import NodeClassArgs, node_class
 from tests.components.pools.samples import ONE_ZONE, record_fleet, spec

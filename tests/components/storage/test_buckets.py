@@ -188,10 +188,7 @@ def test_without_lustre_only_volumes_have_a_statement_of_their_own() -> None:
 def test_volumes_are_encrypted_only_through_ec2_by_principals_of_the_account() -> None:
     by_sid = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=False))["Volumes"]
     assert by_sid["Condition"] == {
-        "StringEquals": {
-            "kms:CallerAccount": ["111122223333"],
-            "kms:ViaService": ["ec2.us-gov-west-1.amazonaws.com"],
-        }
+        "StringEquals": {"kms:CallerAccount": ["111122223333"], "kms:ViaService": ["ec2.us-gov-west-1.amazonaws.com"]}
     }
     assert "kms:CreateGrant" in by_sid["Action"]
     assert "kms:*" not in by_sid["Action"]

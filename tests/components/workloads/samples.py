@@ -77,10 +77,7 @@ NODE: Final = Pod(
     shared_memory="256Gi",
 )
 SLICE: Final = Pod(
-    image=IMAGE,
-    command=("serve",),
-    pools=("slices",),
-    resources=Resources(cpu="3", memory="24Gi", mig={"2g.10gb": 1}),
+    image=IMAGE, command=("serve",), pools=("slices",), resources=Resources(cpu="3", memory="24Gi", mig={"2g.10gb": 1})
 )
 SHARE: Final = Pod(image=IMAGE, pools=("shared",), resources=Resources(cpu="3", memory="12Gi", gpus=1))
 CPU: Final = Pod(image=IMAGE, command=("prepare",), pools=("cpu",), resources=Resources(cpu="4", memory="16Gi"))

@@ -72,10 +72,7 @@ def test_an_update_does_not_change_fields_that_the_queue_sets() -> None:
         ),
         "kubernetes:ray.io/v1:RayCluster": (record(RayCluster, "lab", RAY_CLUSTER), ["spec.suspend"]),
         "kubernetes:ray.io/v1:RayJob": (record(RayJob, "tune", RAY_JOB), ["spec.suspend"]),
-        "kubernetes:ray.io/v1:RayService": (
-            record(RayService, "chat", RAY_SERVICE),
-            ["spec.rayClusterConfig.suspend"],
-        ),
+        "kubernetes:ray.io/v1:RayService": (record(RayService, "chat", RAY_SERVICE), ["spec.rayClusterConfig.suspend"]),
     }
     for token, (recording, ignored) in jobs.items():
         assert list(recording.one(token).ignore_changes) == ignored

@@ -214,20 +214,12 @@ REFUSED: Final[Mapping[str, tuple[Made, str, str]]] = {
         "workers.spot.pod",
         "pods that run at the same time must fit",
     ),
-    "no replicas": (
-        made_of(workers={"spot": replace(WORKER, replicas=0)}),
-        "workers.spot.replicas",
-        "from 1 to 1000",
-    ),
+    "no replicas": (made_of(workers={"spot": replace(WORKER, replicas=0)}), "workers.spot.replicas", "from 1 to 1000"),
     "no workers": (made_of(workers={}), "workers", "its head runs no tasks"),
     "too many groups": (made_of(workers={f"g{n}": WORKER for n in range(17)}), "workers", "from 1 to 16 groups"),
     "a group named head": (made_of(workers={"head": WORKER}), "workers", "head and submitter are taken"),
     "a version that is none": (made_of(ray_version="nightly"), "ray_version", "must be a version of Ray"),
-    "a version without tokens": (
-        made_of(ray_version="2.9.3"),
-        "ray_version",
-        "token authentication needs Ray 2.52.0",
-    ),
+    "a version without tokens": (made_of(ray_version="2.9.3"), "ray_version", "token authentication needs Ray 2.52.0"),
     "a stack without KubeRay": (
         made_of(target=replace(TARGET, addons=frozenset())),
         "kind",

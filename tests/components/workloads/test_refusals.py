@@ -151,11 +151,7 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "EFA where there is none": (sized(efa=1), "pod.resources[vpc.amazonaws.com/efa]", "doesn't offer it"),
     "huge pages where there are none": (sized(efa=1), "pod.resources[hugepages-2Mi]", "only nodes with EFA"),
     "more nodes than the pool": (distributed(nodes=5), "pod", "block (max 4) can run 4 of them"),
-    "more trials at once than the pool": (
-        trials(trials=[{"lr": 1}] * 9, at_once=9),
-        "pod",
-        "can run 4 of them",
-    ),
+    "more trials at once than the pool": (trials(trials=[{"lr": 1}] * 9, at_once=9), "pod", "can run 4 of them"),
     "more replicas than slices": (scaled(max_replicas=60), "pod", "slices (max 2) can run 48 of them"),
     "more ephemeral storage than the node": (
         job(volumes={**SPOT.volumes, "big": Scratch(path="/big", size="9000Gi")}),
@@ -164,11 +160,7 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     ),
     # The team's share.
     "a pool that the team has no share of": (training(target=POOR), "pod.pools", "must have a share"),
-    "more than the team's share": (
-        deployed(target=POOR),
-        "pod",
-        "1 of slices fits 3",
-    ),
+    "more than the team's share": (deployed(target=POOR), "pod", "1 of slices fits 3"),
     # Amounts.
     "no quantity": (sized(memory="much"), "pod.containers.train.resources[memory]", "a Kubernetes quantity"),
     "a limit below the request": (

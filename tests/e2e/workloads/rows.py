@@ -108,13 +108,7 @@ def _nodes(
     return lambda target, name: distributed_training(
         name,
         DistributedTrainingArgs(
-            target=target,
-            pod=pod,
-            nodes=nodes,
-            kind=kind,
-            processes=processes,
-            deadline_seconds=HOUR,
-            priority=LOW,
+            target=target, pod=pod, nodes=nodes, kind=kind, processes=processes, deadline_seconds=HOUR, priority=LOW
         ),
     )
 
@@ -138,12 +132,7 @@ def _model(runtime: str, scaling: Autoscaling | None = None) -> Callable[[Target
     return lambda target, name: model_server(
         name,
         ModelServerArgs(
-            target=target,
-            runtime=runtime,
-            model_format="triton",
-            storage_uri=uri,
-            priority=LOW,
-            autoscaling=scaling,
+            target=target, runtime=runtime, model_format="triton", storage_uri=uri, priority=LOW, autoscaling=scaling
         ),
     )
 

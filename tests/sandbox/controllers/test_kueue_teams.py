@@ -33,10 +33,7 @@ from tests.support.patience import SECONDS
 pytestmark = pytest.mark.sandbox
 BASICS: Final = {"project": "sharing", "costCenter": "ml"}
 SETTINGS: Final = platform(
-    {
-        "a100": {**MANAGED_A100, "max": 4},
-        "h100": BLOCK,
-    },
+    {"a100": {**MANAGED_A100, "max": 4}, "h100": BLOCK},
     addons={"kueue": {}},
     queues={"topology": True},
     teams={

@@ -113,10 +113,7 @@ def test_a_service_selects_the_controller_by_the_labels_of_its_pods(launch: Laun
     assert not launch.selected(None)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"replicas": 0}, {"template": {"spec": {"containers": [{"image": "nginx"}]}}}],
-)
+@pytest.mark.parametrize("change", [{"replicas": 0}, {"template": {"spec": {"containers": [{"image": "nginx"}]}}}])
 def test_nothing_runs_for_a_deployment_without_pods_or_of_something_else(change: dict[str, Any]) -> None:
     assert of_deployment({**DEPLOYMENT, "spec": {**DEPLOYMENT["spec"], **change}}) is None
 

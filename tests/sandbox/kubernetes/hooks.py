@@ -10,7 +10,7 @@ from sandbox.kubernetes.manifests import Manifests
 from sandbox.kubernetes.provider import KubernetesProvider
 from sandbox.kubernetes.targets import Settings
 from sandbox.notes import Notes
-from sandbox.rpc.hooks import ReadResult, Resource
+from sandbox.rpc.hooks import ReadResult, Resource, Values
 from tests.sandbox.plane import ControlPlane
 
 
@@ -26,35 +26,29 @@ class Hooks:
         return Resource(f"urn:pulumi:test::slipway::{token}::{name}", token, name)
 
     def check(
-        self, token: str, inputs: dict[str, Any], olds: dict[str, Any] | None = None, name: str = "it"
-    ) -> tuple[dict[str, Any], list[str]]:
+        self, token: str, inputs: Values, olds: Values | None = None, name: str = "it"
+    ) -> tuple[Values, list[str]]:
         resource = self.resource(token, name)
         checked, failures = self.provider.check(self.session, resource, inputs, olds or {}, name.encode())
         return checked, [failure.reason for failure in failures]
 
-    def create(
-        self, token: str, inputs: dict[str, Any], name: str = "it"
-    ) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    def create(self, token: str, inputs: Values, name: str = "it") -> tuple[str, Values, Values]:
         """Id, outputs and the checked inputs, which must be valid."""
         checked, failures = self.check(token, inputs, name=name)
         assert failures == []
         id, outputs = self.provider.create(self.session, self.resource(token, name), checked)
         return id, outputs, checked
 
-    def update(
-        self, token: str, id: str, outputs: dict[str, Any], olds: dict[str, Any], news: dict[str, Any], name: str = "it"
-    ) -> dict[str, Any]:
+    def update(self, token: str, id: str, outputs: Values, olds: Values, news: Values, name: str = "it") -> Values:
         return self.provider.update(self.session, self.resource(token, name), id, outputs, news, olds)
 
-    def read(
-        self, token: str, id: str, outputs: dict[str, Any], inputs: dict[str, Any], name: str = "it"
-    ) -> ReadResult | None:
+    def read(self, token: str, id: str, outputs: Values, inputs: Values, name: str = "it") -> ReadResult | None:
         return self.provider.read(self.session, self.resource(token, name), id, outputs, inputs)
 
-    def delete(self, token: str, id: str, outputs: dict[str, Any], inputs: dict[str, Any], name: str = "it") -> None:
+    def delete(self, token: str, id: str, outputs: Values, inputs: Values, name: str = "it") -> None:
         self.provider.delete(self.session, self.resource(token, name), id, outputs, inputs)
 
-    def replaced(self, token: str, olds: dict[str, Any], news: dict[str, Any]) -> tuple[set[str], bool]:
+    def replaced(self, token: str, olds: Values, news: Values) -> tuple[set[str], bool]:
         """Top-level properties that force a replacement, and whether the old object is deleted first."""
         found = self.provider.diff(self.session, self.resource(token, "it"), "id", olds, {}, news)
         replacing = {str(change.path[0]) for change in found.changes if change.replace}

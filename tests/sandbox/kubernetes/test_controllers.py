@@ -71,8 +71,7 @@ def test_controllers_run_for_the_version_of_their_chart_alone(monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted"),
-    [("", True), ("none", False), ("kueue", True), ("jobset, kueue", True), ("jobset", False)],
+    ("value", "wanted"), [("", True), ("none", False), ("kueue", True), ("jobset, kueue", True), ("jobset", False)]
 )
 def test_the_user_may_name_the_controllers(monkeypatch: pytest.MonkeyPatch, value: str, wanted: bool) -> None:
     monkeypatch.setenv(table.VARIABLE, value)

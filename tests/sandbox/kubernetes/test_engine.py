@@ -189,11 +189,7 @@ def test_a_wrong_kubeconfig_is_refused_before_anything_is_planned(hooks: Hooks) 
         ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN_KUBECONFIG}, set()),
         # The engine calls it so while the cluster is being replaced: without a check before it.
         ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN}, {"kubeconfig"}),
-        (
-            {"kubeconfig": ONE, "clusterIdentifier": "a"},
-            {"kubeconfig": TWO, "clusterIdentifier": "a"},
-            set(),
-        ),
+        ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": TWO, "clusterIdentifier": "a"}, set()),
         (
             {"kubeconfig": ONE, "clusterIdentifier": "a"},
             {"kubeconfig": ONE, "clusterIdentifier": "b"},

@@ -192,9 +192,7 @@ def test_a_change_of_an_immutable_field_is_refused_at_preview(hooks: Hooks, name
     hooks.delete(token, id, outputs, checked)
 
 
-def test_a_spare_with_an_installed_crd_is_not_adopted_and_a_deleted_cluster_leaves_nothing(
-    plane: ControlPlane,
-) -> None:
+def test_a_spare_with_an_installed_crd_is_not_adopted_and_a_deleted_cluster_leaves_nothing(plane: ControlPlane) -> None:
     """The last of the tests that need a spare, which it uses up: starting another takes 3 s (2026-11)."""
     spare, offered = plane.targets.spare(read_settings({})).client, plane.targets.preview_crds
     ref = Ref(f"{GROUP}/v1", "Widget", "w", "default")

@@ -8,7 +8,7 @@ import pulumi
 
 from sandbox.rpc import diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
-from sandbox.rpc.hooks import Failure, ReadResult, Resource
+from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
 
 
@@ -27,7 +27,7 @@ class ToyProvider(Provider[Session]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.things: dict[str, dict[str, Any]] = {}
+        self.things: dict[str, Values] = {}
         self.failing: set[str] = set()
         self.calls: list[tuple[str, str]] = []
         self.peers: set[str] = set()
@@ -37,25 +37,19 @@ class ToyProvider(Provider[Session]):
         return Session(config.get("zone", "none"), peer)
 
     def check(
-        self, session: Session, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
-    ) -> tuple[dict[str, Any], list[Failure]]:
+        self, session: Session, resource: Resource, news: Values, olds: Values, seed: bytes
+    ) -> tuple[Values, list[Failure]]:
         if news.get("size") == "huge":
             return news, [Failure("size", "must be a number, got 'huge'")]
         return news, []
 
     def diff(
-        self,
-        session: Session,
-        resource: Resource,
-        id: str,
-        old_inputs: dict[str, Any],
-        old_outputs: dict[str, Any],
-        news: dict[str, Any],
+        self, session: Session, resource: Resource, id: str, old_inputs: Values, old_outputs: Values, news: Values
     ) -> diff.Diff:
         changes = diff.Diff(diff.compare(old_inputs, news), delete_before_replace=True)
         return changes.replacing(lambda path: path[0] == "kind")
 
-    def create(self, session: Session, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def create(self, session: Session, resource: Resource, inputs: Values) -> tuple[str, Values]:
         self.calls.append(("create", resource.name))
         if "create" in self.failing:
             msg = f"no room for {inputs}"
@@ -66,9 +60,7 @@ class ToyProvider(Provider[Session]):
             raise PartialFailureError(id, self.things[id], ["made, but never became ready"])
         return id, self.things[id]
 
-    def read(
-        self, session: Session, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
-    ) -> ReadResult | None:
+    def read(self, session: Session, resource: Resource, id: str, outputs: Values, inputs: Values) -> ReadResult | None:
         thing = self.things.get(id)
         if thing is None:
             return None
@@ -78,23 +70,15 @@ class ToyProvider(Provider[Session]):
         return ReadResult(id, thing, live)
 
     def update(
-        self,
-        session: Session,
-        resource: Resource,
-        id: str,
-        olds: dict[str, Any],
-        news: dict[str, Any],
-        old_inputs: dict[str, Any],
-    ) -> dict[str, Any]:
+        self, session: Session, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
+    ) -> Values:
         self.calls.append(("update", resource.name))
         self.things[id] = {**news, "copy": str(news.get("text")), "zone": session.zone}
         if "init" in self.failing:
             raise PartialFailureError(id, self.things[id], ["changed in part"])
         return self.things[id]
 
-    def delete(
-        self, session: Session, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
-    ) -> None:
+    def delete(self, session: Session, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
         self.calls.append(("delete", resource.name))
         self.things.pop(id, None)
 

@@ -81,12 +81,7 @@ def reserved(changes: Mapping[str, Any]) -> Mapping[str, Answer]:
     return {"ec2.DescribeCapacityReservations": {"CapacityReservations": [{**ready.RESERVED, **changes}]}}
 
 
-MONITOR = {
-    "MonitorName": "Default",
-    "MonitorArn": "arn:m",
-    "MonitorType": "DIMENSIONAL",
-    "MonitorDimension": "SERVICE",
-}
+MONITOR = {"MonitorName": "Default", "MonitorArn": "arn:m", "MonitorType": "DIMENSIONAL", "MonitorDimension": "SERVICE"}
 
 CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
     "another account": (

@@ -13,9 +13,7 @@ from tests.support import stacks
 # Rendered controllers have no CPU limit: a chart's own stays unless our values remove it.
 
 
-LIMITED: Final[Mapping[tuple[str, str], str]] = {
-    ("kserve-release", "manager"): "4",
-}
+LIMITED: Final[Mapping[tuple[str, str], str]] = {("kserve-release", "manager"): "4"}
 """CPU limits that cannot be removed, by release and container, with their value."""
 CONTROLLERS: Final = ("Deployment", "StatefulSet")
 

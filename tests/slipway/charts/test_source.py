@@ -12,10 +12,7 @@ from spec.settings import ConfigurationError, Platform
 from spec.settings.charts import Charts
 from tests.components.pools.samples import platform
 
-POOLS: Mapping[str, Mapping[str, Any]] = {
-    "system": {"preset": "system"},
-    "cpu": {"preset": "cpu", "max": 6},
-}
+POOLS: Mapping[str, Mapping[str, Any]] = {"system": {"preset": "system"}, "cpu": {"preset": "cpu", "max": 6}}
 
 
 def with_directory(directory: str) -> Platform:

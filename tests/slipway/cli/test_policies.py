@@ -46,9 +46,7 @@ def test_a_mandatory_finding_fails_unless_it_is_suppressed(findings: list[Findin
     assert reported(*findings) == code
 
 
-def test_findings_go_to_stdout_with_their_level_and_the_total_to_stderr(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_findings_go_to_stdout_with_their_level_and_the_total_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     reported(MANDATORY, ADVISORY, suppressed(TODAY), wide=True)
     out, err = capsys.readouterr()
     assert f"mandatory helm-pinned/version {IN}::a\n  [version] a: Pin it." in out

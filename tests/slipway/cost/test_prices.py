@@ -42,12 +42,7 @@ PRODUCTS = [
     # Two prices for one query are ambiguous.
     product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.1"),
     product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.2"),
-    product(
-        "AmazonRDS",
-        "EU-InstanceUsage:db.t4g.medium",
-        "0.072",
-        **POSTGRES,
-    ),
+    product("AmazonRDS", "EU-InstanceUsage:db.t4g.medium", "0.072", **POSTGRES),
     product("AmazonEC2", "EU-BoxUsage:g6.xlarge", "0.9", instanceType="g6.xlarge", **LINUX),
     product("AmazonEC2", "EU-BoxUsage:m7i.large", "0.1124", instanceType="m7i.large", **LINUX),
 ]

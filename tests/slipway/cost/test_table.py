@@ -106,13 +106,7 @@ def test_a_difference_fits_80_columns_and_wide_adds_the_counts() -> None:
 
 CENT = Decimal("0.01")
 BASE: dict[str, Any] = {
-    "pools.work": {
-        "role": "general",
-        "provisioner": "managed",
-        "instanceTypes": ["m7i.large"],
-        "min": 2,
-        "max": 4,
-    },
+    "pools.work": {"role": "general", "provisioner": "managed", "instanceTypes": ["m7i.large"], "min": 2, "max": 4},
     "storage.lustre": {"storageCapacity": 1200, "perUnitStorageThroughput": 125},
 }
 

@@ -207,8 +207,7 @@ def test_the_refusal_has_urn_operation_reason_and_fix() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["aws:fsx/lustreFileSystem:LustreFileSystem", "aws:efs/fileSystem:FileSystem", "aws:rds/instance:Instance"],
+    "kind", ["aws:fsx/lustreFileSystem:LustreFileSystem", "aws:efs/fileSystem:FileSystem", "aws:rds/instance:Instance"]
 )
 def test_the_fix_can_be_followed_with_the_settings_of_a_stack_which_has_one_such_resource(kind: str) -> None:
     fix = TABLE[kind].fix
@@ -280,9 +279,7 @@ def test_a_chosen_part_or_an_unprotected_stack_is_not_refused(
     refuse_protected(request_, state)
 
 
-INTERRUPTED = parse(
-    exported(pending=[{"type": "creating", "resource": resource("aws:ec2/vpc:Vpc", "network-vpc")}]),
-)
+INTERRUPTED = parse(exported(pending=[{"type": "creating", "resource": resource("aws:ec2/vpc:Vpc", "network-vpc")}]))
 
 
 @pytest.mark.parametrize("operation", [Operation.UP, Operation.DESTROY])

@@ -61,10 +61,7 @@ def test_each_change_of_a_small_plan_is_one_row_with_its_shortest_property() -> 
     lines = text(Plan(changes=(one, new), unchanged=7), CONTEXT).splitlines()
     assert lines[0] == "Stack dev: 1 to create, 1 to update; 7 unchanged."
     row = "  pool a100    update   NodePool pool-a100-node-pool: nvidia.com/mig.config: all-1g.5gb -> all-2g.10gb"
-    assert lines[2:] == [
-        f"{row} (and 1 other)",
-        "  team vision  create   ClusterQueue queue-vision-cluster-queue",
-    ]
+    assert lines[2:] == [f"{row} (and 1 other)", "  team vision  create   ClusterQueue queue-vision-cluster-queue"]
 
 
 def test_a_property_with_a_long_value_is_shown_by_its_name() -> None:

@@ -9,18 +9,7 @@ from sandbox.nodes.spec import OWNER
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
-from tests.slipway.why.objects import (
-    POOL,
-    Object,
-    bound,
-    bundle,
-    condition,
-    event,
-    obj,
-    pod,
-    unscheduled,
-    workload,
-)
+from tests.slipway.why.objects import POOL, Object, bound, bundle, condition, event, obj, pod, unscheduled, workload
 
 # The layer that answers first, for jobs and pods in every state.
 

@@ -89,11 +89,7 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         Layer.QUOTA,
         "must have a share of pool h100",
     ),
-    "more GPUs than any node": (
-        job({MIG: "57"}),
-        Layer.ADMISSION,
-        "a node of pool a100 has 56 (given: 57)",
-    ),
+    "more GPUs than any node": (job({MIG: "57"}), Layer.ADMISSION, "a node of pool a100 has 56 (given: 57)"),
     "more CPUs than any node": (
         job({"cpu": "500"}, pod__nodeSelector={POOL: "cpu"}, pod__tolerations=None),
         Layer.SCHEDULER,

@@ -39,9 +39,7 @@ def ray(**spec: Any) -> Object:
 
 
 @pytest.mark.parametrize(
-    ("pods", "instances", "nodes"),
-    [(1, 1, 1), (56, 1, 1), (57, 1, 2), (8, 7, 1), (9, 7, 2), (3, 56, 3)],
-    ids=str,
+    ("pods", "instances", "nodes"), [(1, 1, 1), (56, 1, 1), (57, 1, 2), (8, 7, 1), (9, 7, 2), (3, 56, 3)], ids=str
 )
 def test_pods_share_nodes_by_what_they_request(pods: int, instances: int, nodes: int) -> None:
     limits = {"cpu": "100m", "memory": "256Mi", MIG: str(instances)}

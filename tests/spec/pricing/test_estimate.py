@@ -343,13 +343,7 @@ def test_a_pool_without_declared_use_is_expected_at_its_minimum_and_noted() -> N
 
 
 NIGHTS = {"stop": "0 20 * * MON-FRI", "start": "0 8 * * MON-FRI", "pools": ["work"]}
-WORK = {
-    "role": "general",
-    "provisioner": "managed",
-    "instanceTypes": ["m7i.large"],
-    "min": 2,
-    "max": 4,
-}
+WORK = {"role": "general", "provisioner": "managed", "instanceTypes": ["m7i.large"], "min": 2, "max": 4}
 
 
 def test_a_schedule_lowers_floor_and_expected_cost_but_not_the_ceiling() -> None:

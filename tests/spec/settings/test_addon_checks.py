@@ -141,11 +141,7 @@ TAKEN = "models of team vision could take addresses of models there, because it 
 
 @pytest.mark.parametrize(
     ("ingress", "namespaces", "rules"),
-    [
-        ("alb", {"training": {}}, []),
-        ("alb", {"vision": {}}, [TAKEN]),
-        ("none", {"vision": {}}, []),
-    ],
+    [("alb", {"training": {}}, []), ("alb", {"vision": {}}, [TAKEN]), ("none", {"vision": {}}, [])],
 )
 def test_no_team_can_take_the_address_of_another_teams_model(
     ingress: str, namespaces: dict[str, Any], rules: list[str]

@@ -156,10 +156,7 @@ def test_a_region_without_the_types_of_one_pool_is_one_problem_of_the_pool() -> 
     data = changed(
         {
             **in_region("us-west-1", "usw1-az1", "usw1-az3"),
-            "pools": {
-                "system": {"preset": "system", "instanceTypes": ["m7i.large"]},
-                "l4": {"preset": "gpu-spot"},
-            },
+            "pools": {"system": {"preset": "system", "instanceTypes": ["m7i.large"]}, "l4": {"preset": "gpu-spot"}},
             "addons": {"gpuOperator": {}},
         }
     )

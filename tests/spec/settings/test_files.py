@@ -252,8 +252,7 @@ def test_versions_near_the_end_of_support_are_a_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("support", "said"),
-    [("extended", "EKS bills extended support"), ("standard", "EKS upgrades the cluster itself")],
+    ("support", "said"), [("extended", "EKS bills extended support"), ("standard", "EKS upgrades the cluster itself")]
 )
 def test_after_standard_support_the_warning_says_what_eks_does(support: str, said: str) -> None:
     data = changed({"cluster.version": "1.33", "cluster.supportType": support})

@@ -23,11 +23,7 @@ def extended(resources: dict[str, int]) -> dict[str, int]:
             {"nvidia.com/mig-1g.5gb": 4, "nvidia.com/mig-2g.10gb": 2, "nvidia.com/mig-3g.20gb": 2},
         ),
         ({"preset": "gpu-spot", "sharing": {"mode": "time-slicing", "replicas": 4}}, 2, {"nvidia.com/gpu": 8}),
-        (
-            {"preset": "h100", "efa": True, "zones": ONE_ZONE},
-            4,
-            {"nvidia.com/gpu": 4, "vpc.amazonaws.com/efa": 16},
-        ),
+        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, 4, {"nvidia.com/gpu": 4, "vpc.amazonaws.com/efa": 16}),
         ({"preset": "cpu"}, 16, {}),
     ],
 )

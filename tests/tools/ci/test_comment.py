@@ -34,10 +34,7 @@ def one(api: FakeApi) -> FakeApi:
 
 def test_the_first_preview_creates_a_comment(one: FakeApi) -> None:
     assert run(one, ENVIRONMENT) == 12
-    assert one.asked[0] == (
-        "pulls",
-        {"state": "open", "head": "someone:more-gpus", "per_page": "100"},
-    )
+    assert one.asked[0] == ("pulls", {"state": "open", "head": "someone:more-gpus", "per_page": "100"})
     assert one.sent == [("POST", "issues/12/comments", {"body": f"{MARKER}\n## Stack dev\n"})]
 
 

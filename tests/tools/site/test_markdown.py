@@ -169,12 +169,7 @@ More.
 
 def test_each_version_has_a_page_and_the_index_lists_them_newest_first() -> None:
     found = releases.pages(CHANGELOG)
-    assert list(found) == [
-        "releases/README.md",
-        "releases/unreleased.md",
-        "releases/0.2.0.md",
-        "releases/0.1.0.md",
-    ]
+    assert list(found) == ["releases/README.md", "releases/unreleased.md", "releases/0.2.0.md", "releases/0.1.0.md"]
     assert re.findall(r"^\| \[(.+?)\]\((.+?)\) \| (.+?) \|$", found["releases/README.md"], re.M) == [
         ("Unreleased", "releases/unreleased.md", "not released"),
         ("0.2.0", "releases/0.2.0.md", "2027-01-31"),

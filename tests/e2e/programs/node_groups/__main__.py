@@ -65,11 +65,7 @@ class Cluster(pulumi.ComponentResource):
         zones = aws.get_availability_zones(state="available").names[:2]
         return [
             aws.ec2.Subnet(
-                f"{name}-{number}",
-                vpc_id=vpc.id,
-                availability_zone=zone,
-                cidr_block=f"10.43.{number}.0/24",
-                opts=own,
+                f"{name}-{number}", vpc_id=vpc.id, availability_zone=zone, cidr_block=f"10.43.{number}.0/24", opts=own
             ).id
             for number, zone in enumerate(zones)
         ]
@@ -95,10 +91,7 @@ provider = kubernetes.Provider(
             "clusters": [
                 {
                     "name": "lab",
-                    "cluster": {
-                        "server": cluster.endpoint,
-                        "certificate-authority-data": cluster.authority.data,
-                    },
+                    "cluster": {"server": cluster.endpoint, "certificate-authority-data": cluster.authority.data},
                 }
             ],
             "users": [

@@ -68,11 +68,7 @@ def test_a_changed_chart_is_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("file", "text", "attribute"),
-    [
-        ("values.yaml", "a: [", "defaults"),
-        ("values.schema.json", "{", "schema"),
-        ("crds/x.yaml", "a: [", "crds"),
-    ],
+    [("values.yaml", "a: [", "defaults"), ("values.schema.json", "{", "schema"), ("crds/x.yaml", "a: [", "crds")],
 )
 def test_a_broken_file_is_reported_by_name(tmp_path: Path, file: str, text: str, attribute: str) -> None:
     path = write_chart(tmp_path, definitions=[crd("a.test", "A", {})])

@@ -32,10 +32,7 @@ NOT_GIVEN: Final = {
 }
 """Numbers that concern no setting of these families, and why."""
 
-_WITH: Final[dict[str, dict[str, Any]]] = {
-    "kueue": {"addons.kueue": {}},
-    "protected": {"environment.protect": True},
-}
+_WITH: Final[dict[str, dict[str, Any]]] = {"kueue": {"addons.kueue": {}}, "protected": {"environment.protect": True}}
 _REPEATED: Final = re.compile(r"\{(\w)\*(\d+)\}")
 
 
