@@ -40,14 +40,18 @@ def managed_addons(context: Context) -> Iterator[Finding]:
     for name, facts in addons.ADDONS.items():
         wanted = cluster.addons.get(AddonName(name), Addon())
         version = wanted.version or facts.version(cluster.version)
-        if not wanted.enabled or version is None:
+        if not wanted.enabled:
+            continue
+        served = _served(context, name, cluster.version)
+        if version is None and served:
+            fix = f"set cluster.addons.{name}.version: {served[0]}"
+            yield note(f"add-on {name}", f"no version is pinned for {cluster.version}", fix)
             continue
         pinned += 1
-        served = _served(context, name, cluster.version)
         if version not in served:
             wrong = True
             fix = f"set cluster.addons.{name}.version: {served[0]}" if served else f"EKS has no {name} here: disable it"
-            yield failed(f"add-on {name}", f"{version} is not served for {cluster.version}", fix)
+            yield failed(f"add-on {name}", f"{version or 'it'} is not served for {cluster.version}", fix)
     if not wrong:
         yield ok("add-ons", f"{pinned} pinned versions are served")
 

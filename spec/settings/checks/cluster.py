@@ -151,7 +151,7 @@ def addons_unpinned(context: Context, cluster: Cluster) -> Iterator[Problem]:
     ]
     if unknown:
         rule = f"no version of these is known for Kubernetes {cluster.version}, so EKS installs its default of the day"
-        fix = "Set cluster.addons.NAME.version, from `aws eks describe-addon-versions --addon-name NAME`."
+        fix = "Set cluster.addons.NAME.version, as `slipway doctor --aws STACK` names it."
         yield Problem("cluster.addons", rule, unknown, fix)
 
 

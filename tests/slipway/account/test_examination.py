@@ -72,6 +72,25 @@ def offered_without(zone: str, kind: str) -> Answer:
     return answer
 
 
+@pytest.mark.parametrize(
+    ("versions", "level", "fix"),
+    [
+        (["v9.9.9-eksbuild.1", "v9.9.8-eksbuild.1"], Level.NOTE, "version: v9.9.9-eksbuild.1"),
+        ([], Level.FAILED, "disable it"),
+    ],
+)
+def test_an_add_on_without_a_known_version_has_one_to_pin(versions: list[str], level: Level, fix: str) -> None:
+    cluster = platform_of("prod").cluster.model_copy(update={"version": "1.36", "addons": {}})
+    answer = {"addons": [{"addonVersions": [{"addonVersion": each} for each in versions]}]}
+    (found,) = [
+        each
+        for each in ask({"eks.DescribeAddonVersions": answer}, cluster=cluster)
+        if each.what == "add-on eks-pod-identity-agent"
+    ]
+    assert found.level is level
+    assert found.fix.endswith(fix)
+
+
 def served(status: str, version: str = "") -> Answer:
     wanted = version or platform_of("prod").cluster.version
     return {"clusterVersions": [{"clusterVersion": wanted, "versionStatus": status}]}
