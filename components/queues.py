@@ -214,14 +214,20 @@ def _quotas(spec: PoolSpec, share: Share, covered: Sequence[str]) -> list[dict[s
     return resources
 
 
-def local_queue(namespace: str, team: str) -> dict[str, Any]:
-    """The LocalQueue of a namespace, which points to the team's ClusterQueue."""
+def local_queue(namespace: str, team: str, name: str = LOCAL_QUEUE) -> dict[str, Any]:
+    """A LocalQueue of a namespace, which points to the team's ClusterQueue."""
     return {
         "apiVersion": KUEUE_API,
         "kind": "LocalQueue",
-        "metadata": {"name": LOCAL_QUEUE, "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {"clusterQueue": team},
     }
+
+
+def local_queues(namespace: str, team: str, settings: Settings) -> dict[str, dict[str, Any]]:
+    """The LocalQueues of a namespace, by the suffix of their logical name."""
+    more = {f"{namespace}.{name}": local_queue(namespace, team, name) for name in settings.aliases}
+    return {namespace: local_queue(namespace, team), **more}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +272,8 @@ class TeamQueue(pulumi.ComponentResource):
         for namespace, ready in team.namespaces.items():
             before = [*args.kueue, *ready[:1]]
             inside = pulumi.ResourceOptions(parent=self, depends_on=before, deleted_with=cluster)
-            declared.append(declare(f"{name}-local-queue-{namespace}", local_queue(namespace, team.name), inside))
+            named = local_queues(namespace, team.name, args.settings)
+            declared.extend(declare(f"{name}-local-queue-{key}", each, inside) for key, each in named.items())
             if args.worker:
                 declared.append(declare(f"{name}-manager-{namespace}", multikueue.team_binding(namespace), inside))
         self.ready = declared

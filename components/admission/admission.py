@@ -21,7 +21,7 @@ from components.admission.kinds import POD
 from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
 from components.admission.objects import OBJECT_SIZE
 from components.admission.pods import CONTROLLER_REFERENCE, DEVICES, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
-from components.admission.queues import QUEUE_NAME, gpu_queue, queue_metadata, queue_start
+from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start
 from components.admission.rule import Kind, Rule, literal
 from components.admission.templates import KIND, USER, changed
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
@@ -44,7 +44,11 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         spot_checkpoint(context),
         spot_eviction(context),
         ray_cluster(context),
-        *((QUEUE_NAME, gpu_queue(context), queue_start(context), queue_metadata(context)) if context.queues else ()),
+        *(
+            (queue_name(context), gpu_queue(context), queue_start(context), queue_metadata(context))
+            if context.queues
+            else ()
+        ),
         IMAGE_TAG,
         HOST_ACCESS,
         scale_bounds(context.max_replicas),

@@ -20,6 +20,7 @@ class StackContext:
     Attributes:
         pools: Pools by name.
         queues: Whether Kueue queues jobs.
+        aliases: LocalQueues of each namespace beside `default`.
         max_replicas: Maximum number of pods of one workload.
         controllers: Controllers of the add-ons, with the namespaces of their service accounts.
         version: Minor version of Kubernetes, `1.36`.
@@ -28,6 +29,7 @@ class StackContext:
     pools: Mapping[str, PoolSpec]
     queues: bool
     max_replicas: int
+    aliases: Sequence[str] = ()
     controllers: Sequence[tuple[str, Controller]] = ()
     version: str = ""
 

@@ -18,37 +18,41 @@ LOCAL_QUEUE: Final = "default"
 """The queue of each namespace of a team (`components.queues`)."""
 
 
-def _queued(*of: Kind, when: str = "true") -> Fill:
+def _queued(context: StackContext, *of: Kind, when: str = "true") -> Fill:
     """The label with the queue. A queue that the namespace doesn't have would hold its workload for ever."""
     return Fill(
         paths={kind.kind: ["metadata.labels+"] for kind in of},
         field=QUEUE,
         value=literal(LOCAL_QUEUE),
         when=when,
-        wrong=f"s['{QUEUE}'] != '{LOCAL_QUEUE}'",
+        wrong=f"!(s['{QUEUE}'] in {literal([LOCAL_QUEUE, *context.aliases])})",
     )
 
 
-_CRON: Final = (
-    Fill(
-        paths={kinds.CRON_JOB.kind: ["spec.jobTemplate.metadata+"]}, field="labels", value=literal({QUEUE: LOCAL_QUEUE})
-    ),
-    replace(_queued(kinds.CRON_JOB), paths={kinds.CRON_JOB.kind: ["spec.jobTemplate.metadata.labels"]}),
-)
-QUEUE_NAME: Final = Rule(
-    name="queue-name",
-    kinds=(*kinds.JOBS, kinds.TRAIN_JOB),
-    what="a job names its queue",
-    why="it would bypass the quotas, and some of its pods could hold GPUs while the others wait; Kueue's webhook adds "
-    "the queue `default`, and this rule applies if the webhook is unavailable or does not know the kind",
-    expression=_LABELLED,
-    message=Message(
-        wrong="jobs of a team are queued: ",
-        fix=f"add the label {QUEUE}: default (for a CronJob in jobTemplate.metadata.labels)",
-    ),
-    metadata=("labels",),
-    fills=(_queued(*(kind for kind in (*kinds.JOBS, kinds.TRAIN_JOB) if kind != kinds.CRON_JOB)), *_CRON),
-)
+def _of_cron_job(context: StackContext) -> tuple[Fill, Fill]:
+    kind = kinds.CRON_JOB.kind
+    labels = Fill(paths={kind: ["spec.jobTemplate.metadata+"]}, field="labels", value=literal({QUEUE: LOCAL_QUEUE}))
+    return labels, replace(_queued(context), paths={kind: ["spec.jobTemplate.metadata.labels"]})
+
+
+def queue_name(context: StackContext) -> Rule:
+    """Jobs are queued."""
+    named = (*kinds.JOBS, kinds.TRAIN_JOB)
+    return Rule(
+        name="queue-name",
+        kinds=named,
+        what="a job names its queue",
+        why="it would bypass the quotas, and some of its pods could hold GPUs while the others wait; Kueue's webhook "
+        "adds the queue `default`, and this rule applies if the webhook is unavailable or does not know the kind",
+        expression=_LABELLED,
+        message=Message(
+            wrong="jobs of a team are queued: ",
+            fix=f"add the label {QUEUE}: default (for a CronJob in jobTemplate.metadata.labels)",
+        ),
+        metadata=("labels",),
+        fills=(_queued(context, *(kind for kind in named if kind != kinds.CRON_JOB)), *_of_cron_job(context)),
+    )
+
 
 GATED: Final = f"has({O}.spec.schedulingGates) && {O}.spec.schedulingGates.exists(g, g.name == '{GATE}')"
 """Whether Kueue holds a pod."""
@@ -76,7 +80,7 @@ def gpu_queue(context: StackContext) -> Rule:
             "gets its scheduling gate from Kueue",
         ),
         metadata=("labels",),
-        fills=(_queued(*_HELD, when=f"({SPECS}).exists(s, {placement.ASKS})"),),
+        fills=(_queued(context, *_HELD, when=f"({SPECS}).exists(s, {placement.ASKS})"),),
         left="a DaemonSet has no queue, and a ReplicaSet none for its pods",
     )
 

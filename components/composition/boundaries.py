@@ -16,7 +16,7 @@ from components.base.kubernetes import agreed, type_token
 from components.base.kubernetes import manifest as namespace_of_addon
 from components.composition.cost_guards import NAMESPACE as SHUTDOWN
 from components.composition.cost_guards import account, permissions
-from components.queues import cluster_queue, local_queue, shared_manifests
+from components.queues import cluster_queue, local_queues, shared_manifests
 from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
@@ -134,7 +134,8 @@ def _queues(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Manif
     yield from shared_manifests(pools, platform.queues).values()
     for name, team in platform.teams.items():
         yield cluster_queue(name, team, pools, platform.queues)
-        yield from (local_queue(namespace, name) for namespace in team.namespaces_of(name))
+        for namespace in team.namespaces_of(name):
+            yield from local_queues(namespace, name, platform.queues).values()
         if (kueue := platform.addons.kueue) is not None and kueue.multi_kueue == "worker":
             yield from map(team_binding, team.namespaces_of(name))
 

@@ -36,6 +36,7 @@ class Target:
         pools: Pools by name.
         namespace: Namespace of a team.
         queue: LocalQueue of the namespace; None if jobs aren't queued.
+        aliases: Other LocalQueues of the namespace, to the same quota.
         queued: Kinds that Kueue manages, as its frameworks; None if unknown: then it isn't checked.
         shares: What the team can use of each pool at the same time, in whole GPUs or, for CPU pools, vCPUs; None if
             unknown: then it isn't checked.
@@ -60,6 +61,7 @@ class Target:
     pools: Mapping[str, PoolSpec]
     namespace: str
     queue: str | None = "default"
+    aliases: tuple[str, ...] = ()
     queued: frozenset[str] | None = None
     shares: Mapping[str, int] | None = None
     priorities: tuple[str, ...] = PRIORITIES
@@ -92,6 +94,7 @@ class Target:
             pools=pools,
             namespace=namespace,
             queue="default" if platform.addons.kueue else None,
+            aliases=platform.queues.aliases,
             queued=frozenset(frameworks(platform.addons)) if platform.addons.kueue else frozenset(),
             classes=_classes(platform),
             labels={labels.TEAM: namespace},

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import boto3
 import botocore.config
 import botocore.exceptions
+import botocore.session
 from botocore.awsrequest import AWSResponse
 from botocore.model import StructureShape
 from botocore.retries import standard
@@ -78,7 +79,10 @@ class Clients:
         self.endpoint = endpoint
         self._send = send
         # Moto accepts any credentials; without any, boto3 would look for real ones on this machine.
-        self._session: Any = boto3.Session(aws_access_key_id="sandbox", aws_secret_access_key="sandbox")  # noqa: S106
+        # Whatever AWS_PROFILE says: boto3 refuses a profile that the machine's files don't have.
+        core = botocore.session.Session({"profile": (None, None, None, None)})
+        keys = {"aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
+        self._session: Any = boto3.Session(botocore_session=core, **keys)
         self._made: dict[tuple[str, str], Any] = {}
         # In botocore, creating clients is not thread-safe; using them is.
         self._lock = threading.Lock()

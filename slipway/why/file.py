@@ -134,7 +134,7 @@ def _served(kind: str, target: Target) -> Iterator[Problem]:
 
 def _queue(kind: str, manifest: Object, target: Target) -> Iterator[Finding]:
     queue, priority = label(kind, manifest, QUEUE), label(kind, manifest, PRIORITY)
-    if target.queue is not None and queue not in ("", target.queue):
+    if target.queue is not None and queue not in ("", target.queue, *target.aliases):
         rule, fix = f"namespace {target.namespace} has no such LocalQueue", f"Write {target.queue}."
         yield Finding(Layer.QUEUE, Problem(f"metadata.labels[{QUEUE}]", rule, queue, fix))
     if target.queue is not None and priority and priority not in target.priorities:

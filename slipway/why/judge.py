@@ -41,7 +41,12 @@ class Violation:
 
 def context_of(target: Target, settings: Admission) -> StackContext:
     """What the rules of a namespace depend on."""
-    return StackContext(pools=target.pools, queues=target.queue is not None, max_replicas=settings.max_replicas)
+    return StackContext(
+        pools=target.pools,
+        queues=target.queue is not None,
+        aliases=target.aliases,
+        max_replicas=settings.max_replicas,
+    )
 
 
 def violations(manifest: Object, target: Target, settings: Admission) -> Iterator[Violation]:

@@ -22,6 +22,8 @@ class Queues(Model):
 
     cohort: Name = "platform"
     """Cohort of all teams."""
+    aliases: tuple[Name, ...] = ()
+    """More LocalQueues of each namespace, beside `default` and to the same quota. Kueue's samples name `user-queue`."""
     queueing_strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
     """`StrictFIFO` admits no job before the oldest of its queue, however small it is."""
     reclaim_within_cohort: Literal["Any", "LowerPriority", "Never"] = "Any"

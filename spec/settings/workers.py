@@ -34,6 +34,9 @@ def _lacks(manager: Platform, worker: Platform) -> Iterator[tuple[str, str]]:
     kueue = worker.addons.kueue
     if kueue is None or kueue.multi_kueue != "worker":
         yield "the stack must be a MultiKueue worker", "Set `addons.kueue.multiKueue: worker`"
+    for alias in manager.queues.aliases:
+        if alias not in worker.queues.aliases:
+            yield f"the worker needs the queue {alias}", "Add it to `queues.aliases`"
     for pool in manager.queues.remote_pools:
         if pool not in worker.pools:
             yield f"the worker needs the remote pool {pool}", f"Add `pools.{pool}`"

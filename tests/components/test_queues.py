@@ -15,6 +15,7 @@ from components.queues import (
     by_topology,
     cluster_queue,
     local_queue,
+    local_queues,
     ordered,
     quotas,
     remote_manifests,
@@ -301,6 +302,15 @@ def test_every_team_has_a_cluster_queue_and_every_namespace_a_local_queue() -> N
         ("vision-serving", "default", "vision"),
         ("vision-training", "default", "vision"),
     ]
+
+
+def test_an_alias_is_another_local_queue_to_the_same_quota() -> None:
+    found = local_queues("vision-training", "vision", tenants(queues={"aliases": ["user-queue"]}).queues)
+    assert [(key, each["metadata"]["name"]) for key, each in found.items()] == [
+        ("vision-training", "default"),
+        ("vision-training.user-queue", "user-queue"),
+    ]
+    assert {each["spec"]["clusterQueue"] for each in found.values()} == {"vision"}
 
 
 def test_quotas_are_plain_outputs_for_policies() -> None:

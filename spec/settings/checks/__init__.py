@@ -111,6 +111,7 @@ CHECKS: Final = (
     Check(teams.borrowing_fits, ("teams", "addons")),
     Check(teams.pools_unshared, ("teams", "pools"), warns=True),
     Check(teams.workers_managed, ("queues", "addons")),
+    Check(teams.aliases_differ, ("queues",)),
     Check(teams.named_pools_exist, ("queues", "pools")),
     Check(addons.models_reachable, ("addons",)),
     Check(addons.hosts_own, ("teams", "addons")),

@@ -297,6 +297,13 @@ def workers_managed(_context: Context, queues: Queues, addons: Addons) -> Iterat
         yield Problem("queues.remotePools", rule, list(queues.remote_pools), "Add `workers`, or remove it.")
 
 
+def aliases_differ(_context: Context, queues: Queues) -> Iterator[Problem]:
+    """Each LocalQueue of a namespace has its own name; `default` exists without being listed."""
+    for position, name in enumerate(queues.aliases):
+        if name in ("default", *queues.aliases[:position]):
+            yield Problem(f"queues.aliases.{position}", "each queue needs another name", name, "Remove it.")
+
+
 def named_pools_exist(context: Context, queues: Queues, _pools: Mapping[str, Pool]) -> Iterator[Problem]:
     """Pools that the queues name exist in this stack."""
     for key, names in (("remotePools", queues.remote_pools), ("poolOrder", queues.pool_order)):

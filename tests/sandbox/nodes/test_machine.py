@@ -41,7 +41,7 @@ def test_allocatable_is_capacity_minus_reservations() -> None:
         (
             {"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"},
             {},
-            {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb.me": "8", "nvidia.com/mig-3g.20gb": "8"},
+            {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "8", "nvidia.com/mig-3g.20gb": "8"},
         ),
         # An unknown layout has no resources by its label; a tag or an overlay may add them.
         ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),

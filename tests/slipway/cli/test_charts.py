@@ -63,19 +63,6 @@ def test_a_failed_download_is_reported_with_a_fix() -> None:
     assert "HTTPS_PROXY" in text
 
 
-def test_a_missing_folder_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SLIPWAY_CHARTS", raising=False)
-    options = parse(["charts", "check"])
-    with pytest.raises(SlipwayError, match="give --dir DIR, or set SLIPWAY_CHARTS"):
-        options.run(options)
-
-
-def test_a_folder_that_does_not_exist_is_refused_with_a_fix(tmp_path: Path) -> None:
-    options = parse(["charts", "check", "--dir", str(tmp_path / "none")])
-    with pytest.raises(SlipwayError, match="slipway charts pull --dir"):
-        options.run(options)
-
-
 def test_a_chart_that_the_platform_does_not_use_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox.toolchain.find", lambda _name: tmp_path / "helm")
     options = parse(["charts", "pull", "kueu", "--dir", str(tmp_path)])

@@ -42,11 +42,6 @@ def test_an_unused_allow_replace_is_reported(fake: FakePulumi, capsys: pytest.Ca
     assert f"unused --allow-replace {urn(BUCKET, 'other')}" in capsys.readouterr().err
 
 
-def test_an_allow_replace_that_is_not_a_urn_is_refused_before_the_engine_starts(fake: FakePulumi) -> None:
-    assert main(["preview", "dev", "--allow-replace", "bucket"]) == EXIT_REFUSED
-    assert fake.calls == []
-
-
 def test_a_failed_preview_keeps_the_engines_exit_code(fake: FakePulumi) -> None:
     fake.tell("events", REPLACED)
     fake.tell("exit", "255")

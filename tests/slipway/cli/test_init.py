@@ -239,19 +239,6 @@ def test_what_starts_and_costs_is_in_the_file_and_beside_it(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("text", ["4", "h", "0h", "1d", "-1h", "4h keep", ""])
-def test_a_time_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
-    with pytest.raises(SystemExit) as refused:
-        main(["quickstart", "vllm", "--stack", "dev", "--team", "vision", f"--ttl={text}"])
-    assert refused.value.code == 2
-    assert f"a time such as 4h or 90m, or `keep` (given: {text!r})" in capsys.readouterr().err
-
-
-def test_a_time_beyond_the_bounds_of_a_job_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["quickstart", "vllm", "--stack", "dev", "--team", "vision", "--ttl", "1000h"]) == 2
-    assert "deadline_seconds: a job must be bounded" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("more", "sandbox"), [((), False), (("--sandbox",), True)])
 def test_the_address_of_models_is_read_from_the_cluster(
     capsys: pytest.CaptureFixture[str], simulated: list[bool], more: tuple[str, ...], sandbox: bool
@@ -301,25 +288,3 @@ def test_a_cluster_that_does_not_answer_is_reported_with_the_way_out(
     error = capsys.readouterr().err
     assert "nobody is there" in error
     assert "--models s3://BUCKET/vision/" in error
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (("nosuch", "--stack", "dev", "--team", "vision"), "NAME: it must be a quickstart (given: 'nosuch')"),
-        (("sweep", "--team", "vision"), "Add --stack STACK."),
-        (("sweep", "--stack", "dev"), "Add --team TEAM."),
-        (("sweep", "--stack", "dev", "--team", "visio"), "It has: language, recommender, vision."),
-        (("sweep", "--stack", "dev", "--team", "vision", "--namespace", "language"), "namespace of team vision"),
-        (("sweep", "--stack", "dev", "--team", "nosuch", "--namespace", "x"), "It has: language, recommender, vision."),
-        (("sweep", "--stack", "dev", "--team", "vision", "--pool", "h100"), "There are: gpu-spot, a100."),
-        (("sweep", "--stack", "dev", "--team", "vision", "--name", "Mine!"), "a name has at most 45 lowercase"),
-    ],
-)
-def test_a_wrong_argument_is_refused_with_what_there_is(
-    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], text: str
-) -> None:
-    assert main(["quickstart", *arguments]) == 2
-    out, error = capsys.readouterr()
-    assert text in error
-    assert out == ""

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from slipway import __version__
-from slipway.cli import main, offline
+from slipway.cli import main
 from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED
-from tests.slipway.engine.fake import FakePulumi
 from tests.support import mocks
 from tests.support.patience import slowness
 
@@ -53,38 +52,10 @@ def test_a_folder_for_the_report_that_cannot_be_written_is_refused_before_the_pr
     assert "Choose another one" in error
 
 
-def test_an_unknown_command_is_refused_with_the_list_of_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["launch"])
-    assert "'up', 'preview', 'refresh', 'destroy', 'recover', 'state', 'init', 'check'" in capsys.readouterr().err
-
-
 def test_the_version_is_that_of_the_distribution() -> None:
     from importlib.metadata import version  # noqa: PLC0415
 
     assert version("slipway") == __version__
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "launch",
-        "up",
-        "up dev --sandbox --loud",
-        "render dev",
-        "check dev -- --diff",
-        "sandbox",
-        "sandbox go",
-        "sandbox start --account 12",
-        "sandbox start --aws-port 70000",
-        "sandbox start --aws-port http",
-    ],
-)
-def test_an_invalid_command_line_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(line.split())
-    assert caught.value.code == EXIT_REFUSED
-    assert "usage: slipway" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -128,13 +99,6 @@ def test_check_summarizes_each_valid_stack(checkout: Path, capsys: pytest.Captur
     assert first.startswith("stack dev: valid")
     assert "slipway-dev" in first
     assert second.startswith("stack prod: valid")
-
-
-def test_an_unknown_stack_is_refused_with_the_list_of_stacks(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["check", "production"]) == EXIT_REFUSED
-    assert "Available stacks: dev, prod, staging." in capsys.readouterr().err
 
 
 def test_outside_a_checkout_the_installed_one_is_used(
@@ -199,26 +163,6 @@ def test_an_interrupt_while_arguments_are_parsed_is_no_traceback(
     assert capsys.readouterr().err == "slipway: interrupted\n"
 
 
-@pytest.mark.parametrize(
-    ("line", "near"),
-    [
-        ("upp dev", "did you mean up?"),
-        ("previw dev", "did you mean preview?"),
-        ("sandbox stat", "did you mean start?"),
-        ("up dev --sandbx", "did you mean --sandbox?"),
-        ("completion bsh", "did you mean bash?"),
-        ("xyz", "choose from"),
-    ],
-)
-def test_a_word_that_is_nearly_right_is_refused_with_the_right_one(
-    line: str, near: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(line.split())
-    assert ended.value.code == EXIT_REFUSED
-    assert near in capsys.readouterr().err
-
-
 def test_help_and_completion_load_no_settings_and_no_sdk() -> None:
     heavy = "('pydantic', 'pulumi', 'boto3', 'urllib3')"
     code = f"import sys, slipway.cli; print([name for name in {heavy} if name in sys.modules])"
@@ -226,52 +170,4 @@ def test_help_and_completion_load_no_settings_and_no_sdk() -> None:
     assert done.stdout.strip() == "[]"
 
 
-# Wrong arguments: refused before anything is started, with exit code 2, the value and the fix, and no traceback.
-
-
 assert mocks  # it silences warnings that the SDK prints when it is first imported
-
-CASES = [
-    ("policies dev --manifests missing", "missing: manifests must be in a folder", "Name one of YAML"),
-    ("policies dev --against nosuch", "--against nosuch: git has no policies", "Name a commit, branch or tag"),
-    ("render dev --out /proc/x", "--out /proc/x: the folder must be writable (", "Choose another one"),
-    ("report dev --out out --plan missing", "--plan missing: can't be read (No such file", "pulumi preview --json"),
-    ("prices refresh --out missing", "--out missing: there is no such folder", "Create it first"),
-    ("prices refresh --region mars", "--region mars: the catalog has no region", "one of af-south-1"),
-    ("charts check --dir missing", "missing is not a folder", "slipway charts pull --dir"),
-    ("charts pull", "no folder of charts", "give --dir DIR"),
-    ("why missing.yaml --stack dev", "there is no file missing.yaml", "name one, or an object"),
-    ("try missing --stack dev --sandbox", "missing is not a folder of manifests", "name one"),
-    ("up dev --sandbox -- --stack prod", "`--stack` after `--` would select another stack", "pass the stack"),
-    ("init Bad_Name --account 1", "environment.name", "It must start with a letter"),
-]
-
-
-@pytest.mark.parametrize(("line", "says", "fix"), CASES, ids=[line for line, *_ in CASES])
-def test_a_wrong_argument_is_refused_with_its_value_and_the_fix(
-    line: str, says: str, fix: str, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("SLIPWAY_CHARTS", raising=False)
-    monkeypatch.setattr(offline, "start", lambda *_, **__: pytest.fail("the sandbox was started"))
-    assert main(line.split()) == EXIT_REFUSED
-    error = capsys.readouterr().err
-    assert says in error
-    assert fix in error
-    assert "Errno" not in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize(
-    ("line", "shows"),
-    [
-        ("up dev", "`slipway preview dev`"),
-        ("refresh dev", "`slipway refresh dev -- --preview-only`"),
-        ("destroy dev --sandbox", "`slipway destroy dev --sandbox -- --preview-only`"),
-    ],
-)
-def test_a_change_that_nobody_confirms_names_the_command_that_only_shows_it(
-    line: str, shows: str, checkout: Path, fake: FakePulumi, user: object, sandbox: offline.Sandbox,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    assert main(line.split()) == EXIT_REFUSED
-    assert shows in capsys.readouterr().err

@@ -120,29 +120,6 @@ def test_the_engines_exit_code_is_passed_on(
     assert "resources exist" not in out
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("up dev", EXIT_REFUSED),
-        ("refresh dev", EXIT_REFUSED),
-        ("destroy dev", EXIT_REFUSED),
-        ("destroy dev --sandbox", EXIT_REFUSED),
-        ("preview dev", 0),
-        ("up dev --sandbox", 0),
-        ("refresh dev --sandbox", 0),
-        ("destroy dev --sandbox --yes", 0),
-    ],
-)
-def test_without_a_terminal_a_change_needs_yes_except_in_the_sandbox(
-    line: str, code: int, checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    assert main(line.split()) == code
-    if code:
-        assert "add --yes" in capsys.readouterr().err
-        assert fake.calls == []
-
-
 @pytest.mark.parametrize("target", [[], ["--sandbox"]])
 def test_a_destroy_with_protected_resources_is_refused_with_their_names(
     target: list[str], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]

@@ -115,11 +115,5 @@ def test_wrong_options_are_refused(more: list[str], says: str, trace: Path, caps
     assert says in capsys.readouterr().err
 
 
-def test_a_trace_or_the_generator_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["replay", "dev"])
-    assert "one of the arguments --trace --generate is required" in capsys.readouterr().err
-
-
 def test_the_command_knows_every_format() -> None:
     assert list(TRACES) == list(READERS)

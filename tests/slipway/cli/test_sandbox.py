@@ -84,27 +84,8 @@ def test_a_node_expires_as_karpenter_lets_it(client: Client, capsys: pytest.Capt
     assert client.deleted == ["NodeClaim/gpu-1"]
 
 
-def test_a_time_that_is_none_is_a_usage_error(client: Client) -> None:
-    with pytest.raises(SystemExit):
-        main(["sandbox", "reclaim", "spot-1", "--notice", "soon"])
-    assert client.merged == {}
-
-
-def test_limits_are_shown_without_a_sandbox(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sandbox", "status", "--limits", "logGroup"]) == 0
-    out = capsys.readouterr().out
-    assert "put_retention_policy.retentionInDays" in out
-    assert "values: 0, 1, 3, 5, 7, 14," in out
-    assert out.splitlines()[-1].startswith("1 types, 9 inputs")
-
-
 def test_limits_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "status", "--limits", "iam/role:", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert {one["type"] for one in shown} == {"aws:iam/role:Role"}
     assert "create_role.RoleName" in {one["parameter"] for one in shown}
-
-
-def test_an_unknown_type_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sandbox", "status", "--limits", "kluster"]) == 1
-    assert "no AWS type with a table of limits contains 'kluster'" in capsys.readouterr().err

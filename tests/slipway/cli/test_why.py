@@ -57,7 +57,6 @@ def test_another_namespace_has_another_team(tmp_path: Path, capsys: pytest.Captu
         (["job/train"], "there is no kubeconfig"),
         (["job/train", "--sandbox"], "no sandbox runs here"),
         (["job/train", "--stack", "dev", "--sandbox"], "the sandbox has no cluster slipway-dev"),
-        (["missing.yaml", "--stack", "dev"], "there is no file missing.yaml"),
     ],
 )
 def test_what_is_missing_is_an_error(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,9 +106,3 @@ def test_standard_input_becomes_the_fixed_file(
     output = capsys.readouterr()
     assert yaml.safe_load(output.out)["spec"]["activeDeadlineSeconds"] == 86400
     assert "changed: spec.activeDeadlineSeconds" in output.err
-
-
-@pytest.mark.parametrize("arguments", [["job/train", "--stack", "dev"], ["pyproject.toml"]])
-def test_a_fix_needs_a_file_and_a_stack(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["why", *arguments, "--fix"]) == 2
-    assert "--fix needs a file, and --stack" in capsys.readouterr().err

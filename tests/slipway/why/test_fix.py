@@ -107,6 +107,13 @@ def test_a_pool_is_one_of_the_team() -> None:
     assert "nodeSelector" not in fixed(checkpointless, without, Admission())[0]["spec"]["template"]["spec"]
 
 
+def test_a_queue_that_the_namespace_has_stays() -> None:
+    named = job(queued=False)
+    named["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "user-queue"}
+    assert [one.value for one in fixed(named, TARGET, Admission())[1]] == ["default"]
+    assert fixed(named, replace(TARGET, aliases=("user-queue",)), Admission())[1] == []
+
+
 def test_comments_quotes_and_layout_stay() -> None:
     found = written(
         """\

@@ -132,6 +132,12 @@ def test_what_a_worker_lacks_is_a_problem_of_the_manager(worker: dict[str, Any],
     assert only.endswith(" in stacks/Pulumi.west.yaml.")
 
 
+def test_a_worker_needs_the_aliases_of_its_manager() -> None:
+    (only,) = found({}, {"queues.aliases": ["user-queue"]})
+    assert "the worker needs the queue user-queue" in only
+    assert found({"queues": {"aliases": ["user-queue"]}}, {"queues.aliases": ["user-queue"]}) == []
+
+
 def test_what_is_not_dispatched_need_not_be_on_the_worker() -> None:
     assert found({"teams.vision.gpus": {"a100": {"nominalQuota": 1}}}) == []
 
