@@ -19,7 +19,7 @@ from components.addons.trainer import whole_node
 from sandbox.kubernetes.objects import Object
 from slipway.verify.checks import Check, Observed, Status, message, placed
 from slipway.verify.probes import LABEL, Probe
-from spec.catalog.nccl import AllReduce, all_reduce
+from spec.catalog.document import Source, load, source
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.pools.resolution import resolve_all
@@ -62,6 +62,28 @@ exit "$code"
 """
 """The log of NCCL goes to files, so that its lines don't cut those of the result. A termination message has at most
 4096 bytes (Kubernetes, "Determine the Reason for Pod Failure")."""
+
+
+@dataclass(frozen=True)
+class AllReduce:
+    """A published result of `all_reduce_perf` on two nodes.
+
+    Attributes:
+        size: Size of the message, in bytes.
+        busbw: Bus bandwidth, in GB/s.
+        source: Where and when it was read.
+    """
+
+    size: int
+    busbw: Decimal
+    source: Source
+
+
+def all_reduce(instance_type: str) -> AllReduce | None:
+    """The published result of an instance type; None if there is none."""
+    document = load("nccl.yaml")
+    entry = document["types"].get(instance_type)
+    return AllReduce(entry["size"], Decimal(str(entry["busbw"])), source(document)) if entry else None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -14,12 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// amounts are of pods, CPU, memory, then of cluster.devices.
+type amounts []int64
+
 // kind is what pods of one podSet of a job, in one topology domain, have in common: the scheduler answers all the same.
 type kind struct {
 	// triedRoom and triedPools say what was known when no node, and no new node, was found for it.
 	triedRoom  int
 	triedPools int
-	needs      framework.Resource
+	needs      amounts
 	// fits has the answers for nodes that don't exist yet, by offering.
 	fits map[*offering]bool
 }
@@ -44,6 +49,8 @@ type node struct {
 	offering *offering
 	object   *corev1.Node
 	info     *framework.NodeInfo
+	// free is what its pods leave. A search looks at that of every node: upstream's maps made it four times slower.
+	free amounts
 	// plan is info with the pods that wait for this node.
 	plan  *framework.NodeInfo
 	ready bool
@@ -66,6 +73,8 @@ type cluster struct {
 	coming  []*node
 	waiting []*pod
 	number  int
+	// devices are the extended resources that nodes of the pools have.
+	devices []corev1.ResourceName
 	// room has the nodes on which something became free, one entry each time; poolsChanged numbers the changes of pools.
 	room         []*node
 	poolsChanged int
@@ -104,7 +113,9 @@ func (c *cluster) podsOf(j *job, set string, template *corev1.PodTemplateSpec, p
 		}
 		info, err := framework.NewPodInfo(object)
 		must(err)
-		same.needs = *framework.NewResource(podRequests(object))
+		if same.needs == nil {
+			same.needs = c.needs(object)
+		}
 		made = append(made, &pod{object: object, info: info, job: j, kind: same, number: c.number, topology: len(part.labels) > 0})
 	}
 	return made
@@ -149,6 +160,7 @@ func (c *cluster) remove(pods []*pod) {
 		}
 		p.gone = true
 		must(p.node.info.RemovePod(logger, p.object))
+		p.node.free = c.left(p.node.info)
 		c.countForTopology(p, false)
 		c.freed(p.node)
 	}
@@ -172,6 +184,7 @@ func (c *cluster) countForTopology(p *pod, bound bool) {
 	if !c.run.control.topology || p.topology {
 		return
 	}
+	c.run.control.nodes++
 	if bound {
 		c.run.control.cache.TASCache().Update(p.object, logger)
 	} else {
@@ -217,7 +230,7 @@ func (c *cluster) tryAgain(k *kind) bool {
 		return true
 	}
 	for _, n := range c.room[k.triedRoom:] {
-		if !n.gone && n.ready && roomFor(&k.needs, n.info) {
+		if !n.gone && n.ready && n.hasRoom(k) {
 			return true
 		}
 	}
@@ -233,22 +246,52 @@ func (c *cluster) bind(p *pod, n *node) {
 	p.node = n
 	p.object.Spec.NodeName = n.name
 	n.info.AddPodInfo(p.info)
+	n.free = c.left(n.info)
 	n.quiet++
 	c.countForTopology(p, true)
 	c.run.placed(p.job)
 }
 
-// roomFor says whether a node has the resources; it only spares the plugins nodes that NodeResourcesFit would refuse.
-func roomFor(needs *framework.Resource, info *framework.NodeInfo) bool {
-	allocatable, requested := info.Allocatable, info.Requested
-	if len(info.Pods)+1 > allocatable.AllowedPodNumber || needs.MilliCPU > allocatable.MilliCPU-requested.MilliCPU ||
-		needs.Memory > allocatable.Memory-requested.Memory {
-		return false
+// needs are the requests of a pod; of a device that no pool has, more than any node has left.
+func (c *cluster) needs(p *corev1.Pod) amounts {
+	requests := framework.NewResource(podRequests(p))
+	found := amounts{1, requests.MilliCPU, requests.Memory}
+	for _, name := range c.devices {
+		found = append(found, requests.ScalarResources[name])
+		delete(requests.ScalarResources, name)
 	}
-	for name, value := range needs.ScalarResources {
-		if value > allocatable.ScalarResources[name]-requested.ScalarResources[name] {
+	for _, value := range requests.ScalarResources {
+		if value > 0 {
+			found[0] = math.MaxInt64
+		}
+	}
+	return found
+}
+
+func (c *cluster) left(info *framework.NodeInfo) amounts {
+	has, used := info.Allocatable, info.Requested
+	found := amounts{int64(has.AllowedPodNumber - len(info.Pods)), has.MilliCPU - used.MilliCPU, has.Memory - used.Memory}
+	for _, name := range c.devices {
+		found = append(found, has.ScalarResources[name]-used.ScalarResources[name])
+	}
+	return found
+}
+
+// hasRoom says whether a node has the resources; it only spares the plugins nodes that NodeResourcesFit would refuse.
+func (n *node) hasRoom(k *kind) bool {
+	for i, value := range k.needs {
+		if value > n.free[i] {
 			return false
 		}
 	}
 	return true
+}
+
+// alike is equal for nodes of which the filters say the same to a pod that doesn't select nodes by name.
+func (n *node) alike() string {
+	key := fmt.Appendf(nil, "%p %t", n.offering, n.expired)
+	for _, value := range n.free {
+		key = binary.AppendVarint(key, value)
+	}
+	return string(key)
 }

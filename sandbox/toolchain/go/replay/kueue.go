@@ -54,10 +54,11 @@ type control struct {
 	scheduler  *scheduler.Scheduler
 	reconciler *core.WorkloadReconciler
 	heaps      []*qcache.ClusterQueue
-	// quiet cycles without any change mean that nothing more will happen now: a workload tries its flavors one by one.
-	quiet     int
-	cycles    int
+	cycles     int
+	// settled is what a cycle without any effect has left: until that changes, another one would have none either.
+	settled   settled
 	topology  bool
+	nodes     int // changes of nodes and of what other pods use of them, for topology
 	podsReady bool
 }
 
@@ -79,7 +80,7 @@ func newControl(ctx context.Context, s *store, p *platform, cfg *config.Configur
 	if ready != nil && ready.RequeuingStrategy != nil && ready.RequeuingStrategy.Timestamp != nil {
 		timestamp = *ready.RequeuingStrategy.Timestamp
 	}
-	c := &control{ctx: ctx, store: s, topology: len(p.topologies) > 0, podsReady: waitforpodsready.Enabled(ready), quiet: 4}
+	c := &control{ctx: ctx, store: s, topology: len(p.topologies) > 0, podsReady: waitforpodsready.Enabled(ready)}
 	block := c.podsReady && ready.BlockAdmission != nil && *ready.BlockAdmission
 	cacheOptions := []schdcache.Option{schdcache.WithPodsReadyTracking(block)}
 	queueOptions := []qcache.Option{qcache.WithPodsReadyRequeuingTimestamp(timestamp)}
@@ -169,9 +170,6 @@ func (c *control) add(p *platform) error {
 		if err := c.queues.AddClusterQueue(c.ctx, o); err != nil {
 			return fmt.Errorf("ClusterQueue %s: %w", o.Name, err)
 		}
-		for _, group := range o.Spec.ResourceGroups {
-			c.quiet = max(c.quiet, len(group.Flavors)+2)
-		}
 	}
 	added := sets.New[kueue.ClusterQueueReference]()
 	for _, o := range p.localQueues {
@@ -210,6 +208,25 @@ func (c *control) waiting() int {
 		}
 	}
 	return count
+}
+
+// settled says what a cycle goes by.
+type settled struct{ waiting, writes, nodes int }
+
+func (c *control) state() settled {
+	return settled{c.waiting(), c.store.writes(), c.nodes}
+}
+
+// tries says whether a workload has flavors left, which it tries one by one: a cycle that changes nothing isn't the last.
+func (c *control) tries() bool {
+	for _, heap := range c.heaps {
+		for _, info := range heap.Snapshot() {
+			if info.LastAssignment.PendingFlavors() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // deliver hands the changes of Workloads to the reconciler's own event handlers, in the order of their names, and runs
@@ -264,6 +281,7 @@ func (c *control) nodeChanged(node *corev1.Node, gone bool) {
 	if !c.topology {
 		return
 	}
+	c.nodes++
 	if gone {
 		c.cache.TASCache().DeleteNodeByName(node.Name)
 		return

@@ -76,13 +76,14 @@ func (s *placement) find(p *pod) (*node, string) {
 	state := framework.NewCycleState()
 	_, status, _ := s.framework.RunPreFilterPlugins(s.ctx, state, p.object)
 	if !status.IsSuccess() {
-		return nil, s.sentence(p, nil, status)
+		return nil, s.sentence(p, nil, status, false)
 	}
 	var feasible []fwk.NodeInfo
 	wanted, looked := s.enough(len(nodes)), 0
 	for ; looked < len(nodes) && len(feasible) < wanted; looked++ {
-		info := nodes[(s.next+looked)%len(nodes)]
-		if roomFor(&p.kind.needs, info.(*framework.NodeInfo)) && s.framework.RunFilterPlugins(s.ctx, state, p.object, info).IsSuccess() {
+		at := (s.next + looked) % len(nodes)
+		info := nodes[at]
+		if s.cluster.nodes[at].hasRoom(p.kind) && s.framework.RunFilterPlugins(s.ctx, state, p.object, info).IsSuccess() {
 			feasible = append(feasible, info)
 		}
 	}
@@ -92,7 +93,7 @@ func (s *placement) find(p *pod) (*node, string) {
 		if p.job.message != "" {
 			return nil, "" // said before, in the words of that moment
 		}
-		return nil, s.sentence(p, nodes, nil)
+		return nil, s.sentence(p, nodes, nil, !p.topology)
 	case 1:
 		return s.cluster.byName[feasible[0].Node().Name], ""
 	}
@@ -123,9 +124,6 @@ func (s *placement) enough(nodes int) int {
 
 // fits says whether the filters let a pod onto a node as it is planned.
 func (s *placement) fits(p *pod, info *framework.NodeInfo) bool {
-	if !roomFor(&p.kind.needs, info) {
-		return false
-	}
 	state := framework.NewCycleState()
 	if _, status, _ := s.framework.RunPreFilterPlugins(s.ctx, state, p.object); !status.IsSuccess() {
 		return false
@@ -133,8 +131,9 @@ func (s *placement) fits(p *pod, info *framework.NodeInfo) bool {
 	return s.framework.RunFilterPlugins(s.ctx, state, p.object, info).IsSuccess()
 }
 
-// sentence is what kube-scheduler says of a pod that fits none of these nodes.
-func (s *placement) sentence(p *pod, nodes []fwk.NodeInfo, rejected *fwk.Status) string {
+// sentence is what kube-scheduler says of a pod that fits none of these nodes. Of nodes of the cluster that are alike one
+// is asked.
+func (s *placement) sentence(p *pod, nodes []fwk.NodeInfo, rejected *fwk.Status, alike bool) string {
 	statuses := framework.NewDefaultNodeToStatus()
 	state := framework.NewCycleState()
 	_, before, _ := s.framework.RunPreFilterPlugins(s.ctx, state, p.object)
@@ -146,8 +145,16 @@ func (s *placement) sentence(p *pod, nodes []fwk.NodeInfo, rejected *fwk.Status)
 		statuses.SetAbsentNodesStatus(rejected)
 		diagnosis.PreFilterMsg = rejected.Message()
 	} else {
-		for _, info := range nodes {
-			statuses.Set(info.Node().Name, s.framework.RunFilterPlugins(s.ctx, state, p.object, info))
+		asked := map[string]*fwk.Status{}
+		for i, info := range nodes {
+			key := info.Node().Name
+			if alike {
+				key = s.cluster.nodes[i].alike()
+			}
+			if _, ok := asked[key]; !ok {
+				asked[key] = s.framework.RunFilterPlugins(s.ctx, state, p.object, info)
+			}
+			statuses.Set(info.Node().Name, asked[key])
 		}
 	}
 	fit := &framework.FitError{Pod: p.object, NumAllNodes: len(nodes), Diagnosis: diagnosis}

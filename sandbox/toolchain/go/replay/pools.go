@@ -80,8 +80,14 @@ func (c *cluster) readPools() error {
 			}
 			o.template = framework.NewNodeInfo()
 			o.template.SetNode(p.object(o, p.Name+"-"+o.InstanceType))
+			for name := range o.template.Allocatable.ScalarResources {
+				if !slices.Contains(c.devices, name) {
+					c.devices = append(c.devices, name)
+				}
+			}
 		}
 	}
+	slices.Sort(c.devices)
 	// As Karpenter's: the most weight first, then by name (pkg/utils/nodepool, OrderByWeight).
 	sort.SliceStable(c.pools, func(a, b int) bool {
 		if c.pools[a].Weight != c.pools[b].Weight {
@@ -190,7 +196,7 @@ func (c *cluster) sayNode(n *node, state, reason string) {
 
 // arrive makes a node ready.
 func (c *cluster) arrive(n *node) {
-	n.ready = true
+	n.ready, n.free = true, c.left(n.info)
 	n.plan = framework.NewNodeInfo()
 	for _, p := range c.waiting {
 		if p.planned == n {
@@ -333,7 +339,7 @@ func (c *cluster) plan(p *pod) bool {
 			templates = append(templates, o.template)
 		}
 	}
-	c.run.refuse(p.job, "no pool has a node for it: "+c.place.sentence(p, templates, nil))
+	c.run.refuse(p.job, "no pool has a node for it: "+c.place.sentence(p, templates, nil, false))
 	return false
 }
 

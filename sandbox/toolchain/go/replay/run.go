@@ -171,18 +171,21 @@ func (r *run) wake() {
 	r.after(requeuePeriod, func() { r.requeuing = false })
 }
 
-// cycles runs Kueue's scheduling cycles until as many as it may need to try all flavors have changed nothing.
+// cycles runs Kueue's scheduling cycles until one has no effect.
 func (r *run) cycles() bool {
-	changed, quiet := false, 0
-	before, writes := r.control.waiting(), r.control.store.writes()
-	for before > 0 && quiet < r.control.quiet && cut.Load() == nil {
+	changed := false
+	before := r.control.state()
+	for before.waiting > 0 && before != r.control.settled && cut.Load() == nil {
 		r.control.cycle()
 		r.deliver()
-		now, written := r.control.waiting(), r.control.store.writes()
-		if quiet++; now != before || written != writes {
-			changed, quiet = true, 0
+		now := r.control.state()
+		switch {
+		case now != before:
+			changed = true
+		case !r.control.tries():
+			r.control.settled = now
 		}
-		before, writes = now, written
+		before = now
 	}
 	return changed
 }

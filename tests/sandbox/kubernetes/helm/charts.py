@@ -36,6 +36,9 @@ data:
   replicas: {{ .Values.replicas | quote }}
   image: {{ .Values.controller.image.repository }}
 """
+TEMPLATES = {"config.yaml": CONFIG_MAP}
+SECOND = "apiVersion: v1\nkind: Secret\nmetadata: {name: second}\n"
+REFUSED = "apiVersion: v1\nkind: Service\nmetadata: {name: refused}\nspec: {ports: [{port: 99999}]}\n"
 GAUGE = """\
 apiVersion: helm.test/v1
 kind: Gauge
@@ -78,3 +81,7 @@ def chart_at(path: Path) -> Chart:
 
 def _files(definitions: list[dict[str, Any]]) -> dict[str, str]:
     return {f"{definition['metadata']['name']}.yaml": yaml.safe_dump(definition) for definition in definitions}
+
+
+def release(namespace: str, **more: Any) -> dict[str, Any]:
+    return {"chart": "oci://example.com/charts/widget", "name": "one", "namespace": namespace, **more}

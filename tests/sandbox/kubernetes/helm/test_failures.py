@@ -19,29 +19,19 @@ from sandbox.kubernetes.objects import Ref
 from sandbox.rpc import errors
 from sandbox.rpc.diff import Diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
-from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, needs_helm, write_chart
-from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
-from tests.sandbox.plane import ControlPlane, crd
+from tests.sandbox.kubernetes.helm.charts import (
+    CONFIG_MAP,
+    REFUSED,
+    SECOND,
+    TEMPLATES,
+    needs_helm,
+    release,
+    write_chart,
+)
+from tests.sandbox.kubernetes.hooks import RELEASE, Hooks
+from tests.sandbox.plane import crd
 
 pytestmark = [pytest.mark.sandbox, needs_helm]
-
-TEMPLATES = {"config.yaml": CONFIG_MAP}
-SECOND = "apiVersion: v1\nkind: Secret\nmetadata: {name: second}\n"
-REFUSED = "apiVersion: v1\nkind: Service\nmetadata: {name: refused}\nspec: {ports: [{port: 99999}]}\n"
-
-
-@pytest.fixture
-def charts(tmp_path: Path) -> Path:
-    return tmp_path / "charts"
-
-
-@pytest.fixture
-def hooks(plane: ControlPlane, tmp_path: Path, charts: Path) -> Hooks:
-    return make_hooks(plane, tmp_path, charts)
-
-
-def release(namespace: str, **more: Any) -> dict[str, Any]:
-    return {"chart": "oci://example.com/charts/widget", "name": "one", "namespace": namespace, **more}
 
 
 def test_a_failed_release_is_in_the_state_and_recovers(

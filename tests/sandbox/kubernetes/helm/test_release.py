@@ -1,6 +1,5 @@
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -10,30 +9,22 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.wire import UNKNOWN
-from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, GAUGE, needs_helm, write_chart
-from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
+from tests.sandbox.kubernetes.helm.charts import (
+    CONFIG_MAP,
+    GAUGE,
+    REFUSED,
+    SECOND,
+    TEMPLATES,
+    needs_helm,
+    release,
+    write_chart,
+)
+from tests.sandbox.kubernetes.hooks import RELEASE, Hooks
 from tests.sandbox.plane import ControlPlane, crd
 
 pytestmark = pytest.mark.sandbox
 
 DEFINITION = crd("helm.test", "Gauge", {"level": {"type": "integer"}})
-TEMPLATES = {"config.yaml": CONFIG_MAP}
-SECOND = "apiVersion: v1\nkind: Secret\nmetadata: {name: second}\n"
-REFUSED = "apiVersion: v1\nkind: Service\nmetadata: {name: refused}\nspec: {ports: [{port: 99999}]}\n"
-
-
-@pytest.fixture
-def charts(tmp_path: Path) -> Path:
-    return tmp_path / "charts"
-
-
-@pytest.fixture
-def hooks(plane: ControlPlane, tmp_path: Path, charts: Path) -> Hooks:
-    return make_hooks(plane, tmp_path, charts)
-
-
-def release(namespace: str, **more: Any) -> dict[str, Any]:
-    return {"chart": "oci://example.com/charts/widget", "name": "one", "namespace": namespace, **more}
 
 
 def test_a_release_gets_a_generated_name_and_keeps_it(hooks: Hooks) -> None:
