@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from components.addons.kueue import configuration
-from components.queues import LEVELS, LOCAL_QUEUE, by_topology, cluster_queue, local_queue, shared_manifests
+from components.queues import LEVELS, LOCAL_QUEUE, by_topology, cluster_queue, local_queues, shared_manifests
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.table import KUEUE
 from sandbox.kubernetes.objects import Object, Ref, condition
@@ -31,11 +31,12 @@ from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
+ALIAS: Final = "user-queue"
 BASICS: Final = {"project": "sharing", "costCenter": "ml"}
 SETTINGS: Final = platform(
     {"a100": {**MANAGED_A100, "max": 4}, "h100": BLOCK},
     addons={"kueue": {}},
-    queues={"topology": True},
+    queues={"topology": True, "aliases": [ALIAS]},
     teams={
         # May use all that others leave idle; weighs as much as the other borrower.
         "red": {**BASICS, "gpus": {"a100": {"nominalQuota": 4, "borrowingLimit": 6}}},
@@ -86,7 +87,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             space = Ref("v1", "Namespace", name).as_object()
             space["metadata"]["labels"] = dict(of_team(name, team))
             queue = cluster_queue(name, team, POOLS, SETTINGS.queues)
-            applied(plane.client, space, queue, local_queue(name, name))
+            applied(plane.client, space, queue, *local_queues(name, name, SETTINGS.queues).values())
         yield plane
 
 
@@ -131,6 +132,14 @@ def test_a_team_borrows_what_others_lend_and_no_more(client: KubeClient) -> None
     # What the owner does not lend is its own at once, and nobody else's: the older job still waits.
     applied(client, job("kept", "owner", 2))
     hold(client, "much", "more", "kept")
+
+
+def test_an_alias_leads_to_the_same_quota(client: KubeClient) -> None:
+    applied(client, job("alias", "blue", 6, labels={"kueue.x-k8s.io/queue-name": ALIAS}))
+    hold(client, "alias")
+    # The team's limit is 6 under both names; the job of another team shows that Kueue went on.
+    applied(client, job("more", "blue", 1), job("other", "owner", 1))
+    hold(client, "alias", "other")
 
 
 def test_a_team_never_borrows_more_than_its_limit(client: KubeClient) -> None:
