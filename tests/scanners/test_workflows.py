@@ -188,6 +188,10 @@ def test_the_job_that_publishes_a_release_runs_no_code_of_the_repository() -> No
     assert attest["with"]["subject-path"] == f"{download['with']['path']}/*"
     assert build["permissions"] == {"contents": "read"}
     assert "make sbom" in [step.get("run") for step in build["steps"]]
+    (wheel,) = [words for step in build["steps"] if "--wheel" in (words := step.get("run", "").split())]
+    assert wheel[:2] == [".venv/bin/uv", "build"]
+    (upload,) = [step["with"] for step in build["steps"] if step.get("uses", "").startswith("actions/upload-artifact@")]
+    assert wheel[wheel.index("--out-dir") + 1] == upload["path"]
 
 
 SETUP = "make setup pipeline"

@@ -1,5 +1,8 @@
 """The aws provider under a real engine."""
 
+# Annotations that name the SDK's types would import its modules at collection, before the filter below is in force.
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
