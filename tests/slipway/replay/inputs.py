@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 GPU = "nvidia.com/gpu"
@@ -15,10 +16,13 @@ def manifest(kind: str, name: str, spec: dict[str, Any] | None = None, **fields:
     return body if spec is None else {**body, "spec": spec}
 
 
-def queue(name: str, gpus: int, **spec: Any) -> list[dict[str, Any]]:
-    """A ClusterQueue, and the LocalQueue of its name in namespace `team`."""
-    resources = [{"name": "cpu", "nominalQuota": "1000"}, {"name": GPU, "nominalQuota": str(gpus)}]
-    group = {"coveredResources": ["cpu", GPU], "flavors": [{"name": "a100", "resources": resources}]}
+def queue(
+    name: str, gpus: int, *, device: str = GPU, flavors: Sequence[str] = ("a100",), **spec: Any
+) -> list[dict[str, Any]]:
+    """A ClusterQueue with this quota of each flavor, and the LocalQueue of its name in namespace `team`."""
+    resources = [{"name": "cpu", "nominalQuota": "1000"}, {"name": device, "nominalQuota": str(gpus)}]
+    offered = [{"name": flavor, "resources": resources} for flavor in flavors]
+    group = {"coveredResources": ["cpu", device], "flavors": offered}
     local = manifest("LocalQueue", name, {"clusterQueue": name})
     local["metadata"]["namespace"] = "team"
     return [manifest("ClusterQueue", name, {"namespaceSelector": {}, "resourceGroups": [group], **spec}), local]

@@ -198,6 +198,103 @@ def test_a_job_that_the_queues_can_never_admit_is_refused(binary: Path, given: d
     assert events[-1]["jobs"]["refused"] == 1
 
 
+SIDES = ("left", "right")
+
+
+def two_pools(
+    jobs: list[dict[str, Any]], queues: list[dict[str, Any]], *, device: str = GPU, **fields: Any
+) -> dict[str, Any]:
+    """A pool and a flavor for each side: a job selects one by the label `pool`."""
+    pools = [pool(name=side, labels={"pool": side}) for side in SIDES]
+    for one in pools:
+        allocatable = one["offerings"][0]["allocatable"]
+        allocatable[device] = allocatable.pop(GPU)
+    given = document(jobs, pools=pools, **fields)
+    flavors = [manifest("ResourceFlavor", side, {"nodeLabels": {"pool": side}}) for side in SIDES]
+    given["kueue"]["objects"] = [*PRIORITIES, *flavors, *queues]
+    return given
+
+
+def on(side: str, given: dict[str, Any], device: str = GPU) -> dict[str, Any]:
+    """A job whose pods select a side, and request another device than a whole GPU."""
+    for pods in given["podSets"]:
+        pods["nodeSelector"] = {"pool": side}
+        pods["requests"][device] = pods["requests"].pop(GPU)
+    return given
+
+
+@pytest.mark.parametrize("device", [GPU, "nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"])
+def test_a_job_whose_flavor_another_queue_takes_first_waits_for_it(binary: Path, device: str) -> None:
+    # Both fit on the left at one moment, and one of them loses. In its next cycle Kueue goes on with the other flavors,
+    # and names only the one that does not match.
+    fields: dict[str, Any] = {"device": device, "flavors": SIDES, "cohortName": "org"}
+    queues = [manifest("Cohort", "org"), *queue("one", 4, **fields), *queue("two", 4, **fields)]
+    jobs = [on("left", job(name, 0, 600, queue=name), device) for name in ("one", "two")]
+    events = replay(binary, two_pools(jobs, queues, device=device))
+    said = [event["message"] for event in events if event["kind"] == "pending" and event["layer"] == "queue"]
+    assert any("right doesn't match node affinity" in one and "left" not in one for one in said)
+    assert not [event for event in events if event["kind"] == "refused"]
+    assert events[-1]["jobs"]["finished"] == 2
+
+
+@pytest.mark.parametrize("policy", ["Preempt", "TryNextFlavor"])
+def test_a_job_that_preempts_in_one_of_two_flavors_is_not_refused(binary: Path, policy: str) -> None:
+    queues = queue(
+        "default",
+        8,
+        flavors=SIDES,
+        flavorFungibility={"whenCanPreempt": policy},
+        preemption={"withinClusterQueue": "LowerPriority"},
+    )
+    jobs = [
+        on("left", job("low", 0, 2000, priorityClass="low")),
+        on("left", job("high", 500, 600, priorityClass="high")),
+        on("left", job("next", 501, 600, priorityClass="high")),
+    ]
+    events = replay(binary, two_pools(jobs, queues))
+    assert only(events, "evicted", job="low")["by"] == "high"
+    assert events[-1]["jobs"] == {"submitted": 3, "finished": 3, "running": 0, "pending": 0, "refused": 0}
+
+
+def test_a_job_that_no_flavor_could_ever_run_is_refused_while_another_resource_is_used(binary: Path) -> None:
+    # Kueue's message also has a clause about the GPUs that the first one has: those become free, the CPUs never.
+    first, second = on("left", job("first", 0, 600)), on("left", job("second", 10, 60))
+    second["podSets"][0]["requests"]["cpu"] = "1001"
+    events = replay(binary, two_pools([first, second], queue("default", 8, flavors=SIDES)))
+    message = only(events, "refused", job="second")["message"]
+    assert "> maximum capacity (1k)" in message
+    assert "flavor right doesn't match node affinity" in message
+
+
+def test_what_a_cohort_lends_counts_before_a_job_is_refused(binary: Path) -> None:
+    fields: dict[str, Any] = {"flavors": SIDES, "cohortName": "org"}
+    queues = [manifest("Cohort", "org"), *queue("one", 8, **fields), *queue("two", 8, **fields)]
+    jobs = [
+        on("left", job("owner", 0, 600, queue="two")),
+        on("left", job("borrower", 1, 60, queue="one", count=2)),
+        on("left", job("giant", 2, 60, queue="one", count=3)),
+    ]
+    events = replay(binary, two_pools(jobs, queues))
+    assert times(events, "finished", "borrower")
+    assert "maximum capacity (16)" in only(events, "refused")["message"]
+    assert only(events, "refused")["job"] == "giant"
+
+
+def test_a_refused_job_that_runs_after_all_counts_once(binary: Path) -> None:
+    # No node on the left holds it; its second admission is to the right, because the left is taken by then.
+    ready = {"waitForPodsReady": {"timeout": "300s", "requeuingStrategy": {"backoffBaseSeconds": 1}}}
+    large = job("large", 0, 600)
+    jobs = [large, *(on("left", job(f"small-{number}", 1, 900, gpus=4)) for number in range(2))]
+    jobs.append(on("right", job("last", 9000, 60)))
+    given = two_pools(jobs, queue("default", 8, flavors=SIDES), configuration={**FAIR, **ready})
+    given["pools"][0]["offerings"][0]["allocatable"][GPU] = "4"
+    events = replay(binary, given)
+    assert only(events, "refused")["job"] == "large"
+    assert [node["t"] for node in events if node["kind"] == "node" and node["pool"] == "right"]
+    assert times(events, "finished", "last")
+    assert events[-1]["jobs"] == {"submitted": 4, "finished": 3, "running": 0, "pending": 0, "refused": 1}
+
+
 def test_a_job_that_fits_no_node_of_any_pool_is_refused_in_the_schedulers_words(binary: Path) -> None:
     events = replay(binary, document([job("a", 0, 60, gpus=16)], objects=queue("default", 64)))
     assert "0/1 nodes are available: 1 Insufficient nvidia.com/gpu" in only(events, "refused", job="a")["message"]

@@ -50,6 +50,7 @@ type job struct {
 	workload *kueue.Workload // as it is created
 	state    state
 	refused  bool
+	judged   bool   // whether it was asked if it could ever be admitted
 	message  string // the last one that said why it waits
 	// life numbers the times at which it was stopped, so that what was planned before is dropped.
 	life    int
@@ -160,23 +161,22 @@ func (r *run) observe(c change) {
 	}
 }
 
-// Kueue's words for what no change of usage can help (pkg/scheduler/flavorassigner), and for what one can: a message
-// has one clause for each flavor that was tried.
-var (
-	never = regexp.MustCompile(`> maximum capacity|unavailable in ClusterQueue|doesn't match node affinity|untolerated taint`)
-	later = regexp.MustCompile(`insufficient unused quota|[Tt]opology|[Pp]reempt|skipped|another`)
-)
-
 // mayRefuse says so when a job can't be admitted, whatever ends. It stays in its queue, where it is in the way of others
-// as it is in a cluster.
+// as it is in a cluster. Kueue's message doesn't decide: a cycle that goes on where the last one ended names only the
+// flavors that were left.
 func (r *run) mayRefuse(j *job, w *kueue.Workload, condition *metav1.Condition) {
-	misplaced := condition.Reason == kueue.WorkloadInadmissible || !workload.IsActive(w)
-	if misplaced || never.MatchString(condition.Message) && !later.MatchString(condition.Message) {
+	if condition.Reason == kueue.WorkloadInadmissible || !workload.IsActive(w) {
 		r.refuse(j, condition.Message)
+	} else if !j.judged {
+		j.judged = true
+		if why := r.control.never(w); why != "" {
+			r.refuse(j, why)
+		}
 	}
 }
 
-// refuse says that a job can never run. It is the last event of the job, which stays in the way of others all the same.
+// refuse says that a job can never run. It is the last event of the job, which stays in the way of others all the same:
+// one that another flavor has run after all is counted no second time.
 func (r *run) refuse(j *job, message string) {
 	if j.refused {
 		return
@@ -184,6 +184,13 @@ func (r *run) refuse(j *job, message string) {
 	r.tell(j, event{Kind: "refused", Message: message})
 	j.refused = true
 	r.counts.Refused++
+}
+
+// count changes a count of jobs, unless the job is among those that were refused.
+func (r *run) count(j *job, which *int, by int) {
+	if !j.refused {
+		*which += by
+	}
 }
 
 // shape is equal for jobs that Kueue answers in the same way at the same moment (its SchedulingEquivalenceHashing).
@@ -286,7 +293,7 @@ func (r *run) placed(j *job) {
 		return
 	}
 	j.state, j.started = running, time.Now()
-	r.counts.Running++
+	r.count(j, &r.counts.Running, 1)
 	names := make([]string, len(j.pods))
 	for i, p := range j.pods {
 		names[i] = p.node.name
@@ -324,8 +331,8 @@ func (r *run) finish(j *job) {
 	}
 	j.state = finished
 	j.life++
-	r.counts.Running--
-	r.counts.Finished++
+	r.count(j, &r.counts.Running, -1)
+	r.count(j, &r.counts.Finished, 1)
 	r.tell(j, event{Kind: "finished"})
 	r.cluster.remove(j.pods)
 	must(workloadfinish.Finish(r.ctx, r.control.store, w, kueue.WorkloadFinishedReasonSucceeded, "Job finished successfully", clock.RealClock{}))
@@ -335,7 +342,7 @@ func (r *run) finish(j *job) {
 func (r *run) interrupt(j *job) float64 {
 	lost := time.Duration(0)
 	if j.state == running {
-		r.counts.Running--
+		r.count(j, &r.counts.Running, -1)
 		done := j.kept + time.Since(j.started)
 		lost, j.kept = done, 0
 		if every := j.spec.CheckpointEvery; every != nil {

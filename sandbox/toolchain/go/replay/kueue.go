@@ -23,7 +23,9 @@ import (
 	kueueconfig "sigs.k8s.io/kueue/pkg/config"
 	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler"
+	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	preemptexpectations "sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
 	"sigs.k8s.io/kueue/pkg/util/routine"
@@ -54,6 +56,10 @@ type control struct {
 	scheduler  *scheduler.Scheduler
 	reconciler *core.WorkloadReconciler
 	heaps      []*qcache.ClusterQueue
+	// empty is the cache without any workload, for what could never be admitted; info is how requests are read for it.
+	empty      *schdcache.Snapshot
+	info       []workload.InfoOption
+	quotaCheck config.QuotaCheckStrategy
 	cycles     int
 	// settled is what a cycle without any effect has left: until that changes, another one would have none either.
 	settled   settled
@@ -90,6 +96,8 @@ func newControl(ctx context.Context, s *store, p *platform, cfg *config.Configur
 			schdcache.WithResourceTransformations(r.Transformations))
 		queueOptions = append(queueOptions, qcache.WithExcludedResourcePrefixes(r.ExcludeResourcePrefixes),
 			qcache.WithResourceTransformations(r.Transformations))
+		c.info = []workload.InfoOption{workload.WithExcludedResourcePrefixes(r.ExcludeResourcePrefixes),
+			workload.WithResourceTransformations(r.Transformations)}
 		if features.Enabled(features.QuotaCheckStrategy) && r.QuotaCheckStrategy != nil {
 			quotaCheck = *r.QuotaCheckStrategy
 		}
@@ -117,6 +125,11 @@ func newControl(ctx context.Context, s *store, p *platform, cfg *config.Configur
 		reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Set(reflect.NewAt(field.Type().Elem(), value))
 	}
 	if err := c.add(p); err != nil {
+		return nil, err
+	}
+	c.quotaCheck = quotaCheck
+	var err error
+	if c.empty, err = c.cache.Snapshot(ctx); err != nil {
 		return nil, err
 	}
 	go func() { must(requeuer.Start(ctx)) }()
@@ -260,6 +273,27 @@ func (c *control) deliver(seen func(change), again func(client.ObjectKey, time.D
 			c.reconcile(key, again)
 		}
 	}
+}
+
+// never says, in the words of Kueue's flavor assigner, why a workload has no flavors even where nothing else runs: each one
+// of a resource group doesn't match it, or has less than it requests with all that can be borrowed. It is empty if one
+// may do. Room in a topology is left out: nodes come and go. Nothing is preempted, so no oracle is asked.
+func (c *control) never(w *kueue.Workload) string {
+	info := workload.NewInfo(w, c.info...)
+	name, found := c.queues.ClusterQueueForWorkload(w)
+	queue := c.empty.ClusterQueue(name)
+	if !found || queue == nil {
+		return ""
+	}
+	info.ClusterQueue = name
+	assigner := flavorassigner.New(info, queue, c.empty.ResourceFlavors, false, nil, nil, c.quotaCheck, resources.NewResourceFormatter(), 0)
+	assignment := assigner.Assign(c.ctx, nil)
+	for _, set := range assignment.PodSets {
+		if len(set.Flavors) == 0 && len(set.Requests) > 0 {
+			return assignment.Message()
+		}
+	}
+	return ""
 }
 
 // cycle runs one scheduling cycle.
