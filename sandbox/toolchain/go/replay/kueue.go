@@ -23,6 +23,7 @@ import (
 	kueueconfig "sigs.k8s.io/kueue/pkg/config"
 	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/metrics"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
@@ -88,8 +89,11 @@ func newControl(ctx context.Context, s *store, p *platform, cfg *config.Configur
 	}
 	c := &control{ctx: ctx, store: s, topology: len(p.topologies) > 0, podsReady: waitforpodsready.Enabled(ready)}
 	block := c.podsReady && ready.BlockAdmission != nil && *ready.BlockAdmission
-	cacheOptions := []schdcache.Option{schdcache.WithPodsReadyTracking(block)}
-	queueOptions := []qcache.Option{qcache.WithPodsReadyRequeuingTimestamp(timestamp)}
+	// Nobody reads metrics here. To count what waits in a LocalQueue is a walk over its ClusterQueue, each time that a
+	// workload is requeued: 9 % of a replay of 10,000 jobs on 1,000 nodes (2026-11-24).
+	silent := &metrics.LocalQueueMetricsConfig{Enabled: false}
+	cacheOptions := []schdcache.Option{schdcache.WithPodsReadyTracking(block), schdcache.WithLocalQueueMetrics(silent)}
+	queueOptions := []qcache.Option{qcache.WithPodsReadyRequeuingTimestamp(timestamp), qcache.WithLocalQueueMetrics(silent)}
 	quotaCheck := config.QuotaCheckBlockUndeclared
 	if r := cfg.Resources; r != nil {
 		cacheOptions = append(cacheOptions, schdcache.WithExcludedResourcePrefixes(r.ExcludeResourcePrefixes),
