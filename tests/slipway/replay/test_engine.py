@@ -158,7 +158,7 @@ def test_without_preemption_as_the_crd_defaults_it_nothing_is_evicted(binary: Pa
 
 
 def test_quota_is_borrowed_and_reclaimed(binary: Path) -> None:
-    fields = {"cohortName": "org", "preemption": {"reclaimWithinCohort": "Any"}}
+    fields: dict[str, Any] = {"cohortName": "org", "preemption": {"reclaimWithinCohort": "Any"}}
     objects = [manifest("Cohort", "org"), *queue("one", 8, **fields), *queue("two", 8, **fields)]
     borrower = job("borrower", 0, 5000, count=2, queue="one")
     events = replay(binary, document([borrower, job("owner", 1000, 60, queue="two")], objects=objects))
@@ -318,7 +318,7 @@ def test_the_back_off_of_jobs_whose_nodes_come_late_is_the_same_each_time(binary
 
 
 def test_two_replays_of_one_input_write_the_same_bytes(binary: Path) -> None:
-    fields = {
+    fields: dict[str, Any] = {
         "cohortName": "org",
         "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
     }
