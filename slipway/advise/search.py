@@ -156,6 +156,8 @@ class Search:
         self._until = time.monotonic() + bounds.seconds
         self._stop = threading.Event()
         self._replays = 0
+        self._tried: list[Tried] = []
+        """Since the last adoption."""
 
     def run(self) -> Found:
         """Search until nothing is left to try, a bound is reached, or the user interrupts it.
@@ -177,6 +179,9 @@ class Search:
                     self._rounds(pool, found, Subject(platform=platform, demand=demand(plans[0])))
                 except KeyboardInterrupt:
                     self._stop.set()
+                    best = min(filter(_good(found), self._tried), key=_cost, default=None)
+                    if best is not None:
+                        self._adopt(found, best)
                     found.ended = "interrupted"
                     self._say("interrupted: what is known so far is replayed on the other days; Ctrl-C again ends that")
             except BaseException:
@@ -215,18 +220,14 @@ class Search:
             alone = list(self._try(pool, found, offered))
             cheaper = [one for one in alone if saved(found.after, one.figures) >= LEAST]
             queue = [one.change for one in sorted(cheaper, key=lambda one: one.figures.usd_per_hour_of_work)]
-            best = min((one for one in cheaper if not one.objections), key=_cost, default=None)
+            best = min(filter(_good(found), cheaper), key=_cost, default=None)
             if best is None:
                 break
             self._adopt(found, best)
             while queue and not found.ended:
                 queue = [one for one in queue if _fits(one, found.edits)]
                 batch, queue = queue[:PROCESSES], queue[PROCESSES:]
-                good = [
-                    one
-                    for one in self._try(pool, found, batch)
-                    if not one.objections and saved(found.after, one.figures) >= LEAST
-                ]
+                good = list(filter(_good(found), self._try(pool, found, batch)))
                 if good:
                     best = min(good, key=_cost)
                     self._adopt(found, best)
@@ -236,6 +237,7 @@ class Search:
 
     def _adopt(self, found: Found, one: Tried) -> None:
         found.adopted.append(one)
+        self._tried.clear()
         found.after = one.figures
         self._say(f"{saved(found.before, found.after):.1%} less with {one.change.what}")
 
@@ -253,7 +255,7 @@ class Search:
                     continue
                 running[pool.submit(self._replay, self._plan(self._halves[0], *allowed))] = change
             done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in [one for one in running if one in done]:
                 change = running.pop(future)
                 try:
                     after, _ = future.result()
@@ -261,9 +263,10 @@ class Search:
                     found.refused[f"replay: {error}"] += 1
                     continue
                 against = list(objections(found.before, after, self._bounds.longer))
+                self._tried.append(Tried(change=change, figures=after, objections=against))
                 less, but = saved(found.before, after), f", but {against[0]}" if against else ""
                 self._say(f"{self._replays} replays: {less:.1%} less with {change.what}{but}")
-                yield Tried(change=change, figures=after, objections=against)
+                yield self._tried[-1]
 
     def _bounded(self, found: Found) -> bool:
         """Whether a bound is reached; one replay is kept for the other half."""
@@ -292,6 +295,11 @@ class Search:
             msg = f"it was cut by {result.cut_by} on day {result.seconds / DAY:.1f}: replay fewer jobs, or less load"
             raise SlipwayError(msg)
         return figures(result, planned), result
+
+
+def _good(found: Found) -> Callable[[Tried], bool]:
+    """Whether a change may be adopted after those that are."""
+    return lambda one: not one.objections and saved(found.after, one.figures) >= LEAST
 
 
 def _cost(one: Tried) -> float:

@@ -100,7 +100,7 @@ def test_what_check_or_a_mandatory_policy_refuses_is_not_allowed(
 def test_what_the_stack_violates_already_is_no_reason_against_a_change() -> None:
     of = stack("dev")
     more = replace(of, settings=edited(of.settings, {("cost", "limits", "ceilingUsdPerHour"): 5}))
-    change = {("pools", "a100", "disruption", "consolidateAfter"): "5m"}
+    change: dict[tuple[str, ...], object] = {("pools", "a100", "disruption", "consolidateAfter"): "5m"}
     with pytest.raises(NotAllowedError, match="policy: stack-cost-cap"):
         more.changed(change)
     more.as_it_is()

@@ -148,8 +148,8 @@ def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_interrupt_gives_what_is_known_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Fake(("good", "also"), interrupt="also").found(monkeypatch)
-    assert found.ended == "interrupted"
+    found = Fake(("good", "little", "waits", "waits", "also"), interrupt="also").found(monkeypatch)
+    assert (found.ended, names(found), found.advised) == ("interrupted", ["good"], True)
 
 
 @pytest.mark.usefixtures("binary")
