@@ -191,7 +191,10 @@ def contexts() -> list[KubeContext]:
     current = ""
     for path in _files():
         document = _read(path)
-        clusters, users = _by_name(document, "cluster"), _by_name(document, "user")
+        clusters, users = (
+            {name: _resolved(entry, path.absolute().parent) for name, entry in _by_name(document, kind).items()}
+            for kind in ("cluster", "user")
+        )
         current = current or str(document.get("current-context") or "")
         for entry in document.get("contexts") or ():
             inner = entry.get("context") or {}
@@ -201,6 +204,19 @@ def contexts() -> list[KubeContext]:
                 one = KubeContext(str(entry["name"]), namespace, cluster, clusters[cluster], users[inner["user"]])
                 found.setdefault(one.name, one)
     return sorted(found.values(), key=lambda one: one.name != current)
+
+
+_PATHS: Final = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+
+
+def _resolved(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A cluster or a user whose relative paths begin at the folder of its kubeconfig; a bare name of a program is one
+    of PATH (client-go v0.36.3, tools/clientcmd/loader.go, GetClusterFileReferences and GetAuthInfoFileReferences)."""
+    found = {key: str(folder / value) if key in _PATHS and value else value for key, value in entry.items()}
+    program = found.get("exec")
+    if isinstance(program, Mapping) and os.sep in str(program.get("command")):
+        found["exec"] = {**program, "command": str(folder / program["command"])}
+    return found
 
 
 def _files() -> list[Path]:

@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the refusal and end with code 2."""
-        given, words = "", [""]
+        given, words = "", list[str]()
         if match := _CHOICE.search(message):
             given, words = match["given"], [word.strip(" '") for word in match["known"].split(",")]
         elif match := _UNKNOWN.search(message):

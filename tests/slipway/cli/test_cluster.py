@@ -71,6 +71,33 @@ def test_tokens_are_written_in_a_file_or_printed(
     assert tokens == {"given": "given", "file": "from-file", "program": "printed"}
 
 
+def test_relative_paths_begin_at_the_folder_of_the_kubeconfig(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, authority: str
+) -> None:
+    """As kubectl reads them, wherever it is started; a program without a folder is one of PATH."""
+    folder = tmp_path / "kube"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "token").write_text("from-file", encoding="utf-8")
+    (folder / "ca.crt").write_text(authority, encoding="utf-8")
+    (folder / "bin" / "login").symlink_to(sys.executable)
+    rest = {"args": ["-c", PRINTS], "env": [{"name": "WHICH", "value": "printed"}]}
+    users = {
+        "file": {"tokenFile": "token"},
+        "program": {"exec": {"command": "./bin/login", **rest}},
+        "path": {"exec": {"command": "login", **rest}},
+    }
+    path = write(folder / "config", users)
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document["clusters"][0]["cluster"]["certificate-authority"] = "ca.crt"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setenv("PATH", str(folder / "bin"))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    tokens = {one.name: one.client().token for one in kubeconfig.contexts()}
+    assert tokens == {"file": "from-file", "program": "printed", "path": "printed"}
+
+
 @pytest.mark.parametrize(
     ("user", "error"),
     [
@@ -122,7 +149,7 @@ def server(tmp_path: Path) -> Iterator[tuple[Pki, str]]:
         thread.join()
 
 
-@pytest.mark.parametrize("where", ["data", "files", "program"])
+@pytest.mark.parametrize("where", ["data", "files", "relative", "program"])
 def test_a_client_certificate_is_presented_and_no_token(
     server: tuple[Pki, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -133,6 +160,7 @@ def test_a_client_certificate_is_presented_and_no_token(
     user = {
         "data": {f"{name}-data": base64.b64encode(path.read_bytes()).decode() for name, path in paths.items()},
         "files": {name: str(path) for name, path in paths.items()},
+        "relative": {name: str(path.relative_to(tmp_path)) for name, path in paths.items()},
         "program": {"exec": program},
     }[where]
     path = write(tmp_path / "config", {"one": user}, authority=pki.authority_text, server=address)
