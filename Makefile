@@ -149,6 +149,7 @@ schema: setup ## write stacks/schema.json, docs/settings.md and the schemas of r
 	$(BIN)/python -m spec.settings.schema
 	$(BIN)/python -m spec.settings.reference
 	$(BIN)/python -m slipway.replay.result
+	$(BIN)/python -m slipway.advise.document
 	$(BIN)/python -m slipway.trial.scenario
 
 lock: setup ## write requirements.lock anew from pyproject.toml

@@ -22,7 +22,7 @@ from slipway.cli.grammar import (
     switch,
     time_to_live,
 )
-from slipway.cli.replay_options import REHEARSE, REPLAY, STATEMENT
+from slipway.cli.replay_options import ADVISE, REHEARSE, REPLAY, STATEMENT
 
 OF_STACK: Final = option("--stack", "STACK", "name of a stack: stacks/Pulumi.STACK.yaml")
 STRICT: Final = switch("--strict", "treat warnings about the settings as errors")
@@ -582,5 +582,5 @@ _COMPLETION: Final = Command(
 
 COMMANDS: Final = (
     *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, STATEMENT, _PRICES, _REPORT,
-    _FIT, REPLAY, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _AUDIT, _TRY, REHEARSE, _COMPLETION,
+    _FIT, REPLAY, ADVISE, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _AUDIT, _TRY, REHEARSE, _COMPLETION,
 )  # fmt: skip

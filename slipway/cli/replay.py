@@ -32,13 +32,13 @@ _EVERY: Final = 2.0
 
 def run(options: argparse.Namespace) -> int:
     """Replay, print the summary, and write page, result and trace to `--out`; 130 if the user interrupted it."""
-    _refuse(options)
+    refuse(options)
     progress = Progress()
     other = result.read(options.against) if options.against else None
     if options.out is not None:
         prepare(options.out)
     platform = checked(find(Path.cwd()), options.stack).platform
-    trace = _trace(options, platform)
+    trace = trace_of(options, platform)
     if options.write_trace is not None:
         options.write_trace.write_text(jobs.write(trace.jobs), encoding="utf-8", newline="")
         say(f"{len(trace.jobs):,} jobs written to {options.write_trace}")
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_INTERRUPTED if interrupted else 0
 
 
-def _refuse(options: argparse.Namespace) -> None:
+def refuse(options: argparse.Namespace) -> None:
     """Options that don't go together."""
     if options.format and not options.trace:
         msg = "--format is of a --trace: a generated trace has none"
@@ -67,7 +67,7 @@ def _refuse(options: argparse.Namespace) -> None:
         raise SlipwayError(msg, EXIT_REFUSED)
 
 
-def _trace(options: argparse.Namespace, platform: Platform) -> Trace:
+def trace_of(options: argparse.Namespace, platform: Platform) -> Trace:
     """The trace of the file, as it is or resampled, or a generated one."""
     trace = readers.read(options.trace, options.format) if options.trace else None
     if trace is not None and options.load is None:

@@ -1,4 +1,4 @@
-"""The arguments of `slipway replay`, and of `statement` and `rehearse`, which build on it."""
+"""The arguments of `slipway replay`, and of `advise`, `statement` and `rehearse`, which build on it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,26 @@ from slipway.cli.grammar import (
 
 TRACES: Final = ("csv", "openb", "slurm", "kubernetes", "prometheus")
 """Formats that `slipway.replay.readers` reads; a copy, because every command of Slipway reads it."""
+JOBS: Final = (
+    Group((
+        folder("--trace", "the jobs: CSV, openb, sacct, kubectl's or Prometheus' JSON", "FILE"),
+        switch("--generate", "generate the jobs"),
+    ), required=True),
+    choice("--format", TRACES, "format of the trace (default: by its content)"),
+    Group(
+        (
+            option("--load", "SHARE", "GPU time asked for, of what the pools can have (1)", type=share),
+            number("--seed", "N", "seed; another one gives other jobs (1)"),
+            option("--jobs", "N", "number of jobs (10000)", type=between(1, 200_000)),
+            option("--days", "N", "days in which they are submitted (7)", type=between(1, 366)),
+        ),
+        "generated traces",
+        "with --generate, or to resample a trace to a load",
+    ),
+    repeated("--gpu-type", "FROM=TO", "a GPU type of the trace, and that of the stack; repeatable", type=pair),
+    option("--launch-seconds", "N", "seconds that a node takes to start (default: by pool)", type=between(0, 3600)),
+)  # fmt: skip
+"""The arguments that name jobs: a trace, or what generates one."""
 REPLAY: Final = Command(
     name="replay",
     summary="replay a cluster's job history, or a generated one, on a stack in virtual time",
@@ -39,28 +59,39 @@ docs/guides/replay.md has the formats, what decides, and what is a model.
 """,
     arguments=(
         STACK,
-        Group((
-            folder("--trace", "the jobs: CSV, openb, sacct, kubectl's or Prometheus' JSON", "FILE"),
-            switch("--generate", "generate the jobs"),
-        ), required=True),
-        choice("--format", TRACES, "format of the trace (default: by its content)"),
-        Group(
-            (
-                option("--load", "SHARE", "GPU time asked for, of what the pools can have (1)", type=share),
-                number("--seed", "N", "seed; another one gives other jobs (1)"),
-                option("--jobs", "N", "number of jobs (10000)", type=between(1, 200_000)),
-                option("--days", "N", "days in which they are submitted (7)", type=between(1, 366)),
-            ),
-            "generated traces",
-            "with --generate, or to resample a trace to a load",
-        ),
-        repeated("--gpu-type", "FROM=TO", "a GPU type of the trace, and that of the stack; repeatable", type=pair),
-        option("--launch-seconds", "N", "seconds that a node takes to start (default: by pool)", type=between(0, 3600)),
+        *JOBS,
         option("--until", "SECONDS", "end after that much virtual time", type=between(1, 400 * 86_400)),
         option("--max-minutes", "N", "end after that much real time (10)", type=between(1, 1440), default=10),
         folder("--out", "write the page, the result as JSON, and the jobs as CSV to this folder"),
         folder("--against", "show another replay beside this one", "replay.json"),
         folder("--write-trace", "only write the jobs as CSV", "FILE"),
+        JSON,
+    ),
+)  # fmt: skip
+KINDS: Final = (
+    *("preemption", "consolidation", "types", "borrowing", "minimum", "sharing", "quotas", "maximum", "spot"),
+)
+"""Names of `slipway.advise.kinds.KINDS`; a copy, as above."""
+ADVISE: Final = Command(
+    name="advise",
+    summary="find changes of a stack file that cost less at equal waits, by replays of a trace",
+    run="slipway.cli.advise:run",
+    epilog="""\
+  slipway advise staging --trace jobs.json
+  slipway advise staging --trace jobs.json --without spot --longer 10 --out changes.diff
+  slipway advise dev --generate --jobs 1000
+
+Changes are found on the first half of the days, and shown on the other half. docs/guides/advise.md has the rules.
+""",
+    arguments=(
+        STACK,
+        *JOBS,
+        option("--longer", "PERCENT", "how much longer jobs may wait (0)", type=between(0, 1000), default=0),
+        option("--without", "KIND", f"leave out a kind: {', '.join(KINDS)}; repeatable",
+               choices=KINDS, action="append", default=[]),
+        option("--replays", "N", "replays at most (80)", type=between(4, 10_000), default=80),
+        option("--max-minutes", "N", "search for that much real time (10)", type=between(1, 1440), default=10),
+        folder("--out", "write the changed stack file; to a name that ends in .diff the changes alone", "FILE"),
         JSON,
     ),
 )  # fmt: skip

@@ -196,7 +196,7 @@ def file(text: str, targets: Iterable[tuple[Path, Object, Target | None]], setti
         if own:
             at = bodies[number]
             border, body = chunks[at]
-            chunks[at] = (border, _written(body, own))
+            chunks[at] = (border, written(body, own))
     return Fixed("".join(border + body for border, body in chunks), objects, changes, left)
 
 
@@ -211,8 +211,12 @@ def _has_content(body: str) -> bool:
     return yaml.safe_load(body) is not None
 
 
-def _written(body: str, changes: Sequence[Change]) -> str:
-    """A document with its changes, its comments and its layout."""
+def written(body: str, changes: Sequence[Change]) -> str:
+    """A YAML document with changes, its comments and its layout.
+
+    Raises:
+        SlipwayError: It can't be written so that all else has the same meaning.
+    """
     expected = yaml.safe_load(body)
     writer = YAML()
     writer.preserve_quotes = True
@@ -238,9 +242,7 @@ def _written(body: str, changes: Sequence[Change]) -> str:
 
 
 def _unwritable(reason: str) -> SlipwayError:
-    msg = (
-        f"the file can't be written: {reason}. Correct that, or write the changes that `slipway why` asks for yourself"
-    )
+    msg = f"the file can't be written: {reason}. Correct that, or write the changes yourself"
     return SlipwayError(msg, EXIT_REFUSED)
 
 
