@@ -151,6 +151,7 @@ schema: setup ## write stacks/schema.json, docs/settings.md and the schemas of r
 	$(BIN)/python -m slipway.replay.result
 	$(BIN)/python -m slipway.advise.document
 	$(BIN)/python -m slipway.trial.scenario
+	$(BIN)/python -m slipway.rehearsal.document
 
 lock: setup ## write requirements.lock anew from pyproject.toml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/lock.py

@@ -83,7 +83,7 @@ def _lines(advice: Advice) -> Iterator[str]:
     for reason, count in list(advice.refused.items())[:_REFUSED]:
         yield textwrap.shorten(f"  {count:,} by {reason}", WIDTH, placeholder="...")
     yield ""
-    yield from textwrap.wrap(_verdict(advice), WIDTH)
+    yield from textwrap.wrap(verdict(advice), WIDTH)
     yield ""
     yield table(list(_figures(search, other)), right=frozenset({1, 2, 3, 4}))
     for number, one in enumerate(advice.steps, start=1):
@@ -99,7 +99,8 @@ def _lines(advice: Advice) -> Iterator[str]:
         )
 
 
-def _verdict(advice: Advice) -> str:
+def verdict(advice: Advice) -> str:
+    """Whether the changes are advised, and why not."""
     if not advice.steps:
         return "Nothing is advised: no change that is allowed costs less without longer waits."
     if advice.advised:

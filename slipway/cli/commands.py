@@ -226,6 +226,8 @@ _REPORT: Final = Command(
         folder(
             "--plan", "show this Pulumi plan: the output of `pulumi preview --json`, or an event log", "FILE.json"
         ),
+        folder("--rehearsal", "show these scenarios, from `slipway rehearse --out`", "rehearsal.json"),
+        folder("--advice", "show what `slipway advise --json` found", "FILE.json"),
         STRICT,
     ),
 )  # fmt: skip

@@ -4,24 +4,25 @@ those that the clock drives are replayed."""
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
 from slipway.cli import cluster, offline
 from slipway.cli.check import checked
-from slipway.cli.output import Progress
+from slipway.cli.output import Progress, say
 from slipway.cli.trial import target_of
 from slipway.engine.project import Project, find
+from slipway.rehearsal.document import Lane, Played, Rehearsal, expectations, lane, met
 from slipway.rehearsal.evaluation import checks as evaluate
+from slipway.rehearsal.page import page
 from slipway.rehearsal.play import Stack, play
 from slipway.replay.figures import duration
+from slipway.report.make import PAGE, prepare
 from slipway.trial import clock
 from slipway.trial.clock import ClockScenario
 from slipway.trial.evaluation import Check, Status
@@ -33,72 +34,44 @@ from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
 from spec.jobs import KUEUE_API
 from spec.settings import Platform, read_stack
 
+JSON: Final = "rehearsal.json"
 
-@dataclass(frozen=True, kw_only=True)
-class Rehearsed:
-    """What became of the expectations of one scenario, or of its bad variant.
 
-    Attributes:
-        name: Its name; of a bad variant with that of the scenario before it.
-        description: What it shows.
-        driver: `events` or `clock`.
-        checks: Its expectations.
-        seconds: How long it took.
-        how: How it was played, for a reader.
-    """
-
-    name: str
-    description: str
-    driver: str
-    checks: Sequence[Check]
-    seconds: float
-    how: str
-
-    @property
-    def passed(self) -> bool:
-        """Whether every expectation was met."""
-        return all(one.status is not Status.FAILED for one in self.checks)
-
-    @property
-    def text(self) -> str:
-        """A line for the scenario, and one for each expectation."""
-        lines = [f"{'passed' if self.passed else 'FAILED'}  {self.name}: {self.description}"]
-        lines.append(f"        {self.how}")
-        for one in self.checks:
-            mark = "ok    " if one.status is Status.PASSED else "FAILED"
-            detail = f": {' '.join(one.detail.split())}" if one.detail else ""
-            lines.append(f"  {mark}  {one.subject} {one.expected}{detail}")
-        return "\n".join(lines)
-
-    def document(self) -> dict[str, Any]:
-        """The same as plain values."""
-        checks = [asdict(one) for one in self.checks]
-        return {
-            "scenario": self.name,
-            "drivenBy": self.driver,
-            "passed": self.passed,
-            "seconds": self.seconds,
-            "checks": checks,
-        }
+def text(one: Played) -> str:
+    """A line for the scenario, and one for each expectation."""
+    lines = [f"{'passed' if one.passed else 'FAILED'}  {one.scenario}: {one.description}", f"        {one.how}"]
+    for check in one.checks:
+        mark = "ok    " if check.status == "passed" else "FAILED"
+        lines.append(f"  {mark}  {check.subject} {check.expected}{f': {check.detail}' if check.detail else ''}")
+    return "\n".join(lines)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what became of each scenario; 1 if an expectation is not met."""
     project = find(Path.cwd())
     scenarios = _scenarios(options.scenarios, project, options.stack)
+    if not scenarios and not options.replayed:
+        msg = f"{project.root / FOLDER} has no scenario of stack {options.stack}: name a file"
+        raise SlipwayError(msg, EXIT_REFUSED)
     platform = checked(project, options.stack).platform
     replayed = [one for one in scenarios if isinstance(one, ClockScenario)]
     played = [] if options.replayed else [one for one in scenarios if isinstance(one, Scenario)]
-    say, done = Progress(), []
-    for one in chain(_replay(replayed, project, options.stack, say), _play(played, platform, options.stack, say)):
+    if options.out is not None:
+        prepare(options.out)
+    progress, done = Progress(), []
+    for one in chain(
+        _replay(replayed, project, options.stack, progress), _play(played, platform, options.stack, progress)
+    ):
         done.append(one)
         if not options.json:
-            print(one.text)
-    if options.json:
-        print(json.dumps([one.document() for one in done], indent=2))
-    else:
-        print(f"\n{sum(one.passed for one in done)} of {len(done)} scenarios and bad variants as expected")
-    return 0 if all(one.passed for one in done) else EXIT_FAILURE
+            print(text(one))
+    found = Rehearsal(stack=options.stack, scenarios=done)
+    print(found.text() if options.json else f"\n{found.summary}")
+    if options.out is not None:
+        for name, content in ((PAGE, page(found)), (JSON, found.text())):
+            (options.out / name).write_text(content, encoding="utf-8", newline="\n")
+        say(f"wrote {options.out / PAGE} (the timeline) and {options.out / JSON}")
+    return 0 if found.passed else EXIT_FAILURE
 
 
 def _scenarios(paths: Sequence[Path], project: Project, stack: str) -> list[Scenario | ClockScenario]:
@@ -109,13 +82,10 @@ def _scenarios(paths: Sequence[Path], project: Project, stack: str) -> list[Scen
     if paths and (others := [one for one in found if one not in chosen]):
         msg = f"scenario {others[0].name} is of stack {', '.join(others[0].stacks)}, not of {stack}: see its `stacks`"
         raise SlipwayError(msg, EXIT_REFUSED)
-    if not chosen:
-        msg = f"{project.root / FOLDER} has no scenario of stack {stack}: name a file"
-        raise SlipwayError(msg, EXIT_REFUSED)
     return chosen
 
 
-def _replay(scenarios: Sequence[ClockScenario], project: Project, stack: str, say: Progress) -> Iterator[Rehearsed]:
+def _replay(scenarios: Sequence[ClockScenario], project: Project, stack: str, say: Progress) -> Iterator[Played]:
     """The scenarios that the clock drives, each with its bad variants. They need no sandbox."""
     settings = read_stack(stack, project.stacks)
     on = Stack(stack, settings if isinstance(settings, Mapping) else {})
@@ -124,19 +94,29 @@ def _replay(scenarios: Sequence[ClockScenario], project: Project, stack: str, sa
             name = f"{scenario.name}/{variant.name}" if variant.name else scenario.name
             say(name)
             began = time.monotonic()
-            result = play(variant, scenario, on, say)
+            lanes: list[Lane] = []
+            try:
+                result, lanes = play(variant, scenario, on, say)
+            except SlipwayError as error:
+                # Others may still say something, such as in a pull request that removes a team of this one.
+                length, checks = 0.0, [Check(scenario.name, "can be replayed", Status.FAILED, str(error))]
+            else:
+                length, checks = result.seconds, evaluate(variant, result)
             took = round(time.monotonic() - began, 1)
-            yield Rehearsed(
-                name=name,
+            yield Played(
+                scenario=name,
                 description=variant.description,
-                driver="clock",
-                checks=evaluate(variant, result),
+                driven_by="clock",
+                how=f"replayed, by the clock: {duration(length)} in {took:.0f} s",
                 seconds=took,
-                how=f"replayed, by the clock: {duration(result.seconds)} in {took:.0f} s",
+                length=length,
+                passed=met(checks),
+                checks=expectations(checks),
+                lanes=lanes,
             )
 
 
-def _play(scenarios: Sequence[Scenario], platform: Platform, stack: str, say: Progress) -> Iterator[Rehearsed]:
+def _play(scenarios: Sequence[Scenario], platform: Platform, stack: str, say: Progress) -> Iterator[Played]:
     """The scenarios that events drive, in the sandbox."""
     if not scenarios:
         return
@@ -166,9 +146,9 @@ def _require_queues(client: KubeClient, platform: Platform, stack: str) -> None:
         raise SlipwayError(msg) from error
 
 
-def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: Path, say: Progress) -> Rehearsed:
+def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: Path, say: Progress) -> Played:
     began = time.monotonic()
-    found = Run(
+    played = Run(
         client=client,
         trial=scenario.trial,
         namespace=scenario.trial.namespace or "",
@@ -177,13 +157,17 @@ def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: 
         say=say,
         events=Events(client, home),
         platform=platform,
-    ).run()
+    )
+    checks = played.run()
     took = round(time.monotonic() - began, 1)
-    return Rehearsed(
-        name=scenario.name,
+    return Played(
+        scenario=scenario.name,
         description=scenario.description,
-        driver="events",
-        checks=found,
-        seconds=took,
+        driven_by="events",
         how=f"played by events in the sandbox: {took:.0f} s, durations as written",
+        seconds=took,
+        length=took,
+        passed=met(checks),
+        checks=expectations(checks),
+        lanes=[lane(name, [turns], took) for name, turns in played.turns.items()],
     )

@@ -3,10 +3,15 @@
 import argparse
 from pathlib import Path
 
+from slipway.advise.document import Advice
+from slipway.cli.advise import verdict
 from slipway.cli.check import checked
 from slipway.cli.output import say
 from slipway.engine.project import find
+from slipway.rehearsal import document as rehearsal
 from slipway.render import render
+from slipway.replay.result import document_of
+from slipway.report.advice import Replayed, Scenario
 from slipway.report.make import COMMENT, PAGE, Request, make, prepare, write
 
 
@@ -29,7 +34,44 @@ def report_stack(options: argparse.Namespace) -> int:
     prepare(options.out)
     against = f", and comparing with {options.against}" if options.against else ""
     say(f"stack {options.stack}: evaluating the program, its cost and the policies{against}: about 10 s")
-    made = make(project, loaded, Request(stack=options.stack, against=options.against, plan=options.plan))
+    request = Request(
+        stack=options.stack,
+        against=options.against,
+        plan=options.plan,
+        scenarios=_scenarios(options.rehearsal) if options.rehearsal else (),
+        replayed=_replayed(options.advice) if options.advice else None,
+    )
+    made = make(project, loaded, request)
     write(made, options.out)
     print(f"stack {options.stack}: wrote {options.out / PAGE} (the page) and {options.out / COMMENT} (the comment)")
     return 0
+
+
+def _scenarios(path: Path) -> tuple[Scenario, ...]:
+    """What `slipway rehearse --out` wrote."""
+    return tuple(
+        Scenario(
+            name=one.scenario,
+            description=one.description,
+            how=one.how,
+            expectations=tuple(
+                (
+                    f"{check.subject} {check.expected}{f': {check.detail}' if check.detail else ''}",
+                    check.status != "failed",
+                )
+                for check in one.checks
+            ),
+        )
+        for one in rehearsal.read(path).scenarios
+    )
+
+
+def _replayed(path: Path) -> Replayed:
+    """What `slipway advise --json` printed."""
+    found = document_of(path, Advice, "document of `slipway advise --json`")
+    return Replayed(
+        jobs=f"{found.source} ({found.search.jobs + found.held_out.jobs:,} jobs)",
+        verdict=verdict(found),
+        changes=tuple((one.what, one.but) for one in found.steps),
+        diff=found.diff if found.advised else "",
+    )

@@ -133,6 +133,7 @@ The exit code is 1 if a scenario does not go as expected. docs/guides/rehearse.m
             "scenarios", "SCENARIO", "a file (default: those of scenarios/ for the stack)", nargs="*", type=Path
         ),
         switch("--replayed", "only scenarios that the clock drives, which are replayed without a sandbox"),
+        folder("--out", "write the timeline as a page, and the result as JSON, to this folder"),
         JSON,
     ),
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from slipway.rehearsal.document import Lane, Turns, lane
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.replay import engine, plan
@@ -50,8 +51,10 @@ class Stack:
         return self._known[key]
 
 
-def play(variant: Variant, scenario: ClockScenario, stack: Stack, say: Callable[[str], None]) -> Result:
-    """The result of a variant, with the longest waits of all its jobs.
+def play(
+    variant: Variant, scenario: ClockScenario, stack: Stack, say: Callable[[str], None]
+) -> tuple[Result, list[Lane]]:
+    """The result of a variant, with the longest waits of all its jobs, and a lane for each job with its copies.
 
     Raises:
         SlipwayError: Its stack file is not valid, it names a team or quantity that is none, or the engine was cut.
@@ -60,13 +63,19 @@ def play(variant: Variant, scenario: ClockScenario, stack: Stack, say: Callable[
     trace = trace_of(variant, scenario, platform)
     planned = plan.make(trace, platform, recording, Options(until=variant.seconds))
     fold = Fold(planned, stack=stack.name, source=scenario.name, form="scenario", every=True)
+    turns = Turns(planned)
     for event in engine.run(_configured(planned.document, variant), say=say):
         fold.add(event)
+        turns.add(event)
     found = fold.result()
     if found.cut:
         msg = f"scenario {scenario.name}: the replay was cut by {found.cut_by}: nothing can be said of it"
         raise SlipwayError(msg)
-    return found
+    lanes = [
+        lane(f"{clock.JOB}/{name}", [turns.of[copy(name, number, one)] for number in range(one.count)], found.seconds)
+        for name, one in variant.jobs.items()
+    ]
+    return found, lanes
 
 
 def _configured(document: Mapping[str, Any], variant: Variant) -> Mapping[str, Any]:

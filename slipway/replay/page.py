@@ -106,8 +106,12 @@ def chart(result: Result, title: str, series: Sequence[tuple[str, Sequence[float
     """A chart of one or two series."""
     top = max((value for _, values in series for value in values), default=0.0)
     areas = [(colour, area(values, top)) for colour, values in series]
-    days = [at * WIDTH / result.seconds for at in range(86_400, int(result.seconds), 86_400)] if result.seconds else []
-    return Chart(title, top, areas, days)
+    return Chart(title, top, areas, days(result.seconds))
+
+
+def days(seconds: float) -> list[float]:
+    """Positions of the limits of days in a chart of this length."""
+    return [at * WIDTH / seconds for at in range(86_400, int(seconds), 86_400)]
 
 
 def area(values: Sequence[float], top: float) -> str:

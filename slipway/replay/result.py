@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -237,23 +237,40 @@ class Result(Document):
         return json.dumps(self.model_dump(by_alias=True), indent=1) + "\n"
 
 
+D = TypeVar("D", bound=Document)
+
+
+def document_of(path: Path, model: type[D], name: str) -> D:
+    """A document that a command of this version has written.
+
+    Args:
+        path: The file.
+        model: What it has to be.
+        name: How such a file is called.
+
+    Raises:
+        TraceError: It is no such document.
+    """
+    source = Source.of(path)
+    document = source.document
+    fix = f"Name a {name} that this version has written."
+    if not isinstance(document, Mapping) or document.get("version") != VERSION:
+        raise TraceError(source.name, "version", f"a {name} has version {VERSION}", "another", fix)
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise TraceError(source.name, place, first["msg"], str(first["input"]), fix) from error
+
+
 def read(path: Path) -> Result:
     """The result of another replay.
 
     Raises:
         TraceError: It is no result of this version.
     """
-    source = Source.of(path)
-    document = source.document
-    fix = "Name a replay.json that this version has written."
-    if not isinstance(document, Mapping) or document.get("version") != VERSION:
-        raise TraceError(source.name, "version", f"a result of a replay has version {VERSION}", "another", fix)
-    try:
-        return Result.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise TraceError(source.name, place, first["msg"], str(first["input"]), fix) from error
+    return document_of(path, Result, "replay.json")
 
 
 def schema() -> dict[str, Any]:

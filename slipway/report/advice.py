@@ -53,6 +53,43 @@ class Saving:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """Changes of the stack file that were found by replays of jobs (`slipway advise`).
+
+    Attributes:
+        jobs: Which jobs.
+        verdict: Whether they are advised, and what they save on days that the search has not seen.
+        changes: What each does, and what it costs otherwise.
+        diff: The changes; empty if none are advised.
+    """
+
+    jobs: str
+    verdict: str
+    changes: tuple[tuple[str, str], ...] = ()
+    diff: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A rehearsed scenario, or a bad variant of one (`slipway rehearse`).
+
+    Attributes:
+        how: How it was played.
+        expectations: Each in one line, in the words of the layer that decides, and whether it is met.
+    """
+
+    name: str
+    description: str
+    how: str
+    expectations: tuple[tuple[str, bool], ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all are met."""
+        return all(met for _, met in self.expectations)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Risk:
     """Something that ends, or that is used up.
 
@@ -85,7 +122,7 @@ class Month:
 @dataclass(frozen=True, kw_only=True)
 class Advice:
     """Answers to "what should I do": largest costs, what to weigh for them, changes that save, risks by date, and their
-    time axis."""
+    time axis; and what was replayed, if it was."""
 
     largest: tuple[CostShare, ...]
     levers: tuple[Lever, ...]
@@ -93,6 +130,7 @@ class Advice:
     risks: tuple[Risk, ...]
     months: tuple[Month, ...]
     later: tuple[int, ...]
+    replayed: Replayed | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 from policies.runner import Finding
 from slipway.cost import difference
 from slipway.render.recording import Recording
-from slipway.report.advice import Advice
+from slipway.report.advice import Advice, Replayed, Scenario
 from slipway.report.model import NetworkView, PoolView, Quota, Report, StoreView, TeamView
 from slipway.report.plan import NOTHING, Plan
 from slipway.report.views import cost, inventory, layout, risks
@@ -34,6 +34,8 @@ class Inputs:
         before_problem: Why the baseline has no cost estimate, if one was requested.
         commit: Commit of the program, for readers; empty if unknown.
         data: The stack file's settings, of which changes that save are variants; empty for none.
+        scenarios: What was rehearsed.
+        replayed: What was found by replays; None if nothing was replayed.
     """
 
     stack: str
@@ -47,6 +49,8 @@ class Inputs:
     before_problem: str = ""
     commit: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
+    scenarios: tuple[Scenario, ...] = ()
+    replayed: Replayed | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +99,7 @@ def report(inputs: Inputs) -> Report:
         caveats=risks.caveats(recording, priced, inputs.plan, inputs.loaded.warnings),
         advice=_advice(inputs, found),
         map=layout.stack_map(found.network, found.pools, found.quotas, found.teams, found.stores),
+        scenarios=inputs.scenarios,
     )
 
 
@@ -109,4 +114,5 @@ def _advice(inputs: Inputs, found: _Views) -> Advice:
         risks=at_risk,
         months=axis,
         later=later,
+        replayed=inputs.replayed,
     )

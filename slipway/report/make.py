@@ -14,6 +14,7 @@ from slipway.render.layout import as_data
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.report import gather
+from slipway.report.advice import Replayed, Scenario
 from slipway.report.markdown import markdown
 from slipway.report.model import Report
 from slipway.report.page import page
@@ -36,11 +37,15 @@ class Request:
         stack: Name of the stack.
         against: Commit, branch or tag to compare with, if any.
         plan: File with the engine's plan, if any. The changes come from it, the cost difference from `against`.
+        scenarios: What was rehearsed.
+        replayed: What was found by replays; None if nothing was replayed.
     """
 
     stack: str
     against: str | None = None
     plan: Path | None = None
+    scenarios: tuple[Scenario, ...] = ()
+    replayed: Replayed | None = None
 
 
 def make(project: Project, loaded: Loaded, request: Request) -> Report:
@@ -70,6 +75,8 @@ def make(project: Project, loaded: Loaded, request: Request) -> Report:
         before_problem=problem,
         commit=_commit(project),
         data=data if isinstance(data, Mapping) else {},
+        scenarios=request.scenarios,
+        replayed=request.replayed,
     )
     return gather.report(inputs)
 

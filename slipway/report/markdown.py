@@ -4,10 +4,11 @@ GitHub limits a comment to 65,536 characters, so every list is cut off after a f
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
+from slipway.report.advice import Replayed, Scenario
 from slipway.report.model import FindingView, Report
 from slipway.report.page import cents, counted, signed
 from slipway.report.plan import Plan, ResourceChange, Verb, kind
@@ -16,6 +17,9 @@ from spec.pricing import Amounts
 KINDS: Final = 12
 REMOVALS: Final = 10
 FINDINGS: Final = 8
+SCENARIOS: Final = 40
+EXPECTATIONS: Final = 4
+"""Unmet expectations of one scenario."""
 _LONGEST: Final = 400
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]|~])")
 _REFERENCE: Final = re.compile(r"([@#])(?=\w)")
@@ -30,7 +34,8 @@ def marker(stack: str) -> str:
 def markdown(report: Report) -> str:
     """The comment; it ends with a newline."""
     blocks = [marker(report.stack), f"## Slipway: stack {prose(report.stack)}"]
-    blocks += [*_plan(report.plan), *_cost(report), *_findings(report), _end(report)]
+    blocks += [*_plan(report.plan), *_cost(report), *_findings(report)]
+    blocks += [*_scenarios(report.scenarios), *_replayed(report.advice.replayed), _end(report)]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -122,6 +127,32 @@ def _finding(one: FindingView) -> str:
     more = f" and {counted(len(one.cases) - 1, 'other')}" if len(one.cases) > 1 else ""
     name = f"{one.level} {code(one.rule)} on {code(resource)}{more}"
     return f"- {f'**{name}**' if one.level == 'mandatory' else name}: {prose(message)}"
+
+
+def _scenarios(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    if not scenarios:
+        return
+    passed = sum(one.passed for one in scenarios)
+    head = f"Scenarios: {passed} of {len(scenarios)} scenarios and bad variants as expected"
+    yield head if passed == len(scenarios) else f"**{head}**"
+    # What fails comes first, with the words of the layer that decides.
+    lines = []
+    for one in sorted(scenarios, key=lambda one: one.passed)[:SCENARIOS]:
+        mark = "as expected" if one.passed else "**not as expected**"
+        lines.append(f"- {code(one.name)} {mark}: {prose(one.description)}")
+        lines += [f"  - {prose(text)}" for text, met in one.expectations if not met][:EXPECTATIONS]
+    more = len(scenarios) - SCENARIOS
+    yield "\n".join([*lines, *([f"- {more} more on the page"] if more > 0 else [])])
+
+
+def _replayed(found: Replayed | None) -> Iterator[str]:
+    if found is None:
+        return
+    yield f"What saves most, by replays of {prose(found.jobs)}: {prose(found.verdict)}"
+    if found.changes:
+        yield "\n".join(f"- {prose(what)} (but {prose(but)})" for what, but in found.changes)
+    if found.diff:
+        yield f"```diff\n{found.diff.rstrip().replace('```', '` ` `')}\n```"
 
 
 def _end(report: Report) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from slipway.report.advice import Advice, Map, PriceSource
+from slipway.report.advice import Advice, Map, PriceSource, Scenario
 from slipway.report.plan import Plan
 from spec.pricing import Amounts
 
@@ -285,6 +285,7 @@ class Report:
     caveats: tuple[Caveat, ...]
     advice: Advice
     map: Map
+    scenarios: tuple[Scenario, ...] = ()
 
     @property
     def gpus_max(self) -> int:

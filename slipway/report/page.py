@@ -71,6 +71,7 @@ def _dollars(amount: Decimal) -> str:
 SECTIONS: Final = {
     "changes": "Changes",
     "actions": "What to do",
+    "scenarios": "Scenarios",
     "map": "Map",
     "cluster": "Cluster",
     "teams": "Teams",
@@ -93,10 +94,9 @@ def page(report: Report) -> str:
 
 def sections(report: Report) -> dict[str, str]:
     """Section titles in display order; changes come first if there is a comparison."""
-    if report.plan.asked:
-        return dict(SECTIONS)
-    late = ("changes", "caveats")
-    return {name: SECTIONS[name] for name in (*(name for name in SECTIONS if name not in late), *late)}
+    late = () if report.plan.asked else ("changes", "caveats")
+    shown = [name for name in SECTIONS if name != "scenarios" or report.scenarios]
+    return {name: SECTIONS[name] for name in (*(name for name in shown if name not in late), *late)}
 
 
 def nodes(pool: PoolView) -> list[tuple[str, int]]:

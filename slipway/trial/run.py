@@ -15,6 +15,7 @@ from slipway.trial.evaluation import Check, Seen, Status, checks
 from slipway.trial.events import Events
 from slipway.trial.expectations import CREATE, DELETE, Step, Trial
 from slipway.why import price
+from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle
 from slipway.why.collect import Survey, survey
 from slipway.why.explain import explain
@@ -33,6 +34,28 @@ update of a TrainJob, such as the removal of the finalizer of its deletion (kueu
 pkg/controller/jobs/trainjob, validateCreate)."""
 
 
+WAITS: Final = "waits"
+RUNS: Final = "runs"
+ENDED: Final = "ended"
+_STATES: Final = {Layer.RUNS: RUNS, Layer.FINISHED: ENDED, Layer.FAILED: ENDED}
+"""What waits is in another layer."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A change of a job.
+
+    Attributes:
+        at: Seconds after the start.
+        state: `waits`, `runs` or `ended` from then on.
+        text: What was said.
+    """
+
+    at: float
+    state: str
+    text: str
+
+
 @dataclass(kw_only=True)
 class Life:
     """What became of one object.
@@ -45,6 +68,7 @@ class Life:
         layer: What `slipway why` said last.
         bundle: What was read about it last.
         done: Its expectations that were met.
+        turns: Its changes.
     """
 
     began: float
@@ -54,6 +78,7 @@ class Life:
     layer: str = ""
     bundle: Bundle | None = None
     done: dict[str, Check] = field(default_factory=dict)
+    turns: list[Turn] = field(default_factory=list)
     _ran: set[str] = field(default_factory=set)
     _at_once: int = 0
     _running: frozenset[str] = frozenset()
@@ -101,6 +126,7 @@ class Run:
     clock: Callable[[], float] = time.monotonic
     _created: list[Ref] = field(default_factory=list)
     _objects: dict[str, Life] = field(default_factory=dict)
+    _start: float = 0.0
 
     def run(self) -> list[Check]:
         """Every expectation of every object, that of the clean-up last.
@@ -118,6 +144,11 @@ class Run:
             left = self._remove()
         status = Status.FAILED if left else Status.PASSED
         return [*found, Check("clean-up", "nothing is left", status, ", ".join(map(str, left)))]
+
+    @property
+    def turns(self) -> dict[str, list[Turn]]:
+        """What became of each object, by name."""
+        return {name: life.turns for name, life in self._objects.items()}
 
     def _refuse_existing(self) -> None:
         for name, manifest in self.trial.manifests.items():
@@ -140,7 +171,7 @@ class Run:
 
     def _watch(self) -> list[Check]:
         """Look again until each expectation is met, can't be met, or its time has passed."""
-        began = self.clock()
+        self._start = began = self.clock()
         pending = self._advance(list(self.trial.timeline), 0)
         if not self.trial.steps:
             refused = sum(bool(life.refusal) for life in self._objects.values())
@@ -194,6 +225,7 @@ class Run:
         place = self._place(manifest)
         refusal = submit(self.client, manifest, place, self.member(place))
         self._objects[name] = life = Life(began=self.clock(), refusal=refusal)
+        life.turns.append(Turn(life.began - self._start, ENDED if refusal else WAITS, refusal or "created"))
         if not refusal:
             self._created.append(ref := self._ref(manifest))
             life.uid = str(((self.client.get(ref) or {}).get("metadata") or {}).get("uid") or "")
@@ -219,7 +251,10 @@ class Run:
         place = self._place(manifest)
         life.bundle = read[place].of(subject, self.target(place))
         answer = explain(life.bundle)
-        life.follow(life.bundle, str(answer.part.layer))
+        layer = answer.part.layer
+        if life.layer != layer:
+            life.turns.append(Turn(self.clock() - self._start, _STATES.get(layer, WAITS), answer.sentence))
+        life.follow(life.bundle, str(layer))
         uids = {one: other.uid for one, other in self._objects.items() if other.uid}
         return Seen(
             bundle=life.bundle, answer=answer, elapsed=elapsed, uids=uids, lost=life.started_again, price=life.price

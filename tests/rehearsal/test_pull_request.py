@@ -10,6 +10,7 @@ import pytest
 from slipway.report.markdown import marker
 from spec.errors import EXIT_REFUSED, EXIT_STATEFUL
 from tests.rehearsal.repository import STACK_FILE, Repository
+from tests.slipway.report.test_make import advised, rehearsed
 from tools.ci.comment import section
 
 MONTH = 730
@@ -74,6 +75,32 @@ def test_only_the_changed_pool_is_on_the_page_and_in_the_comment(repository: Rep
     assert "pool-cpu-node-pool" in page
     # comment.yml changes nothing but the first line.
     assert section("dev", comment).split() == comment.removeprefix(marker("dev")).split()
+
+
+def test_scenarios_and_advice_are_in_the_comment(repository: Repository, tmp_path: Path) -> None:
+    repository.pull_request({"cpu, max: 2": "cpu, max: 3"})
+    for name, content in (
+        ("scenarios/rehearsal.json", rehearsed(True, False)),
+        ("advice.json", advised(advised=True)),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    done = repository.script("page.sh", "dev", str(tmp_path))
+    assert done.returncode == 0, done.stdout
+    comment = (tmp_path / "comment.md").read_text(encoding="utf-8")
+    assert "**Scenarios: 1 of 2 scenarios and bad variants as expected**" in comment
+    assert "What saves most, by replays of the generator" in comment
+
+
+@pytest.mark.parametrize(("max_", "code"), [("3", 0), ("-2", 0)])
+def test_a_stack_without_scenarios_and_queues_has_neither(
+    repository: Repository, tmp_path: Path, max_: str, code: int
+) -> None:
+    repository.pull_request({"cpu, max: 2": f"cpu, max: {max_}"})
+    done = repository.script("scenarios.sh", "dev", str(tmp_path))
+    assert done.returncode == code, done.stdout
+    assert not (tmp_path / "advice.json").exists()
+    assert (tmp_path / "scenarios" / "rehearsal.json").exists() == (max_ == "3")
 
 
 def test_the_cost_of_a_larger_file_system_is_exact(repository: Repository) -> None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # page.sh STACK OUT [BASE]: reports what a change does to a stack, without an engine and without credentials. OUT gets
-# the page (index.html), the comment (comment.md) and the cost (cost.txt).
+# the page (index.html), the comment (comment.md) and the cost (cost.txt). Both show what scenarios.sh has put there.
 # Exit code 2: the settings are refused, and the comment has the reasons.
 set -euo pipefail
 folder=${2:?usage: page.sh STACK OUT [BASE]}
@@ -28,7 +28,10 @@ if git cat-file -e "$base:stacks/Pulumi.$stack.yaml" 2>/dev/null; then
 fi
 slipway cost "$stack" "${against[@]}" | tee "$out/cost.txt"
 # Renders both trees, each with its own program, and compares them.
-slipway report "$stack" --out "$out" "${against[@]}"
+replayed=()
+[ ! -f "$out/scenarios/rehearsal.json" ] || replayed+=(--rehearsal "$out/scenarios/rehearsal.json")
+[ ! -f "$out/advice.json" ] || replayed+=(--advice "$out/advice.json")
+slipway report "$stack" --out "$out" "${against[@]}" "${replayed[@]}"
 mv "$out/report.md" "$out/comment.md"
 
 # With the suppressions and levels of the base: a change does not excuse itself. It fails nothing here, since an accepted

@@ -36,7 +36,7 @@ def test_it_goes_as_expected_and_its_bad_variants_break_what_they_say(path: Path
     scenario = clock.read(path)
     assert scenario.stacks == ("dev",)
     for variant in scenario.variants:
-        found = checks(variant, play(variant, scenario, dev, lambda _line: None))
+        found = checks(variant, play(variant, scenario, dev, lambda _line: None)[0])
         assert [one for one in found if one.status is not Status.PASSED] == [], variant.name or "good"
 
 

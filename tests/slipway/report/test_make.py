@@ -10,9 +10,12 @@ from slipway.cli import main
 from slipway.engine.project import Project
 from slipway.render.layout import as_data
 from slipway.report import make
+from slipway.report.markdown import marker
 from slipway.report.plan import Verb
 from slipway.report.plan.compare import Baseline
+from spec.errors import EXIT_REFUSED
 from tests.slipway.report.conftest import ROOT, STACK, SampleReport
+from tools.ci.comment import section
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -77,3 +80,100 @@ def test_the_commit_of_the_checkout_is_shown(tmp_path: Path) -> None:
     if known.returncode:
         pytest.skip("this tree is not a git checkout, so it has no commit")
     assert known.stdout.strip()[:7] in run(tmp_path)[1]
+
+
+def document(tmp_path: Path, name: str, content: object) -> str:
+    (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    return str(tmp_path / name)
+
+
+def rehearsed(*met: bool) -> dict[str, object]:
+    check = {
+        "subject": "job/next",
+        "expected": "waits at most 7h",
+        "detail": "next waited 9 h: job/next <waits> for @team",
+    }
+    return {
+        "version": 1,
+        "stack": STACK,
+        "scenarios": [
+            {
+                "scenario": f"night-{number}",
+                "description": "The night costs nothing.",
+                "drivenBy": "clock",
+                "how": "replayed, by the clock: 12 h in 1 s",
+                "seconds": 1.0,
+                "length": 43200.0,
+                "passed": one,
+                "checks": [{**check, "status": "passed" if one else "failed"}],
+                "lanes": [],
+            }
+            for number, one in enumerate(met)
+        ],
+    }
+
+
+def advised(*, advised: bool) -> dict[str, object]:
+    wait = {"jobs": 10, "mean": 1.0, "p95": 2.0}
+    figures = {"usd": 100.0, "work": 10.0, "usdPerHourOfWork": 10.0, "givenUp": 0, "short": 0, "preemptions": 0}
+    before = {**figures, "waits": {"all": wait}}
+    after = {**before, "usdPerHourOfWork": 7.5}
+    step = {"kind": "spot", "what": "cpu: Spot instead of on-demand", "but": "EC2 takes nodes back", "saved": 0.25}
+    days = {"days": 4, "jobs": 600, "before": before, "after": after}
+    return {
+        "version": 1,
+        "stack": STACK,
+        "source": "the generator",
+        "format": "synthetic",
+        "advised": advised,
+        "objections": [] if advised else ["the mean wait of team vision is longer"],
+        "search": days,
+        "heldOut": {**days, "days": 3, "jobs": 400},
+        "steps": [step],
+        "diff": "-      cpu: {max: 6}\n+      cpu: {max: 6, capacity: {market: spot}}\n",
+        "steady": [],
+        "replays": 9,
+        "refused": {},
+        "ended": "",
+    }
+
+
+def test_scenarios_and_advice_are_on_the_page_and_in_the_comment(tmp_path: Path) -> None:
+    page, comment = run(
+        tmp_path / "out",
+        "--rehearsal", document(tmp_path, "rehearsal.json", rehearsed(True, False, True)),
+        "--advice", document(tmp_path, "advice.json", advised(advised=True)),
+    )  # fmt: skip
+    scenarios = comment[comment.index("**Scenarios: 2 of 3 scenarios and bad variants as expected**") :].splitlines()
+    assert scenarios[2:6] == [
+        "- `night-1` **not as expected**: The night costs nothing.",
+        "  - job/next waits at most 7h: next waited 9 h: job/next &lt;waits&gt; for @\u200bteam",
+        "- `night-0` as expected: The night costs nothing.",
+        "- `night-2` as expected: The night costs nothing.",
+    ]
+    assert (
+        "What saves most, by replays of the generator (1,000 jobs): Advised: 25.0 % less for an hour of work, on days "
+        "that the search has not seen.\n\n- cpu: Spot instead of on-demand (but EC2 takes nodes back)\n\n```diff\n-  "
+    ) in comment
+    # What GitHub shows is what is written here: comment.yml changes nothing that is visible.
+    shown = section(STACK, comment).replace("\u200b", "")
+    assert shown.split() == comment.removeprefix(marker(STACK)).replace("\u200b", "").split()
+    assert '<section id="scenarios"' in page
+    assert "What saves most" in page
+    assert "capacity: {market: spot}" in page
+
+
+def test_what_is_not_advised_has_no_diff_to_apply(tmp_path: Path) -> None:
+    page, comment = run(tmp_path / "out", "--advice", document(tmp_path, "advice.json", advised(advised=False)))
+    assert "Nothing is advised." in comment
+    assert "the mean wait of team vision is longer" in comment
+    assert "```diff" not in comment
+    assert "capacity: {market: spot}" not in page
+    assert "Scenarios:" not in comment
+    assert '<section id="scenarios"' not in page
+
+
+def test_a_file_of_another_command_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = document(tmp_path, "other.json", {"version": 1, "stack": STACK})
+    assert main(["report", STACK, "--out", str(tmp_path), "--advice", other]) == EXIT_REFUSED
+    assert "other.json" in capsys.readouterr().err
