@@ -167,7 +167,7 @@ class ManagedPool(pulumi.ComponentResource):
             subnet_ids=[args.network.private_subnets[letter] for letter in spec.zone_letters],
             ami_type=amis.ami_type(settings.os, gpu=spec.gpu is not None, arch=spec.arch),
             version=spec.kubernetes,
-            release_version=settings.ami_release,
+            release_version=spec.ami_release,
             capacity_type=_capacity_type(spec),
             instance_types=None if spec.capacity_block else [kind.name for kind in spec.instance_types],
             launch_template=aws.eks.NodeGroupLaunchTemplateArgs(

@@ -55,7 +55,7 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
     """
     spec = args.spec
     manifest: dict[str, Any] = {
-        "amiSelectorTerms": [{"alias": amis.karpenter_alias(spec.settings.os, spec.settings.ami_release)}],
+        "amiSelectorTerms": [{"alias": amis.karpenter_alias(spec.settings.os, spec.ami_release)}],
         "instanceProfile": args.instance_profile,
         "subnetSelectorTerms": _subnets(args),
         "securityGroupSelectorTerms": _security_groups(args),

@@ -154,7 +154,7 @@ AMI_PINNED = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
     why="Otherwise a new image replaces nodes at an unplanned time (EKS Best Practices, Karpenter, Lock down AMIs).",
-    fix="Set amiRelease of the pool, and update it like any other version.",
+    fix="Set cluster.amiRelease, and update it like any other version.",
     settings={
         "pinned": Setting(
             asks="whether images must be pinned",

@@ -11,6 +11,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, Unr
 from sandbox.kubernetes.objects import Object, Ref
 
 DEPLOYMENT: Final = ("apps/v1", "Deployment")
+_CONFIGURATIONS: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 _CALLED: Final = re.compile(r"https://([a-z0-9-]+)\.([a-z0-9-]+)\.svc[:/?]")
 """The URL in the API server's error (k8s.io/apiserver 1.36, pkg/util/webhook/client.go)."""
 
@@ -47,6 +48,27 @@ def look(client: KubeClient, namespace: str, name: str) -> Unanswered | None:
         return unanswered(service, list(client.list(client.discovery.find(*DEPLOYMENT), namespace)))
     except (ApiError, NoSuchKindError, UnreachableError):
         return None
+
+
+def blocking(client: KubeClient) -> dict[str, Unanswered]:
+    """By name, the webhooks that refuse what they are called for, because nobody answers, and why.
+
+    Raises:
+        ApiError, UnreachableError: The cluster does not answer.
+    """
+    found: dict[str, Unanswered] = {}
+    for kind in _CONFIGURATIONS:
+        for configuration in client.list(client.discovery.find("admissionregistration.k8s.io/v1", kind)):
+            for webhook in configuration.get("webhooks") or ():
+                service, conditions = webhook["clientConfig"].get("service"), webhook.get("matchConditions") or ()
+                # A condition that is never true: the webhook of a controller that does not run here is closed so.
+                never = any(each["expression"] == "false" for each in conditions)
+                if service is None or never or webhook.get("failurePolicy") == "Ignore":
+                    continue
+                why = look(client, service["namespace"], service["name"])
+                if why is not None:
+                    found[str(webhook["name"])] = why
+    return found
 
 
 def unanswered(service: Object, deployments: Sequence[Object]) -> Unanswered | None:

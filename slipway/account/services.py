@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from slipway.account.context import Context, Finding, failed, note, ok
 from spec.catalog import addons, amis, instances
+from spec.pools import resolve
 from spec.settings.cluster import Addon, AddonName
 
 # Versions that EKS serves: Kubernetes, managed add-ons, AMI releases.
@@ -76,10 +77,13 @@ def ami_releases(context: Context) -> Iterator[Finding]:
             yield failed("AMI releases", what, "use another os or version")
             continue
         yield ok("AMI releases", f"{newest} is the newest, for pools {', '.join(names)}")
+        older: dict[str, list[str]] = {}
         for name in names:
-            pinned = context.platform.pools[name].ami_release
+            pinned = resolve(name, context.platform.pools[name], context.platform).ami_release
             if pinned is not None and not newest.endswith(pinned.removeprefix("v")):
-                yield note(f"pool {name}", f"AMI release {pinned} is pinned")
+                older.setdefault(pinned, []).append(name)
+        for pinned, held in older.items():
+            yield note("AMI releases", f"{pinned} is pinned, for pools {', '.join(held)}")
 
 
 def _parameter(context: Context, name: str) -> str | None:

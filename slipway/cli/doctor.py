@@ -15,12 +15,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from sandbox.kubernetes import serving
+from sandbox.kubernetes.client import ApiError, UnreachableError
 from sandbox.toolchain import ToolError, locate, obtain
 from sandbox.toolchain import cache as tool_cache
 from sandbox.toolchain.tools import TOOLS, Tool
 from slipway.account.context import Context, Finding, Level, session
 from slipway.account.examination import examine
-from slipway.cli import offline
+from slipway.cli import cluster, offline
 from slipway.cli.check import checked
 from slipway.cli.offline import Condition, Status
 from slipway.cli.output import table
@@ -39,14 +41,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _machine() -> list[Finding]:
-    today = clock.today()
+    today, status = clock.today(), offline.status()
     return [
         python(),
         *tools(),
         engine_and_sdk(),
         cache(),
         disk(),
-        sandbox(offline.status()),
+        sandbox(status),
+        *webhooks(status),
         day(today),
         catalog(ageing(today)),
         *stack_files(find(Path.cwd())),
@@ -263,6 +266,31 @@ def sandbox(status: Status) -> Finding:
     level = {Condition.DAMAGED: Level.FAILED, Condition.STALE: Level.NOTE}.get(status.condition, Level.OK)
     memory = f", {status.memory >> 20} MiB" if status.healthy else ""
     return Finding(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.fix)
+
+
+def webhooks(status: Status) -> list[Finding]:
+    """Webhooks of the sandbox's clusters that block objects, because their Deployments don't run."""
+    kubeconfig, findings = status.home / "kubeconfig", []
+    for name in cluster.names_of(kubeconfig) if status.healthy else ():
+        client = cluster.client_of(kubeconfig, name)
+        try:
+            blocked = serving.blocking(client) if client else {}
+        except (ApiError, UnreachableError) as error:
+            findings.append(Finding(Level.NOTE, f"webhooks of {name}", str(error)))
+            continue
+        causes: dict[serving.Unanswered, list[str]] = {}
+        for webhook, why in blocked.items():
+            causes.setdefault(why, []).append(webhook)
+        findings += [
+            Finding(Level.FAILED, f"webhooks of {name}", f"{why.cause}, so {_some(names)} block objects", why.fix)
+            for why, names in causes.items()
+        ]
+    return findings
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - 2
+    return ", ".join(names[:2]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def aws_variables(environment: Mapping[str, str]) -> Finding:

@@ -231,8 +231,11 @@ def _base(answers: Answers, level: Level) -> dict[str, Any]:
             "cidr": answers.cidr,
             "zones": list(zones[: level.zones]) or [f"{answers.region}{letter}" for letter in letters],
         },
-        "cluster": {"access": {"admins": {"principalArn": answers.admin, "policy": "AmazonEKSClusterAdminPolicy"}}},
-        "pools": {name: _pool(name, answers, level) for name in (*SYSTEM, *answers.pool)},
+        "cluster": {
+            "access": {"admins": {"principalArn": answers.admin, "policy": "AmazonEKSClusterAdminPolicy"}},
+            **({"amiRelease": answers.ami_release} if level.pinned else {}),
+        },
+        "pools": {name: _pool(name, level) for name in (*SYSTEM, *answers.pool)},
         "storage": {"buckets": {}, "efs": {}},
         "notifications": {"emails": [answers.email]},
         "addons": {**gpus, "certManager": {}, "kueue": {}, "jobset": {}, "kubePrometheusStack": {}},
@@ -258,11 +261,8 @@ def _reach(source: str) -> dict[str, dict[str, Any]]:
     return {"cluster": {"endpoint": {"publicAccess": True, "publicAccessCidrs": [source]}}}
 
 
-def _pool(name: str, answers: Answers, level: Level) -> dict[str, Any]:
-    managed = name == "system"
-    _, _, day = answers.ami_release.rpartition("-")
-    release = {"amiRelease": answers.ami_release if managed else f"v{day}"} if level.pinned else {}
-    return {"preset": name, **level.pool.get(name, {}), **release}
+def _pool(name: str, level: Level) -> dict[str, Any]:
+    return {"preset": name, **level.pool.get(name, {})}
 
 
 def _teams(answers: Answers, specs: Mapping[str, PoolSpec]) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class PoolSpec:
         efa_count: Elastic Fabric Adapters of every machine.
         zones: Names of its zones, sorted: those that offer its types, where the stack declares zone IDs.
         kubernetes: Minor version of its nodes.
+        ami_release: Release of its AMI: its own, or the cluster's if that is of its system and version; None for the
+            latest.
         labels: Labels of its nodes, sorted by key.
         taints: Taints of its nodes, sorted by key.
         resources: Extended resources that one node offers, sorted by name: GPUs or MIG instances, each as often as it
@@ -83,6 +85,7 @@ class PoolSpec:
     efa_count: int
     zones: tuple[str, ...]
     kubernetes: str
+    ami_release: str | None
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
     resources: Mapping[str, int]

@@ -11,6 +11,7 @@ from spec.pools import keys
 from spec.pools.keys import config_name
 from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec, Taint
 from spec.settings.capacity import Mig, Sharing
+from spec.settings.cluster import Cluster
 from spec.settings.platform import Platform
 from spec.settings.pools import Pool, Provisioner
 from spec.settings.zones import zones_of
@@ -43,10 +44,16 @@ def _resolve(name: str, of: str, pool: Pool, platform: Platform) -> PoolSpec:
         efa_count=efa_count,
         zones=tuple(sorted(zones_of(pool, platform.network, platform.account))),
         kubernetes=pool.version or platform.cluster.version,
+        ami_release=pool.ami_release or _release(pool, platform.cluster),
         labels=_sorted(_labels(of, pool, gpu, gpu_count, geometry, sharing)),
         taints=tuple(sorted(_taints(of, pool, gpu))),
         resources=_sorted(_resources(gpu, gpu_count, geometry, sharing, efa_count)),
     )
+
+
+def _release(pool: Pool, cluster: Cluster) -> str | None:
+    """The cluster's release, of AL2023 for its own Kubernetes version."""
+    return cluster.ami_release if pool.os == "al2023" and pool.version in (None, cluster.version) else None
 
 
 def resolve_all(platform: Platform) -> dict[str, PoolSpec]:

@@ -113,6 +113,19 @@ class Cluster(Model):
         pattern(r"^1\.[0-9]{2}$", rule="the version must be a minor version in quotes", fix='Write it like "1.35".'),
     ] = kubernetes.DEFAULT
     """Kubernetes minor version, in quotes: without them, YAML reads 1.30 as 1.3."""
+    ami_release: (
+        Annotated[
+            str,
+            pattern(
+                r"^1\.[0-9]{2}\.[0-9]+-[0-9]{8}$",
+                rule="an AMI release has a version and a day",
+                fix="Write it like 1.35.6-20260714, from the AMI's change log.",
+            ),
+        ]
+        | None
+    ) = None
+    """Release of the AL2023 AMI that nodes of `version` boot, such as `1.35.6-20260714`; the latest if unset. A pool's
+    own `amiRelease` comes first."""
     support_type: Literal["standard", "extended"] = "standard"
     """What EKS does when standard support ends: upgrade the cluster, or bill extended support."""
     service_ipv4_cidr: IPv4Network = IPv4Network("172.20.0.0/16")

@@ -85,7 +85,7 @@ class Pool(Model):
     os: Literal["al2023", "bottlerocket"] = "al2023"
     """Operating system of the nodes, from the EKS-optimized AMI."""
     ami_release: str | None = None
-    """AMI release, `1.35.0-20261101` for a managed group or `v20261101` for Karpenter; the latest if unset."""
+    """AMI release, `1.35.0-20261101` for a managed group or `v20261101` for Karpenter; if unset, the cluster's."""
     version: str | None = None
     """Kubernetes version of the nodes during an upgrade; the cluster's if unset."""
     disk: Disk = Field(default_factory=Disk)

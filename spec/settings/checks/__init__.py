@@ -46,6 +46,7 @@ CHECKS: Final = (
     Check(pools.system_pool, ("pools",)),
     Check(pools.zones_of_network, ("pools", "network")),
     Check(pools.versions, ("pools", "cluster")),
+    Check(pools.releases_ageing, ("pools", "cluster"), warns=True),
     Check(pools.budgets, ("pools",)),
     Check(machines.types_exist, ("pools",)),
     Check(machines.types_offered, ("pools", "account")),

@@ -5,10 +5,10 @@ capacity; and of a Capacity Block whether its dates are whole and the pool runs 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
-from spec.catalog import kubernetes
+from spec.catalog import amis, kubernetes
 from spec.settings.capacity import Reservation
 from spec.settings.checks import machines
 from spec.settings.checks.base import Context
@@ -25,6 +25,10 @@ _RELEASE: Final = {
     Provisioner.MANAGED: (re.compile(r"^\d+\.\d+\.\d+-\d{8}$|^\d+\.\d+\.\d+$"), "1.35.0-20261101"),
     Provisioner.KARPENTER: (re.compile(r"^v(\d{8}|\d+\.\d+\.\d+)$"), "v20261101"),
 }
+
+_CHANGE_LOG: Final = "Take it from the AMI's change log."
+_OLD: Final = timedelta(days=180)
+"""Half of the age from which facts of the catalog are old: an AMI holds kernel, driver and container runtime."""
 
 
 def bounds(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
@@ -88,7 +92,27 @@ def versions(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iter
         pattern, example = _RELEASE[pool.provisioner]
         if pool.ami_release is not None and not pattern.match(pool.ami_release):
             rule = f"an AMI release of a {pool.provisioner} pool looks like {example}"
-            yield Problem(f"pools.{name}.amiRelease", rule, pool.ami_release, "Take it from the AMI's change log.")
+            yield Problem(f"pools.{name}.amiRelease", rule, pool.ami_release, _CHANGE_LOG)
+        elif pool.provisioner is Provisioner.MANAGED and pool.os == "al2023":
+            yield from _of_version(f"pools.{name}.amiRelease", pool.ami_release, pool.version or cluster.version)
+    yield from _of_version("cluster.amiRelease", cluster.ami_release, cluster.version)
+
+
+def _of_version(path: str, release: str | None, version: str) -> Iterator[Problem]:
+    """EKS refuses a release of another Kubernetes version than the node group's."""
+    if release is not None and not release.startswith(f"{version}."):
+        yield Problem(path, f"the nodes run Kubernetes {version}, and so must their AMI", release, _CHANGE_LOG)
+
+
+def releases_ageing(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iterator[Problem]:
+    """AMI releases that lack the fixes of half a year (a warning)."""
+    pinned = {f"pools.{name}.amiRelease": pool.ami_release for name, pool in pools.items()}
+    for path, release in {"cluster.amiRelease": cluster.ami_release, **pinned}.items():
+        day = amis.released(release) if release else None
+        if day is not None and context.today - day > _OLD:
+            rule = f"an AMI release is at most {_OLD.days} days old: AWS publishes one with fixes about weekly"
+            fix = "Take a newer one: `slipway doctor --aws STACK` names the newest."
+            yield Problem(path, rule, release, fix)
 
 
 def budgets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from sandbox.kubernetes.controllers.running import Entry, Report, State, load
 from sandbox.kubernetes.controllers.table import served
 from sandbox.kubernetes.controllers.webhooks import CLOSED
 from sandbox.kubernetes.objects import Object, Ref, condition
+from sandbox.kubernetes.serving import blocking
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.mounts import FOUND
 from tests.sandbox.controllers.fake import LABELED, ByHand, Gadget, gadget, manifests, webhook
@@ -153,8 +154,10 @@ def test_from_its_build_to_its_end(
     hint = f"Deployment {NAMESPACE}/gadget is scaled to zero: `kubectl -n {NAMESPACE} scale deployment gadget --rep"
     with pytest.raises(ApiError, match=rf"failed calling webhook.*{hint}"):
         labeled(plane, "refused")
+    assert {str(why).startswith(hint) for why in blocking(plane.client).values()} == {True}
     plane.client.merge(DEPLOYMENT, {"spec": {"replicas": 1}})
     until_labeled(plane, "back", "two")
+    assert blocking(plane.client) == {}
 
     # Uninstalled: it ends.
     plane.client.delete(DEPLOYMENT)

@@ -25,9 +25,9 @@ TEAM = "team"
 KIND = KINDS["PyTorchJob"]
 
 
-def replica(name: str, count: int, duration: str) -> dict[str, Any]:
+def replica(name: str, count: int, duration: str = "") -> dict[str, Any]:
     template = {
-        "metadata": {"annotations": {"sandbox.slipway/duration": duration}},
+        "metadata": {"annotations": {"sandbox.slipway/duration": duration} if duration else {}},
         "spec": {"containers": [{"name": name, "image": "busybox"}]},
     }
     return {"replicas": count, "restartPolicy": "Never", "template": template}
@@ -89,10 +89,16 @@ def test_a_pytorchjob_that_the_webhook_refuses(operators: ControlPlane) -> None:
 
 
 def test_an_mpijob_runs_to_its_end(operators: ControlPlane) -> None:
-    replicas = {"Launcher": replica("mpi", 1, "3s"), "Worker": replica("mpi", 2, "600s")}
+    """Its workers serve SSH, so they run until the launcher has ended, and without `cleanPodPolicy` longer."""
+    replicas = {"Launcher": replica("mpi", 1, "5s"), "Worker": replica("mpi", 2)}
     reduced = job("MPIJob", "kubeflow.org/v2beta1", "reduced", mpiReplicaSpecs=replicas, slotsPerWorker=1)
     applied(operators.client, reduced)
     wait(operators.client, Ref.of(reduced), holds("Succeeded"), "not succeeded")
+    workers = operators.client.list(
+        operators.client.discovery.find("v1", "Pod"), TEAM, "training.kubeflow.org/job-role=worker"
+    )
+    assert [pod["status"]["phase"] for pod in workers] == ["Running", "Running"]
+    operators.client.delete(Ref.of(reduced))
 
 
 def test_an_mpijob_that_was_suspended_runs_again(operators: ControlPlane) -> None:

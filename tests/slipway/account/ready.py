@@ -135,7 +135,9 @@ def answers(platform: Platform) -> dict[str, Answer]:
         },
         "acm.DescribeCertificate": {"Certificate": CERTIFICATE},
         "eks.DescribeAddonVersions": versions,
-        "ssm.GetParameter": lambda arguments: {"Parameter": {"Name": arguments["Name"], "Value": "1.35.2-20261110"}},
+        "ssm.GetParameter": lambda arguments: {
+            "Parameter": {"Name": arguments["Name"], "Value": platform.cluster.ami_release}
+        },
         "ce.GetAnomalyMonitors": {"AnomalyMonitors": []},
         "ce.ListCostAllocationTags": lambda arguments: {
             "CostAllocationTags": [

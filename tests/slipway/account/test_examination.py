@@ -247,7 +247,7 @@ def test_a_pinned_ami_release_is_shown_beside_the_newest() -> None:
     pools = platform_of("prod").pools
     pinned = {**pools, "system": pools["system"].model_copy(update={"ami_release": "1.35.0-20260101"})}
     (finding,) = lacking(ask(pools=pinned))
-    assert (finding.what, finding.state) == ("pool system", "AMI release 1.35.0-20260101 is pinned")
+    assert (finding.what, finding.state) == ("AMI releases", "1.35.0-20260101 is pinned, for pools system")
 
 
 def test_a_block_whose_pool_has_no_nodes_is_shown_until_the_stack_says_that_it_is_active() -> None:

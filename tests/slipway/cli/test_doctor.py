@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.kubernetes import serving
+from sandbox.kubernetes.serving import Unanswered
 from sandbox.toolchain import ToolError, locate, obtain
 from sandbox.toolchain.obtain import Go
 from sandbox.toolchain.tools import TOOLS, Tool
 from slipway.account.context import Finding, Level
-from slipway.cli import doctor, main, offline
+from slipway.cli import cluster, doctor, main, offline
 from slipway.cli.offline import Condition, Status
 from slipway.engine.project import Project
 from spec import clock
@@ -149,6 +151,21 @@ def test_disk_space_is_required_for_tools_that_must_be_built(
 )
 def test_only_a_damaged_sandbox_fails(condition: Condition, level: Level) -> None:
     assert doctor.sandbox(Status(condition, Path("/home/me/sandbox"))).level is level
+
+
+def test_webhooks_that_nobody_answers_fail_with_the_deployment_and_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "names_of", lambda _: ["slipway-dev", "slipway-prod"])
+    monkeypatch.setattr(cluster, "client_of", lambda _, name: name)
+    scale = "`kubectl -n kueue-system scale deployment manager --replicas=1`"
+    why = Unanswered("Deployment kueue-system/manager is scaled to zero", scale)
+    blocked = dict.fromkeys(("mjob.kb.io", "vjob.kb.io", "mpod.kb.io"), why)
+    monkeypatch.setattr(serving, "blocking", lambda name: blocked if name == "slipway-dev" else {})
+    (finding,) = doctor.webhooks(Status(Condition.RUNNING, tmp_path))
+    assert (finding.level, finding.what, finding.fix) == (Level.FAILED, "webhooks of slipway-dev", scale)
+    assert finding.state == f"{why.cause}, so mjob.kb.io, vjob.kb.io and 1 more block objects"
+    assert doctor.webhooks(Status(Condition.STOPPED, tmp_path)) == []
 
 
 def test_an_invalid_stack_file_is_reported_beside_the_valid_ones(checkout: Path) -> None:

@@ -159,7 +159,7 @@ def test_a_terminal_is_asked_for_what_is_missing_with_suggestions(
         ("perf", {"--from": "10.0.0.0/33"}, "--from 10.0.0.0/33"),
         ("perf", {"--budget": "much"}, "cost.monthlyBudgetUsd"),
         ("perf", {"--email": "nobody"}, "notifications.emails"),
-        ("perf", {"--ami-release": "latest"}, "pools.system.amiRelease"),
+        ("perf", {"--ami-release": "latest"}, "cluster.amiRelease"),
         ("perf", {"--region": "mars"}, "Use one of af-south-1"),
         ("../perf", {}, "environment.name"),
     ],

@@ -239,6 +239,7 @@ def test_ami_types_are_in_the_enumeration_of_the_eks_api(os: amis.Os, gpu: bool,
 def test_karpenter_aliases_are_pinned_or_the_latest() -> None:
     assert amis.karpenter_alias("al2023") == "al2023@latest"
     assert amis.karpenter_alias("al2023", "v20261101") == "al2023@v20261101"
+    assert amis.karpenter_alias("al2023", "1.35.6-20260714") == "al2023@v20260714"
     assert amis.karpenter_alias("bottlerocket", "v1.64.0") == "bottlerocket@v1.64.0"
 
 

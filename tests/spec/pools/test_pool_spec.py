@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from components.pools.karpenter import limits, node_overlay, node_pool, requirements, wants_overlay
 from components.pools.managed import group_tags
 from spec.catalog import instances
-from spec.pools import PoolSpec
+from spec.pools import PoolSpec, resolve_all
 from spec.pools.allocatable import DAEMON_CPU_MILLIS, DAEMON_MEMORY_MIB, allocatable
 from spec.pools.keys import config_name, replicas_of
 from spec.pools.pool_spec import Effect, Taint, Toleration, all_tolerated, facts, guaranteed_seconds, volumes
@@ -134,6 +134,19 @@ def test_only_a_capacity_block_counts_as_one() -> None:
     assert spec(**BLOCK).capacity_block
     assert spec(**BLOCK).market is Market.RESERVED
     assert not spec(preset="h100").capacity_block
+
+
+def test_nodes_have_the_clusters_ami_if_it_is_of_their_system_and_version() -> None:
+    pools = {
+        "system": {"preset": "system"},
+        "held": {"preset": "cpu", "provisioner": "managed", "version": "1.34"},
+        "own": {"preset": "cpu", "amiRelease": "v20260801"},
+        "small": {"preset": "cpu", "os": "bottlerocket"},
+    }
+    found = resolve_all(platform(pools, cluster={"amiRelease": "1.35.6-20260714"}))
+    assert {name: each.ami_release for name, each in found.items()} == {
+        "system": "1.35.6-20260714", "held": None, "own": "v20260801", "small": None,
+    }  # fmt: skip
 
 
 def test_zones_are_the_networks_unless_the_pool_names_some() -> None:

@@ -66,6 +66,14 @@ def test_add_ons_without_a_known_version_are_a_warning_until_the_settings_have_o
     assert loaded({"cluster.version": "1.35"}).warnings == ()
 
 
+@pytest.mark.parametrize(("release", "old"), [("1.35.6-20260525", False), ("1.35.6-20260524", True)])
+def test_an_ami_release_of_half_a_year_ago_is_a_warning(release: str, *, old: bool) -> None:
+    own = f"v{release[-8:]}"
+    warnings = loaded({"cluster.amiRelease": release, "pools.cpu.amiRelease": own}).warnings
+    found = {warning.path: warning.value for warning in warnings}
+    assert found == ({"cluster.amiRelease": release, "pools.cpu.amiRelease": own} if old else {})
+
+
 def test_zones_without_eks_cause_no_warning() -> None:
     """m7i and g6 are in all zones of us-east-1 but use1-az3, which no cluster can use."""
     assert loaded({"account.zoneIds": {}, "pools.a100": pool("karpenter", "p5.48xlarge")}).warnings == ()
