@@ -159,7 +159,7 @@ def _fits(kind: Scalar, value: Any) -> bool:
 
 def stated_problems(
     fields: Mapping[str, Field], inputs: Mapping[str, Any], more: Callable[[str], Iterable[Statement]],
-    with_own_list: Container[str] = (),
+    with_own_list: Container[str] = (), *, documented: bool = True,
 ) -> Iterable[Failure]:  # fmt: skip
     """What statements refuse of the inputs of a type: those of the provider's documentation, and more.
 
@@ -168,13 +168,15 @@ def stated_problems(
         inputs: Their values.
         more: Statements by path, without indexes.
         with_own_list: Paths, without indexes, whose values another source lists; the documentation's lists don't count.
+        documented: Whether the documentation's statements count.
     """
     seen: set[str] = set()
     for where, object_fields, value in _objects(fields, inputs, ()):
         for name, known in object_fields.items():
             at = (*where, name)
             path = ".".join(str(part) for part in at if isinstance(part, str))
-            said = [one for one in known.says if path not in with_own_list or one.word is not Word.VALUES]
+            own = known.says if documented else ()
+            said = [one for one in own if path not in with_own_list or one.word is not Word.VALUES]
             for statement in (*said, *more(path)):
                 text = problem(statement, name, value, inputs)
                 if text is not None and text not in seen:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sandbox.aws import drift, outputs, rules, tags
+from sandbox.aws import drift, outputs, tags
 from sandbox.aws.client import FAULT, Aws, AwsError
 from sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, fill, find, pick
-from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import Schema
 from sandbox.rpc.diff import DEFAULTS_KEY
 from sandbox.rpc.errors import PartialFailureError, ProviderError
@@ -31,7 +30,6 @@ class Lifecycle:
     def create(self, inputs: Inputs) -> tuple[str, dict[str, Any]]:
         """Create the object. A failure after it exists is a PartialFailureError with its id."""
         sent = self.sent(inputs)
-        rules.refuse(Moment.CREATE, Case(self.mapping.type, self.aws, sent))
         id = self._create(sent)
         with self._partial(id, inputs, {}):
             for setting in self.mapping.settings:
@@ -60,7 +58,6 @@ class Lifecycle:
         sent = {**self.mapping.defaults, **self.sent(inputs)}
         names = {**olds, **sent, "id": id}
         done: dict[str, Any] = {}
-        rules.refuse(Moment.UPDATE, Case(self.mapping.type, self.aws, sent, olds, id))
         with self._partial(id, inputs, olds):
             for setting in self.mapping.settings_for(changed):
                 self._apply(setting, id, sent)
@@ -76,7 +73,6 @@ class Lifecycle:
         """Delete the object; no error if it does not exist any more."""
         for attempt in range(1, DELETE_ATTEMPTS + 1):
             try:
-                self._refuse_deletion(id, olds)
                 self._delete(id, olds)
             except AwsError as error:
                 if error.not_found:
@@ -139,16 +135,6 @@ class Lifecycle:
         if isinstance(self.mapping.read, Call):
             return find(self.aws, self.mapping.service, self.mapping.read, self._names(names))
         return self.mapping.read(self.aws, id, names)
-
-    def _refuse_deletion(self, id: str, olds: Inputs) -> None:
-        try:
-            rules.refuse(Moment.DELETE, Case(self.mapping.type, self.aws, olds, id=id))
-        except AwsError as error:
-            if not error.not_found:
-                raise
-            # Not this object: another one, of which a rule asked, was deleted meanwhile. So the rule asks again.
-            operation = f"{self.mapping.service} delete"
-            raise AwsError(operation, "DependencyViolation", str(error)) from error
 
     def _delete(self, id: str, olds: Inputs) -> None:
         if isinstance(self.mapping.delete, Call):

@@ -226,9 +226,9 @@ class Operations:
     Attributes:
         type: Token of the type.
         service: Service of the operations, as boto3 names it.
-        operations: The operations, as boto3 names them.
+        operations: The operations, as boto3 names them; after the first, those that change the object.
         wrap: The member of the first operation that takes the inputs which the operation itself does not have.
-        members: Inputs whose member has another name.
+        members: Inputs whose member has another name; with an operation before a colon, in that one alone.
         supplied: Required members that no input gives: the provider sends them.
         unmapped: Inputs without a member, with the reason.
     """

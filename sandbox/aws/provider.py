@@ -207,7 +207,6 @@ class AwsProvider(Provider[Aws]):
         aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
         if mapping is None:
             return records.update(aws, known, olds, _public(news), _public(old_inputs))
-        rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
         changed = _changed(old_inputs, news)
         if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
             changed = (changed or set()) | {"tagsAll"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from botocore.model import ListShape, Shape, StringShape, StructureShape
 
@@ -18,6 +18,7 @@ from sandbox.aws.types import OPERATIONS
 
 _LOCK = threading.Lock()
 _TREES: dict[str, Tree] = {}
+_OF_ONE: dict[tuple[str, str], Mapping[str, Member]] = {}
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,30 @@ def tree(aws: Aws, type_token: str) -> Tree | None:
         if type_token not in _TREES:
             _TREES[type_token] = _Builder(aws, operations).build(known)
         return _TREES[type_token]
+
+
+def of_one(aws: Aws, type_token: str, operation: str) -> Mapping[str, Member]:
+    """The inputs of a type of which an operation has a member. Thread-safe."""
+    key = (type_token, operation)
+    with _LOCK:
+        if key not in _OF_ONE:
+            _OF_ONE[key] = _of_one(aws, *key)
+        return _OF_ONE[key]
+
+
+def _of_one(aws: Aws, type_token: str, operation: str) -> Mapping[str, Member]:
+    known, row = schema(type_token), OPERATIONS[type_token]
+    if known is None:
+        return {}
+    shape, members = aws.input_shape(row.service, operation), {}
+    for path, target in row.members.items():
+        of, _, member = target.rpartition(":")
+        only, _, name = path.rpartition(":")
+        # Below an object the path begins there.
+        if {of, only} <= {"", operation} and member and ("." in name or _follow(shape, member)):
+            members[name] = member
+    builder = _Builder(aws, replace(row, operations=(operation,), members=members))
+    return {name: one for name, one in builder.build(known).members.items() if one.member}
 
 
 class _Builder:

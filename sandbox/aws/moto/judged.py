@@ -1,8 +1,9 @@
-"""What AWS refuses of a request from outside: the limits and rules by which our provider judges a resource's inputs.
+"""What AWS refuses of a request: the rules of the types that its operation creates, changes or deletes, and the limits
+of its service's model.
 
-Our provider judges before it calls, at the preview already, so its own calls pass. A request of boto3, the AWS CLI or
-any other program is judged here, by its operation: its parameters by the limits of the service's model, and, where the
-operation creates one type of resource, the inputs that the parameters stand for by the rules of that type.
+Every request is judged here, right before moto answers it and with moto's memory to itself: those of our provider and
+those of boto3, the AWS CLI or any other program. Our provider asks limits and rules of the inputs alone at the preview
+already (`sandbox.aws.provider`), so they are left out for its requests.
 """
 
 from __future__ import annotations
@@ -10,35 +11,48 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
+from botocore import xform_name
 from botocore.model import Shape
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse
+from moto.s3.exceptions import S3ClientError
+from moto.s3.responses import S3Response
 
-from sandbox.aws import rules
+from sandbox.aws import rules, validators
 from sandbox.aws.client import Aws, AwsError
+from sandbox.aws.kinds import stated_problems
+from sandbox.aws.lifecycle import Lifecycle
 from sandbox.aws.limits import values
-from sandbox.aws.limits.members import Member, tree
-from sandbox.aws.mapping import Call
+from sandbox.aws.limits.members import Member, of_one
+from sandbox.aws.mapping import Call, Inputs, ResourceMapping, fill
 from sandbox.aws.moto import live
-from sandbox.aws.rules.rule import Case, Moment
+from sandbox.aws.rules.rule import Case, Moment, Rule
 from sandbox.aws.schema import schema
-from sandbox.aws.shapes import from_api_value
-from sandbox.aws.types import MAPPINGS
+from sandbox.aws.shapes import from_api_value, normal
+from sandbox.aws.statements import Statement
+from sandbox.aws.types import MAPPINGS, OPERATIONS
 
 LOG = logging.getLogger(__name__)
 OUTSIDE: Final = "slipway.outside"
 """Key of a request's environment: it came through the socket."""
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+Problem = tuple[str, str]
+"""The code and the words of a refusal."""
 
 
 class Refused(ServiceException):
     """An answer with a code of the service: moto looks for one of its own classes in the module of the class."""
 
 
+class S3RefusedError(Refused, S3ClientError):
+    """The same from S3, which moto answers apart from the other services."""
+
+
 def from_outside(application: Application) -> Application:
-    """The application, for requests that are judged."""
+    """The application, for requests whose inputs nothing has checked."""
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         return application({**environ, OUTSIDE: True}, start_response)
@@ -55,90 +69,231 @@ def install() -> None:
 
     @functools.wraps(original)
     def call_action(self: Any) -> Any:
-        refused = _refused(self) if self.normalized_request.environ.get(OUTSIDE) else None
-        if refused is None:
-            return original(self)
-        status, headers, body = self.serialized(ActionResult(refused))
-        headers, body = self._enrich_response(headers, body)
-        return status, headers, body
+        for problem in _problems(self):
+            status, headers, body = self.serialized(ActionResult(Refused(*problem)))
+            headers, body = self._enrich_response(headers, body)
+            return status, headers, body
+        return original(self)
 
     base.call_action = call_action
+    s3: Any = S3Response
+    for name in ("_bucket_response", "_key_response"):
+        setattr(s3, name, _of_s3(getattr(s3, name)))
 
 
-def _refused(response: Any) -> Refused | None:
+def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
+    """S3 has no `call_action`; what these two raise, it answers with."""
+
+    @functools.wraps(original)
+    def respond(self: Any, *args: Any, **more: Any) -> Any:
+        for problem in _problems(self):
+            raise S3RefusedError(*problem)
+        return original(self, *args, **more)
+
+    return respond
+
+
+def _problems(response: Any) -> Iterator[Problem]:
     service, action = response.boto3_service_name, response._get_action()
     if service not in values.CODES or not action:
-        return None
+        return
+    operation, outside = xform_name(action), bool(response.normalized_request.environ.get(OUTSIDE))
+    asked = _asked(service, operation, outside=outside)
+    if not outside and not asked:
+        return
     aws = Aws(live.behind().clients, response.region, response.current_account)
     try:
-        meta = aws.clients.get(service, aws.region).meta
-        shape = meta.service_model.operation_model(action).input_shape
-        operation = next(name for name, api in meta.method_to_api_mapping.items() if api == action)
+        model = aws.clients.get(service, aws.region).meta.service_model.operation_model(action)
+        if model.has_streaming_input:
+            return
         if not response.automated_parameter_parsing:
             response.parse_parameters(response.normalized_request)
     except Exception:
         # Moto parses what it can itself.
         LOG.exception("%s %s is not judged", service, action)
-        return None
-    for code, text in problems(aws, service, operation, shape, response.params):
-        return Refused(code, text)
-    return None
+        return
+    yield from problems(aws, service, operation, model.input_shape, response.params, outside=outside)
 
 
 def problems(
-    aws: Aws, service: str, operation: str, shape: Shape | None, parameters: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """The code and the words of each refusal."""
-    if shape is not None:
+    aws: Aws, service: str, operation: str, shape: Shape | None, parameters: Mapping[str, Any], *, outside: bool = True
+) -> Iterator[Problem]:
+    """What is refused of an operation; with `outside` also for its parameters alone."""
+    if shape is not None and outside:
         for text in values.of_request(service, shape, parameters):
             code, _, words = text.partition(": ")
             yield code, words
-    token = of_operation().get((service, operation))
-    if token is not None:
-        yield from _by_rules(aws, token, operation, parameters)
+        for change in of_operation().get((service, operation), ()):
+            if change.moment is Moment.CREATE and validators.code(change.token):
+                yield from _by_statements(aws, change.token, operation, parameters)
+    for change, asked in _asked(service, operation, outside=outside):
+        yield from _by_rules(aws, change, asked, operation, parameters)
+
+
+def _by_statements(aws: Aws, token: str, operation: str, parameters: Mapping[str, Any]) -> Iterator[Problem]:
+    """What the rows of `validators` refuse that are the service's own."""
+    inputs, members = inputs_of(aws, token, operation, parameters)
+    paths = {one.path for member in members.values() for one in member.all() if one.member}
+    find, fields = validators.paths(token), schema(token)
+
+    def about(path: str) -> Iterator[Statement]:
+        above = path.rpartition(".")[0]
+        for one in find.get(path, ()):
+            # Of a property that no parameter stands for, nothing is known.
+            named = {name[1:] if name.startswith("/") else f"{above}.{name}".strip(".") for name in one.names}
+            if path in paths and named <= paths:
+                yield one
+
+    for failure in stated_problems(fields.inputs, inputs, about, documented=False) if fields is not None else ():
+        yield validators.code(token), failure.reason
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an operation does to an object of a type."""
+
+    token: str
+    moment: Moment
+
+
+_OF_INPUTS: Final = frozenset({Moment.PREVIEW})
+_MOMENTS: Final[Mapping[Moment, frozenset[Moment]]] = {
+    Moment.CREATE: frozenset({Moment.CREATE}),
+    Moment.UPDATE: frozenset({Moment.UPDATE, Moment.CHANGE}),
+    Moment.DELETE: frozenset({Moment.DELETE}),
+}
 
 
 @functools.cache
-def of_operation() -> Mapping[tuple[str, str], str]:
-    """The type that an operation creates, if it is one type alone and its inputs become parameters by name."""
-    made: dict[tuple[str, str], list[str]] = {}
-    for token, mapping in MAPPINGS.items():
-        if isinstance(mapping.create, Call):
-            made.setdefault((mapping.service, mapping.create.operation), []).append(token)
-    return {key: tokens[0] for key, tokens in made.items() if len(tokens) == 1}
+def of_operation() -> Mapping[tuple[str, str], tuple[Change, ...]]:
+    """What each operation of the tables does: the first of a type creates, those of its settings change."""
+    found: dict[tuple[str, str], dict[Change, None]] = {}
+
+    def add(service: str, operation: str, token: str, moment: Moment) -> None:
+        known = found.setdefault((service, operation), {})
+        if not any(one.token == token for one in known):
+            known[Change(token, moment)] = None
+
+    for token, row in OPERATIONS.items():
+        if not row.operations[0].startswith("describe_"):
+            add(row.service, row.operations[0], token, Moment.CREATE)
+        mapping = MAPPINGS.get(token)
+        if mapping is not None and isinstance(mapping.delete, Call):
+            add(row.service, mapping.delete.operation, token, Moment.DELETE)
+        for operation in (*row.operations[1:], *_settings(mapping)):
+            if not operation.startswith("delete_"):
+                add(row.service, operation, token, Moment.UPDATE)
+    return {key: tuple(known) for key, known in found.items()}
 
 
-def inputs_of(aws: Aws, token: str, operation: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+def _settings(mapping: ResourceMapping | None) -> Iterator[str]:
+    for setting in mapping.settings if mapping is not None else ():
+        if isinstance(setting.apply, Call):
+            yield setting.apply.operation
+
+
+@functools.cache
+def _asked(service: str, operation: str, *, outside: bool) -> tuple[tuple[Change, tuple[Rule, ...]], ...]:
+    """The rules that an operation may break, by what it does."""
+    found = []
+    for change in of_operation().get((service, operation), ()):
+        moments = _MOMENTS[change.moment]
+        if outside and change.moment is not Moment.DELETE:
+            moments |= _OF_INPUTS
+        # Without a code it is the provider that refuses, not AWS.
+        asked = tuple(one for one in rules.BY_TYPE.get(change.token, ()) if one.code and one.moments & moments)
+        if asked:
+            found.append((change, asked))
+    return tuple(found)
+
+
+def inputs_of(
+    aws: Aws, token: str, operation: str, parameters: Mapping[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Member]]:
     """The inputs of a type that an operation's parameters stand for, and those of which the operation has a member."""
-    known, fields = tree(aws, token), schema(token)
-    if known is None or fields is None:
-        return {}, set()
-    inputs: dict[str, Any] = {}
-    members = {name: one for name, one in known.members.items() if one.operation == operation and one.member}
-    for name, member in members.items():
-        given = from_api_value(fields.inputs[name].kind, _at(parameters, member))
-        if given is not None:
-            inputs[name] = given
-    return inputs, set(members)
+    known, fields = of_one(aws, token, operation), schema(token)
+    if fields is None:
+        return {}, {}
+    given = {
+        name: from_api_value(fields.inputs[name].kind, _at(parameters, member.member)) for name, member in known.items()
+    }
+    return {name: value for name, value in given.items() if value is not None}, known
 
 
-def _at(parameters: Any, member: Member) -> Any:
-    for part in member.member.split("."):
+def _at(parameters: Any, path: str) -> Any:
+    """The value at a path; of a list with one item the item's."""
+    for part in path.split("."):
+        if isinstance(parameters, list) and len(parameters) == 1:
+            parameters = parameters[0]
         parameters = parameters.get(part) if isinstance(parameters, Mapping) else None
     return parameters
 
 
-def _by_rules(aws: Aws, token: str, operation: str, parameters: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    inputs, members = inputs_of(aws, token, operation, parameters)
-    for one in rules.BY_TYPE.get(token, ()):
-        # Without a code it is the provider that refuses, not AWS.
-        if not one.code or not one.moments & {Moment.PREVIEW, Moment.CREATE}:
-            continue
-        if {path.partition(".")[0] for path in one.at} <= members:
-            try:
-                text = one.found(Case(token, aws, inputs))
-            except AwsError as error:
-                yield error.code, error.text
-            else:
-                if text:
-                    yield one.code, text
+def _by_rules(
+    aws: Aws, change: Change, asked: Iterable[Rule], operation: str, parameters: Mapping[str, Any]
+) -> Iterator[Problem]:
+    inputs, members = inputs_of(aws, change.token, operation, parameters)
+    if change.moment is Moment.UPDATE:
+        asked = [one for one in asked if _heads(one) & set(inputs)]
+    elif change.moment is Moment.CREATE:
+        asked = [one for one in asked if _heads(one) <= set(members)]
+    if not asked:
+        return
+    try:
+        case = _case(aws, change, inputs, parameters)
+        for one in asked:
+            # Of an object that isn't known, nothing but the parameters.
+            text = one.found(case) if case.id or _heads(one) <= set(members) else None
+            if text:
+                yield one.code, text
+    except AwsError as error:
+        # Of another service, asked about what the request names: its own code is none of this one's.
+        service = OPERATIONS[change.token].service
+        yield error.code if error.operation.startswith(f"{service} ") else values.CODES[service], error.text
+
+
+def _heads(one: Rule) -> set[str]:
+    return {path.partition(".")[0] for path in one.at}
+
+
+def _case(aws: Aws, change: Change, inputs: Inputs, parameters: Mapping[str, Any]) -> Case:
+    """What the rules read: before an update also what the object is; that it doesn't exist, moto says."""
+    mapping, known = MAPPINGS.get(change.token), schema(change.token)
+    id = identity(mapping, inputs, parameters) if mapping is not None else None
+    if change.moment is Moment.UPDATE and mapping is not None and known is not None and id is not None:
+        before = Lifecycle(aws, known, mapping).read(id, {}, {})
+        if before is not None:
+            return Case(change.token, aws, _changed(before.inputs, inputs), before.outputs, id)
+    return Case(change.token, aws, inputs, id=id if id and change.moment is Moment.DELETE else "")
+
+
+def _changed(before: Inputs, given: Inputs) -> dict[str, Any]:
+    """The inputs after a change: what an object of the parameters leaves out stays."""
+    merged = dict(before)
+    for name, value in given.items():
+        own = before.get(name)
+        merged[name] = _changed(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def identity(mapping: ResourceMapping, inputs: Inputs, parameters: Mapping[str, Any]) -> str | None:
+    """The ID of the object that an operation's parameters name; None if they don't."""
+    if "{" in mapping.id:
+        try:
+            return str(fill(mapping.id, inputs))
+        except KeyError:
+            return None
+    for name, value in parameters.items():
+        if normal(name) in _identifying(mapping.type):
+            return str(value[0] if isinstance(value, list) else value)
+    return None
+
+
+@functools.cache
+def _identifying(token: str) -> frozenset[str]:
+    """The parameters that are an object's ID in the calls of its mapping."""
+    mapping = MAPPINGS[token]
+    calls = [mapping.read, mapping.delete, *(one.apply for one in mapping.settings)]
+    targets = [one.target for one in calls if isinstance(one, Call)] + ([mapping.tags.target] if mapping.tags else [])
+    names = {name for target in targets for name, value in target.items() if value in ("{id}", ["{id}"])}
+    return frozenset(map(normal, names | {mapping.id.rpartition(".")[2]} - {""}))

@@ -11,6 +11,9 @@ of `statements.Word`:
 and its values; several words are given as a list. A name with a slash is an input of the type itself. `names.yaml` has
 regular expressions of names instead of types and paths.
 
+A row with `code` is the service's own: it refuses what the row says, with this code, whoever asks. Without one it is
+the provider that refuses.
+
 `source` is a file of hashicorp/terraform-provider-aws under internal/service, or an operation or page of AWS. Most
 files were read on 2026-11-23 at commit d5102ec2e1 (2023-12-18, 5.32.0 in development), the newest whole tree at hand;
 the heads of the YAML files name those read at another commit. pulumi-aws 7.51.1 has a newer provider: where its
@@ -43,7 +46,7 @@ Find = Callable[[str], tuple[Statement, ...]]
 
 def of(type_token: str) -> Find:
     """The statements about the inputs of a type."""
-    by_path, by_name = _all()
+    by_path, by_name, _ = _all()
     rows = by_path.get(type_token)
     if type_token not in OPERATIONS:
         return lambda _: ()
@@ -55,13 +58,22 @@ def paths(type_token: str) -> Mapping[str, tuple[Statement, ...]]:
     return _all()[0].get(type_token, {})
 
 
+def code(type_token: str) -> str:
+    """The service's code for what the rows of a type refuse; empty if the provider refuses it."""
+    return _all()[2].get(type_token, "")
+
+
 def _named(by_name: Mapping[re.Pattern[str], tuple[Statement, ...]], name: str) -> Iterator[Statement]:
     return (one for pattern, found in by_name.items() if pattern.search(name) for one in found)
 
 
 @functools.cache
-def _all() -> tuple[Mapping[str, Mapping[str, tuple[Statement, ...]]], Mapping[re.Pattern[str], tuple[Statement, ...]]]:
-    by_path, by_name = {}, {}
+def _all() -> tuple[
+    Mapping[str, Mapping[str, tuple[Statement, ...]]],
+    Mapping[re.Pattern[str], tuple[Statement, ...]],
+    Mapping[str, str],
+]:
+    by_path, by_name, codes = {}, {}, {}
     for file in sorted(Path(__file__).parent.glob("*.yaml")):
         document = strict_yaml.read(file.read_text(encoding="utf-8"))
         if file.name == _NAMES:
@@ -70,8 +82,11 @@ def _all() -> tuple[Mapping[str, Mapping[str, tuple[Statement, ...]]], Mapping[r
             continue
         for token, row in document.items():
             source = row["source"]
-            by_path[token] = {path: tuple(_read(words, source)) for path, words in row.items() if path != "source"}
-    return by_path, by_name
+            codes[token] = row.get("code", "")
+            by_path[token] = {
+                path: tuple(_read(words, source)) for path, words in row.items() if path not in ("source", "code")
+            }
+    return by_path, by_name, codes
 
 
 def _read(words: Any, source: str) -> Iterator[Statement]:

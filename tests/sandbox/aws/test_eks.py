@@ -115,7 +115,7 @@ def test_the_log_group_of_a_deleted_cluster_comes_back_once(here: World) -> None
 
 
 def test_an_api_server_knows_when_its_cluster_was_made(here: World, clusters: FakeClusters) -> None:
-    inputs = cluster(here)
+    inputs = cluster(here, version="1.35")
     id, outputs = here.lifecycle(CLUSTER).create(inputs)
     here.lifecycle(CLUSTER).update(id, outputs, {**inputs, "version": "1.36"}, {"version"})
     first, second = clusters.made
@@ -150,18 +150,17 @@ def test_subnets_of_one_zone_are_refused(here: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "code"),
+    ("wrong", "said"),
     [
-        ({"subnetIds": ["subnet-00000000000000000"]}, "InvalidSubnetID.NotFound"),
-        ({"launchTemplate": {"id": "lt-00000000000000000", "version": "1"}}, "InvalidLaunchTemplateId"),
+        ({"subnetIds": ["subnet-00000000000000000"]}, "InvalidParameterException: .*subnet-0+' does not exist"),
+        ({"launchTemplate": {"id": "lt-00000000000000000", "version": "1"}}, "InvalidParameterException: .*lt-0+"),
         ({"clusterName": "nowhere"}, "ResourceNotFoundException"),
     ],
 )
-def test_a_node_group_with_missing_references_is_refused(here: World, wrong: dict[str, Any], code: str) -> None:
+def test_a_node_group_with_missing_references_is_refused(here: World, wrong: dict[str, Any], said: str) -> None:
     inputs = {**SAMPLES[NODE_GROUP].inputs(here), **wrong}
-    with pytest.raises(AwsError) as raised:
+    with pytest.raises(AwsError, match=said):
         here.lifecycle(NODE_GROUP).create(inputs)
-    assert raised.value.code.startswith(code)
 
 
 def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.aws.client import Aws
 from sandbox.aws.limits import values
-from sandbox.aws.limits.members import Member, Tree, tree
+from sandbox.aws.limits.members import Member, Tree, of_one, tree
 from sandbox.aws.limits.values import CODES
 from sandbox.aws.mapping import EVERYWHERE, Reason
 from sandbox.aws.types import MAPPINGS, OPERATIONS, RECORDS
@@ -39,8 +39,10 @@ def test_every_input_is_a_member_or_has_a_reason(aws: Aws, type_token: str) -> N
 def test_an_entry_names_only_inputs_of_its_type_and_members_of_its_operations(aws: Aws, type_token: str) -> None:
     one, known = OPERATIONS[type_token], members(aws, type_token)
     paths = {member.path: member for member in known.all()}
-    assert {*one.members, *one.unmapped} <= set(paths)
-    assert all(paths[path].shape is not None for path in one.members)
+    assert {*(path.rpartition(":")[2] for path in one.members), *one.unmapped} <= set(paths)
+    assert all(paths[path].shape is not None for path in one.members if ":" not in path)
+    for operation, _, path in (path.partition(":") for path in one.members if ":" in path):
+        assert of_one(aws, type_token, operation)[path].member == one.members[f"{operation}:{path}"]
     assert one.service in CODES
     used = {member.operation for member in known.all()} - {""}
     assert used <= set(one.operations)

@@ -40,7 +40,7 @@ def test_objects_created_without_a_socket_are_visible_through_it(aws: Aws, besid
     vpc = aws.call("ec2", "create_vpc", CidrBlock="10.0.0.0/16")["Vpc"]
     assert vpc in beside.call("ec2", "describe_vpcs")["Vpcs"]
 
-    role = f"arn:aws:iam::{aws.account}:role/r"
+    role = World(aws).role()["arn"]
     subnets = {"subnetIds": World(aws).subnets()}
     made = aws.call("eks", "create_cluster", name="twice", roleArn=role, resourcesVpcConfig=subnets)["cluster"]
     aws.call("eks", "tag_resource", resourceArn=made["arn"], tags={"owner": "Zo\u00eb & co"})

@@ -61,7 +61,7 @@ def _association(world: World) -> dict[str, Any]:
 
 def _other_role(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
     names = {"clusterName": outputs["clusterName"], "associationId": id}
-    aws.call("eks", "update_pod_identity_association", **names, roleArn=f"{outputs['roleArn']}-other")
+    aws.call("eks", "update_pod_identity_association", **names, roleArn=World(aws).role()["arn"])
 
 
 SAMPLES: dict[str, Sample] = {
