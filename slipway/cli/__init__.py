@@ -9,18 +9,19 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from slipway.cli.parser import parse
+from slipway.engine.project import NoProjectError
 from slipway.engine.shim import off_path
 from spec.errors import EXIT_CLOSED, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_REFUSED, SlipwayError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. A failure prints one message to stderr, and a traceback only with --debug."""
-    debug = False
+    debug, elsewhere = False, ""
     # In a shell of `slipway sandbox env`, the first `pulumi` on PATH is Slipway's shim, not the engine.
     os.environ["PATH"] = off_path(os.environ.get("PATH", os.defpath))
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
-        debug = options.debug
+        debug, elsewhere = options.debug, options.elsewhere
         code: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_CLOSED
     except Exception as error:  # an unexpected error is a message too, not a traceback
-        return _report(error, debug=debug)
+        return _report(error, elsewhere, debug=debug)
     return code
 
 
@@ -43,11 +44,12 @@ def _part_with(module: str) -> str:
     return next((one["extra"] for one in found), "")
 
 
-def _report(error: Exception, *, debug: bool) -> int:
+def _report(error: Exception, elsewhere: str, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     if isinstance(error, SlipwayError):
-        print(error if error.complete else f"slipway: {error}", file=sys.stderr)
+        more = f", or without a stack file {elsewhere}" if elsewhere and isinstance(error, NoProjectError) else ""
+        print(error if error.complete else f"slipway: {error}{more}", file=sys.stderr)
         return error.exit_code
     if isinstance(error, ModuleNotFoundError) and (part := _part_with(error.name or "")):
         print(f"slipway: this command needs {error.name}: install slipway[{part}]", file=sys.stderr)

@@ -62,6 +62,7 @@ def _operation(name: str, summary: str, *arguments: Argument) -> Command:
         usage=f"slipway {name} STACK [--sandbox] [options] [-- arguments for pulumi]",
         arguments=(*_ENGINE, *arguments),
         defaults={"takes_extra": True, "operation": name, **_WITHOUT},
+        elsewhere=f"`slipway sandbox run -- pulumi {name} --stack NAME`",
     )
 
 
@@ -178,6 +179,7 @@ _POLICIES: Final = Command(
     name="policies",
     summary="evaluate a stack against the policy pack, without the engine",
     run="slipway.cli.policies:run",
+    elsewhere="`slipway pack DIR`, then `slipway sandbox run -- pulumi preview --stack NAME --policy-pack DIR`",
     arguments=(
         STACK,
         folder(
@@ -219,6 +221,7 @@ _REPORT: Final = Command(
     name="report",
     summary="write a page on a stack (GPUs, costs, advice, risks, policies) and a pull request comment",
     run="slipway.cli.render:report_stack",
+    elsewhere="`slipway sandbox run -- pulumi preview --stack NAME --diff`",
     arguments=(
         STACK,
         folder("--out", "folder to write index.html and report.md to", required=True),
@@ -367,6 +370,7 @@ _TRY: Final = Command(
     name="try",
     summary="try a folder of manifests in the sandbox, with what is expected of them",
     run="slipway.cli.trial:run",
+    elsewhere="`slipway sandbox run -- kubectl apply -f FOLDER`, then `slipway why KIND/NAME --sandbox`",
     arguments=(
         positional("folder", "FOLDER", "manifests, and try.yaml with the expectations", type=Path),
         option("--stack", "STACK", "name of a stack that is up in the sandbox", required=True),

@@ -50,6 +50,7 @@ class Command:
         epilog: Examples, below the arguments.
         usage: The first line of its help; by default argparse's.
         defaults: Values of the options that only its siblings have.
+        elsewhere: What does the same for a program or a cluster without a stack file, from the command on.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Command:
     epilog: str | None = None
     usage: str | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    elsewhere: str = ""
 
     def function(self) -> Callable[[argparse.Namespace], int]:
         """What does the work, from its module, which is imported."""

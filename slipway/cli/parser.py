@@ -47,10 +47,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose refusal of a word that is nearly right names the right one."""
+    """A parser whose refusal of a word that is nearly right names the right one, and that of a missing stack what
+    works without."""
 
     def error(self, message: str) -> NoReturn:
         """Print the refusal and end with code 2."""
+        if (elsewhere := self.get_default("elsewhere")) and _NO_STACK.search(message):
+            self.exit(2, f"{self.prog}: name a stack, or for what has no stack file: {elsewhere}\n")
         given, words = "", list[str]()
         if match := _CHOICE.search(message):
             given, words = match["given"], [word.strip(" '") for word in match["known"].split(",")]
@@ -61,6 +64,7 @@ class Parser(argparse.ArgumentParser):
 
 
 _CHOICE: Final = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)$")
+_NO_STACK: Final = re.compile("arguments are required:.*(STACK|--stack)")
 _UNKNOWN: Final = re.compile(r"unrecognized arguments: (?P<given>-[^ =]*)")
 """Texts of argparse, with and without quotes around choices (Python 3.11 to 3.13)."""
 
@@ -98,7 +102,7 @@ def _add(commands: Commands, command: Command) -> None:
         for each in command.commands:
             _add(below, each)
     else:
-        parser.set_defaults(run=command.start, **command.defaults)
+        parser.set_defaults(run=command.start, elsewhere=command.elsewhere, **command.defaults)
 
 
 def _add_arguments(to: argparse._ActionsContainer, arguments: Iterable[Argument | Group]) -> None:

@@ -58,7 +58,10 @@ def run(options: argparse.Namespace) -> int:
     """Print the answers; 1 if something holds one of the objects."""
     text = _text(options.what)
     if options.fix and (text is None or not options.stack):
-        msg = "--fix needs a file, and --stack: the rules, pools and shares that it is fixed for"
+        msg = (
+            "--fix needs a file, and --stack: the rules, pools and shares that it is fixed for; without a stack "
+            "`slipway why FILE` says what holds it"
+        )
         raise SlipwayError(msg, EXIT_REFUSED)
     place = _place(options, required=text is None)
     # The fixed file goes where the answers would go.
@@ -144,7 +147,10 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
             return Place(wanted[0].client(), namespace or wanted[0].namespace, platform)
         if platform is not None:
             return Place(cluster.of_aws(platform), namespace, platform)
-        msg = "there is no kubeconfig: name a stack with --stack, or set KUBECONFIG"
+        msg = (
+            "there is no kubeconfig: name a stack with --stack, set KUBECONFIG, or ask a cluster in the sandbox with "
+            "`slipway why NAME|FILE --sandbox`"
+        )
         raise SlipwayError(msg, EXIT_REFUSED)
     except SlipwayError as error:
         if required or platform is None or error.exit_code == EXIT_REFUSED:

@@ -22,6 +22,10 @@ from spec.naming import PROJECT
 _NAME_LINE: Final = f"name: {PROJECT}"
 
 
+class NoProjectError(SlipwayError):
+    """There is no checkout."""
+
+
 @dataclass(frozen=True)
 class Project:
     """A checkout: `root` holds Pulumi.yaml."""
@@ -49,13 +53,13 @@ def find(start: Path) -> Project:
     """The checkout that contains a directory, else the checkout that this package is installed from.
 
     Raises:
-        SlipwayError: Neither exists.
+        NoProjectError: Neither exists.
     """
     for directory in _candidates(start):
         if is_ours(directory / "Pulumi.yaml"):
             return Project(directory)
     msg = f"no Pulumi.yaml of project {PROJECT} in {start} or above it: run this inside a checkout"
-    raise SlipwayError(msg, EXIT_REFUSED)
+    raise NoProjectError(msg, EXIT_REFUSED)
 
 
 def is_ours(path: Path) -> bool:

@@ -61,7 +61,8 @@ def test_why_says_what_it_needs_to_answer_for_a_file(base: Installed) -> None:
     (base.folder / "job.yaml").write_text("{apiVersion: batch/v1, kind: Job, metadata: {name: a}}", encoding="utf-8")
     done = base.run("slipway", "why", "job.yaml")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "slipway: there is no kubeconfig: name a stack with --stack, or set KUBECONFIG\n"
+    assert done.stderr.startswith("slipway: there is no kubeconfig: name a stack with --stack, set KUBECONFIG, or ")
+    assert done.stderr.endswith("with `slipway why NAME|FILE --sandbox`\n")
 
 
 @pytest.mark.parametrize(
@@ -74,9 +75,21 @@ def test_a_command_of_another_part_names_it(base: Installed, words: tuple[str, .
     assert done.stderr.rstrip().endswith(f"install slipway[{part}]")
 
 
-def test_the_platform_needs_its_repository(base: Installed) -> None:
-    done = base.run("slipway", "check", "dev")
+@pytest.mark.parametrize(
+    ("words", "next_step"),
+    [
+        ("check dev", "run this inside a checkout\n"),
+        ("preview dev --sandbox", "stack file `slipway sandbox run -- pulumi preview --stack NAME`\n"),
+        ("try . --stack dev --sandbox", "`slipway why KIND/NAME --sandbox`\n"),
+        ("report dev --out out", "`slipway sandbox run -- pulumi preview --stack NAME --diff`\n"),
+    ],
+)
+def test_the_platform_needs_its_repository(base: Installed, words: str, next_step: str) -> None:
+    """A command that has an equal without a stack file names it, in one line."""
+    done = base.run("slipway", *words.split())
     assert done.returncode == 2
+    assert done.stderr.endswith(next_step)
+    assert done.stderr.count("\n") == 1
     assert "run this inside a checkout" in done.stderr
 
 
