@@ -5,35 +5,48 @@ measured. 130: interrupted.
 """
 
 import argparse
-import json
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Final, NoReturn
 
-from tests.bench.context import Bench
-from tests.bench.figure import Figure, Verdict, named, summary, table
-from tests.bench.machine import BenchError, describe
-from tests.bench.registry import NUMBERS
+from tests.bench import commands, growth, memory, order, previews
+from tests.bench.figure import Figure, Verdict, summary, table
+from tests.bench.machine import Bench, BenchError
 
-EXIT_MISSED = 1
-EXIT_NOT_MEASURED = 2
-EXIT_INTERRUPTED = 130
+NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
+    "speed": commands.speed,
+    "setup": commands.setup,
+    "refusal": commands.refusal,
+    "render": commands.render,
+    "growth": growth.growth,
+    "order": order.order,
+    "up": commands.up,
+    "policies": previews.policies,
+    "preview": previews.preview,
+    # After `preview`, because it needs the stack that this leaves up.
+    "memory": memory.memory,
+    "tests": commands.tests,
+}
+"""In an order in which they do not disturb each other."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the numbers that are named, all where none is; the exit code."""
-    options = _options(arguments)
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measured numbers beside their bounds.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NUMBERS)}; all where none is given")
+    names = parser.parse_args(arguments).names
+    if unknown := [name for name in names if name not in NUMBERS]:
+        parser.error(f"there is no number {', '.join(unknown)}: choose from {', '.join(NUMBERS)}")
     figures: list[Figure] = []
     failed: list[str] = []
     try:
         with _bench() as bench:
-            for name in NUMBERS if not options.names else options.names:
+            for name in names or NUMBERS:
                 try:
                     measured = NUMBERS[name](bench)
                 except BenchError as error:
@@ -41,38 +54,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     print(f"{name}: not measured: {error}", file=sys.stderr)
                     continue
                 figures += measured
-                _print(measured)
+                for figure in measured:
+                    print("\n    ".join((figure.line, *figure.notes)), flush=True)
     except KeyboardInterrupt:
         print("interrupted; the sandbox of the benchmarks is stopped", file=sys.stderr)
-        return EXIT_INTERRUPTED
-    finally:
-        if options.json and figures:
-            options.json.write_text(_document(figures, failed), encoding="utf-8")
+        return 130
     print(f"\n{table(figures)}\n\n{summary(figures)}")
-    failed += [figure.name for figure in named(figures, Verdict.NOT_MEASURED)]
+    failed += [figure.name for figure in figures if figure.verdict is Verdict.NOT_MEASURED]
     if failed:
         print(f"not measured: {', '.join(failed)}")
-    if named(figures, Verdict.MISSED):
-        return EXIT_MISSED
-    return EXIT_NOT_MEASURED if failed else 0
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measured numbers beside their bounds.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NUMBERS)}; all where none is given")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures for programs")
-    options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in NUMBERS]
-    if unknown:
-        parser.error(f"there is no number {', '.join(unknown)}: choose from {', '.join(NUMBERS)}")
-    return options
+    missed = any(figure.verdict is Verdict.MISSED for figure in figures)
+    return 1 if missed else 2 if failed else 0
 
 
 @contextmanager
 def _bench() -> Iterator[Bench]:
     """A bench that is cleaned up whatever happens, also after SIGTERM and a second Ctrl-C."""
     before = signal.signal(signal.SIGTERM, _interrupt)
-    bench = Bench(Path(tempfile.mkdtemp(prefix="slipway-bench-")), _say)
+    bench = Bench(Path(tempfile.mkdtemp(prefix="slipway-bench-")))
     try:
         yield bench
     finally:
@@ -84,27 +83,6 @@ def _bench() -> Iterator[Bench]:
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
-
-
-def _say(text: str) -> None:
-    print(f"... {text}", file=sys.stderr, flush=True)
-
-
-def _print(figures: Sequence[Figure]) -> None:
-    for figure in figures:
-        print(figure.line, flush=True)
-        for note in figure.notes:
-            print(f"    {note}", flush=True)
-
-
-def _document(figures: Sequence[Figure], failed: Sequence[str]) -> str:
-    document = {
-        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": describe(),
-        "figures": [figure.as_data() for figure in figures],
-        "not measured": list(failed),
-    }
-    return json.dumps(document, indent=2) + "\n"
 
 
 if __name__ == "__main__":

@@ -1,11 +1,8 @@
 """A measured number beside its bound, and how a run of them is printed."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
-
-HEADINGS: Final = ("what", "measured", "bound", "result")
 
 
 class Verdict(StrEnum):
@@ -53,47 +50,37 @@ class Figure:
         """The verdict, and by how much a bound is missed: in percent, of a bound of zero in the unit."""
         if self.verdict is not Verdict.MISSED or self.value is None or self.bound is None:
             return str(self.verdict)
-        if self.bound == 0:
-            return f"missed by {_number(self.value, self.unit)}"
-        return f"missed by {self.value / self.bound - 1:.0%}"
+        return f"missed by {self.value / self.bound - 1:.0%}" if self.bound else f"missed by {self._said(self.value)}"
 
     @property
     def columns(self) -> str:
-        """Name, figure, bound and result, as wide as `HEADINGS`."""
-        value = "-" if self.value is None else _number(self.value, self.unit)
-        bound = "" if self.bound is None else f"<= {_number(self.bound, self.unit)}"
-        return _columns(self.name, value, bound, self.result)
+        """Name, figure, bound and result."""
+        bound = "" if self.bound is None else f"<= {self._said(self.bound)}"
+        return _columns(self.name, self._said(self.value), bound, self.result)
 
     @property
     def line(self) -> str:
         """The columns, and how it was measured."""
         return f"{self.columns}  {self.how}"
 
-    def as_data(self) -> dict[str, Any]:
-        """The same for `--json`."""
-        return {**asdict(self), "verdict": str(self.verdict), "result": self.result}
+    def _said(self, value: float | None) -> str:
+        if value is None:
+            return "-"
+        return f"{value:.0f} {self.unit}" if self.unit in {"MiB", "waits"} else f"{value:.2f} {self.unit}"
 
 
 def table(figures: Sequence[Figure]) -> str:
     """All figures, one a line below the headings, without how they were measured."""
-    return "\n".join(row.rstrip() for row in (_columns(*HEADINGS), *(figure.columns for figure in figures)))
+    rows = (_columns("what", "measured", "bound", "result"), *(figure.columns for figure in figures))
+    return "\n".join(row.rstrip() for row in rows)
 
 
 def summary(figures: Sequence[Figure]) -> str:
     """How many bounds are held, and which are missed by how much."""
     held = sum(figure.verdict is Verdict.HELD for figure in figures)
-    missed = [f"{figure.name} ({figure.result})" for figure in named(figures, Verdict.MISSED)]
+    missed = [f"{figure.name} ({figure.result})" for figure in figures if figure.verdict is Verdict.MISSED]
     return f"bounds held: {held}, missed: {len(missed)}{': ' if missed else ''}{', '.join(missed)}"
-
-
-def named(figures: Sequence[Figure], verdict: Verdict) -> list[Figure]:
-    """The figures of one verdict."""
-    return [figure for figure in figures if figure.verdict is verdict]
 
 
 def _columns(name: str, value: str, bound: str, result: str) -> str:
     return f"{name:<24} {value:>10}  {bound:<12} {result:<15}"
-
-
-def _number(value: float, unit: str) -> str:
-    return f"{value:.0f} {unit}" if unit in {"MiB", "waits"} else f"{value:.2f} {unit}"

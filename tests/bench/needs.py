@@ -1,22 +1,98 @@
 """Waits between resources that AWS and Kubernetes need, independent of a program: the table, and its results.
 
 From the table follow two numbers: the shortest possible way to a whole platform, which has these waits and no other,
-and the waits that a program lacks. The table knows nothing of how components are wired. A new wait that is a true need
-is a new row in `tests/bench/needed`, with its reason; any other is a wait that the program can do without.
+and the waits that a program lacks. The table looks at types and inputs, and at the outputs that inputs come from; never
+at `depends_on`, which is what it checks. A new wait that is a true need is a new row in `needs.yaml`, with its reason;
+any other is a wait that the program can do without.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from slipway.render.recording import RecordedResource, Recording
+from spec import strict_yaml
+from tests.bench import finders
 from tests.bench.durations import DEFAULT_SECONDS, seconds_of
-from tests.bench.needed import account, charts, cluster, network, nodes, storage
-from tests.bench.needed.need import Index, Need
+from tests.bench.finders import Index, at
 from tests.bench.waits import Closure, Graph, closure
 
-_PARTS: Final = (network.NEEDS, cluster.NEEDS, nodes.NEEDS, charts.NEEDS, storage.NEEDS, account.NEEDS)
-NEEDS: Final[Mapping[str, Need]] = {name: need for part in _PARTS for name, need in part.items()}
+TABLE: Final = Path(__file__).with_name("needs.yaml")
+Words = str | list[str]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Alike(_Strict):
+    """Resources of a type that have something in common with the one that waits."""
+
+    type: str
+    theirs: Words
+    mine: Words
+    form: str = "{}"
+
+
+class Need(_Strict):
+    """One row; `needs.yaml` explains the keys."""
+
+    later: Words
+    every: Words = ()  # type: ignore[assignment]
+    inputs: Words = ()  # type: ignore[assignment]
+    policies: Words = ()  # type: ignore[assignment]
+    sharing: Alike | None = None
+    equal: Alike | None = None
+    code: str = ""
+    required: bool = False
+    why: str
+
+    @model_validator(mode="after")
+    def _one_word(self) -> "Need":
+        given = [word for word in ("every", "inputs", "policies", "sharing", "equal", "code") if getattr(self, word)]
+        if len(given) != 1:
+            msg = f"must say in one word what it waits for, not {given}"
+            raise ValueError(msg)
+        return self
+
+    def waits(self, resource: RecordedResource) -> bool:
+        """Whether a resource is one of those that wait."""
+        if isinstance(self.later, str) and ":" not in self.later:
+            is_one: Callable[[RecordedResource], object] = getattr(finders, self.later)
+            return bool(is_one(resource))
+        return resource.type in _list(self.later)
+
+    def earlier(self, index: Index, later: RecordedResource) -> Iterable[RecordedResource]:
+        """What such a resource must wait for."""
+        if self.every:
+            return index.of_type(*_list(self.every))
+        if self.inputs:
+            return index.behind(later, *_list(self.inputs))
+        if self.policies:
+            return index.policies_of(index.behind(later, *_list(self.policies)))
+        if self.sharing:
+            return index.sharing(later, self.sharing.type, _list(self.sharing.mine), *_list(self.sharing.theirs))
+        if self.equal:
+            wanted = at(later, str(self.equal.mine))
+            name = self.equal.form.format(wanted)
+            return [one for one in index.of_type(self.equal.type) if wanted and at(one, str(self.equal.theirs)) == name]
+        find: Callable[[Index, RecordedResource], Iterable[RecordedResource]] = getattr(finders, self.code)
+        return find(index, later)
+
+
+def _list(words: Words) -> list[str]:
+    return [words] if isinstance(words, str) else list(words)
+
+
+def _read() -> dict[str, Need]:
+    rows: Mapping[str, Any] = strict_yaml.read(TABLE.read_text(encoding="utf-8"))
+    return {name: Need.model_validate(row) for name, row in rows.items()}
+
+
+NEEDS: Final = _read()
 
 
 @dataclass(frozen=True)
@@ -44,7 +120,7 @@ class Pair:
 def pairs(recording: Recording) -> list[Pair]:
     """All that the table asks of one program."""
     index = Index(recording)
-    wanted = [(name, need, later) for name, need in NEEDS.items() for later in recording if need.later(later)]
+    wanted = [(name, need, later) for name, need in NEEDS.items() for later in recording if need.waits(later)]
     return [pair for name, need, later in wanted for pair in _pairs(index, name, need, later)]
 
 

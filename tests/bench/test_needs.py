@@ -1,59 +1,82 @@
-"""The table of needs: prod and its variants have every wait, and a removed wait is reported."""
+"""Waits: prod and its variants have every one that is needed, a removed one is reported, and none is too much."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from graphlib import CycleError
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.pools.managed import ManagedPool, ManagedPoolArgs
+from sandbox.kubernetes.helm.chart import Charts
+from slipway.charts.variants import variants
 from slipway.render.program import record_platform
 from slipway.render.recording import Options, RecordedResource, Recording, Values
+from spec.settings import load, read_stack
 from tests.bench import durations
-from tests.bench.durations import (
-    ADDON,
-    AT_ONCE,
-    DEFAULT,
-    NODE_GROUP,
-    RELEASE,
-    SOURCES,
-    Duration,
-    duration_of,
-    seconds_of,
-)
+from tests.bench.durations import ADDON, AT_ONCE, DEFAULT, NODE_GROUP, RELEASE, Duration, duration_of, seconds_of
+from tests.bench.figure import Verdict
+from tests.bench.finders import BUILT_IN, CRDS, DEFINITION, Index, bringing, is_custom
 from tests.bench.needs import NEEDS, Pair, all_needed, missing, pairs, shortest
-from tests.bench.numbers.order import absent
-from tests.bench.samples import recorded, with_every_add_on, without_nat
-from tests.bench.timing import BUSY, Pairs, Sample, Series, Stopwatch, share_of_others
+from tests.bench.order import BOUND, absent, software, whole
 from tests.bench.waits import Graph, closure, waits, waits_of
 from tests.support import stacks
 
-NO_NAT = "nodes after the endpoints where there is no NAT"
-OVERLAY = "a NodePool after its overlay"
 Waits = Mapping[str, frozenset[str]]
+NOT_AT_HAND = {"gateway-crds-helm", "knative-operator"}
+
+
+def recorded() -> Recording:
+    return stacks.recorded("prod")
+
+
+@cache
+def without_nat() -> Recording:
+    """Stack dev with VPC endpoints as the only way out, those that the checks ask for."""
+    raw: Any = read_stack("dev", stacks.FOLDER)
+    usage = {key: value for key, value in raw["cost"]["usage"].items() if key != "natGib"}
+    endpoints = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts", "secretsmanager"]
+    network = {**raw["network"], "nat": "none", "endpoints": endpoints}
+    changed = {**raw, "network": network, "cost": {**raw["cost"], "usage": usage}}
+    return record_platform(load(changed, stack="dev").platform, stack="dev")
+
+
+def with_every_add_on() -> Iterator[Recording]:
+    """Stack prod with all add-ons, in as many programs as it takes because some exclude others."""
+    seen: set[tuple[str, ...]] = set()
+    for platform in variants(stacks.platform_of("prod")):
+        names = tuple(name for name, _ in platform.addons.wanted())
+        if names not in seen:
+            seen.add(names)
+            yield record_platform(platform, stack="prod")
+
+
+def with_wait(later: str, earlier: str) -> Recording:
+    """Prod with a dependency of the resource named `later` on the one named `earlier`."""
+    recording = recorded()
+    first, second = recording.named(later), recording.named(earlier)
+    options = replace(first.options, dependencies=(*first.options.dependencies, second.urn))
+    return replace(recording, resources={**recording.resources, first.urn: replace(first, options=options)})
 
 
 def program_of(need: str) -> Recording:
     """A program that has the need."""
-    if need == NO_NAT:
+    if need == "nodes after the endpoints where there is no NAT":
         return without_nat()
-    return stacks.recorded("dev") if need == OVERLAY else recorded()
+    return stacks.recorded("dev") if need == "a NodePool after its overlay" else recorded()
 
 
 def lacking(recording: Recording, changed: Waits) -> list[Pair]:
     return missing(pairs(recording), closure(changed))
 
 
-def one_of_each_type(recording: Recording, need: str, asked: list[Pair]) -> Iterator[Pair]:
+def one_of_each_type(recording: Recording, need: str, asked: list[Pair]) -> list[Pair]:
     """A pair of the need for each two types of resources that have it."""
-    seen: set[tuple[str, str]] = set()
-    for pair in asked:
-        assert pair.earlier is not None
-        types = (recording.resources[pair.later].type, recording.resources[pair.earlier].type)
-        if pair.need == need and types not in seen:
-            seen.add(types)
-            yield pair
+    of = recording.resources
+    own = (pair for pair in asked if pair.need == need)
+    return list({(of[pair.later].type, of[str(pair.earlier)].type): pair for pair in own}.values())
 
 
 @pytest.mark.parametrize("stack", stacks.NAMES)
@@ -68,27 +91,18 @@ def test_no_other_settings_lack_a_wait() -> None:
 
 
 @pytest.mark.parametrize("need", NEEDS)
-def test_a_resource_that_no_longer_waits_is_reported(need: str) -> None:
-    """As if `depends_on` of the later resource had lost what leads to the earlier one."""
+def test_a_lost_wait_is_reported(need: str) -> None:
+    """As if `depends_on` of the later resource had lost what leads to the earlier one; then, as if a component had left
+    the earlier one out of its `ready`."""
     recording = program_of(need)
     asked, direct = pairs(recording), waits(recording)
     before = closure(direct)
-    examples = list(one_of_each_type(recording, need, asked))
+    examples = one_of_each_type(recording, need, asked)
     assert examples
     for pair in examples:
-        assert pair.earlier is not None
         kept = {urn for urn in direct[pair.later] if urn != pair.earlier and pair.earlier not in before[urn]}
         assert pair in missing(asked, closure({**direct, pair.later: frozenset(kept)}))
-
-
-@pytest.mark.parametrize("need", NEEDS)
-def test_a_resource_that_nothing_waits_for_any_more_is_reported(need: str) -> None:
-    """As if a component had left it out of its `ready`."""
-    recording = program_of(need)
-    asked, direct = pairs(recording), waits(recording)
-    for pair in one_of_each_type(recording, need, asked):
-        without = {urn: before - {pair.earlier} for urn, before in direct.items()}
-        assert pair in missing(asked, closure(without))
+        assert pair in missing(asked, closure({urn: urns - {pair.earlier} for urn, urns in direct.items()}))
 
 
 def test_a_node_group_that_does_not_wait_for_its_role_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,9 +123,8 @@ def test_a_custom_resource_that_waits_for_another_release_than_its_own_is_report
     recording = recorded()
     queue, other = recording.named("queues-cohort").urn, recording.named("cert-manager-release").urn
     found = lacking(recording, {**waits(recording), queue: frozenset({other})})
-    assert {(pair.need, pair.earlier) for pair in found} >= {
-        ("a custom resource after its own CRD", recording.named("kueue-release").urn)
-    }
+    own = ("a custom resource after its own CRD", recording.named("kueue-release").urn)
+    assert own in {(pair.need, pair.earlier) for pair in found}
 
 
 def test_a_custom_resource_whose_crd_nothing_installs_is_reported() -> None:
@@ -147,6 +160,19 @@ def test_a_need_follows_by_way_of_any_number_of_others(later: str, earlier: str,
     assert (recording.named(earlier).urn in all_needed(recording)[recording.named(later).urn]) is needed
 
 
+@pytest.mark.parametrize(
+    ("later", "earlier"),
+    [
+        ("cert-manager-release", "kube-prometheus-stack-release"),
+        ("kueue-release", "kube-prometheus-stack-release"),
+        ("kube-prometheus-stack-crds", "pool-system-node-group"),
+    ],
+)
+def test_prod_has_no_wait_of_monitors_for_prometheus_nor_of_crds_for_nodes(later: str, earlier: str) -> None:
+    recording = recorded()
+    assert recording.named(earlier).urn not in closure(waits(recording))[recording.named(later).urn]
+
+
 def test_the_shortest_way_to_software_is_control_plane_network_add_on_system_nodes_and_what_runs_on_them() -> None:
     recording = recorded()
     goal = recording.named("kserve-runtime-triton").urn
@@ -161,10 +187,93 @@ def test_the_shortest_way_to_software_is_control_plane_network_add_on_system_nod
     ]
 
 
+# The numbers of the order: the longest chains of waits.
+
+
+def test_prod_keeps_the_bounds_and_says_what_they_rest_on() -> None:
+    figures = [whole(recorded()), software(recorded()), absent(recorded())]
+    assert [figure.verdict for figure in figures] == [Verdict.HELD] * 3
+    created = sum(each.custom and not each.type.startswith("pulumi:providers:") for each in recorded())
+    assert any(f"of {created} resources take the default of 3 s" in note for note in figures[0].notes)
+    alone = ("cluster-key", "cluster-logs", "cluster-control-plane", "addons-early-vpc-cni", "pool-system-node-group")
+    seconds = sum(duration_of(recorded().named(name)).seconds for name in (*alone, "gpu-operator-release"))
+    assert f"until pods can ask for the first GPU: {seconds:.0f} s (gpu-operator-release)" in figures[1].notes
+
+
+def test_an_unneeded_wait_misses_both_bounds_and_is_named_with_its_cost() -> None:
+    program = with_wait("cluster-control-plane", "network-route-nat-a")
+    for figure in (whole(program), software(program)):
+        assert figure.value is not None
+        assert figure.value > BOUND
+        # 13 s of VPC and subnet, 1 s of routes, 97 s of gateway, in place of 29 s of key and log group.
+        unneeded = [note for note in figure.notes if note.startswith("no need")]
+        assert unneeded == ["no need: cluster-control-plane waits for network-route-nat-a (without it 95 s less)"]
+
+
+def test_a_chart_that_waits_for_another_is_seen_although_a_file_system_takes_longer() -> None:
+    program = with_wait("cert-manager-release", "kube-prometheus-stack-release")
+    assert whole(program).verdict is Verdict.HELD
+    found = software(program)
+    assert found.verdict is Verdict.MISSED
+    assert any("cert-manager-release waits for kube-prometheus-stack-release" in note for note in found.notes)
+
+
+def test_a_wait_beside_the_longest_chain_costs_nothing() -> None:
+    program = with_wait("addons-late-coredns", "addons-late-metrics-server")
+    assert (whole(program).verdict, software(program).verdict) == (Verdict.HELD, Verdict.HELD)
+
+
+# Which releases bring a CRD, and how long a resource takes.
+
+
 def resource(type_: str, *, custom: bool = True, **inputs: Any) -> RecordedResource:
     return RecordedResource(
-        urn="urn", type=type_, name="r", parent=None, custom=custom, inputs=Values(inputs), options=Options()
+        urn=f"urn::{type_}", type=type_, name="r", parent=None, custom=custom, inputs=Values(inputs), options=Options()
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [
+        ("pool-cpu-node-pool", "karpenter-crd"),
+        ("kserve-runtime-triton", "kserve-crd"),
+        ("queues-cohort", "kueue-release"),
+        ("trainer-runtime-torch-distributed", "trainer-kubeflow-trainer"),
+        # The second release of the chart leaves them out.
+        ("kube-prometheus-stack-rules-alerts", "kube-prometheus-stack-crds"),
+    ],
+)
+def test_a_custom_resource_has_one_release_that_brings_its_crd(name: str, release: str) -> None:
+    assert [each.name for each in bringing(Index(recorded()), recorded().named(name))] == [release]
+
+
+def test_a_crd_that_the_program_declares_itself_is_found_by_group_and_kind() -> None:
+    def definition(kind: str) -> RecordedResource:
+        return resource(DEFINITION, spec={"group": "kubeflow.org", "names": {"kind": kind}})
+
+    job, other = definition("MPIJob"), definition("TFJob")
+    own = resource("kubernetes:kubeflow.org/v1:MPIJob", apiVersion="kubeflow.org/v1", kind="MPIJob")
+    for crd, expected in ((job, [job]), (other, [])):
+        recording = Recording(project="p", stack="s", resources={crd.urn: crd, own.urn: own}, exports=Values({}))
+        assert bringing(Index(recording), own) == expected
+
+
+def test_objects_of_groups_that_every_api_server_has_are_no_custom_resources() -> None:
+    assert not is_custom(resource("kubernetes:core/v1:Secret", apiVersion="v1"))
+    assert not is_custom(recorded().named("storage-class-block"))
+    gateway = resource("kubernetes:gateway.networking.k8s.io/v1:Gateway", apiVersion="gateway.networking.k8s.io/v1")
+    assert is_custom(gateway)
+    assert not BUILT_IN & CRDS.keys()
+
+
+@pytest.mark.parametrize(("group", "name"), sorted(CRDS.items()))
+def test_the_chart_has_a_crd_of_the_group(shared: Path, group: str, name: str) -> None:
+    chart = Charts(shared / "charts").find(name)
+    if chart is None:
+        assert name in NOT_AT_HAND
+        return
+    texts = (file.read_text(errors="replace") for file in chart.path.rglob("*.y*ml"))
+    assert any(f"group: {group}\n" in text for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +296,8 @@ def test_a_resource_takes_as_long_as_the_table_says(given: RecordedResource, exp
     assert duration_of(given) == expected
 
 
-def test_every_duration_of_the_table_has_a_source_and_every_source_is_used() -> None:
+def test_every_duration_has_a_source_every_source_is_used_and_every_type_occurs_in_prod() -> None:
+    """A mistyped token would silently take the default."""
     rows = [
         *durations.BY_TYPE.values(),
         *durations.ADDONS.values(),
@@ -195,7 +305,8 @@ def test_every_duration_of_the_table_has_a_source_and_every_source_is_used() -> 
         durations.NO_NODES,
         durations.CHART,
     ]
-    assert {row.source for row in rows} == set(SOURCES)
+    assert {row.source for row in rows} == set(durations.SOURCES)
+    assert {*durations.BY_TYPE, NODE_GROUP, ADDON, RELEASE} <= {found.type for found in recorded()}
 
 
 def test_the_default_can_be_another_and_changes_no_duration_that_has_a_source() -> None:
@@ -205,132 +316,35 @@ def test_the_default_can_be_another_and_changes_no_duration_that_has_a_source() 
     assert {longer[urn] for urn in changed} == {100.0}
 
 
-def test_every_type_of_the_table_occurs_in_prod_under_that_name() -> None:
-    """A mistyped token would silently take the default."""
-    types = {found.type for found in recorded()}
-    assert {*durations.BY_TYPE, NODE_GROUP, ADDON, RELEASE} - types == set()
+# The graph.
 
 
+NONE: frozenset[str] = frozenset()
 GRAPH = Graph(
     seconds={"a": 1.0, "b": 5.0, "c": 2.0, "d": 1.0, "alone": 6.0},
-    after={
-        "a": frozenset(),
-        "b": frozenset({"a"}),
-        "c": frozenset({"a"}),
-        "d": frozenset({"b", "c"}),
-        "alone": frozenset(),
-    },
+    after={"a": NONE, "b": frozenset("a"), "c": frozenset("a"), "d": frozenset("bc"), "alone": NONE},
 )
 
 
 def test_the_longest_chain_is_the_one_that_ends_last() -> None:
     chain = GRAPH.longest()
-    assert chain.links == ("a", "b", "d")
-    assert chain.seconds == 7.0
-
-
-def test_a_chain_gets_shorter_without_a_wait() -> None:
+    assert (chain.links, chain.seconds) == (("a", "b", "d"), 7.0)
     assert GRAPH.without("d", "b").longest().seconds == 6.0
-    assert GRAPH.without("d", "c").longest() == GRAPH.longest()
-
-
-def test_until_something_only_what_it_waits_for_has_happened() -> None:
+    assert GRAPH.without("d", "c").longest() == chain
     assert GRAPH.until(["c"]).longest().links == ("a", "c")
-    assert GRAPH.until(["alone"]).longest().links == ("alone",)
     assert GRAPH.until(["c", "alone"]).seconds.keys() == {"a", "c", "alone"}
-
-
-def test_everything_before_a_name_is_found_by_way_of_any_number_of_others() -> None:
-    assert closure(GRAPH.after)["d"] == {"a", "b", "c"}
-    assert closure(GRAPH.after)["alone"] == frozenset()
-
-
-def test_nothing_takes_no_time() -> None:
     assert Graph({}, {}).longest().seconds == 0.0
+    assert closure(GRAPH.after)["d"] == {"a", "b", "c"}
 
 
 def test_a_cycle_is_refused() -> None:
-    cycle = Graph({"a": 1.0, "b": 1.0}, {"a": frozenset({"b"}), "b": frozenset({"a"})})
-    with pytest.raises(CycleError):
-        cycle.longest()
-    with pytest.raises(CycleError):
-        closure(cycle.after)
+    cycle = Graph({"a": 1.0, "b": 1.0}, {"a": frozenset("b"), "b": frozenset("a")})
+    for walk in (cycle.longest, lambda: closure(cycle.after)):
+        with pytest.raises(CycleError):
+            walk()
 
 
 def test_a_resource_waits_for_all_that_the_sdk_resolves_before_it_registers() -> None:
     options = Options(dependencies=("needed",), provider="provider", deleted_with="cluster")
-    resource = RecordedResource(
-        urn="urn",
-        type="aws:sqs/queue:Queue",
-        name="q",
-        parent="parent",
-        custom=True,
-        inputs=Values({}),
-        options=options,
-    )
-    assert waits_of(resource) == {"needed", "provider", "cluster", "parent"}
-
-
-def series(*samples: tuple[float, float], others: float = 0.0) -> Series:
-    return Series([Sample(wall, cpu, others) for wall, cpu in samples])
-
-
-def test_the_clock_counts_on_a_quiet_machine() -> None:
-    held = series((3.0, 1.0), (9.0, 1.1), (2.0, 0.9), others=BUSY).held
-    assert held.value == 3.0
-    assert held.how.endswith("the clock counts")
-
-
-def test_processor_time_counts_on_a_busy_machine_and_is_reported() -> None:
-    held = series((3.0, 1.0), (9.0, 1.1), (2.0, 0.9), others=BUSY + 0.01).held
-    assert held.value == 1.0
-    assert "which counts: others used 21% of the machine" in held.how
-
-
-def test_a_ratio_is_the_median_over_pairs_and_not_the_ratio_of_medians() -> None:
-    # The machine was slow for the middle pair, which met both.
-    pairs = Pairs(series((2.0, 2.0), (20.0, 2.0), (3.0, 3.0)), series((1.0, 1.0), (10.0, 1.0), (2.0, 1.0)))
-    assert pairs.ratio.value == 2.0
-    assert pairs.difference.value == 1.0
-
-
-def test_a_pair_is_busy_when_either_was() -> None:
-    pairs = Pairs(series((4.0, 3.0)), series((1.0, 1.0), others=0.9))
-    assert pairs.ratio.value == 3.0
-    assert pairs.difference.value == 2.0
-
-
-@pytest.mark.parametrize(("busy", "own", "share"), [(8.0, 2.0, 0.75), (2.0, 2.0, 0.0), (1.9, 2.0, 0.0)])
-def test_the_share_of_others_is_what_we_did_not_use(busy: float, own: float, share: float) -> None:
-    assert share_of_others(busy, own, wall=4.0, processors=2) == share
-
-
-class Fake:
-    def __init__(self) -> None:
-        self.own = self.machine = self.clock = 0.0
-
-    def stopwatch(self) -> Stopwatch:
-        return Stopwatch(lambda: self.own, lambda: self.machine, lambda: self.clock, processors=2)
-
-    def work(self) -> None:
-        self.own, self.machine, self.clock = self.own + 1, self.machine + 3, self.clock + 2
-
-
-def test_a_block_is_measured_from_its_beginning_to_its_end() -> None:
-    fake, samples = Fake(), list[Sample]()
-    fake.work()
-    with fake.stopwatch().measuring(samples):
-        fake.work()
-    assert samples == [Sample(wall=2.0, cpu=1.0, others=0.5)]
-
-
-def fail() -> None:
-    msg = "no"
-    raise ValueError(msg)
-
-
-def test_a_block_that_fails_leaves_no_sample() -> None:
-    samples: list[Sample] = []
-    with pytest.raises(ValueError, match="no"), Fake().stopwatch().measuring(samples):
-        fail()
-    assert samples == []
+    later = replace(resource("aws:sqs/queue:Queue"), parent="parent", options=options)
+    assert waits_of(later) == {"needed", "provider", "cluster", "parent"}

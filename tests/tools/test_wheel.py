@@ -13,7 +13,7 @@ from slipway.cli.pack import SUPPRESSIONS
 from tests.support.installed import ROOT, SHIPPED, Installed, build
 
 FIRST_ANSWER: Final = 60
-"""Seconds (issue 29), on a busy machine, too: without the download it takes 1 s on an idle one (2026-11)."""
+"""Seconds, on a busy machine, too: without the download it takes 1 s on an idle one (2026-11)."""
 FIT: Final = ("slipway", "fit", "--model", "llama-3.1-8b", "--mode", "serve", "--batch", "8", "--seq", "8192")
 
 

@@ -8,16 +8,12 @@ from typing import Any, Final
 from slipway.render.layout import files_of
 from slipway.render.program import record_platform
 from spec.settings import load, read_stack
-from tests.bench.context import ROOT, Bench
 from tests.bench.figure import Figure
+from tests.bench.machine import ROOT, Bench
 
-BOUND: Final = 10.0
 POOLS: Final = 4
 TEAMS: Final = 10
 TIMES: Final = 10
-ROUNDS: Final = 5
-TEAM_ROUNDS: Final = 3
-"""Fewer: a hundred teams take many times what forty pools do."""
 STACK: Final = "prod"
 KINDS: Final[tuple[Mapping[str, Any], ...]] = (
     {"preset": "cpu", "max": 1},
@@ -40,7 +36,7 @@ TEAM_NODES: Final = 13
 Settings = Callable[[Mapping[str, Any], int], dict[str, Any]]
 
 
-def settings(base: Mapping[str, Any], pools: int) -> dict[str, Any]:
+def pool_settings(base: Mapping[str, Any], pools: int) -> dict[str, Any]:
     """The base without teams and a bill, with its system pool and so many others, of each kind in turn."""
     others = {f"p{number}": dict(KINDS[number % len(KINDS)]) for number in range(pools)}
     cost = {key: value for key, value in base["cost"].items() if key != "usage"}
@@ -55,45 +51,37 @@ def team_settings(base: Mapping[str, Any], teams: int) -> dict[str, Any]:
     return {**base, "pools": {**base["pools"], "a100": a100}, "teams": many}
 
 
-def measure(bench: Bench) -> list[Figure]:
+def growth(_: Bench) -> list[Figure]:
     """Settings checked, program run, files made, in this process and for 0, 4 and 40 pools in turn; then for 0, 10 and
-    100 teams."""
-    pools = figures(*_timed(settings, (0, POOLS, POOLS * TIMES), ROUNDS), "pools", ROUNDS)
-    teams = figures(*_timed(team_settings, (0, TEAMS, TEAMS * TIMES), TEAM_ROUNDS), "teams", TEAM_ROUNDS)
-    return [*pools, *teams]
+    100 teams, fewer times: a hundred teams take many times what forty pools do."""
+    return [*_figures(pool_settings, POOLS, "pools", 5), *_figures(team_settings, TEAMS, "teams", 3)]
 
 
-def _timed(make: Settings, sizes: tuple[int, ...], rounds: int) -> tuple[dict[int, float], dict[int, int]]:
-    """Medians of the seconds, and numbers of resources, by size."""
-    raw: Any = read_stack(STACK, ROOT / "stacks")
-    seconds: dict[int, list[float]] = {size: [] for size in sizes}
-    resources: dict[int, int] = {}
-    for round_number in range(rounds + 1):
-        for size in sizes:
-            if round_number == 0 and size != sizes[0]:
-                continue  # the first only imports the SDK
-            resources[size], taken = _render(make(raw, size))
-            if round_number:
-                seconds[size].append(taken)
-    return {size: median(taken) for size, taken in seconds.items()}, resources
-
-
-def figures(seconds: Mapping[int, float], resources: Mapping[int, int], what: str, rounds: int) -> list[Figure]:
+def _figures(make: Settings, some: int, what: str, rounds: int) -> list[Figure]:
     """The growth of the whole, which has the bound, and that of the pools or teams alone, without the rest."""
-    none, some, many = sorted(seconds)
-    notes = [f"{size} {what}: {seconds[size]:.2f} s for {resources[size]} resources" for size in (none, some, many)]
-    alone = (seconds[many] - seconds[none]) / max(seconds[some] - seconds[none], 1e-9)
+    raw: Any = read_stack(STACK, ROOT / "stacks")
+    many = some * TIMES
+    taken: dict[int, list[float]] = {0: [], some: [], many: []}
+    resources: dict[int, int] = {}
+    _render(make(raw, 0))  # the first only imports the SDK
+    for _ in range(rounds):
+        for size, seconds in taken.items():
+            resources[size], spent = _render(make(raw, size))
+            seconds.append(spent)
+    medians = {size: median(seconds) for size, seconds in taken.items()}
+    notes = tuple(f"{size} {what}: {medians[size]:.2f} s for {resources[size]} resources" for size in medians)
     how = f"{many} {what} against {some}, processor time in one process, imports excluded; medians of {rounds} in turn"
-    name, value = f"growth by {what}", seconds[many] / seconds[some]
+    whole = medians[many] / medians[some]
+    alone = (medians[many] - medians[0]) / max(medians[some] - medians[0], 1e-9)
+    without = f"growth by {what} alone"
     return [
-        Figure(name=name, value=value, unit="x", bound=BOUND, how=how, notes=tuple(notes)),
-        Figure(name=f"{name} alone", value=alone, unit="x", how="the same less the time of a stack without them"),
+        Figure(name=f"growth by {what}", value=whole, unit="x", bound=10.0, how=how, notes=notes),
+        Figure(name=without, value=alone, unit="x", how="the same less the time of a stack without them"),
     ]
 
 
 def _render(raw: Mapping[str, Any]) -> tuple[int, float]:
     started = time.process_time()
-    platform = load(raw, stack=STACK).platform
-    recording = record_platform(platform, stack=STACK)
+    recording = record_platform(load(raw, stack=STACK).platform, stack=STACK)
     files_of(recording)
     return len(recording), time.process_time() - started

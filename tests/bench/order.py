@@ -3,16 +3,14 @@
 from collections.abc import Iterable
 from typing import Final
 
-from slipway.render.program import record_platform
 from slipway.render.recording import Recording
-from spec.settings import load, read_stack
-from tests.bench.context import ROOT, Bench
 from tests.bench.durations import AT_ONCE, DEFAULT, DEFAULT_SECONDS, SOURCES, duration_of, seconds_of
 from tests.bench.figure import Figure
-from tests.bench.needed.charts import has_pods
-from tests.bench.needed.crds import is_custom
+from tests.bench.finders import has_pods, is_custom
+from tests.bench.machine import Bench
 from tests.bench.needs import all_needed, missing, pairs, shortest
 from tests.bench.waits import Chain, Closure, Graph, closure, waits
+from tests.support import stacks
 
 BOUND: Final = 1.05
 STACK: Final = "prod"
@@ -21,10 +19,9 @@ LONGER_SECONDS: Final = 10 * DEFAULT_SECONDS
 """What the default is raised to, to see how far the result depends on it."""
 
 
-def measure(bench: Bench) -> list[Figure]:
+def order(_: Bench) -> list[Figure]:
     """Of stack prod: the longest chains of waits beside the shortest possible ones, and the waits that are missing."""
-    platform = load(read_stack(STACK, ROOT / "stacks"), stack=STACK).platform
-    recording = record_platform(platform, stack=STACK)
+    recording = stacks.recorded(STACK)
     return [whole(recording), software(recording), absent(recording)]
 
 
@@ -44,7 +41,7 @@ def software(recording: Recording) -> Figure:
 
 
 def absent(recording: Recording) -> Figure:
-    """The waits of `tests.bench.needs` that the program lacks."""
+    """The waits of `tests/bench/needs.yaml` that the program lacks."""
     asked, before = pairs(recording), closure(waits(recording))
     found = missing(asked, before)
     own = _explicit(recording, before)
@@ -142,4 +139,4 @@ def blame(recording: Recording, graph: Graph, chain: Chain) -> list[str]:
             saved[words] = chain.seconds - graph.without(later, earlier).longest().seconds
     worst = [words for words in saved if saved[words] > 0] or list(saved)
     lines = [f"{words} (without it {saved[words]:.0f} s less)" for words in worst]
-    return lines or ["every link is a need: a duration, or a row of tests/bench/needed, is not as it was"]
+    return lines or ["every link is a need: a duration, or a row of tests/bench/needs.yaml, is not as it was"]
