@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from slipway.account.context import Context, Finding, failed, note, ok
+from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.catalog import instances, quotas
 from spec.catalog.quotas import Quota
 from spec.settings.capacity import Market
@@ -23,7 +23,7 @@ from spec.settings.zones import zones_of
 _CLUSTER_GONE: Final = "ResourceNotFoundException"
 
 
-def vcpus(context: Context) -> Iterator[Finding]:
+def vcpus(context: AccountContext) -> Iterator[Diagnosis]:
     """Each quota on vCPUs covers its pools at their maximum.
 
     A pool counts with the largest of its types. Instances of a Capacity Block or an On-Demand Capacity Reservation are
@@ -63,7 +63,7 @@ def vcpus_needed(platform: Platform) -> tuple[dict[str, dict[str, int]], list[st
     return needed, unlisted
 
 
-def network(context: Context) -> Iterator[Finding]:
+def network(context: AccountContext) -> Iterator[Diagnosis]:
     """The quotas cover the stack's VPC and its Elastic IP addresses; skipped if the cluster or the VPC exists."""
     settings = context.platform.network
     if settings.existing is not None or _cluster_exists(context):
@@ -82,7 +82,7 @@ def network(context: Context) -> Iterator[Finding]:
             yield ok(f"quota {quota.name}", state)
 
 
-def _granted(context: Context, quota: Quota) -> float:
+def _granted(context: AccountContext, quota: Quota) -> float:
     """The account's value; the default of AWS if it was never changed."""
     client, arguments = context.client("service-quotas"), {"ServiceCode": quota.service, "QuotaCode": quota.code}
     try:
@@ -94,14 +94,14 @@ def _granted(context: Context, quota: Quota) -> float:
     return float(answer["Quota"]["Value"])
 
 
-def _request(context: Context, quota: Quota, value: int) -> str:
+def _request(context: AccountContext, quota: Quota, value: int) -> str:
     return (
         f"aws service-quotas request-service-quota-increase --service-code {quota.service} "
         f"--quota-code {quota.code} --desired-value {value} --region {context.region}"
     )
 
 
-def _cluster_exists(context: Context) -> bool:
+def _cluster_exists(context: AccountContext) -> bool:
     try:
         context.client("eks").describe_cluster(name=context.platform.cluster_name)
     except ClientError as error:
@@ -114,7 +114,7 @@ def _cluster_exists(context: Context) -> bool:
 # Availability Zones of the stack, and which of them offer the types of each pool.
 
 
-def usable(context: Context) -> Iterator[Finding]:
+def usable(context: AccountContext) -> Iterator[Diagnosis]:
     """Every zone of the stack exists for the account, and is available."""
     answer = context.client("ec2").describe_availability_zones(AllAvailabilityZones=True)
     states = {zone["ZoneName"]: zone for zone in answer["AvailabilityZones"]}
@@ -138,7 +138,7 @@ def usable(context: Context) -> Iterator[Finding]:
         yield ok("zones", ids)
 
 
-def offerings(context: Context) -> Iterator[Finding]:
+def offerings(context: AccountContext) -> Iterator[Diagnosis]:
     """Every pool's zones offer its types.
 
     A managed node group is refused if one of its subnets is in a zone that does not offer one of its types
@@ -163,7 +163,7 @@ def offerings(context: Context) -> Iterator[Finding]:
     yield from findings or [ok("instance types", f"{len(types)} types are offered in the zones of their pools")]
 
 
-def _pool(name: str, pool: Pool, zones: tuple[str, ...], offered: dict[str, set[str]]) -> Iterator[Finding]:
+def _pool(name: str, pool: Pool, zones: tuple[str, ...], offered: dict[str, set[str]]) -> Iterator[Diagnosis]:
     missing = {kind: [zone for zone in zones if zone not in offered[kind]] for kind in pool.instance_types}
     gaps = {kind: lacking for kind, lacking in missing.items() if lacking}
     what = f"pool {name}"
@@ -183,7 +183,7 @@ def _pool(name: str, pool: Pool, zones: tuple[str, ...], offered: dict[str, set[
 _UNKNOWN = "InvalidCapacityReservationId"
 
 
-def check(context: Context) -> Iterator[Finding]:
+def check(context: AccountContext) -> Iterator[Diagnosis]:
     """Each reservation exists, is active, and fits its pool: type, zone and number of instances."""
     for name, pool in context.platform.capacities.items():
         reservation = pool.capacity.reservation
@@ -238,7 +238,7 @@ def _mismatches(pool: Pool, found: Mapping[str, Any]) -> Iterator[str]:
             yield f"its {key} is {found[key]:%Y-%m-%d}, and that of the pool is {day}"
 
 
-def _reservation(context: Context, id: str) -> Mapping[str, Any] | None:
+def _reservation(context: AccountContext, id: str) -> Mapping[str, Any] | None:
     try:
         answer = context.client("ec2").describe_capacity_reservations(CapacityReservationIds=[id])
     except ClientError as error:

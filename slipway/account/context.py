@@ -26,7 +26,7 @@ class Level(Enum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One line of the report."""
 
     level: Level
@@ -92,7 +92,7 @@ def reachable() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Context:
+class AccountContext:
     """The account that a stack is meant for, seen with the caller's credentials."""
 
     platform: Platform
@@ -110,16 +110,16 @@ class Context:
             yield from page.get(key, ())
 
 
-def ok(what: str, state: str) -> Finding:
+def ok(what: str, state: str) -> Diagnosis:
     """Nothing to do."""
-    return Finding(Level.OK, what, state)
+    return Diagnosis(Level.OK, what, state)
 
 
-def note(what: str, state: str, fix: str = "") -> Finding:
+def note(what: str, state: str, fix: str = "") -> Diagnosis:
     """Worth knowing."""
-    return Finding(Level.NOTE, what, state, fix)
+    return Diagnosis(Level.NOTE, what, state, fix)
 
 
-def failed(what: str, state: str, fix: str) -> Finding:
+def failed(what: str, state: str, fix: str) -> Diagnosis:
     """`pulumi up` would fail, or come up without working."""
-    return Finding(Level.FAILED, what, state, fix)
+    return Diagnosis(Level.FAILED, what, state, fix)

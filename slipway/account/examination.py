@@ -8,9 +8,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from slipway.account import capacity, identity, network, services
-from slipway.account.context import Context, Finding, Level, failed, note
+from slipway.account.context import AccountContext, Diagnosis, Level, failed, note
 
-Check = Callable[[Context], Iterator[Finding]]
+Check = Callable[[AccountContext], Iterator[Diagnosis]]
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("region", identity.region),
     ("access entry", identity.deployer),
@@ -36,7 +36,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
 _DENIED: Final = ("AccessDenied", "UnauthorizedOperation", "NotAuthorized")
 
 
-def examine(context: Context) -> list[Finding]:
+def examine(context: AccountContext) -> list[Diagnosis]:
     """All findings; only the first if the credentials are missing or those of another account."""
     try:
         findings = list(identity.caller(context))
@@ -53,7 +53,7 @@ def examine(context: Context) -> list[Finding]:
     return findings
 
 
-def _asked(what: str, check: Check, context: Context) -> list[Finding]:
+def _asked(what: str, check: Check, context: AccountContext) -> list[Diagnosis]:
     # One by one: the findings before an error are kept.
     findings = []
     try:

@@ -5,7 +5,7 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from slipway.account.context import Context, Finding, failed, note, ok
+from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.settings.capacity import Market
 
 # Who asks, and whether the account and the region are the stack's.
@@ -15,7 +15,7 @@ EVERYTHING: Final = frozenset({"AdministratorAccess", "IAMFullAccess", "PowerUse
 """Managed policies of AWS that allow everything, or to get there (AWS Managed Policy Reference)."""
 
 
-def caller(context: Context) -> Iterator[Finding]:
+def caller(context: AccountContext) -> Iterator[Diagnosis]:
     """The credentials belong to the stack's account, and not to its root user."""
     answer = context.client("sts").get_caller_identity()
     arn, wanted = answer["Arn"], context.platform.account.id
@@ -29,7 +29,7 @@ def caller(context: Context) -> Iterator[Finding]:
         yield ok("identity", arn)
 
 
-def region(context: Context) -> Iterator[Finding]:
+def region(context: AccountContext) -> Iterator[Diagnosis]:
     """The region is enabled for the account."""
     answer = context.client("ec2").describe_regions(RegionNames=[context.region], AllRegions=True)
     status = answer["Regions"][0].get("OptInStatus", "opt-in-not-required")
@@ -42,7 +42,7 @@ def region(context: Context) -> Iterator[Finding]:
         yield ok("region", f"{context.region} ({status})")
 
 
-def deployer(context: Context) -> Iterator[Finding]:
+def deployer(context: AccountContext) -> Iterator[Diagnosis]:
     """The caller has an access entry: the cluster's creator gets no permissions in it."""
     arn = context.client("sts").get_caller_identity()["Arn"]
     names = {_role_of(entry.principal_arn) for entry in context.platform.cluster.access.values()}
@@ -53,7 +53,7 @@ def deployer(context: Context) -> Iterator[Finding]:
         yield note("access entry", f"{_role_of(arn)} is not in cluster.access", fix)
 
 
-def own_policies(context: Context) -> Iterator[Finding]:
+def own_policies(context: AccountContext) -> Iterator[Diagnosis]:
     """The caller's role has the policies of docs/first-deployment.md, and none that allows everything."""
     arn = context.client("sts").get_caller_identity()["Arn"]
     if ":assumed-role/" not in arn:
@@ -83,7 +83,7 @@ SPOT_ROLE: Final = "AWSServiceRoleForEC2Spot"
 `ServiceLinkedRoleCreationNotPermitted`)."""
 
 
-def exist(context: Context) -> Iterator[Finding]:
+def exist(context: AccountContext) -> Iterator[Diagnosis]:
     """Every principal with an access entry exists: EKS refuses an entry for one that does not."""
     platform = context.platform
     named = {
@@ -106,7 +106,7 @@ def exist(context: Context) -> Iterator[Finding]:
         yield note("principals", f"{elsewhere} in other accounts can't be looked up from here")
 
 
-def spot_role(context: Context) -> Iterator[Finding]:
+def spot_role(context: AccountContext) -> Iterator[Diagnosis]:
     """The service-linked role for Spot exists, if a pool is Spot."""
     spot = sorted(name for name, pool in context.platform.capacities.items() if pool.capacity.market is Market.SPOT)
     if not spot:
@@ -118,14 +118,14 @@ def spot_role(context: Context) -> Iterator[Finding]:
         yield ok("Spot role", f"{SPOT_ROLE} exists")
 
 
-def _exists(context: Context, arn: str) -> bool:
+def _exists(context: AccountContext, arn: str) -> bool:
     kind, _, path = arn.rpartition(":")[2].partition("/")
     name = path.rpartition("/")[2]
     found = _role(context, name) if kind == "role" else _user(context, name)
     return found == arn
 
 
-def _role(context: Context, name: str) -> str | None:
+def _role(context: AccountContext, name: str) -> str | None:
     try:
         return str(context.client("iam").get_role(RoleName=name)["Role"]["Arn"])
     except ClientError as error:
@@ -134,7 +134,7 @@ def _role(context: Context, name: str) -> str | None:
         raise
 
 
-def _user(context: Context, name: str) -> str | None:
+def _user(context: AccountContext, name: str) -> str | None:
     try:
         return str(context.client("iam").get_user(UserName=name)["User"]["Arn"])
     except ClientError as error:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import Any, Final
 
-from slipway.account.context import Context, Finding, failed, note, ok
+from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.settings import found
 from spec.settings.existing import KEYS, Existing, ExistingSubnets
 from spec.settings.found import Subnet, Vpc
@@ -17,7 +17,7 @@ _TARGETS: Final = (
 _WHAT: Final = "existing network"
 
 
-def existing(context: Context) -> Iterator[Finding]:
+def existing(context: AccountContext) -> Iterator[Diagnosis]:
     """The VPC and its subnets exist, and a cluster can use them; nothing if the stack makes its VPC."""
     settings = context.platform.network
     if settings.existing is None:
@@ -43,7 +43,7 @@ def existing(context: Context) -> Iterator[Finding]:
 
 
 class _Reader:
-    def __init__(self, context: Context, existing: Existing) -> None:
+    def __init__(self, context: AccountContext, existing: Existing) -> None:
         self._context, self._existing = context, existing
         self._network = context.platform.network
 
@@ -51,7 +51,7 @@ class _Reader:
         named = self._existing.vpc
         return list(self._all("describe_vpcs", "Vpcs", {"vpc-id": named.id} if named.id else _by_tags(named.tags)))
 
-    def subnets(self, vpc: str) -> tuple[dict[str, dict[str, Subnet]], list[Finding]]:
+    def subnets(self, vpc: str) -> tuple[dict[str, dict[str, Subnet]], list[Diagnosis]]:
         """Subnets by kind and zone, and those that do not exist or are several."""
         by_kind: dict[str, dict[str, Subnet]] = {}
         wrong = []

@@ -16,7 +16,7 @@ IF_IT_EXISTS: Final = "if it exists"
 """The id follows from the inputs; the refresh removes what is not there."""
 
 
-class Action(Enum):
+class RecoveryAction(Enum):
     """What is done about an operation."""
 
     ADOPT = "adopt"
@@ -30,11 +30,11 @@ class Action(Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class RecoveryStep:
     """One operation, and what is done about it."""
 
     operation: PendingOperation
-    action: Action
+    action: RecoveryAction
     id: str = ""
     why: str = ""
 
@@ -44,7 +44,7 @@ def plan(
     in_state: Mapping[str, frozenset[str]],
     client: Client,
     chosen: Mapping[str, str],
-) -> list[Step]:
+) -> list[RecoveryStep]:
     """A step for each operation.
 
     Args:
@@ -56,45 +56,49 @@ def plan(
     Raises:
         ClientError, BotoCoreError: AWS does not answer.
     """
-    steps: list[Step] = []
+    steps: list[RecoveryStep] = []
     for operation in operations:
         taken = {step.id for step in steps if step.operation.type == operation.type}
         steps.append(_step(operation, in_state.get(operation.type, frozenset()) | taken, client, chosen))
     return steps
 
 
-def _step(operation: PendingOperation, taken: frozenset[str], client: Client, chosen: Mapping[str, str]) -> Step:
+def _step(
+    operation: PendingOperation, taken: frozenset[str], client: Client, chosen: Mapping[str, str]
+) -> RecoveryStep:
     if operation.kind != CREATING:
-        return Step(operation, Action.REFRESH, why=f"{operation.kind} had begun")
+        return RecoveryStep(operation, RecoveryAction.REFRESH, why=f"{operation.kind} had begun")
     if operation.urn in chosen:
         id = chosen[operation.urn]
-        return Step(operation, Action.ADOPT if id else Action.REPEAT, id, "as you said")
+        return RecoveryStep(operation, RecoveryAction.ADOPT if id else RecoveryAction.REPEAT, id, "as you said")
     if operation.id:
-        return Step(operation, Action.ADOPT, operation.id, "created, and not yet recorded as such")
+        return RecoveryStep(operation, RecoveryAction.ADOPT, operation.id, "created, and not yet recorded as such")
     return _without_id(operation, taken, client)
 
 
-def _without_id(operation: PendingOperation, taken: frozenset[str], client: Client) -> Step:
+def _without_id(operation: PendingOperation, taken: frozenset[str], client: Client) -> RecoveryStep:
     if not operation.custom:
-        return Step(operation, Action.ADOPT, why="a component, which the engine alone knows")
+        return RecoveryStep(operation, RecoveryAction.ADOPT, why="a component, which the engine alone knows")
     if operation.type.startswith(_PROVIDER):
-        return Step(operation, Action.REPEAT, why="a provider: nothing was made with it yet")
+        return RecoveryStep(operation, RecoveryAction.REPEAT, why="a provider: nothing was made with it yet")
     if operation.type.startswith(_KUBERNETES):
-        return Step(operation, Action.ADOPT, _object(operation), IF_IT_EXISTS)
+        return RecoveryStep(operation, RecoveryAction.ADOPT, _object(operation), IF_IT_EXISTS)
     return _in_aws(operation, taken, client)
 
 
-def _in_aws(operation: PendingOperation, taken: frozenset[str], client: Client) -> Step:
+def _in_aws(operation: PendingOperation, taken: frozenset[str], client: Client) -> RecoveryStep:
     if operation.type in lookup.REPEATABLE:
-        return Step(operation, Action.REPEAT, why="a setting of another object")
+        return RecoveryStep(operation, RecoveryAction.REPEAT, why="a setting of another object")
     if not lookup.known(operation.type):
-        return Step(operation, Action.CHOOSE, why="objects of this type can't be looked for")
+        return RecoveryStep(operation, RecoveryAction.CHOOSE, why="objects of this type can't be looked for")
     found = [id for id in lookup.candidates(client, operation.type, operation.inputs) if id not in taken]
     if len(found) > 1:
-        return Step(operation, Action.CHOOSE, why=f"it could be {', '.join(found)}")
+        return RecoveryStep(operation, RecoveryAction.CHOOSE, why=f"it could be {', '.join(found)}")
     if not found:
-        return Step(operation, Action.REPEAT, why="nothing was made")
-    return Step(operation, Action.ADOPT, found[0], IF_IT_EXISTS if operation.type in lookup.NAMED else "found in AWS")
+        return RecoveryStep(operation, RecoveryAction.REPEAT, why="nothing was made")
+    return RecoveryStep(
+        operation, RecoveryAction.ADOPT, found[0], IF_IT_EXISTS if operation.type in lookup.NAMED else "found in AWS"
+    )
 
 
 def _object(operation: PendingOperation) -> str:
@@ -106,7 +110,7 @@ def _object(operation: PendingOperation) -> str:
     return f"{namespace}/{name}" if namespace else str(name)
 
 
-def existing(steps: Sequence[Step], chosen: Mapping[str, str]) -> list[Step]:
+def existing(steps: Sequence[RecoveryStep], chosen: Mapping[str, str]) -> list[RecoveryStep]:
     """Of the steps for a run that failed, those whose objects were found, or named by a person.
 
     An object that has the right name alone may be somebody else's, or not be there. What could be several objects was
@@ -114,7 +118,7 @@ def existing(steps: Sequence[Step], chosen: Mapping[str, str]) -> list[Step]:
     """
     kept = []
     for step in steps:
-        found = step.action is Action.ADOPT and step.operation.custom
+        found = step.action is RecoveryAction.ADOPT and step.operation.custom
         if step.operation.urn in chosen or (found and step.why != IF_IT_EXISTS):
             kept.append(step)
     needed = {str(step.operation.parent) for step in kept}
@@ -126,11 +130,11 @@ def existing(steps: Sequence[Step], chosen: Mapping[str, str]) -> list[Step]:
     return kept
 
 
-def adopted(steps: Iterable[Step]) -> dict[str, str]:
+def adopted(steps: Iterable[RecoveryStep]) -> dict[str, str]:
     """Ids by URN of what goes into the state."""
-    return {step.operation.urn: step.id for step in steps if step.action is Action.ADOPT}
+    return {step.operation.urn: step.id for step in steps if step.action is RecoveryAction.ADOPT}
 
 
-def undecided(steps: Iterable[Step]) -> Iterator[Step]:
+def undecided(steps: Iterable[RecoveryStep]) -> Iterator[RecoveryStep]:
     """Steps about which a person has to decide."""
-    return (step for step in steps if step.action is Action.CHOOSE)
+    return (step for step in steps if step.action is RecoveryAction.CHOOSE)

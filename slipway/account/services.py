@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from botocore.exceptions import ClientError
 
-from slipway.account.context import Context, Finding, failed, note, ok
+from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.catalog import addons, amis, instances
 from spec.pools import resolve
 from spec.settings.cluster import Addon, AddonName
@@ -14,7 +14,7 @@ from spec.settings.cluster import Addon, AddonName
 # Versions that EKS serves: Kubernetes, managed add-ons, AMI releases.
 
 
-def kubernetes(context: Context) -> Iterator[Finding]:
+def kubernetes(context: AccountContext) -> Iterator[Diagnosis]:
     """EKS creates clusters of the stack's version, and until when it supports it."""
     version = context.platform.cluster.version
     served = {
@@ -33,7 +33,7 @@ def kubernetes(context: Context) -> Iterator[Finding]:
         yield ok("Kubernetes", f"{version}, standard support until {end:%Y-%m-%d}" if end else version)
 
 
-def managed_addons(context: Context) -> Iterator[Finding]:
+def managed_addons(context: AccountContext) -> Iterator[Diagnosis]:
     """EKS serves the pinned version of every managed add-on for the cluster's Kubernetes version."""
     cluster = context.platform.cluster
     pinned = 0
@@ -57,13 +57,13 @@ def managed_addons(context: Context) -> Iterator[Finding]:
         yield ok("add-ons", f"{pinned} pinned versions are served")
 
 
-def _served(context: Context, addon: str, version: str) -> list[str]:
+def _served(context: AccountContext, addon: str, version: str) -> list[str]:
     """The versions of an add-on for a Kubernetes version, the newest first as EKS lists them."""
     entries = context.pages("eks", "describe_addon_versions", "addons", addonName=addon, kubernetesVersion=version)
     return [each["addonVersion"] for entry in entries for each in entry["addonVersions"]]
 
 
-def ami_releases(context: Context) -> Iterator[Finding]:
+def ami_releases(context: AccountContext) -> Iterator[Diagnosis]:
     """There are EKS-optimized AMIs for every pool, and how far a pinned release is from the newest."""
     pools: dict[str, list[str]] = {}
     for name, pool in context.platform.pools.items():
@@ -86,7 +86,7 @@ def ami_releases(context: Context) -> Iterator[Finding]:
             yield note("AMI releases", f"{pinned} is pinned, for pools {', '.join(held)}")
 
 
-def _parameter(context: Context, name: str) -> str | None:
+def _parameter(context: AccountContext, name: str) -> str | None:
     try:
         return str(context.client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
     except ClientError as error:
@@ -101,7 +101,7 @@ def _parameter(context: Context, name: str) -> str | None:
 _UNKNOWN: Final = "ResourceNotFoundException"
 
 
-def check(context: Context) -> Iterator[Finding]:
+def check(context: AccountContext) -> Iterator[Diagnosis]:
     """Each ARN of `addons.kserve.certificateArn`; a load balancer is refused a certificate that is not issued."""
     settings = context.platform.addons.kserve
     for arn in settings.certificate_arn if settings is not None else ():
@@ -125,7 +125,7 @@ def check(context: Context) -> Iterator[Finding]:
             yield ok("certificate", f"{wanted}{f' until {end:%Y-%m-%d}' if end else ''}")
 
 
-def _certificate(context: Context, arn: str) -> Mapping[str, Any] | None:
+def _certificate(context: AccountContext, arn: str) -> Mapping[str, Any] | None:
     try:
         answer: Mapping[str, Mapping[str, Any]] = context.client("acm").describe_certificate(CertificateArn=arn)
     except ClientError as error:
@@ -138,7 +138,7 @@ def _certificate(context: Context, arn: str) -> Mapping[str, Any] | None:
 # Cost Explorer: tags that budgets filter by, and the account's one anomaly monitor of services.
 
 
-def tags(context: Context) -> Iterator[Finding]:
+def tags(context: AccountContext) -> Iterator[Diagnosis]:
     """Tags by which budgets count are activated for cost allocation: until then such a budget reads 0."""
     cost = context.platform.cost
     needed = set()
@@ -163,7 +163,7 @@ def tags(context: Context) -> Iterator[Finding]:
         yield ok("cost allocation tags", f"{', '.join(sorted(needed))}: active")
 
 
-def anomaly_monitor(context: Context) -> Iterator[Finding]:
+def anomaly_monitor(context: AccountContext) -> Iterator[Diagnosis]:
     """The stack creates a monitor of services only if the account has none, and names one that exists."""
     cost = context.platform.cost
     if cost.anomaly_usd is None:
@@ -196,7 +196,7 @@ GUIDE: Final = "docs/first-deployment.md, State"
 _KMS: Final = "awskms://"
 
 
-def bucket(context: Context) -> Iterator[Finding]:
+def bucket(context: AccountContext) -> Iterator[Diagnosis]:
     """The state is in a bucket that exists and keeps versions."""
     url = context.backend.url
     if not url:
@@ -222,7 +222,7 @@ def bucket(context: Context) -> Iterator[Finding]:
         yield ok("state", f"{url}, versioned")
 
 
-def key(context: Context) -> Iterator[Finding]:
+def key(context: AccountContext) -> Iterator[Diagnosis]:
     """The key that encrypts secrets in the state exists and is enabled."""
     provider = context.backend.secrets_provider
     if not provider.startswith(_KMS):

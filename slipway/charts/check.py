@@ -113,7 +113,7 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class ChartFinding:
     """The result for one chart.
 
     Attributes:
@@ -136,25 +136,25 @@ class Finding:
         return self.available is not None and not self.problems and same(self.available, self.version)
 
 
-def check(charts: Mapping[str, Iterable[Use]], directory: Path) -> list[Finding]:
+def check(charts: Mapping[str, Iterable[Use]], directory: Path) -> list[ChartFinding]:
     """A finding per chart, for releases grouped by chart."""
     available = Charts(directory)
     return [_check(name, tuple(uses), available) for name, uses in charts.items()]
 
 
-def record(findings: Iterable[Finding]) -> dict[str, Verified]:
+def record(findings: Iterable[ChartFinding]) -> dict[str, Verified]:
     """The entries to record: charts that support every key, in the requested version."""
     return {each.chart: Verified(version=each.version, keys=each.known) for each in findings if each.verified}
 
 
-def _check(name: str, uses: tuple[Use, ...], charts: Charts) -> Finding:
+def _check(name: str, uses: tuple[Use, ...], charts: Charts) -> ChartFinding:
     version = uses[0].version
     chart = charts.find(name, version)
     if chart is None:
-        return Finding(chart=name, version=version, available=None)
+        return ChartFinding(chart=name, version=version, available=None)
     problems = tuple(dict.fromkeys(line for use in uses for line in _problems(chart, use)))
     known = frozenset(path for use in uses for path in verified(chart, use.values)) if not problems else frozenset()
-    return Finding(chart=name, version=version, available=chart.version, problems=problems, known=known)
+    return ChartFinding(chart=name, version=version, available=chart.version, problems=problems, known=known)
 
 
 def _problems(chart: Chart, use: Use) -> Iterator[str]:

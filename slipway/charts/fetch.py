@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ChartSource:
     """Where charts come from, and what of that a test replaces.
 
     Attributes:
@@ -72,12 +72,12 @@ def variables(
     if settings.directory is not None or kept or (named and not mirror):
         _require_helm(say)
         return environment
-    source = Source(directory=asked.cached(), mirror=mirror or settings.registry or "")
+    source = ChartSource(directory=asked.cached(), mirror=mirror or settings.registry or "")
     fetch(source, command, say)
     return {**environment, CHARTS: str(source.directory)} if any(source.directory.glob("*/Chart.yaml")) else environment
 
 
-def fetch(source: Source, command: str, say: Say) -> None:
+def fetch(source: ChartSource, command: str, say: Say) -> None:
     """Download the charts that the cache lacks. Failures are said, in one line, and end nothing."""
     if not missing(source):
         return
@@ -104,7 +104,7 @@ def fetch(source: Source, command: str, say: Say) -> None:
             say(_described(_download(helm, wanted, answering, source.directory), source.directory))
 
 
-def missing(source: Source) -> list[ChartRef]:
+def missing(source: ChartSource) -> list[ChartRef]:
     """The pinned charts that the cache lacks, or has with another digest."""
     return [one for one in source.charts() if not _is_there(_folder(source.directory, one), one)]
 
@@ -193,7 +193,7 @@ def _described(pulled: Collection[Pulled], directory: Path) -> str:
     return f"{done}; not {'; '.join(shown[:HOSTS_SHOWN])}{rest}. The next `up` tries again"
 
 
-def _without(source: Source) -> str:
+def _without(source: ChartSource) -> str:
     there = len(source.charts()) - len(missing(source))
     return f"{there} of {len(source.charts())} are there" if there else "add-ons are recorded and no pod runs"
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from sandbox import CHARTS, asked, toolchain
 from slipway.charts import check, uses, variants
-from slipway.charts.check import Finding
+from slipway.charts.check import ChartFinding
 from slipway.charts.pull import Pulled, locked, pinned, pull
 from slipway.charts.uses import Use
 from slipway.cli.check import checked
@@ -82,14 +82,14 @@ def describe_pulled(pulled: Sequence[Pulled], directory: Path) -> str:
     return "\n".join(lines)
 
 
-def describe_findings(findings: Sequence[Finding]) -> str:
+def describe_findings(findings: Sequence[ChartFinding]) -> str:
     """A line for each chart, then every problem."""
     rows = [(finding.chart, finding.version, _verdict(finding)) for finding in findings]
     problems = [f"  {line}" for finding in findings for line in finding.problems]
     return "\n".join([table(rows), *(["", "Unsupported values:", *problems] if problems else [])])
 
 
-def _verdict(finding: Finding) -> str:
+def _verdict(finding: ChartFinding) -> str:
     if finding.available is None:
         return "chart not available: nothing was checked"
     if finding.problems:

@@ -20,7 +20,7 @@ from sandbox.kubernetes.client import ApiError, UnreachableError
 from sandbox.toolchain import ToolError, locate, obtain
 from sandbox.toolchain import cache as tool_cache
 from sandbox.toolchain.tools import TOOLS, Tool
-from slipway.account.context import Context, Finding, Level, session
+from slipway.account.context import AccountContext, Diagnosis, Level, session
 from slipway.account.examination import examine
 from slipway.cli import cluster, offline
 from slipway.cli.check import checked
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if any(finding.level is Level.FAILED for finding in findings) else 0
 
 
-def _machine() -> list[Finding]:
+def _machine() -> list[Diagnosis]:
     today, status = clock.today(), offline.status()
     return [
         python(),
@@ -57,19 +57,19 @@ def _machine() -> list[Finding]:
     ]
 
 
-def _account(stack: str) -> list[Finding]:
+def _account(stack: str) -> list[Diagnosis]:
     project = find(Path.cwd())
     platform = checked(project, stack).platform
-    context = Context(platform, session(platform.account.region), backend.current(project, stack, os.environ))
+    context = AccountContext(platform, session(platform.account.region), backend.current(project, stack, os.environ))
     return examine(context)
 
 
-def as_data(finding: Finding) -> dict[str, str]:
+def as_data(finding: Diagnosis) -> dict[str, str]:
     """A finding as plain values; the level is `ok`, `note` or `failed`."""
     return {"level": finding.level.name.lower(), "what": finding.what, "state": finding.state, "fix": finding.fix}
 
 
-def report(findings: list[Finding]) -> str:
+def report(findings: list[Diagnosis]) -> str:
     """The table of findings, followed by the fixes."""
     rows = [(finding.level.value, finding.what, finding.state) for finding in findings]
     fixes = dict.fromkeys(f"{finding.what}: {finding.fix}" for finding in findings if finding.fix)
@@ -88,19 +88,19 @@ RUN_GIB: Final = 1
 """GiB for etcd's write-ahead log and the sandbox's logs, with headroom."""
 
 
-def python() -> Finding:
+def python() -> Diagnosis:
     """The interpreter's version."""
     version = ".".join(map(str, sys.version_info[:3]))
     oldest, newest = PYTHONS
     if oldest <= sys.version_info[:2] <= newest:
-        return Finding(Level.OK, "Python", f"{version} ({sys.executable})")
+        return Diagnosis(Level.OK, "Python", f"{version} ({sys.executable})")
     supported = f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
-    return Finding(
+    return Diagnosis(
         Level.FAILED, "Python", f"{version} ({sys.executable})", f"use Python {supported}, then `make setup`"
     )
 
 
-def tools() -> list[Finding]:
+def tools() -> list[Diagnosis]:
     """Each tool: its version and source, or how it will be installed; controllers of add-ons; and Go, which builds what
     is missing."""
     wanted = [tool for tool in TOOLS.values() if not (tool.for_tests or tool.in_background)]
@@ -110,47 +110,47 @@ def tools() -> list[Finding]:
     return [*findings, _controllers(built), _go(missing)]
 
 
-def _controllers(built: Sequence[Tool]) -> Finding:
+def _controllers(built: Sequence[Tool]) -> Diagnosis:
     """Controllers of add-ons: which are there, and what becomes of the others."""
     missing = [tool for tool in built if _search(tool) is None]
     there = ", ".join(f"{tool.name} {tool.version}" for tool in built if tool not in missing)
     if not missing:
-        return Finding(Level.OK, "controllers", there)
+        return Diagnosis(Level.OK, "controllers", there)
     names = ", ".join(tool.name for tool in missing)
     state = f"{there or 'none'}; missing: {names}"
     why = next((why for tool in missing if (why := _obstacle(tool))), None)
     if why is not None:
-        return Finding(Level.NOTE, "controllers", f"{state}: without Go they can't be built, and do not run", why)
+        return Diagnosis(Level.NOTE, "controllers", f"{state}: without Go they can't be built, and do not run", why)
     minutes = sum(tool.go.minutes for tool in missing if tool.go)
     fix = f"to build them now, run `python -m sandbox.toolchain ensure {' '.join(tool.name for tool in missing)}`"
-    return Finding(
+    return Diagnosis(
         Level.NOTE, "controllers", f"{state}, built with Go when a stack installs them, {minutes:g} min in all", fix
     )
 
 
-def engine_and_sdk() -> Finding:
+def engine_and_sdk() -> Diagnosis:
     """Whether engine and SDK have the same version: the SDK's generated code and the engine's protocol must match."""
     sdk = metadata.version("pulumi")
     found = _search(TOOLS["pulumi"])
     if found is None:
         wanted = TOOLS["pulumi"].version
-        return Finding(Level.OK, "engine and SDK", f"SDK {sdk}; engine {wanted} will be installed")
+        return Diagnosis(Level.OK, "engine and SDK", f"SDK {sdk}; engine {wanted} will be installed")
     if found.version == sdk:
-        return Finding(Level.OK, "engine and SDK", f"both {sdk}")
-    return Finding(Level.NOTE, "engine and SDK", f"engine {found.version}, SDK {sdk}: only equal versions are tested")
+        return Diagnosis(Level.OK, "engine and SDK", f"both {sdk}")
+    return Diagnosis(Level.NOTE, "engine and SDK", f"engine {found.version}, SDK {sdk}: only equal versions are tested")
 
 
-def cache() -> Finding:
+def cache() -> Diagnosis:
     """Whether the cache of binaries is writable."""
     root = tool_cache.root()
     existing = next(path for path in (root, *root.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        return Finding(Level.OK, "cache", str(root))
+        return Diagnosis(Level.OK, "cache", str(root))
     fix = f"make {existing} writable, or set SLIPWAY_CACHE to a directory that is"
-    return Finding(Level.FAILED, "cache", f"{root} is not writable", fix)
+    return Diagnosis(Level.FAILED, "cache", f"{root} is not writable", fix)
 
 
-def disk() -> Finding:
+def disk() -> Diagnosis:
     """Whether there is enough disk space for the tools that must still be built."""
     building = any(_search(TOOLS[name]) is None and TOOLS[name].go for name in NEEDED)
     place = Path.home() if building else tool_cache.root()
@@ -159,23 +159,25 @@ def disk() -> Finding:
     wanted = BUILD_GIB if building else RUN_GIB
     space = f"{free:.1f} GiB free at {place}, about {wanted} needed"
     if free >= wanted:
-        return Finding(Level.OK, "disk", space)
-    return Finding(Level.FAILED, "disk", space, f"free {wanted - free:.1f} GiB, or point GOPATH and GOCACHE elsewhere")
+        return Diagnosis(Level.OK, "disk", space)
+    return Diagnosis(
+        Level.FAILED, "disk", space, f"free {wanted - free:.1f} GiB, or point GOPATH and GOCACHE elsewhere"
+    )
 
 
-def _tool(tool: Tool) -> Finding:
+def _tool(tool: Tool) -> Diagnosis:
     try:
         found = locate.search(tool)
     except ToolError as error:
-        return Finding(Level.FAILED, tool.name, "unusable", str(error))
+        return Diagnosis(Level.FAILED, tool.name, "unusable", str(error))
     if found is not None:
-        return Finding(Level.OK, tool.name, f"{found.version} ({found.source}: {found.path})")
+        return Diagnosis(Level.OK, tool.name, f"{found.version} ({found.source}: {found.path})")
     if tool.go is None:
-        return Finding(Level.FAILED, tool.name, "missing", "run `make setup`")
+        return Diagnosis(Level.FAILED, tool.name, "missing", "run `make setup`")
     without = "" if tool.name in NEEDED else "; without it charts are checked, not installed"
     level = Level.FAILED if tool.name in NEEDED and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
     fix = f"to install it now, run `python -m sandbox.toolchain ensure {tool.name}`"
-    return Finding(level, tool.name, f"missing; {_how(tool)}{without}", fix)
+    return Diagnosis(level, tool.name, f"missing; {_how(tool)}{without}", fix)
 
 
 def _how(tool: Tool) -> str:
@@ -185,7 +187,7 @@ def _how(tool: Tool) -> str:
     return f"{' or '.join(ways)} when first needed" if ways else "it can be neither downloaded nor built here"
 
 
-def _go(missing: list[Tool]) -> Finding:
+def _go(missing: list[Tool]) -> Diagnosis:
     go = obtain.go_command()
     installed = "not installed" if go is None else f"{'.'.join(map(str, go.version))} ({go.path})"
     required = [tool for tool in missing if tool.go is not None and tool.name in NEEDED]
@@ -194,15 +196,15 @@ def _go(missing: list[Tool]) -> Finding:
         rest = [tool for tool in missing if tool.go is not None and not _downloadable(tool)]
         names, why = ", ".join(tool.name for tool in rest), next(filter(None, map(_obstacle, rest)), None)
         if why is not None:
-            return Finding(Level.NOTE, "Go", f"{installed}; needed for {names}", why)
-        return Finding(Level.OK, "Go", f"{installed}; {f'builds {names}' if rest else 'not needed'}")
+            return Diagnosis(Level.NOTE, "Go", f"{installed}; needed for {names}", why)
+        return Diagnosis(Level.OK, "Go", f"{installed}; {f'builds {names}' if rest else 'not needed'}")
     names = ", ".join(tool.name for tool in required)
     why = next((why for tool in required if (why := _obstacle(tool))), None)
     if why is None:
-        return Finding(Level.OK, "Go", f"{installed}; builds {names}")
+        return Diagnosis(Level.OK, "Go", f"{installed}; builds {names}")
     if all(_downloadable(tool) for tool in required):
-        return Finding(Level.NOTE, "Go", f"{installed}; needed only if {names} can't be downloaded", why)
-    return Finding(Level.FAILED, "Go", f"{installed}; needed for {names}", why)
+        return Diagnosis(Level.NOTE, "Go", f"{installed}; needed only if {names} can't be downloaded", why)
+    return Diagnosis(Level.FAILED, "Go", f"{installed}; needed for {names}", why)
 
 
 def _downloadable(tool: Tool) -> bool:
@@ -222,53 +224,53 @@ def _search(tool: Tool) -> locate.Found | None:
         return None
 
 
-def stack_files(project: Project) -> list[Finding]:
+def stack_files(project: Project) -> list[Diagnosis]:
     """Whether each stack file of the checkout is accepted."""
     names = project.stack_names
     if not names:
-        return [Finding(Level.FAILED, "stacks", f"no file in {project.stacks}", "add one, see stacks/README.md")]
+        return [Diagnosis(Level.FAILED, "stacks", f"no file in {project.stacks}", "add one, see stacks/README.md")]
     return [_stack_file(project, name) for name in names]
 
 
-def _stack_file(project: Project, stack: str) -> Finding:
+def _stack_file(project: Project, stack: str) -> Diagnosis:
     what = f"stack {stack}"
     try:
         loaded = load(read_stack(stack, project.stacks), stack=stack)
     except ConfigurationError as error:
         count = len(error.problems)
         problems = f"{count} problem{'s' if count != 1 else ''}"
-        return Finding(Level.FAILED, what, problems, f"run `slipway check {stack}`, which lists each with its fix")
+        return Diagnosis(Level.FAILED, what, problems, f"run `slipway check {stack}`, which lists each with its fix")
     if loaded.warnings:
         count = len(loaded.warnings)
-        return Finding(Level.NOTE, what, f"valid, {count} warning{'s' if count != 1 else ''} (slipway check {stack})")
-    return Finding(Level.OK, what, "valid")
+        return Diagnosis(Level.NOTE, what, f"valid, {count} warning{'s' if count != 1 else ''} (slipway check {stack})")
+    return Diagnosis(Level.OK, what, "valid")
 
 
-def day(today: date) -> Finding:
+def day(today: date) -> Diagnosis:
     """On which day the stacks are evaluated, which a forgotten variable changes without a word."""
     current = clock.current()
     if today == current:
-        return Finding(Level.OK, "day", f"{today} (UTC)")
+        return Diagnosis(Level.OK, "day", f"{today} (UTC)")
     fix = f"unset {clock.VARIABLE} to evaluate on the current day, {current}"
-    return Finding(Level.NOTE, "day", f"{today}, by {clock.VARIABLE}", fix)
+    return Diagnosis(Level.NOTE, "day", f"{today}, by {clock.VARIABLE}", fix)
 
 
-def catalog(aged: Sequence[Aged]) -> Finding:
+def catalog(aged: Sequence[Aged]) -> Diagnosis:
     """Whether facts that stacks are evaluated by are old."""
     if not aged:
-        return Finding(Level.OK, "catalog", "no fact is old")
+        return Diagnosis(Level.OK, "catalog", "no fact is old")
     fix = 'CONTRIBUTING.md, "Dated facts"; prices: `slipway prices refresh`'
-    return Finding(Level.NOTE, "catalog", f"old facts: {', '.join(one.what.rpartition('/')[2] for one in aged)}", fix)
+    return Diagnosis(Level.NOTE, "catalog", f"old facts: {', '.join(one.what.rpartition('/')[2] for one in aged)}", fix)
 
 
-def sandbox(status: Status) -> Finding:
+def sandbox(status: Status) -> Diagnosis:
     """The state of the sandbox. A stopped one is fine: the next command starts it."""
     level = {Condition.DAMAGED: Level.FAILED, Condition.STALE: Level.NOTE}.get(status.condition, Level.OK)
     memory = f", {status.memory >> 20} MiB" if status.healthy else ""
-    return Finding(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.fix)
+    return Diagnosis(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.fix)
 
 
-def webhooks(status: Status) -> list[Finding]:
+def webhooks(status: Status) -> list[Diagnosis]:
     """Webhooks of the sandbox's clusters that block objects, because their Deployments don't run."""
     kubeconfig, findings = status.home / "kubeconfig", []
     for name in cluster.names_of(kubeconfig) if status.healthy else ():
@@ -276,13 +278,13 @@ def webhooks(status: Status) -> list[Finding]:
         try:
             blocked = serving.blocking(client) if client else {}
         except (ApiError, UnreachableError) as error:
-            findings.append(Finding(Level.NOTE, f"webhooks of {name}", str(error)))
+            findings.append(Diagnosis(Level.NOTE, f"webhooks of {name}", str(error)))
             continue
         causes: dict[serving.Unanswered, list[str]] = {}
         for webhook, why in blocked.items():
             causes.setdefault(why, []).append(webhook)
         findings += [
-            Finding(Level.FAILED, f"webhooks of {name}", f"{why.cause}, so {_some(names)} block objects", why.fix)
+            Diagnosis(Level.FAILED, f"webhooks of {name}", f"{why.cause}, so {_some(names)} block objects", why.fix)
             for why, names in causes.items()
         ]
     return findings
@@ -293,8 +295,8 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:2]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def aws_variables(environment: Mapping[str, str]) -> Finding:
+def aws_variables(environment: Mapping[str, str]) -> Diagnosis:
     """Which AWS variables a run on AWS would see; the sandbox sees none of them."""
     names = sorted(name for name in environment if name.startswith("AWS_"))
     state = f"set: {', '.join(names)} (not passed to the sandbox)" if names else "none set (the sandbox needs none)"
-    return Finding(Level.OK, "AWS_* variables", state)
+    return Diagnosis(Level.OK, "AWS_* variables", state)

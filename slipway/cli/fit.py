@@ -7,7 +7,7 @@ from pathlib import Path
 from slipway.cli.check import checked
 from slipway.engine.project import find
 from slipway.fit import choose, fixes, places, request, table
-from slipway.fit.places import Place
+from slipway.fit.places import FitPlace
 from spec.errors import EXIT_FAILURE
 
 _OPTIONS = (
@@ -31,5 +31,5 @@ def run(options: argparse.Namespace) -> int:
     return 0 if answer.choices else EXIT_FAILURE
 
 
-def _of_stack(stack: str) -> tuple[Place, ...]:
+def _of_stack(stack: str) -> tuple[FitPlace, ...]:
     return places.of_stack(checked(find(Path.cwd()), stack).platform)

@@ -44,7 +44,7 @@ class Review:
         # What a refresh finds and a destroy removes is not what the settings declare.
         priced = request.operation in (Operation.PREVIEW, Operation.UP)
         reviewed = bool(found.changes) and request.operation is Operation.PREVIEW
-        context = terminal.Context(
+        context = terminal.TerminalContext(
             stack=request.stack,
             teams=platform.teams,
             pools=platform.pools,
@@ -126,7 +126,7 @@ class Gate:
     left: Callable[[], StackState]
     flags: str = ""
     quiet: bool = False
-    engine: process.Run = process.run
+    engine: process.EngineRun = process.run
     interrupts: list[None] = field(default_factory=list)
 
     def run(self, request: Request) -> int:

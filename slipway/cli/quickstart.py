@@ -13,7 +13,7 @@ from slipway.cli.check import checked
 from slipway.cli.cluster import connect
 from slipway.cli.output import table
 from slipway.engine.project import find
-from slipway.quickstarts import CLAIM, QUICKSTARTS, Chosen, Quickstart, Request, choose, namespace_of, text
+from slipway.quickstarts import CLAIM, QUICKSTARTS, Chosen, Quickstart, QuickstartRequest, choose, namespace_of, text
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings import Platform
 from spec.teams.labels import S3_URI
@@ -40,7 +40,7 @@ def _text(options: argparse.Namespace, quickstart: Quickstart) -> str:
     namespace = namespace_of(platform, options.team, quickstart.purposes, options.namespace)
     kept = quickstart.serves and options.ttl is None
     models = _models(options, platform, namespace) if kept else ""
-    request = Request(
+    request = QuickstartRequest(
         name=options.name or options.quickstart,
         platform=platform,
         target=Target.of(platform, namespace=namespace),

@@ -15,7 +15,7 @@ from sandbox.files import write_atomically
 from sandbox.state import default_home
 from slipway.account import recovery
 from slipway.account.context import Client, late, reachable, session
-from slipway.account.recovery import Step
+from slipway.account.recovery import RecoveryStep
 from slipway.cli import offline
 from slipway.cli.check import checked
 from slipway.cli.offline import Sandbox
@@ -153,7 +153,7 @@ class Recovery:
         )
         return True
 
-    def _require_decisions(self, undecided: Sequence[Step]) -> None:
+    def _require_decisions(self, undecided: Sequence[RecoveryStep]) -> None:
         if undecided:
             lines = [f"  - {step.operation.urn}: {step.why}" for step in undecided]
             fix = "look for them, then run this with `--adopt URN=ID` for each, or `--adopt URN=` if nothing was made"
@@ -254,7 +254,7 @@ def _chosen(pairs: Sequence[str]) -> dict[str, str]:
     return chosen
 
 
-def _table(steps: Sequence[Step]) -> str:
+def _table(steps: Sequence[RecoveryStep]) -> str:
     rows = [(step.action.value, step.operation.type, step.operation.name, step.id or "-", step.why) for step in steps]
     return table(rows, indent="  ")
 

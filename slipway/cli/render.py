@@ -12,7 +12,7 @@ from slipway.rehearsal import document as rehearsal
 from slipway.render import render
 from slipway.replay.result import document_of
 from slipway.report.advice import Replayed, Scenario
-from slipway.report.make import COMMENT, PAGE, Request, make, prepare, write
+from slipway.report.make import COMMENT, PAGE, ReportRequest, make, prepare, write
 
 
 def render_stack(options: argparse.Namespace) -> int:
@@ -34,7 +34,7 @@ def report_stack(options: argparse.Namespace) -> int:
     prepare(options.out)
     against = f", and comparing with {options.against}" if options.against else ""
     say(f"stack {options.stack}: evaluating the program, its cost and the policies{against}: about 10 s")
-    request = Request(
+    request = ReportRequest(
         stack=options.stack,
         against=options.against,
         plan=options.plan,

@@ -34,7 +34,7 @@ class Watch(Protocol):
         """Called again and again while the program runs; the first True interrupts it, as Ctrl-C does."""
 
 
-class Run(Protocol):
+class EngineRun(Protocol):
     """Runs a program to its end, as `run` does."""
 
     def __call__(

@@ -27,7 +27,7 @@ that the formulas don't cover. It follows vLLM's `gpu_memory_utilization`: 0.9 b
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class FitPlace:
     """Units of one kind in a pool, or on an instance type of the catalog.
 
     Attributes:
@@ -75,7 +75,7 @@ class Place:
         return self.low * scale, self.high * scale
 
 
-def of_stack(platform: Platform) -> tuple[Place, ...]:
+def of_stack(platform: Platform) -> tuple[FitPlace, ...]:
     """Every place in a stack's GPU pools, by pool; at the declared price of a pool that has one."""
     return tuple(
         place
@@ -85,10 +85,10 @@ def of_stack(platform: Platform) -> tuple[Place, ...]:
     )
 
 
-def of_catalog() -> tuple[Place, ...]:
+def of_catalog() -> tuple[FitPlace, ...]:
     """One node of every GPU instance type of the catalog that has a price, with whole GPUs."""
     return tuple(
-        Place(
+        FitPlace(
             pool=kind.name,
             unit=kind.gpu_name,
             resource=keys.GPU,
@@ -108,13 +108,13 @@ def of_catalog() -> tuple[Place, ...]:
     )
 
 
-def _of_pool(spec: PoolSpec, gpu: GpuModel, nodes: Running) -> Iterator[Place]:
+def _of_pool(spec: PoolSpec, gpu: GpuModel, nodes: Running) -> Iterator[FitPlace]:
     line = next((found for found in machines(spec, nodes) if isinstance(found, Line)), None)
     layout = spec.mig.profiles if spec.mig else {}
     # Pods that share a GPU, by time-slicing or MPS, share its memory.
     pods = spec.sharing.replicas if spec.sharing else 1
     for unit, resource, part, count in _units(gpu, layout):
-        yield Place(
+        yield FitPlace(
             pool=spec.name,
             unit=unit if pods == 1 else f"1/{pods} of {unit}",
             resource=resource,
@@ -163,7 +163,7 @@ def _units(gpu: GpuModel, layout: Mapping[str, int]) -> Iterator[tuple[str, str,
 class Choice:
     """A place that holds the workload on `units` units, each using `memory`."""
 
-    place: Place
+    place: FitPlace
     units: int
     memory: Memory
 
@@ -182,7 +182,7 @@ class Choice:
 class Refusal:
     """A place that does not hold the workload, and why."""
 
-    place: Place
+    place: FitPlace
     why: str
 
 
@@ -212,14 +212,14 @@ _SERVE_FIXES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
 """Options that reduce memory, the mildest first."""
 
 
-def choose(work: Workload, places: Iterable[Place]) -> Answer:
+def choose(work: Workload, places: Iterable[FitPlace]) -> Answer:
     """Try every place with the fewest units that hold the workload."""
     results = [_try(work, place) for place in places]
     choices = sorted((one for one in results if isinstance(one, Choice)), key=_by_price)
     return Answer(tuple(choices), tuple(one for one in results if isinstance(one, Refusal)))
 
 
-def fixes(work: Workload, places: Iterable[Place]) -> tuple[str, ...]:
+def fixes(work: Workload, places: Iterable[FitPlace]) -> tuple[str, ...]:
     """Options that make it fit: every option that is enough alone, else the shortest combination, mildest first."""
     candidates = tuple(places)
     steps = _TRAIN_FIXES if work.mode == "train" else _SERVE_FIXES
@@ -235,7 +235,7 @@ def fixes(work: Workload, places: Iterable[Place]) -> tuple[str, ...]:
     return ()
 
 
-def counts(work: Workload, place: Place) -> Iterator[int]:
+def counts(work: Workload, place: FitPlace) -> Iterator[int]:
     """Possible numbers of units that share a workload on a place, in ascending order.
 
     Tensor parallelism stays within a node. Serving uses it with 1, 2, 4, ... units, times the stages of a pipeline;
@@ -260,11 +260,11 @@ def counts(work: Workload, place: Place) -> Iterator[int]:
             yield units
 
 
-def _holds_units(units: int, place: Place) -> bool:
+def _holds_units(units: int, place: FitPlace) -> bool:
     return units <= place.per_node or (units % place.per_node == 0 and units <= place.per_node * place.nodes)
 
 
-def _try(work: Workload, place: Place) -> Choice | Refusal:
+def _try(work: Workload, place: FitPlace) -> Choice | Refusal:
     needs = work.numbers.needs
     if needs and place.gpu.architecture not in needs:
         return Refusal(place, f"{place.gpu.name} ({place.gpu.architecture}) does not support {work.precision}")
@@ -280,7 +280,7 @@ def _try(work: Workload, place: Place) -> Choice | Refusal:
     return Refusal(place, why)
 
 
-def _holds(work: Workload, places: Iterable[Place]) -> bool:
+def _holds(work: Workload, places: Iterable[FitPlace]) -> bool:
     return not any(problems(work)) and any(isinstance(_try(work, place), Choice) for place in places)
 
 

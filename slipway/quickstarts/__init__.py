@@ -4,6 +4,16 @@ The typed workloads of `components.workloads` make the objects, so a quickstart 
 """
 
 from slipway.quickstarts.catalog import QUICKSTARTS, Chosen, Quickstart, choose
-from slipway.quickstarts.request import CLAIM, PLACEHOLDER, Request, namespace_of, text
+from slipway.quickstarts.request import CLAIM, PLACEHOLDER, QuickstartRequest, namespace_of, text
 
-__all__ = ["CLAIM", "PLACEHOLDER", "QUICKSTARTS", "Chosen", "Quickstart", "Request", "choose", "namespace_of", "text"]
+__all__ = [
+    "CLAIM",
+    "PLACEHOLDER",
+    "QUICKSTARTS",
+    "Chosen",
+    "Quickstart",
+    "QuickstartRequest",
+    "choose",
+    "namespace_of",
+    "text",
+]

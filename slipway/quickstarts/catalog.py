@@ -7,7 +7,7 @@ from typing import Final
 
 from components.workloads import WorkloadManifests, WorkloadRefused
 from slipway.quickstarts import jobs
-from slipway.quickstarts.request import Attempt, Request
+from slipway.quickstarts.request import Attempt, QuickstartRequest
 from slipway.quickstarts.serving import Model, serving_attempts
 from slipway.quickstarts.units import lines
 from spec.errors import EXIT_REFUSED, SlipwayError
@@ -28,7 +28,7 @@ class Quickstart:
 
     summary: str
     purposes: tuple[str, ...]
-    attempts: Callable[[Request], Iterator[Attempt]]
+    attempts: Callable[[QuickstartRequest], Iterator[Attempt]]
     serves: bool = False
 
 
@@ -83,7 +83,7 @@ class Chosen:
     costs: tuple[str, ...]
 
 
-def choose(quickstart: str, request: Request, pool: str | None = None) -> Chosen:
+def choose(quickstart: str, request: QuickstartRequest, pool: str | None = None) -> Chosen:
     """The objects of a quickstart on the pool that is preferred, or on a given one.
 
     Raises:

@@ -25,7 +25,7 @@ from components.workloads import (
     training_job,
 )
 from components.workloads.metadata import metadata
-from slipway.quickstarts.request import Attempt, Request
+from slipway.quickstarts.request import Attempt, QuickstartRequest
 from slipway.quickstarts.units import Unit, units, with_gpu
 
 JUPYTER: Final = "quay.io/jupyter/pytorch-notebook:cuda12-python-3.12.11"
@@ -38,19 +38,19 @@ _CODE: Final = Path(__file__).with_name("code")
 _FOLDER: Final = "/code"
 
 
-def training_attempts(request: Request) -> Iterator[Attempt]:
+def training_attempts(request: QuickstartRequest) -> Iterator[Attempt]:
     """A Job on one GPU, MIG instance or share of a GPU."""
     for unit in with_gpu(request.target, request.platform):
         yield _attempt(unit, partial(_training, request, unit))
 
 
-def sweep_attempts(request: Request) -> Iterator[Attempt]:
+def sweep_attempts(request: QuickstartRequest) -> Iterator[Attempt]:
     """Trials on GPUs, MIG instances or shares of a GPU."""
     for unit in with_gpu(request.target, request.platform, AT_ONCE):
         yield _attempt(unit, partial(_sweep, request, unit), nodes=unit.nodes(AT_ONCE))
 
 
-def nodes_attempts(request: Request) -> Iterator[Attempt]:
+def nodes_attempts(request: QuickstartRequest) -> Iterator[Attempt]:
     """Two whole nodes of GPUs, else of CPUs.
 
     NCCL doesn't support communication between MIG instances, and refuses two processes on one GPU, which shares of a
@@ -66,7 +66,7 @@ def nodes_attempts(request: Request) -> Iterator[Attempt]:
         yield _attempt(unit, partial(_two_nodes, request, unit), _whole(unit), NODES)
 
 
-def notebook_attempts(request: Request) -> Iterator[Attempt]:
+def notebook_attempts(request: QuickstartRequest) -> Iterator[Attempt]:
     """A session on a share of a GPU, a MIG instance or a GPU."""
     for unit in with_gpu(request.target, request.platform):
         yield _attempt(unit, partial(_notebook, request, unit))
@@ -83,7 +83,7 @@ def _whole(unit: Unit) -> Resources:
     return unit.whole() if unit.device else unit.resources()
 
 
-def _training(request: Request, unit: Unit) -> WorkloadManifests:
+def _training(request: QuickstartRequest, unit: Unit) -> WorkloadManifests:
     args = TrainingJobArgs(
         target=request.target,
         pod=_pod(request, unit, unit.resources(), ("python", f"{_FOLDER}/train.py")),
@@ -94,7 +94,7 @@ def _training(request: Request, unit: Unit) -> WorkloadManifests:
     return {**_code(request, "train.py", "train.py"), **training_job(request.name, args)}
 
 
-def _sweep(request: Request, unit: Unit) -> WorkloadManifests:
+def _sweep(request: QuickstartRequest, unit: Unit) -> WorkloadManifests:
     args = SweepArgs(
         target=request.target,
         pod=_pod(request, unit, unit.resources(), ("python", f"{_FOLDER}/trial.py")),
@@ -107,7 +107,7 @@ def _sweep(request: Request, unit: Unit) -> WorkloadManifests:
     return {**_code(request, "trial.py", "trial.py"), **sweep(request.name, args)}
 
 
-def _two_nodes(request: Request, unit: Unit) -> WorkloadManifests:
+def _two_nodes(request: QuickstartRequest, unit: Unit) -> WorkloadManifests:
     resources = _whole(unit)
     shared = f"{8 * resources.gpus}Gi" if resources.gpus > 1 else None
     args = DistributedTrainingArgs(
@@ -121,7 +121,7 @@ def _two_nodes(request: Request, unit: Unit) -> WorkloadManifests:
     return {**_code(request, "train.py", "train_nodes.py"), **distributed_training(request.name, args)}
 
 
-def _notebook(request: Request, unit: Unit) -> WorkloadManifests:
+def _notebook(request: QuickstartRequest, unit: Unit) -> WorkloadManifests:
     args = NotebookArgs(
         target=request.target,
         pod=Pod(
@@ -140,7 +140,11 @@ def _notebook(request: Request, unit: Unit) -> WorkloadManifests:
 
 
 def _pod(
-    request: Request, unit: Unit, resources: Resources, command: tuple[str, ...], shared_memory: str | None = None
+    request: QuickstartRequest,
+    unit: Unit,
+    resources: Resources,
+    command: tuple[str, ...],
+    shared_memory: str | None = None,
 ) -> Pod:
     return Pod(
         image=IMAGE,
@@ -157,7 +161,7 @@ def _pod(
     )
 
 
-def _code(request: Request, file: str, source: str) -> WorkloadManifests:
+def _code(request: QuickstartRequest, file: str, source: str) -> WorkloadManifests:
     """The ConfigMap of a program, which a reader replaces by an image of their own later."""
     manifest: dict[str, Any] = {
         "apiVersion": "v1",

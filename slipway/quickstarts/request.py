@@ -25,7 +25,7 @@ PLACEHOLDER: Final = "s3://BUCKET/{team}/"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class QuickstartRequest:
     """One quickstart for one reader.
 
     Attributes:

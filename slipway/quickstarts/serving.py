@@ -24,7 +24,7 @@ from components.workloads import (
 )
 from components.workloads.metadata import metadata
 from components.workloads.pods import USER
-from slipway.quickstarts.request import Attempt, Request
+from slipway.quickstarts.request import Attempt, QuickstartRequest
 from slipway.quickstarts.units import Unit, units, with_gpu
 from spec.quantities import CPU, MEMORY
 
@@ -47,7 +47,7 @@ class Model:
     folder: str
 
 
-def serving_attempts(model: Model, request: Request) -> Iterator[Attempt]:
+def serving_attempts(model: Model, request: QuickstartRequest) -> Iterator[Attempt]:
     """The model on each pool of the team: first where the node that it needs adds least to the bill."""
     if request.seconds is None:
         yield from _kept(model, request)
@@ -58,7 +58,7 @@ def serving_attempts(model: Model, request: Request) -> Iterator[Attempt]:
         yield Attempt(place=f"pool {unit.pool.name}", pool=unit.pool.name, build=build, node=node)
 
 
-def _session(request: Request, model: Model, unit: Unit, seconds: int) -> WorkloadManifests:
+def _session(request: QuickstartRequest, model: Model, unit: Unit, seconds: int) -> WorkloadManifests:
     server = SERVERS[model.server]
     sharers = unit.pool.sharing.replicas if unit.pool.sharing else 1
     # As in the platform's runtime, but with the model where the claim shows it.
@@ -90,14 +90,14 @@ def _session(request: Request, model: Model, unit: Unit, seconds: int) -> Worklo
     return {"address": WorkloadManifest(_address(request)), **training_job(request.name, job)}
 
 
-def _address(request: Request) -> dict[str, Any]:
+def _address(request: QuickstartRequest) -> dict[str, Any]:
     """The Service; `kubectl port-forward service/NAME 8080:80` makes it available."""
     port = {"name": "http", "port": 80, "targetPort": HTTP, "protocol": "TCP"}
     spec = {"selector": {"app.kubernetes.io/name": request.name}, "ports": [port], "type": "ClusterIP"}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(request.name, request.target), "spec": spec}
 
 
-def _kept(model: Model, request: Request) -> Iterator[Attempt]:
+def _kept(model: Model, request: QuickstartRequest) -> Iterator[Attempt]:
     """On each runtime of its server with one GPU, MIG instance or share of a GPU of the team's pools.
 
     The runtime for CPUs, if the server has one, is the last resort.
@@ -121,7 +121,7 @@ def _kept(model: Model, request: Request) -> Iterator[Attempt]:
     yield from (attempt for _, attempt in sorted(found, key=lambda one: one[0]))
 
 
-def _serve(request: Request, model: Model, runtime: str) -> WorkloadManifests:
+def _serve(request: QuickstartRequest, model: Model, runtime: str) -> WorkloadManifests:
     args = ModelServerArgs(
         target=request.target,
         runtime=runtime,

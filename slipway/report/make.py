@@ -30,7 +30,7 @@ COMMENT: Final = "report.md"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class ReportRequest:
     """What to report on.
 
     Attributes:
@@ -48,7 +48,7 @@ class Request:
     replayed: Replayed | None = None
 
 
-def make(project: Project, loaded: Loaded, request: Request) -> Report:
+def make(project: Project, loaded: Loaded, request: ReportRequest) -> Report:
     """The report of valid settings.
 
     Raises:

@@ -25,7 +25,7 @@ _CHAIN: Final = re.compile(r"slipway:(?P<part>\w+):\w+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context:
+class TerminalContext:
     """What the changes belong to, and what they cause.
 
     Attributes:
@@ -47,7 +47,7 @@ class Context:
     done: bool = False
 
 
-def text(plan: Plan, context: Context) -> str:
+def text(plan: Plan, context: TerminalContext) -> str:
     """The summary; without a final newline."""
     blocks = [_head(plan, context)]
     if plan.changes:
@@ -62,7 +62,7 @@ def text(plan: Plan, context: Context) -> str:
     return "\n\n".join(blocks)
 
 
-def group(change: ResourceChange, context: Context) -> str:
+def group(change: ResourceChange, context: TerminalContext) -> str:
     """The team, pool or part of the program that a resource belongs to: `team vision`, `pool a100`, `admission`."""
     found = _CHAIN.match(change.urn.split("::")[2])
     part = found["part"] if found else "stack"
@@ -78,7 +78,7 @@ def _named(name: str, of: Collection[str]) -> str:
     return max((one for one in of if f"-{one}-" in f"-{name}-"), key=len, default="")
 
 
-def _head(plan: Plan, context: Context) -> str:
+def _head(plan: Plan, context: TerminalContext) -> str:
     counts, of_state = _counts(plan.changes, done=context.done), context.operation is Operation.REFRESH
     if not plan.changes:
         none = "no drift" if of_state else "no changes"
@@ -88,7 +88,7 @@ def _head(plan: Plan, context: Context) -> str:
     return f"Stack {context.stack}: {counts}; {plan.unchanged} unchanged."
 
 
-def _groups(plan: Plan, context: Context) -> Iterator[str]:
+def _groups(plan: Plan, context: TerminalContext) -> Iterator[str]:
     groups: dict[str, list[ResourceChange]] = {}
     for change in plan.changes:
         groups.setdefault(group(change, context), []).append(change)

@@ -13,7 +13,7 @@ from slipway.cost.estimates import aligned, folded
 from slipway.replay.page import environment
 from slipway.report.page import cents as dollars
 from slipway.statement.charges import Period
-from slipway.statement.split import NO_JOB, RULE, Row, Statement, usd
+from slipway.statement.split import NO_JOB, RULE, CostStatement, Row, usd
 
 COLUMNS: Final = ("team", "project", "job", "pools", "gpu_hours", "used_usd", "idle_usd", "shared_usd", "total_usd")
 WITHOUT_JOB: Final = "(without a job)"
@@ -33,7 +33,7 @@ class Shown:
     """
 
     stack: str
-    statement: Statement
+    statement: CostStatement
     period: Period
     unpriced: Sequence[str]
 
@@ -43,7 +43,7 @@ class Shown:
         return f"{self.period.source}, from {self.period.start} for {float(self.period.hours):,.1f} h"
 
 
-def table(statement: Statement) -> str:
+def table(statement: CostStatement) -> str:
     """The CSV: a row for each job, and one for each team without a job that pays; amounts sum to the bill."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -101,7 +101,7 @@ def _pointer(shown: Shown) -> Iterator[str]:
         yield f"{len(shown.unpriced)} items without a price or declared usage are in no sum: --json and --out list them"
 
 
-def _teams(statement: Statement) -> Iterator[tuple[str, ...]]:
+def _teams(statement: CostStatement) -> Iterator[tuple[str, ...]]:
     yield "team", "jobs", "GPU hours", "used USD", "idle", "shared", "total"
     jobs: dict[str, int] = {}
     for row in statement.rows:
@@ -121,7 +121,7 @@ def _teams(statement: Statement) -> Iterator[tuple[str, ...]]:
         yield row.key[0], f"{count:,}", f"{float(row.gpu_hours):,.1f}", *amounts
 
 
-def _items(statement: Statement) -> Iterator[tuple[str, str]]:
+def _items(statement: CostStatement) -> Iterator[tuple[str, str]]:
     for one, cents in sorted(statement.charges, key=lambda pair: -pair[1]):
         if cents:
             yield one.item, f"{usd(cents):,}"

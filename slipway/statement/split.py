@@ -100,7 +100,7 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
+class CostStatement:
     """A bill and its split.
 
     Attributes:
@@ -124,7 +124,7 @@ class Statement:
         return {name: _sum(name, rows) for name, rows in groups.items()}
 
 
-def split(charges: Sequence[Charge], uses: Iterable[Use]) -> Statement:
+def split(charges: Sequence[Charge], uses: Iterable[Use]) -> CostStatement:
     """The statement of a bill, by `RULE`."""
     whole = to_cents(sum((one.usd for one in charges), Fraction(0)))
     rounded = _rounded(whole, [100 * one.usd for one in charges])
@@ -154,7 +154,7 @@ def split(charges: Sequence[Charge], uses: Iterable[Use]) -> Statement:
     so_far = {key: Fraction(used[key] + idle[key]) for key in sorted({*used, *idle}) if used[key] + idle[key] > 0}
     _add(shared, among(open_cents, so_far or {(PLATFORM, "", NO_JOB): Fraction(1)}))
     rows = _rows(every, used, idle, shared)
-    return Statement(charges=list(zip(charges, rounded, strict=True)), rows=rows)
+    return CostStatement(charges=list(zip(charges, rounded, strict=True)), rows=rows)
 
 
 def to_cents(usd: Fraction) -> int:

@@ -15,7 +15,7 @@ from slipway.teardown.leftovers import (
     VOLUME,
     Client,
     Leftover,
-    Search,
+    LeftoverSearch,
     sweep,
     warnings,
 )
@@ -29,7 +29,7 @@ EXIT_LEFT: Final = 1
 NOTHING: Final = Emptied((), frozenset())
 Empty = Callable[[Callable[[], KubeClient], Callable[[str], None], float], Emptied]
 Warn = Callable[[Client, list[Leftover]], list[str]]
-Sweep = Callable[[Search, Callable[[Leftover], bool], Callable[[str], None]], list[Leftover]]
+Sweep = Callable[[LeftoverSearch, Callable[[Leftover], bool], Callable[[str], None]], list[Leftover]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ class Teardown:
         def wanted(one: Leftover) -> bool:
             return one.kind in kinds and (one.kind != VOLUME or self.delete_volumes or one.id in volumes)
 
-        return self.sweep(Search(self.client, self.platform.cluster_name, volumes), wanted, self.say)
+        return self.sweep(LeftoverSearch(self.client, self.platform.cluster_name, volumes), wanted, self.say)
 
 
 def _report(left: list[Leftover]) -> str:

@@ -28,7 +28,7 @@ def _balanced(service: Object) -> bool:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ObjectKind:
     """Objects of one kind to remove.
 
     Attributes:
@@ -45,14 +45,14 @@ class Kind:
 
 
 KINDS: Final = (
-    Kind("karpenter.sh/v1", "NodePool"),
+    ObjectKind("karpenter.sh/v1", "NodePool"),
     # An instance each; a NodePool is gone when its last NodeClaim is.
-    Kind("karpenter.sh/v1", "NodeClaim", delete=False),
+    ObjectKind("karpenter.sh/v1", "NodeClaim", delete=False),
     # KServe would create the Ingress of a service again.
-    Kind("serving.kserve.io/v1beta1", "InferenceService"),
-    Kind("gateway.networking.k8s.io/v1", "Gateway"),
-    Kind("networking.k8s.io/v1", "Ingress"),
-    Kind("v1", "Service", _balanced),
+    ObjectKind("serving.kserve.io/v1beta1", "InferenceService"),
+    ObjectKind("gateway.networking.k8s.io/v1", "Gateway"),
+    ObjectKind("networking.k8s.io/v1", "Ingress"),
+    ObjectKind("v1", "Service", _balanced),
 )
 
 
@@ -109,7 +109,7 @@ def empty(
             client, connected = connect(), clock()
 
 
-def _request(client: KubeClient, kind: Kind) -> Iterator[Ref]:
+def _request(client: KubeClient, kind: ObjectKind) -> Iterator[Ref]:
     """Request deletion of those that are not being deleted; references to all that exist."""
     for found in _existing(client, kind.api_version, kind.kind):
         if kind.wanted(found):

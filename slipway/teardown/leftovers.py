@@ -37,7 +37,7 @@ _BATCH: Final = 20
 
 
 @dataclass(frozen=True)
-class Search:
+class LeftoverSearch:
     """Where to look.
 
     Attributes:
@@ -78,7 +78,7 @@ IN_THE_WAY: Final = frozenset({BALANCER, CLASSIC, TARGETS, INTERFACE, GROUP})
 """Kinds that keep a VPC from being deleted, and that hold no data."""
 
 
-def find(search: Search) -> list[Leftover]:
+def find(search: LeftoverSearch) -> list[Leftover]:
     """All of them, in the order of removal."""
     client, cluster = search.client, search.cluster
     ec2 = client("ec2")
@@ -237,7 +237,7 @@ PATIENCE: Final = 600.0
 
 
 def sweep(
-    search: Search,
+    search: LeftoverSearch,
     wanted: Callable[[Leftover], bool],
     say: Callable[[str], None],
     *,

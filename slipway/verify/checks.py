@@ -14,7 +14,7 @@ NO_KUEUE: Final = "Kueue does not run in this sandbox"
 _DEVICE: Final = re.compile(r"^\s*(GPU|MIG) ", re.MULTILINE)
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """The result of one check."""
 
     PASSED = "passed"
@@ -25,12 +25,12 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True)
-class Check:
+class ClusterCheck:
     """One line of the report."""
 
     subject: str
     what: str
-    status: Status
+    status: CheckStatus
     detail: str = ""
 
 
@@ -59,22 +59,24 @@ class Observed:
     queues: bool = True
 
 
-def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
+def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[ClusterCheck]:
     """The checks of one Job; in the sandbox no container runs."""
     subject = probe.subject
     if seen.refused:
-        yield Check(subject, "the API server admits a Job", Status.FAILED, seen.refused)
+        yield ClusterCheck(subject, "the API server admits a Job", CheckStatus.FAILED, seen.refused)
         return
-    yield Check(subject, "the API server admits a Job", Status.PASSED)
+    yield ClusterCheck(subject, "the API server admits a Job", CheckStatus.PASSED)
     queue = admitted(probe, seen)
     if queue is not None:
         yield queue
-        if queue.status is not Status.PASSED:
+        if queue.status is not CheckStatus.PASSED:
             return
     if seen.node is None or not placed(seen.node, probe):
-        yield Check(subject, f"its pod is placed on pool {probe.pool.name}", Status.FAILED, seen.why or "no node")
+        yield ClusterCheck(
+            subject, f"its pod is placed on pool {probe.pool.name}", CheckStatus.FAILED, seen.why or "no node"
+        )
         return
-    yield Check(subject, f"its pod is placed on pool {probe.pool.name}", Status.PASSED, _name(seen.node))
+    yield ClusterCheck(subject, f"its pod is placed on pool {probe.pool.name}", CheckStatus.PASSED, _name(seen.node))
     if probe.disk:
         yield _disk(subject, seen, simulated=simulated)
     yield from _devices(probe, seen, simulated=simulated)
@@ -86,16 +88,16 @@ def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check
         yield _ran(subject, "its container runs", seen, simulated=simulated)
 
 
-def admitted(probe: Probe, seen: Observed) -> Check | None:
+def admitted(probe: Probe, seen: Observed) -> ClusterCheck | None:
     """Whether the queue admits the Job; None if it has no queue."""
     if not probe.queued:
         return None
     what = "its queue admits the Job"
     if not seen.queues:
-        return Check(probe.subject, what, Status.NEEDS_AWS, NO_KUEUE)
+        return ClusterCheck(probe.subject, what, CheckStatus.NEEDS_AWS, NO_KUEUE)
     if seen.job is None or seen.job["spec"].get("suspend"):
-        return Check(probe.subject, what, Status.FAILED, seen.why or "the Job is still suspended")
-    return Check(probe.subject, what, Status.PASSED)
+        return ClusterCheck(probe.subject, what, CheckStatus.FAILED, seen.why or "the Job is still suspended")
+    return ClusterCheck(probe.subject, what, CheckStatus.PASSED)
 
 
 def placed(node: Object, probe: Probe) -> bool:
@@ -103,46 +105,46 @@ def placed(node: Object, probe: Probe) -> bool:
     return bool((node["metadata"].get("labels") or {}).get(POOL) == probe.pool.name)
 
 
-def of_claims(subject: str, claims: Sequence[Object]) -> Check:
+def of_claims(subject: str, claims: Sequence[Object]) -> ClusterCheck:
     """Every claim of a namespace has its volume; one without a named volume may wait for its first pod."""
     pending = [one for one in claims if (one.get("status") or {}).get("phase") != "Bound"]
     broken = [_name(one) for one in pending if one["spec"].get("volumeName")]
-    status = Status.FAILED if broken else Status.PASSED
+    status = CheckStatus.FAILED if broken else CheckStatus.PASSED
     waiting = [_name(one) for one in pending if not one["spec"].get("volumeName")]
     parts = [(broken, "not bound"), (waiting, "waits for its first pod")]
-    return Check(
+    return ClusterCheck(
         subject, "its claims are bound", status, "; ".join(f"{text}: {', '.join(each)}" for each, text in parts if each)
     )
 
 
-def _devices(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
+def _devices(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[ClusterCheck]:
     offered = (seen.node or {}).get("status", {}).get("allocatable") or {}
     for resource, count in probe.devices.items():
         has = int(offered.get(resource, 0))
-        status = Status.PASSED if has >= count else Status.FAILED
-        yield Check(probe.subject, f"its node advertises {resource}", status, str(has))
+        status = CheckStatus.PASSED if has >= count else CheckStatus.FAILED
+        yield ClusterCheck(probe.subject, f"its node advertises {resource}", status, str(has))
     if probe.devices and not probe.claims and not probe.queued:
         ran = _ran(probe.subject, "nvidia-smi lists its GPUs", seen, simulated=simulated)
-        if ran.status is Status.PASSED and not _DEVICE.search(message(seen)):
-            ran = Check(ran.subject, ran.what, Status.FAILED, message(seen) or "it listed none")
+        if ran.status is CheckStatus.PASSED and not _DEVICE.search(message(seen)):
+            ran = ClusterCheck(ran.subject, ran.what, CheckStatus.FAILED, message(seen) or "it listed none")
         yield ran
 
 
-def _disk(subject: str, seen: Observed, *, simulated: bool) -> Check:
+def _disk(subject: str, seen: Observed, *, simulated: bool) -> ClusterCheck:
     """The volume is written before anything else, so what fails later says nothing about it."""
     ran = _ran(subject, "its pod writes to a new volume of class gp3", seen, simulated=simulated)
     if not simulated and WRITTEN in message(seen):
-        return Check(subject, ran.what, Status.PASSED)
+        return ClusterCheck(subject, ran.what, CheckStatus.PASSED)
     return ran
 
 
-def _ran(subject: str, what: str, seen: Observed, *, simulated: bool) -> Check:
+def _ran(subject: str, what: str, seen: Observed, *, simulated: bool) -> ClusterCheck:
     if simulated:
-        return Check(subject, what, Status.NEEDS_AWS, "no container runs in the sandbox")
+        return ClusterCheck(subject, what, CheckStatus.NEEDS_AWS, "no container runs in the sandbox")
     phase = ((seen.pod or {}).get("status") or {}).get("phase")
     if phase == "Succeeded":
-        return Check(subject, what, Status.PASSED)
-    return Check(subject, what, Status.FAILED, message(seen) or seen.why or f"the pod is {phase}")
+        return ClusterCheck(subject, what, CheckStatus.PASSED)
+    return ClusterCheck(subject, what, CheckStatus.FAILED, message(seen) or seen.why or f"the pod is {phase}")
 
 
 def message(seen: Observed) -> str:

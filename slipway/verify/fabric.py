@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from components.addons.trainer import whole_node
 from sandbox.kubernetes.objects import Object
-from slipway.verify.checks import Check, Observed, Status, message, placed
+from slipway.verify.checks import CheckStatus, ClusterCheck, Observed, message, placed
 from slipway.verify.probes import LABEL, Probe
 from spec.catalog.document import Source, load, source
 from spec.pools import keys
@@ -251,46 +251,54 @@ def parse(output: str) -> Result | None:
     return max(rows, key=lambda row: row.size, default=None)
 
 
-def of_fabric_probe(probe: FabricProbe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
+def of_fabric_probe(probe: FabricProbe, seen: Observed, *, simulated: bool) -> Iterator[ClusterCheck]:
     """The checks of nccl-tests on one pool."""
     subject, name = probe.subject, probe.pool.name
     what = "the API server admits nccl-tests on two nodes"
     if seen.refused:
-        yield Check(subject, what, Status.FAILED, seen.refused)
+        yield ClusterCheck(subject, what, CheckStatus.FAILED, seen.refused)
         return
-    yield Check(subject, what, Status.PASSED)
+    yield ClusterCheck(subject, what, CheckStatus.PASSED)
     nodes = {str(node["metadata"]["name"]) for _, node in seen.pods if node and placed(node, probe)}
     what = f"its {NODES} pods are placed on {NODES} nodes of pool {name}"
     if len(nodes) < NODES:
-        yield Check(subject, what, Status.FAILED, seen.why or f"on {len(nodes)}")
+        yield ClusterCheck(subject, what, CheckStatus.FAILED, seen.why or f"on {len(nodes)}")
         return
-    yield Check(subject, what, Status.PASSED, ", ".join(sorted(nodes)))
+    yield ClusterCheck(subject, what, CheckStatus.PASSED, ", ".join(sorted(nodes)))
     checks = ("NCCL uses EFA", "all_reduce_perf computes right values", "the bus bandwidth is that of the type")
     if simulated:
-        yield from (Check(subject, each, Status.NEEDS_AWS, "no container runs in the sandbox") for each in checks)
+        yield from (
+            ClusterCheck(subject, each, CheckStatus.NEEDS_AWS, "no container runs in the sandbox") for each in checks
+        )
         return
     output = message(seen)
     result, provider = parse(output), _PROVIDER.search(output)
     phase = ((seen.pod or {}).get("status") or {}).get("phase")
     if result is None or phase != "Succeeded":
-        yield Check(subject, "all_reduce_perf runs", Status.FAILED, output or seen.why or f"the pod is {phase}")
+        yield ClusterCheck(
+            subject, "all_reduce_perf runs", CheckStatus.FAILED, output or seen.why or f"the pod is {phase}"
+        )
         return
     on_efa = provider is not None and provider.group(1).lower() == "efa"
-    yield Check(
-        subject, checks[0], Status.PASSED if on_efa else Status.FAILED,
+    yield ClusterCheck(
+        subject, checks[0], CheckStatus.PASSED if on_efa else CheckStatus.FAILED,
         f"provider {provider.group(1)}" if provider else "its log names no provider of libfabric",
     )  # fmt: skip
-    right = Status.FAILED if result.wrong != 0 else Status.PASSED
-    yield Check(subject, checks[1], right, "not checked" if result.wrong is None else f"{result.wrong} wrong")
+    right = CheckStatus.FAILED if result.wrong != 0 else CheckStatus.PASSED
+    yield ClusterCheck(subject, checks[1], right, "not checked" if result.wrong is None else f"{result.wrong} wrong")
     yield _bandwidth(probe, result, checks[2])
 
 
-def _bandwidth(probe: FabricProbe, result: Result, what: str) -> Check:
+def _bandwidth(probe: FabricProbe, result: Result, what: str) -> ClusterCheck:
     measured = f"{result.busbw} GB/s at {result.size} bytes"
     if probe.published is None:
         kinds = ", ".join(kind.name for kind in probe.pool.instance_types)
-        return Check(probe.subject, what, Status.MEASURED, f"{measured}; no result is published for {kinds}")
+        return ClusterCheck(
+            probe.subject, what, CheckStatus.MEASURED, f"{measured}; no result is published for {kinds}"
+        )
     least = probe.published.busbw * (1 - TOLERANCE)
     passed = result.size == probe.published.size and result.busbw >= least
     expected = f"published: {probe.published.busbw} at {probe.published.size}, at least {least:.1f} is accepted"
-    return Check(probe.subject, what, Status.PASSED if passed else Status.FAILED, f"{measured}; {expected}")
+    return ClusterCheck(
+        probe.subject, what, CheckStatus.PASSED if passed else CheckStatus.FAILED, f"{measured}; {expected}"
+    )

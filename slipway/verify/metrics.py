@@ -11,7 +11,7 @@ from components.addons.kube_prometheus_stack import NAMESPACE, RELEASE
 from components.observability.promql import NAMESPACE_TEAM
 from components.observability.recording import NODE_COST, TEAM_COST
 from sandbox.kubernetes.client import ApiError
-from slipway.verify.checks import Check, Status
+from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.probes import cheapest
 from spec.pools.resolution import resolve_all
 from spec.settings.platform import Platform
@@ -22,7 +22,7 @@ GPUS: Final = "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
 """Exported for each GPU or MIG instance by DCGM (default-counters.csv of dcgm-exporter)."""
 
 
-def of_metrics(get: Callable[[str], Any], platform: Platform, *, simulated: bool) -> Iterator[Check]:
+def of_metrics(get: Callable[[str], Any], platform: Platform, *, simulated: bool) -> Iterator[ClusterCheck]:
     """The checks of Prometheus; none if the stack has none of its own.
 
     Args:
@@ -34,18 +34,18 @@ def of_metrics(get: Callable[[str], Any], platform: Platform, *, simulated: bool
         return
     for what, query, wanted in _questions(platform):
         if simulated:
-            yield Check(SUBJECT, what, Status.NEEDS_AWS, "no container runs in the sandbox")
+            yield ClusterCheck(SUBJECT, what, CheckStatus.NEEDS_AWS, "no container runs in the sandbox")
             continue
         try:
             answer = get(f"{PATH}?{urlencode({'query': query})}")
         except ApiError as error:
-            yield Check(SUBJECT, what, Status.FAILED, str(error))
+            yield ClusterCheck(SUBJECT, what, CheckStatus.FAILED, str(error))
             continue
         found = {_label(one) for one in answer["data"]["result"]}
         lacks = sorted(wanted - found)
         none = "" if found or wanted else f"no series of {query}"
-        status = Status.FAILED if lacks or none else Status.PASSED
-        yield Check(SUBJECT, what, status, f"none for {', '.join(lacks)}" if lacks else none)
+        status = CheckStatus.FAILED if lacks or none else CheckStatus.PASSED
+        yield ClusterCheck(SUBJECT, what, status, f"none for {', '.join(lacks)}" if lacks else none)
 
 
 def _questions(platform: Platform) -> Iterator[tuple[str, str, frozenset[str]]]:

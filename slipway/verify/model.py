@@ -16,7 +16,7 @@ from components.tenancy.network_policies import SERVES
 from components.workloads.metadata import metadata
 from components.workloads.target import Target
 from sandbox.kubernetes.objects import Object
-from slipway.verify.checks import Check, Observed, Status, admitted, message, placed
+from slipway.verify.checks import CheckStatus, ClusterCheck, Observed, admitted, message, placed
 from slipway.verify.probes import LABEL, Probe, cheapest, queue, short_job
 from spec.pools.resolution import resolve_all
 from spec.settings.platform import Platform
@@ -130,35 +130,39 @@ def request() -> str:
     return json.dumps({"instances": [{"image_bytes": {"b64": base64.b64encode(picture).decode()}, "key": "1"}]})
 
 
-def of_model_probe(probe: ModelProbe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
+def of_model_probe(probe: ModelProbe, seen: Observed, *, simulated: bool) -> Iterator[ClusterCheck]:
     """The checks of the model."""
     subject, what = probe.subject, "the API server admits an InferenceService and a Job that asks it"
     if seen.missing:
-        status = Status.NEEDS_AWS if simulated else Status.FAILED
-        yield Check(subject, what, status, f"the API server does not serve {seen.missing}")
+        status = CheckStatus.NEEDS_AWS if simulated else CheckStatus.FAILED
+        yield ClusterCheck(subject, what, status, f"the API server does not serve {seen.missing}")
         return
     if seen.refused:
-        yield Check(subject, what, Status.FAILED, seen.refused)
+        yield ClusterCheck(subject, what, CheckStatus.FAILED, seen.refused)
         return
-    yield Check(subject, what, Status.PASSED)
+    yield ClusterCheck(subject, what, CheckStatus.PASSED)
     answers = ["the model answers inside the cluster", *([f"the model answers at {probe.url}"] if probe.url else [])]
     queue = admitted(probe, seen)
     if queue is not None:
         yield queue
     if simulated:
-        if queue is None or queue.status is Status.PASSED:
-            status = Status.PASSED if seen.node and placed(seen.node, probe) else Status.FAILED
-            yield Check(subject, f"its Job is placed on pool {probe.pool.name}", status, seen.why)
-        yield from (Check(subject, each, Status.NEEDS_AWS, "no container runs in the sandbox") for each in answers)
+        if queue is None or queue.status is CheckStatus.PASSED:
+            status = CheckStatus.PASSED if seen.node and placed(seen.node, probe) else CheckStatus.FAILED
+            yield ClusterCheck(subject, f"its Job is placed on pool {probe.pool.name}", status, seen.why)
+        yield from (
+            ClusterCheck(subject, each, CheckStatus.NEEDS_AWS, "no container runs in the sandbox") for each in answers
+        )
         return
     lines = message(seen).splitlines()
     inside = "inside 200" in lines and any('"predictions"' in line for line in lines)
     why = message(seen) or seen.why or "no answer in time"
-    yield Check(subject, answers[0], Status.PASSED if inside else Status.FAILED, "" if inside else why)
+    yield ClusterCheck(subject, answers[0], CheckStatus.PASSED if inside else CheckStatus.FAILED, "" if inside else why)
     if probe.url:
         outside = next((line for line in lines if line.startswith("outside ")), "")
         passed = outside.startswith("outside 200")
-        yield Check(subject, answers[1], Status.PASSED if passed else Status.FAILED, "" if passed else outside or why)
+        yield ClusterCheck(
+            subject, answers[1], CheckStatus.PASSED if passed else CheckStatus.FAILED, "" if passed else outside or why
+        )
 
 
 def _variables(target: Target, url: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from components.addons.kueue import NOT_COUNTED
 from components.tenancy.priorities import PRIORITIES
 from sandbox.kubernetes.objects import Object
-from slipway.verify.checks import Check, Status
+from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.probes import LABEL, cheapest, short_job
 from spec.jobs import KUEUE_API, PRIORITY, QUEUE
 from spec.pools import keys
@@ -100,7 +100,7 @@ def admitted(job: Object | None) -> bool:
     return job is not None and not job["spec"].get("suspend")
 
 
-def judged(rivals: Rivals, *, started: bool, replaced: bool, why: str) -> Check:
+def judged(rivals: Rivals, *, started: bool, replaced: bool, why: str) -> ClusterCheck:
     """The result.
 
     Args:
@@ -110,6 +110,6 @@ def judged(rivals: Rivals, *, started: bool, replaced: bool, why: str) -> Check:
         why: Why the one that should be admitted is not.
     """
     if replaced:
-        return Check(rivals.subject, WHAT, Status.PASSED)
+        return ClusterCheck(rivals.subject, WHAT, CheckStatus.PASSED)
     waits = "the second Job is not admitted" if started else "the first Job is not admitted"
-    return Check(rivals.subject, WHAT, Status.FAILED, f"{waits}: {why or 'Kueue says nothing about it'}")
+    return ClusterCheck(rivals.subject, WHAT, CheckStatus.FAILED, f"{waits}: {why or 'Kueue says nothing about it'}")

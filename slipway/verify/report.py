@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from slipway.verify.checks import Check, Status
+from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.fabric import NODES, measurable
 from slipway.verify.model import RUNTIME, of_model
 from spec.pools.resolution import resolve_all
@@ -35,14 +35,15 @@ def not_covered(platform: Platform) -> tuple[str, ...]:
     return tuple(lacks)
 
 
-def counts(checks: Sequence[Check]) -> str:
+def counts(checks: Sequence[ClusterCheck]) -> str:
     """`12 passed, 1 failed, 8 need AWS`."""
     by = Counter(one.status for one in checks)
-    measured = f", {by[Status.MEASURED]} measured" if by[Status.MEASURED] else ""
-    return f"{by[Status.PASSED]} passed, {by[Status.FAILED]} failed, {by[Status.NEEDS_AWS]} need AWS{measured}"
+    measured = f", {by[CheckStatus.MEASURED]} measured" if by[CheckStatus.MEASURED] else ""
+    passed, failed, needs = by[CheckStatus.PASSED], by[CheckStatus.FAILED], by[CheckStatus.NEEDS_AWS]
+    return f"{passed} passed, {failed} failed, {needs} need AWS{measured}"
 
 
-def markdown(stack: str, checks: Sequence[Check], lacks: Sequence[str], *, simulated: bool) -> str:
+def markdown(stack: str, checks: Sequence[ClusterCheck], lacks: Sequence[str], *, simulated: bool) -> str:
     """A table of all checks, and what is not covered (`lacks`)."""
     where = "in the sandbox" if simulated else "on AWS"
     rows = [f"| {one.subject} | {one.what} | {one.status} | {_cell(one.detail)} |" for one in checks]
@@ -55,7 +56,7 @@ def markdown(stack: str, checks: Sequence[Check], lacks: Sequence[str], *, simul
     )  # fmt: skip
 
 
-def document(stack: str, checks: Sequence[Check], lacks: Sequence[str], *, simulated: bool) -> dict[str, Any]:
+def document(stack: str, checks: Sequence[ClusterCheck], lacks: Sequence[str], *, simulated: bool) -> dict[str, Any]:
     """The same as plain values."""
     return {
         "stack": stack,

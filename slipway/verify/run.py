@@ -8,7 +8,7 @@ from typing import Any, Final
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, ResourceType
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import fabric, model, preemption, probes
-from slipway.verify.checks import NO_KUEUE, Check, Observed, Status, of_claims, of_probe
+from slipway.verify.checks import NO_KUEUE, CheckStatus, ClusterCheck, Observed, of_claims, of_probe
 from slipway.verify.fabric import FabricProbe, of_fabric_probe
 from slipway.verify.metrics import of_metrics
 from slipway.verify.model import ModelProbe, of_model_probe
@@ -67,7 +67,7 @@ class Verification:
             self._client, self._since = self.connect(), self.clock()
         return self._client
 
-    def run(self) -> list[Check]:
+    def run(self) -> list[ClusterCheck]:
         """Every check, that of the clean-up last.
 
         Raises:
@@ -80,10 +80,10 @@ class Verification:
             checks += list(self._checks())
         finally:
             left = self._clean_up()
-        status = Status.FAILED if left else Status.PASSED
-        return [*checks, Check("clean-up", "nothing of this run is left", status, ", ".join(left))]
+        status = CheckStatus.FAILED if left else CheckStatus.PASSED
+        return [*checks, ClusterCheck("clean-up", "nothing of this run is left", status, ", ".join(left))]
 
-    def _checks(self) -> Iterator[Check]:
+    def _checks(self) -> Iterator[ClusterCheck]:
         claims = self._claims()
         for team, settings in sorted(self.platform.teams.items()):
             for namespace in settings.namespaces_of(team):
@@ -111,25 +111,25 @@ class Verification:
         # Now Prometheus has had the time of the Jobs to see the nodes that they started.
         yield from of_metrics(self.client.get_path, self.platform, simulated=self.simulated)
 
-    def _judge(self, probe: Probe, seen: Observed) -> Iterator[Check]:
+    def _judge(self, probe: Probe, seen: Observed) -> Iterator[ClusterCheck]:
         if isinstance(probe, FabricProbe):
             return of_fabric_probe(probe, seen, simulated=self.simulated)
         if isinstance(probe, ModelProbe):
             return of_model_probe(probe, seen, simulated=self.simulated)
         return of_probe(probe, seen, simulated=self.simulated)
 
-    def _preempt(self, rivals: Rivals) -> Check:
+    def _preempt(self, rivals: Rivals) -> ClusterCheck:
         """Whether Kueue suspends the first Job for the second."""
         if not self._queues:
-            return Check(rivals.subject, preemption.WHAT, Status.NEEDS_AWS, NO_KUEUE)
+            return ClusterCheck(rivals.subject, preemption.WHAT, CheckStatus.NEEDS_AWS, NO_KUEUE)
         refused = self._create_all(*rivals.queues, rivals.first)
         if refused is not None:
-            return Check(rivals.subject, preemption.WHAT, Status.FAILED, refused.refused or refused.missing)
+            return ClusterCheck(rivals.subject, preemption.WHAT, CheckStatus.FAILED, refused.refused or refused.missing)
         first, second = Ref.of(rivals.first), Ref.of(rivals.second)
         started = self._until(lambda: preemption.admitted(self.client.get(first)))
         refused = self._create_all(rivals.second) if started else None
         if refused is not None:
-            return Check(rivals.subject, preemption.WHAT, Status.FAILED, refused.refused)
+            return ClusterCheck(rivals.subject, preemption.WHAT, CheckStatus.FAILED, refused.refused)
         # The quota is that of one Job, so Kueue admits the second after it has suspended the first.
         replaced = started and self._until(
             lambda: preemption.admitted(self.client.get(second)) and not preemption.admitted(self.client.get(first))

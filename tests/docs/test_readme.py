@@ -46,7 +46,7 @@ def printed() -> Iterator[str]:
     change = ResourceChange(
         urn=f"urn:pulumi:{STACK}::slipway::aws:s3/bucket:Bucket::it", type="aws:s3/bucket:Bucket", verb=Verb.CREATE
     )
-    context = terminal.Context(
+    context = terminal.TerminalContext(
         stack=STACK, bill=cost.bill(platform, estimate(platform, TODAY), None), operation=Operation.UP, done=True
     )
     yield from terminal.text(Plan(changes=(change,)), context).splitlines()

@@ -79,9 +79,10 @@ class Row:
         return [dict(each.manifest) for each in made]
 
     def twin(self) -> Objects:
-        """Manifests of the file of the same name."""
-        text = (TWINS / self.stack / f"{self.name}.yaml").read_text(encoding="utf-8")
-        return list(yaml.safe_load_all(text))
+        """Manifests of the file of the same name: the stack's own, where its pools or volumes ask for one."""
+        own = TWINS / self.stack / f"{self.name}.yaml"
+        path = own if own.exists() else TWINS / own.name
+        return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
 
 
 def _pod(pool: str, cpu: str = "1", memory: str = "2Gi", **more: Any) -> Pod:

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from slipway.account import services
-from slipway.account.context import Context, Finding, Level
+from slipway.account.context import AccountContext, Diagnosis, Level
 from slipway.account.examination import CHECKS, examine
 from slipway.cli import main
 from slipway.engine.backend import Backend
@@ -25,7 +25,7 @@ BACKEND = Backend("s3://ml-pulumi-state", "awskms://alias/pulumi-prod?region=us-
 OPT_IN: Answer = {"Regions": [{"RegionName": "us-east-1", "OptInStatus": "not-opted-in"}]}
 
 
-def ask(changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND, **more: Any) -> list[Finding]:
+def ask(changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND, **more: Any) -> list[Diagnosis]:
     """The findings for prod in a ready account with some answers changed; `more` replaces settings."""
     platform = platform_of("prod").model_copy(update=more)
     return examine(context(platform, changes, backend)[0])
@@ -33,12 +33,12 @@ def ask(changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND,
 
 def context(
     platform: Platform, changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND
-) -> tuple[Context, FakeAws]:
+) -> tuple[AccountContext, FakeAws]:
     aws = FakeAws(platform.account.region, {**ready.answers(platform), **(changes or {})})
-    return Context(platform, aws, backend), aws
+    return AccountContext(platform, aws, backend), aws
 
 
-def lacking(findings: list[Finding]) -> list[Finding]:
+def lacking(findings: list[Diagnosis]) -> list[Diagnosis]:
     return [finding for finding in findings if finding.level is not Level.OK]
 
 

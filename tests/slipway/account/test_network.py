@@ -9,7 +9,7 @@ from sandbox.aws.client import credentials
 from sandbox.aws.existing_network import make
 from sandbox.aws.moto import server as moto_server
 from slipway.account import network as checks
-from slipway.account.context import Client, Context, Level, session
+from slipway.account.context import AccountContext, Client, Level, session
 from slipway.engine.backend import Backend
 from spec.settings.platform import Platform
 from tests.support.settings import network
@@ -53,7 +53,7 @@ def found(client: Client, stack: Platform | None = None) -> list[tuple[Level, st
     owner = client("sts").get_caller_identity()["Account"]
     stack = stack or platform()
     account = stack.account.model_copy(update={"id": owner})
-    context = Context(stack.model_copy(update={"account": account}), client, Backend("file://~", ""))
+    context = AccountContext(stack.model_copy(update={"account": account}), client, Backend("file://~", ""))
     return [(finding.level, f"{finding.state} {finding.fix}") for finding in checks.existing(context)]
 
 

@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from slipway.account import lookup, recovery
 from slipway.account.context import Client, session
-from slipway.account.recovery import Action, Step
+from slipway.account.recovery import RecoveryAction, RecoveryStep
 from slipway.engine.pending import PendingOperation
 from tests.support.stacks import NAMES, recorded
 
@@ -29,7 +29,7 @@ def operation(type: str, inputs: Mapping[str, Any], kind: str = "creating", id: 
     return PendingOperation(kind, f"urn:pulumi:dev::slipway::{type}::it", type, inputs, id, "")
 
 
-def step(client: Client, type: str, inputs: Mapping[str, Any], *taken: str, **chosen: str) -> Step:
+def step(client: Client, type: str, inputs: Mapping[str, Any], *taken: str, **chosen: str) -> RecoveryStep:
     (found,) = recovery.plan([operation(type, inputs)], {type: frozenset(taken)}, client, chosen)
     return found
 
@@ -48,7 +48,7 @@ def test_an_operation_whose_provider_had_answered_is_adopted_without_a_question(
         raise AssertionError
 
     (found,) = recovery.plan([operation("aws:ec2/vpc:Vpc", {}, id="vpc-1")], {}, nobody, {})
-    assert (found.action, found.id) == (Action.ADOPT, "vpc-1")
+    assert (found.action, found.id) == (RecoveryAction.ADOPT, "vpc-1")
 
 
 def test_a_component_is_adopted_and_a_provider_is_made_again(client: Client) -> None:
@@ -56,22 +56,22 @@ def test_a_component_is_adopted_and_a_provider_is_made_again(client: Client) -> 
     component = replace(operation("slipway:storage:Buckets", {}), custom=False)
     provider = operation("pulumi:providers:aws", {})
     first, second = recovery.plan([component, provider], {}, client, {})
-    assert (first.action, first.id) == (Action.ADOPT, "")
-    assert second.action is Action.REPEAT
+    assert (first.action, first.id) == (RecoveryAction.ADOPT, "")
+    assert second.action is RecoveryAction.REPEAT
     assert list(recovery.adopted([first, second])) == [component.urn]
 
 
 @pytest.mark.parametrize("kind", ["updating", "deleting"])
 def test_updates_and_deletions_are_left_to_the_refresh(kind: str, client: Client) -> None:
     (found,) = recovery.plan([operation("aws:ec2/vpc:Vpc", {}, kind)], {}, client, {})
-    assert found.action is Action.REFRESH
+    assert found.action is RecoveryAction.REFRESH
 
 
 def test_an_object_with_the_same_properties_and_tags_is_adopted(client: Client) -> None:
     inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
-    assert step(client, "aws:ec2/vpc:Vpc", inputs).action is Action.REPEAT
+    assert step(client, "aws:ec2/vpc:Vpc", inputs).action is RecoveryAction.REPEAT
     other = vpc(client, environment="prod")
-    assert step(client, "aws:ec2/vpc:Vpc", inputs).action is Action.REPEAT, other
+    assert step(client, "aws:ec2/vpc:Vpc", inputs).action is RecoveryAction.REPEAT, other
     made = vpc(client)
     assert step(client, "aws:ec2/vpc:Vpc", inputs).id == made
 
@@ -79,14 +79,14 @@ def test_an_object_with_the_same_properties_and_tags_is_adopted(client: Client) 
 def test_an_object_of_another_resource_is_not_taken(client: Client) -> None:
     made = vpc(client)
     inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
-    assert step(client, "aws:ec2/vpc:Vpc", inputs, made).action is Action.REPEAT
+    assert step(client, "aws:ec2/vpc:Vpc", inputs, made).action is RecoveryAction.REPEAT
 
 
 def test_two_operations_never_adopt_the_same_object(client: Client) -> None:
     made = vpc(client)
     inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
     first, second = recovery.plan([operation("aws:ec2/vpc:Vpc", inputs)] * 2, {}, client, {})
-    assert (first.id, second.action) == (made, Action.REPEAT)
+    assert (first.id, second.action) == (made, RecoveryAction.REPEAT)
 
 
 def test_of_several_that_fit_the_user_chooses(client: Client) -> None:
@@ -94,21 +94,21 @@ def test_of_several_that_fit_the_user_chooses(client: Client) -> None:
     vpc(client)
     inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
     found = step(client, "aws:ec2/vpc:Vpc", inputs)
-    assert found.action is Action.CHOOSE
+    assert found.action is RecoveryAction.CHOOSE
     assert made in found.why
     urn = found.operation.urn
     (chosen,) = recovery.plan([found.operation], {}, client, {urn: made})
-    assert (chosen.action, chosen.id) == (Action.ADOPT, made)
+    assert (chosen.action, chosen.id) == (RecoveryAction.ADOPT, made)
     (nothing,) = recovery.plan([found.operation], {}, client, {urn: ""})
-    assert nothing.action is Action.REPEAT
+    assert nothing.action is RecoveryAction.REPEAT
 
 
 def test_a_type_that_cannot_be_looked_for_is_left_to_the_user(client: Client) -> None:
-    assert step(client, "aws:lambda/function:Function", {"name": "x"}).action is Action.CHOOSE
+    assert step(client, "aws:lambda/function:Function", {"name": "x"}).action is RecoveryAction.CHOOSE
 
 
 def test_what_only_sets_something_is_repeated(client: Client) -> None:
-    assert step(client, "aws:s3/bucketPolicy:BucketPolicy", {"bucket": "b"}).action is Action.REPEAT
+    assert step(client, "aws:s3/bucketPolicy:BucketPolicy", {"bucket": "b"}).action is RecoveryAction.REPEAT
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_only_sets_something_is_repeated(client: Client) -> None:
 )
 def test_ids_that_follow_from_the_inputs(type: str, inputs: Mapping[str, Any], id: str, client: Client) -> None:
     found = step(client, type, inputs)
-    assert (found.action, found.id) == (Action.ADOPT, id)
+    assert (found.action, found.id) == (RecoveryAction.ADOPT, id)
 
 
 def test_a_rule_of_a_security_group_is_found_by_its_ports_and_direction(client: Client) -> None:
@@ -142,8 +142,8 @@ def test_a_rule_of_a_security_group_is_found_by_its_ports_and_direction(client: 
         "securityGroupEgressRule:SecurityGroupEgressRule",
     )
     assert step(client, f"aws:vpc/{ingress}", inputs).id == rule["SecurityGroupRuleId"]
-    assert step(client, f"aws:vpc/{ingress}", {**inputs, "toPort": 80.0}).action is Action.REPEAT
-    assert step(client, f"aws:vpc/{egress}", inputs).action is Action.REPEAT
+    assert step(client, f"aws:vpc/{ingress}", {**inputs, "toPort": 80.0}).action is RecoveryAction.REPEAT
+    assert step(client, f"aws:vpc/{egress}", inputs).action is RecoveryAction.REPEAT
 
 
 def test_a_key_is_found_by_its_description_and_tags(client: Client) -> None:
@@ -153,7 +153,7 @@ def test_a_key_is_found_by_its_description_and_tags(client: Client) -> None:
     made = kms.create_key(Description="storage", Tags=tags)["KeyMetadata"]["KeyId"]
     assert step(client, "aws:kms/key:Key", {"description": "storage", "tags": TAGS}).id == made
     kms.schedule_key_deletion(KeyId=made, PendingWindowInDays=7)
-    assert step(client, "aws:kms/key:Key", {"description": "storage", "tags": TAGS}).action is Action.REPEAT
+    assert step(client, "aws:kms/key:Key", {"description": "storage", "tags": TAGS}).action is RecoveryAction.REPEAT
 
 
 def test_the_target_of_a_rule_is_found_although_its_id_is_random(client: Client) -> None:
@@ -161,7 +161,7 @@ def test_the_target_of_a_rule_is_found_although_its_id_is_random(client: Client)
     events.put_rule(Name="reclaim", EventPattern='{"source": ["aws.ec2"]}')
     arn = "arn:aws:sqs:us-east-1:123456789012:interruptions"
     inputs = {"rule": "reclaim", "arn": arn}
-    assert step(client, "aws:cloudwatch/eventTarget:EventTarget", inputs).action is Action.REPEAT
+    assert step(client, "aws:cloudwatch/eventTarget:EventTarget", inputs).action is RecoveryAction.REPEAT
     events.put_targets(Rule="reclaim", Targets=[{"Id": "terraform-1", "Arn": arn}])
     assert step(client, "aws:cloudwatch/eventTarget:EventTarget", inputs).id == "reclaim-terraform-1"
 

@@ -18,7 +18,7 @@ import yaml
 from sandbox import CHARTS, asked, toolchain
 from sandbox.kubernetes.helm.chart import Charts
 from slipway.charts import fetch
-from slipway.charts.fetch import Source, reachable, variables
+from slipway.charts.fetch import ChartSource, reachable, variables
 from slipway.charts.pull import stated_digest
 from spec.catalog.software import ChartRef
 from spec.settings.charts import Charts as Settings
@@ -199,7 +199,7 @@ def test_nothing_is_asked_where_nothing_is_wanted(tmp_path: Path, monkeypatch: p
 
 
 def test_a_stacks_own_registry_is_asked_instead_of_the_publishers(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source(directory=asked.cached(), mirror="oci://registry.example/charts")
+    source = ChartSource(directory=asked.cached(), mirror="oci://registry.example/charts")
     assert [chart.chart for chart in source.charts()] == [f"oci://registry.example/charts/{pin.name}" for pin in PINS]
     monkeypatch.setattr(fetch, "reachable", lambda addresses: frozenset(addresses) - {("registry.example", 443)})
     (line,) = make(settings=Settings(registry="oci://registry.example/charts"))[1]

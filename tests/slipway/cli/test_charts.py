@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.charts.check import Finding, check, record
+from slipway.charts.check import ChartFinding, check, record
 from slipway.charts.pull import Pulled
 from slipway.charts.uses import Use
 from slipway.cli import charts
@@ -71,6 +71,6 @@ def test_a_chart_that_the_platform_does_not_use_is_refused(tmp_path: Path, monke
 
 
 def test_a_finding_is_verified_only_with_the_right_version_and_no_problem() -> None:
-    assert Finding(chart="c", version="v1", available="1").verified
-    assert not Finding(chart="c", version="v1", available=None).verified
-    assert not Finding(chart="c", version="v1", available="1", problems=("x",)).verified
+    assert ChartFinding(chart="c", version="v1", available="1").verified
+    assert not ChartFinding(chart="c", version="v1", available=None).verified
+    assert not ChartFinding(chart="c", version="v1", available="1", problems=("x",)).verified

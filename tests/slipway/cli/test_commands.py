@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sandbox import IN_SANDBOX_SHELL
-from slipway.account.context import Finding, Level
+from slipway.account.context import Diagnosis, Level
 from slipway.cli import doctor, main
 from slipway.cli.commands import COMMANDS, SHELLS
 from slipway.cli.grammar import Command
@@ -161,7 +161,7 @@ def test_strict_makes_a_stack_with_warnings_invalid(
 def test_doctor_prints_each_finding_with_its_fix(
     line: str, source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    findings = [Finding(Level.OK, "Python", "3.13"), Finding(Level.FAILED, "disk", "full", "free 3 GiB")]
+    findings = [Diagnosis(Level.OK, "Python", "3.13"), Diagnosis(Level.FAILED, "disk", "full", "free 3 GiB")]
     monkeypatch.setattr(doctor, source, lambda *_: findings)
     assert main([*line.split(), "--json"]) == 1
     assert printed(capsys) == [

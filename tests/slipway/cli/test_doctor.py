@@ -11,7 +11,7 @@ from sandbox.kubernetes.serving import Unanswered
 from sandbox.toolchain import ToolError, locate, obtain
 from sandbox.toolchain.obtain import Go
 from sandbox.toolchain.tools import TOOLS, Tool
-from slipway.account.context import Finding, Level
+from slipway.account.context import Diagnosis, Level
 from slipway.cli import cluster, doctor, main, offline
 from slipway.cli.offline import Condition, Status
 from slipway.engine.project import Project
@@ -31,14 +31,16 @@ def found(tool: Tool) -> locate.Found:
     return locate.Found(Path("/opt") / tool.name, tool.version, "PATH")
 
 
-def missing_tools(monkeypatch: pytest.MonkeyPatch, *names: str, go: Go | None, system: str = "linux") -> list[Finding]:
+def missing_tools(
+    monkeypatch: pytest.MonkeyPatch, *names: str, go: Go | None, system: str = "linux"
+) -> list[Diagnosis]:
     monkeypatch.setattr(locate, "search", lambda tool: None if tool.name in names else found(tool))
     monkeypatch.setattr(obtain, "go_command", lambda: go)
     monkeypatch.setattr("sandbox.toolchain.cache.system", lambda: system)
     return doctor.tools()
 
 
-def of(findings: list[Finding], what: str) -> Finding:
+def of(findings: list[Diagnosis], what: str) -> Diagnosis:
     return next(finding for finding in findings if finding.what == what)
 
 
@@ -193,16 +195,16 @@ def test_aws_variables_are_listed_without_their_values() -> None:
 def test_the_exit_code_reports_whether_the_sandbox_can_be_used(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "tools", lambda: [Finding(Level.NOTE, "helm", "missing", "make it")])
+    monkeypatch.setattr(doctor, "tools", lambda: [Diagnosis(Level.NOTE, "helm", "missing", "make it")])
     monkeypatch.setattr(offline, "status", lambda: Status(Condition.STOPPED, Path("/home/me/sandbox")))
     assert main(["doctor"]) == 0
     assert "To do:\n  - helm: make it" in capsys.readouterr().out
-    monkeypatch.setattr(doctor, "tools", lambda: [Finding(Level.FAILED, "etcd", "missing")])
+    monkeypatch.setattr(doctor, "tools", lambda: [Diagnosis(Level.FAILED, "etcd", "missing")])
     assert main(["doctor"]) == 1
 
 
 def test_a_report_without_fixes_is_only_the_table() -> None:
-    assert doctor.report([Finding(Level.OK, "Python", "3.12.0")]) == "ok  Python  3.12.0"
+    assert doctor.report([Diagnosis(Level.OK, "Python", "3.12.0")]) == "ok  Python  3.12.0"
 
 
 # `SLIPWAY_TODAY`: a stack as it will be on another day.

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from slipway.fit import architectures, choose, fixes
-from slipway.fit.places import Answer, Place, counts, of_catalog, of_stack
+from slipway.fit.places import Answer, FitPlace, counts, of_catalog, of_stack
 from slipway.fit.table import data, text
 from tests.components.pools.samples import BLOCK, platform
 from tests.slipway.fit.published import work
@@ -17,11 +17,11 @@ SLICED = {**A100, "mig": {"layout": "all-balanced"}}
 H100 = {"preset": "h100", "instanceTypes": ["p5.4xlarge"]}
 
 
-def places(**pools: dict[str, Any]) -> tuple[Place, ...]:
+def places(**pools: dict[str, Any]) -> tuple[FitPlace, ...]:
     return of_stack(platform(pools))
 
 
-def serve(candidates: tuple[Place, ...], **options: Any) -> Answer:
+def serve(candidates: tuple[FitPlace, ...], **options: Any) -> Answer:
     return choose(work(LLAMA, **{"mode": "serve", "seq": 4096, **options}), candidates)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from components.workloads import Target
 from slipway.cli.quickstart import comments
-from slipway.quickstarts import PLACEHOLDER, QUICKSTARTS, Request, choose, namespace_of, text
+from slipway.quickstarts import PLACEHOLDER, QUICKSTARTS, QuickstartRequest, choose, namespace_of, text
 from spec.settings import load, read_stack
 from tests.support.generated import ROOT
 
@@ -36,7 +36,7 @@ class Page:
         namespace = namespace_of(platform, self.team, QUICKSTARTS[self.name].purposes)
         address = PLACEHOLDER.format(team=self.team) if models is None else models
         target = Target.of(platform, namespace=namespace)
-        request = Request(name=self.name, platform=platform, target=target, models=address)
+        request = QuickstartRequest(name=self.name, platform=platform, target=target, models=address)
         chosen = choose(self.name, request)
         return text(chosen.manifests, comments(self.name, STACK, self.team, chosen))
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from components.workloads import Target
-from slipway.quickstarts import QUICKSTARTS, Request, choose, namespace_of, text
+from slipway.quickstarts import QUICKSTARTS, QuickstartRequest, choose, namespace_of, text
 from slipway.quickstarts.units import units
 from spec.errors import SlipwayError
 from spec.pools.allocatable import allocatable
@@ -25,11 +25,11 @@ def platform(stack: str) -> Platform:
     return load(read_stack(stack, ROOT / "stacks"), stack=stack).platform
 
 
-def request(stack: str, team: str, name: str) -> Request:
+def request(stack: str, team: str, name: str) -> QuickstartRequest:
     settings = platform(stack)
     namespace = namespace_of(settings, team, QUICKSTARTS[name].purposes)
     target = Target.of(settings, namespace=namespace)
-    return Request(name=name, platform=settings, target=target, models=MODELS)
+    return QuickstartRequest(name=name, platform=settings, target=target, models=MODELS)
 
 
 def bodies(stack: str, team: str, name: str, pool: str | None = None) -> list[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.workloads import Target
-from slipway.quickstarts import QUICKSTARTS, Chosen, Request, choose
+from slipway.quickstarts import QUICKSTARTS, Chosen, QuickstartRequest, choose
 from slipway.quickstarts.request import LIFETIME
 from slipway.quickstarts.units import lines, units
 from spec.catalog import prices
@@ -52,7 +52,7 @@ def test_a_slice_of_a_large_node_is_not_chosen_where_a_small_node_does(name: str
 def test_a_node_that_runs_in_any_case_is_used_first() -> None:
     kept = changed("dev", "a100", min=1)
     target = Target.of(kept, namespace="vision")
-    there = choose("vllm", Request(name="vllm", platform=kept, target=target, models=MODELS))
+    there = choose("vllm", QuickstartRequest(name="vllm", platform=kept, target=target, models=MODELS))
     assert there.place == "pool a100"
     (unit,) = (unit for unit in units(target, kept) if unit.pool.name == "a100")
     node = unit.node(unit.resources())

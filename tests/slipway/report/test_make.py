@@ -51,14 +51,14 @@ def test_a_commit_gives_changes_and_a_cost_difference(
     resources = tuple(as_data(one) for one in sample.recording if one.name != "kueue-release")
     baseline = Baseline(name="main (0123456789)", resources=resources, estimate=sample.inputs.before)
     monkeypatch.setattr(make, "baseline", lambda project, stack, ref: baseline)
-    report = make.make(Project(ROOT), sample.loaded, make.Request(stack=STACK, against="main"))
+    report = make.make(Project(ROOT), sample.loaded, make.ReportRequest(stack=STACK, against="main"))
     assert [(one.verb, one.name) for one in report.plan.changes] == [(Verb.CREATE, "kueue-release")]
     assert report.bill.delta == sample.report.bill.delta
 
 
 def test_a_new_stack_has_only_creations(sample: SampleReport, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make, "baseline", lambda project, stack, ref: Baseline(name="main (0123456789)", new=True))
-    report = make.make(Project(ROOT), sample.loaded, make.Request(stack=STACK, against="main"))
+    report = make.make(Project(ROOT), sample.loaded, make.ReportRequest(stack=STACK, against="main"))
     assert {one.verb for one in report.plan.changes} == {Verb.CREATE}
     assert report.bill.delta_problem == "the stack is new"
 

@@ -9,10 +9,10 @@ from slipway.engine.invocation import Operation
 from slipway.report import terminal
 from slipway.report.model import Bar, Bill, Evaluation, FindingView
 from slipway.report.plan import Plan, PropertyChange, ResourceChange, Verb
-from slipway.report.terminal import Context, group, text
+from slipway.report.terminal import TerminalContext, group, text
 from spec.pricing import Amounts
 
-CONTEXT = Context(stack="dev", teams=("vision", "vision-lab"), pools=("a100", "a100-big"))
+CONTEXT = TerminalContext(stack="dev", teams=("vision", "vision-lab"), pools=("a100", "a100-big"))
 NODE_POOL, QUEUE, BUCKET = (
     "kubernetes:karpenter.sh/v1:NodePool",
     "kubernetes:kueue.x-k8s.io/v1:ClusterQueue",
@@ -82,7 +82,7 @@ def test_a_large_plan_has_a_row_for_each_group() -> None:
 
 
 def test_what_was_done_is_in_the_past() -> None:
-    done = Context(stack="dev", done=True)
+    done = TerminalContext(stack="dev", done=True)
     plan = Plan(changes=(change("a:B", BUCKET, "x", Verb.CREATE), change("a:B", BUCKET, "y", Verb.DELETE)))
     assert text(plan, done).startswith("Stack dev: 1 created, 1 deleted; 0 unchanged.")
 
@@ -99,7 +99,7 @@ def test_without_changes_it_is_one_line() -> None:
     ],
 )
 def test_a_refresh_says_what_drifted_and_what_is_gone(done: bool, head: str) -> None:
-    context = Context(stack="dev", operation=Operation.REFRESH, done=done)
+    context = TerminalContext(stack="dev", operation=Operation.REFRESH, done=done)
     gone = change("storage:Storage", BUCKET, "storage-raw", Verb.DELETE, loses="its objects", fix="undo it")
     plan = Plan(changes=(change("pools:KarpenterPool", NODE_POOL, "x"), gone), unchanged=3)
     blocks = text(plan, context).split("\n\n")
@@ -114,7 +114,7 @@ def test_a_destroy_says_what_is_lost_and_what_stays() -> None:
     queue = change("queues:Queues", QUEUE, "cohort", Verb.DELETE)
     database = change("storage:Storage", "aws:rds/instance:Instance", "rows", Verb.DELETE, remains="final snapshot x")
     plan = Plan(changes=(lost, kept, queue, database))
-    shown = text(plan, Context(stack="dev", operation=Operation.DESTROY)).split("\n\n")
+    shown = text(plan, TerminalContext(stack="dev", operation=Operation.DESTROY)).split("\n\n")
     assert shown[0] == "Stack dev: 4 to delete; 0 unchanged."
     assert shown[2].splitlines() == [
         "Permanently lost:", "  S3 Bucket storage-raw: its objects", "Retained in AWS: kept",
@@ -149,17 +149,17 @@ def test_a_replacement_has_its_cause_and_its_loss_and_what_follows_from_it_is_fo
 def test_the_cost_is_a_difference_with_its_largest_lines() -> None:
     one = (change("a:B", BUCKET, "x"),)
     mover = Bar(name="pool a100: EC2, nodes", amounts=amounts(0, 5, 9))
-    shown = text(Plan(changes=one), Context(stack="dev", bill=bill(amounts(0, 5, 9), mover))).split("\n\n")[-1]
+    shown = text(Plan(changes=one), TerminalContext(stack="dev", bill=bill(amounts(0, 5, 9), mover))).split("\n\n")[-1]
     assert shown.splitlines() == [
         "Cost a month: floor $0.00, expected +$5.00, ceiling +$9.00; then floor $1.00, expected $2.00, ceiling $3.00",
         "  floor $0.00, expected +$5.00, ceiling +$9.00  pool a100: EC2, nodes",
     ]
-    unchanged = text(Plan(changes=one), Context(stack="dev", bill=bill(Amounts())))
+    unchanged = text(Plan(changes=one), TerminalContext(stack="dev", bill=bill(Amounts())))
     assert unchanged.endswith("Cost a month, unchanged: floor $1.00, expected $2.00, ceiling $3.00")
     priceless = replace(bill(Amounts()), unpriced=19)
-    whole = text(Plan(), Context(stack="dev", bill=priceless))
+    whole = text(Plan(), TerminalContext(stack="dev", bill=priceless))
     assert whole.endswith("\n  without 19 items that no price is known of: `slipway cost dev` lists all")
-    unknown = text(Plan(changes=one), Context(stack="dev", bill=bill(None, problem="no history")))
+    unknown = text(Plan(changes=one), TerminalContext(stack="dev", bill=bill(None, problem="no history")))
     assert unknown.endswith("ceiling $3.00\n  no difference: no history")
 
 
@@ -169,7 +169,7 @@ def test_findings_are_one_row_for_each_rule() -> None:
         external_ids=(),
     )  # fmt: skip
     result = Evaluation(rules=1, findings=(view,), suppressions=(), suppressed=0)
-    shown = text(Plan(changes=(change("a:B", BUCKET, "x"),)), Context(stack="dev", evaluation=result))
+    shown = text(Plan(changes=(change("a:B", BUCKET, "x"),)), TerminalContext(stack="dev", evaluation=result))
     assert shown.split("\n\n")[-1].splitlines() == [
         "Policies, on the changed resources: 0 mandatory and 2 advisory findings",
         "  advisory pod/root on a and 1 other: Set it.",

@@ -10,7 +10,7 @@ from sandbox.kubernetes.client import KubeClient, UnreachableError
 from slipway.engine.invocation import Operation, Request
 from slipway.teardown.destroy import EXIT_LEFT, Teardown
 from slipway.teardown.inside import Emptied
-from slipway.teardown.leftovers import BALANCER, INSTANCE, INTERFACE, TEMPLATE, VOLUME, Leftover, Search
+from slipway.teardown.leftovers import BALANCER, INSTANCE, INTERFACE, TEMPLATE, VOLUME, Leftover, LeftoverSearch
 from spec.errors import SlipwayError
 from tests.spec.settings.stack import loaded
 
@@ -52,7 +52,9 @@ class Aws:
         self.done.append("empty")
         return Emptied(self.left_inside, frozenset({"vol-deleted"}))
 
-    def sweep(self, search: Search, wanted: Callable[[Leftover], bool], say: Callable[[str], None]) -> list[Leftover]:
+    def sweep(
+        self, search: LeftoverSearch, wanted: Callable[[Leftover], bool], say: Callable[[str], None]
+    ) -> list[Leftover]:
         assert search.cluster == "slipway-test"
         self.done.append("sweep " + " ".join(kind for kind in KINDS if wanted(Leftover(kind, "vol-unknown"))))
         self.leftovers = [one for one in self.leftovers if not wanted(one)]

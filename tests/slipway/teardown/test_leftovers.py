@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from slipway.teardown import leftovers
-from slipway.teardown.leftovers import TEMPLATE, VOLUME, Client, Leftover, Search, find, sweep, warnings
+from slipway.teardown.leftovers import TEMPLATE, VOLUME, Client, Leftover, LeftoverSearch, find, sweep, warnings
 
 # What controllers of a cluster leave, in moto: found by their tags, removed in an order that AWS accepts.
 
@@ -134,7 +134,7 @@ def without_cluster_group(found: list[Leftover]) -> list[Leftover]:
 
 def test_each_kind_is_found_by_its_tags_and_nothing_of_others(client: Client) -> None:
     expected = everything(World(client))
-    found = without_cluster_group(find(Search(client, CLUSTER)))
+    found = without_cluster_group(find(LeftoverSearch(client, CLUSTER)))
     assert {(one.kind, one.id) for one in found} == expected
     assert [one.kind for one in found] == sorted((one.kind for one in found), key=leftovers.ORDER.index)
     assert {one.name for one in found if one.kind == leftovers.VOLUME} == {"vision/home-ada", "vision/home-bob"}
@@ -144,11 +144,11 @@ def test_the_log_group_that_eks_made_again_is_removed_and_a_programs_own_stays(c
     logs, name = client("logs"), f"/aws/eks/{CLUSTER}/cluster"
     logs.create_log_group(logGroupName=name)
     logs.create_log_group(logGroupName=f"{name}-of-mine")
-    assert sweep(Search(client, CLUSTER), lambda _: True, lambda _: None, sleep=lambda _: None) == []
+    assert sweep(LeftoverSearch(client, CLUSTER), lambda _: True, lambda _: None, sleep=lambda _: None) == []
     assert [one["logGroupName"] for one in logs.describe_log_groups()["logGroups"]] == [f"{name}-of-mine"]
     logs.create_log_group(logGroupName=name)
     logs.put_retention_policy(logGroupName=name, retentionInDays=7)
-    assert find(Search(client, CLUSTER)) == []
+    assert find(LeftoverSearch(client, CLUSTER)) == []
 
 
 def test_the_group_that_eks_owns_is_not_a_leftover() -> None:
@@ -169,20 +169,25 @@ def test_volumes_that_the_cluster_named_are_found_without_tags(client: Client) -
     world = World(client)
     untagged = world.ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
     tagged = world.volume(OWNED)
-    assert {one.id for one in find(Search(client, CLUSTER))} == {tagged}
-    assert {one.id for one in find(Search(client, CLUSTER, frozenset({untagged, tagged})))} == {untagged, tagged}
+    assert {one.id for one in find(LeftoverSearch(client, CLUSTER))} == {tagged}
+    assert {one.id for one in find(LeftoverSearch(client, CLUSTER, frozenset({untagged, tagged})))} == {
+        untagged,
+        tagged,
+    }
 
 
 def test_many_load_balancers_are_described_in_batches(client: Client) -> None:
     world = World(client)
     names = {world.classic_balancer(f"lb-{number}", OWNED) for number in range(25)}
-    assert {one.id for one in find(Search(client, CLUSTER))} == names
+    assert {one.id for one in find(LeftoverSearch(client, CLUSTER))} == names
 
 
 def test_a_sweep_removes_what_is_wanted_and_lists_the_rest(client: Client) -> None:
     expected = everything(World(client))
     said: list[str] = []
-    left = sweep(Search(client, CLUSTER), lambda one: one.kind != leftovers.VOLUME, said.append, sleep=lambda _: None)
+    left = sweep(
+        LeftoverSearch(client, CLUSTER), lambda one: one.kind != leftovers.VOLUME, said.append, sleep=lambda _: None
+    )
     volumes = {each for each in expected if each[0] == leftovers.VOLUME}
     assert {(one.kind, one.id) for one in without_cluster_group(left)} == volumes
     for kind, key in expected - volumes:
@@ -194,7 +199,7 @@ def test_what_aws_refuses_to_remove_is_tried_again_and_then_reported(client: Cli
     instance, volume = world.instance({"Name": "user"}), world.volume(OWNED)
     world.ec2.attach_volume(InstanceId=instance, VolumeId=volume, Device="/dev/sdf")
     said: list[str] = []
-    left = sweep(Search(client, CLUSTER), lambda _: True, said.append, seconds=0, sleep=lambda _: None)
+    left = sweep(LeftoverSearch(client, CLUSTER), lambda _: True, said.append, seconds=0, sleep=lambda _: None)
     assert [one.id for one in left] == [volume]
     assert "VolumeInUse" in said[-1]
     waited: list[float] = []
@@ -204,7 +209,7 @@ def test_what_aws_refuses_to_remove_is_tried_again_and_then_reported(client: Cli
         if len(waited) == 2:
             world.ec2.detach_volume(VolumeId=volume, InstanceId=instance)
 
-    assert sweep(Search(client, CLUSTER), lambda _: True, lambda _: None, sleep=sleep) == []
+    assert sweep(LeftoverSearch(client, CLUSTER), lambda _: True, lambda _: None, sleep=sleep) == []
     assert len(waited) == 3
 
 

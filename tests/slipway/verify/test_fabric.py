@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import load_ssh_private_key, l
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object
 from slipway.verify import fabric, report
-from slipway.verify.checks import Check, Status
+from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.fabric import TOLERANCE, parse
 from slipway.verify.run import Verification
 from spec.pools.resolution import resolve_all
@@ -29,7 +29,7 @@ PROD = platform_of("prod")
 BANDWIDTH = "the bus bandwidth is that of the type"
 
 
-def verify(cluster: Cluster, platform: Platform = PROD, *, simulated: bool = False) -> dict[str, Check]:
+def verify(cluster: Cluster, platform: Platform = PROD, *, simulated: bool = False) -> dict[str, ClusterCheck]:
     """The checks of pool h100 that come from nccl-tests, by what they ask."""
     waited: list[float] = []
     found = Verification(
@@ -52,7 +52,7 @@ def says(message: str, *, phase: str = "Succeeded") -> Cluster:
 
 def test_two_nodes_that_reach_the_published_bandwidth_pass() -> None:
     found = verify(Cluster(runs))
-    assert {one.status for one in found.values()} == {Status.PASSED}
+    assert {one.status for one in found.values()} == {CheckStatus.PASSED}
     assert found[BANDWIDTH].detail.startswith("487.09 GB/s at 17179869184 bytes; published: 487.09 at 17179869184")
     assert found["its 2 pods are placed on 2 nodes of pool h100"].detail == "node-h100-0, node-h100-1"
 
@@ -76,12 +76,12 @@ FAULTS: Mapping[str, tuple[str, str, str]] = {
 def test_a_fault_is_reported(fault: str) -> None:
     message, what, detail = FAULTS[fault]
     one = verify(says(message))[what]
-    assert one.status is Status.FAILED
+    assert one.status is CheckStatus.FAILED
     assert detail in one.detail
 
 
 def test_a_result_of_a_run_that_failed_does_not_pass() -> None:
-    assert verify(says(NCCL, phase="Failed"))["all_reduce_perf runs"].status is Status.FAILED
+    assert verify(says(NCCL, phase="Failed"))["all_reduce_perf runs"].status is CheckStatus.FAILED
 
 
 def test_both_pods_on_one_node_prove_nothing() -> None:
@@ -92,17 +92,17 @@ def test_both_pods_on_one_node_prove_nothing() -> None:
                 one["spec"]["nodeName"] = one["spec"]["nodeName"][:-1] + "0"
 
     one = verify(Cluster(crowded))["its 2 pods are placed on 2 nodes of pool h100"]
-    assert (one.status, one.detail) == (Status.FAILED, "on 1")
+    assert (one.status, one.detail) == (CheckStatus.FAILED, "on 1")
 
 
 def test_the_sandbox_proves_admission_and_placement_and_says_that_the_rest_needs_aws() -> None:
     found = verify(Cluster(runs), simulated=True)
     assert {what: one.status for what, one in found.items()} == {
-        "the API server admits nccl-tests on two nodes": Status.PASSED,
-        "its 2 pods are placed on 2 nodes of pool h100": Status.PASSED,
-        "NCCL uses EFA": Status.NEEDS_AWS,
-        "all_reduce_perf computes right values": Status.NEEDS_AWS,
-        BANDWIDTH: Status.NEEDS_AWS,
+        "the API server admits nccl-tests on two nodes": CheckStatus.PASSED,
+        "its 2 pods are placed on 2 nodes of pool h100": CheckStatus.PASSED,
+        "NCCL uses EFA": CheckStatus.NEEDS_AWS,
+        "all_reduce_perf computes right values": CheckStatus.NEEDS_AWS,
+        BANDWIDTH: CheckStatus.NEEDS_AWS,
     }
 
 
@@ -111,7 +111,7 @@ def test_a_refused_object_is_reported_and_nothing_is_left(refused: str) -> None:
     cluster = Cluster(runs, refuses=refused)
     found = verify(cluster)
     assert [(one.what, one.status) for one in found.values()] == [
-        ("the API server admits nccl-tests on two nodes", Status.FAILED)
+        ("the API server admits nccl-tests on two nodes", CheckStatus.FAILED)
     ]
     assert not [ref for ref in cluster.objects if ref.kind not in ("Node",)]
 
@@ -119,7 +119,7 @@ def test_a_refused_object_is_reported_and_nothing_is_left(refused: str) -> None:
 def test_a_type_without_a_published_result_is_measured_and_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fabric, "all_reduce", lambda _: None)
     one = verify(Cluster(runs))[BANDWIDTH]
-    assert one.status is Status.MEASURED
+    assert one.status is CheckStatus.MEASURED
     assert "no result is published for p5.48xlarge" in one.detail
     assert ", 1 measured" in report.counts([one])
 
@@ -193,4 +193,4 @@ def test_the_message_of_a_failure_has_the_end_of_its_output(tmp_path: Path) -> N
 
 def test_the_tolerance_is_a_part_of_the_published_result() -> None:
     assert Decimal(0) < TOLERANCE < Decimal(1)
-    assert partial(verify, says(SLOW.replace("389.60", "389.70")))()[BANDWIDTH].status is Status.PASSED
+    assert partial(verify, says(SLOW.replace("389.60", "389.70")))()[BANDWIDTH].status is CheckStatus.PASSED

@@ -17,7 +17,7 @@ import pytest
 from sandbox.kubernetes.client import KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import model, report
-from slipway.verify.checks import Check, Status
+from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.run import Verification
 from tests.slipway.verify.cluster import ANSWER, Cluster, runs
 from tests.support.stacks import platform_of
@@ -28,7 +28,7 @@ OUTSIDE = "the model answers at https://slipway-verify-model-language-serving.mo
 ADMITTED = "the API server admits an InferenceService and a Job that asks it"
 
 
-def verify(cluster: Cluster, *, simulated: bool = False) -> dict[str, Check]:
+def verify(cluster: Cluster, *, simulated: bool = False) -> dict[str, ClusterCheck]:
     waited: list[float] = []
     found = Verification(
         connect=lambda: cast("KubeClient", cluster), platform=PROD, seconds=600, simulated=simulated,
@@ -48,7 +48,7 @@ def test_a_model_that_answers_inside_and_outside_passes() -> None:
     cluster = Cluster(runs)
     found = verify(cluster)
     assert {what: one.status for what, one in found.items()} == dict.fromkeys(
-        (ADMITTED, "its queue admits the Job", INSIDE, OUTSIDE), Status.PASSED
+        (ADMITTED, "its queue admits the Job", INSIDE, OUTSIDE), CheckStatus.PASSED
     )
     assert not [ref for ref in cluster.objects if ref.kind == "InferenceService"]
 
@@ -65,7 +65,7 @@ def test_a_model_that_answers_inside_and_outside_passes() -> None:
 )
 def test_a_model_that_does_not_answer_is_reported(message: str, failed: set[str]) -> None:
     found = verify(says(message))
-    assert {what for what, one in found.items() if one.status is Status.FAILED} == failed
+    assert {what for what, one in found.items() if one.status is CheckStatus.FAILED} == failed
 
 
 def test_a_queue_that_never_admits_the_job_is_reported() -> None:
@@ -76,8 +76,8 @@ def test_a_queue_that_never_admits_the_job_is_reported() -> None:
 def test_the_sandbox_without_kueue_proves_admission_and_says_that_the_rest_needs_aws() -> None:
     found = verify(Cluster(runs), simulated=True)
     assert {what: one.status for what, one in found.items()} == {
-        ADMITTED: Status.PASSED,
-        **dict.fromkeys(("its queue admits the Job", INSIDE, OUTSIDE), Status.NEEDS_AWS),
+        ADMITTED: CheckStatus.PASSED,
+        **dict.fromkeys(("its queue admits the Job", INSIDE, OUTSIDE), CheckStatus.NEEDS_AWS),
     }
 
 
@@ -88,13 +88,13 @@ def test_the_sandbox_with_kueue_proves_placement() -> None:
     }  # fmt: skip
     found = verify(Cluster(runs, queue), simulated=True)
     assert {what: one.status for what, one in found.items()} == {
-        **dict.fromkeys((ADMITTED, "its queue admits the Job", "its Job is placed on pool cpu"), Status.PASSED),
-        **dict.fromkeys((INSIDE, OUTSIDE), Status.NEEDS_AWS),
+        **dict.fromkeys((ADMITTED, "its queue admits the Job", "its Job is placed on pool cpu"), CheckStatus.PASSED),
+        **dict.fromkeys((INSIDE, OUTSIDE), CheckStatus.NEEDS_AWS),
     }
 
 
-@pytest.mark.parametrize(("simulated", "status"), [(True, Status.NEEDS_AWS), (False, Status.FAILED)])
-def test_a_cluster_without_the_crds_of_kserve_is_reported(simulated: bool, status: Status) -> None:
+@pytest.mark.parametrize(("simulated", "status"), [(True, CheckStatus.NEEDS_AWS), (False, CheckStatus.FAILED)])
+def test_a_cluster_without_the_crds_of_kserve_is_reported(simulated: bool, status: CheckStatus) -> None:
     class Bare(Cluster):
         def create(self, obj: Mapping[str, Any], manager: str) -> Object:
             if obj["kind"] == "InferenceService":
@@ -108,7 +108,7 @@ def test_a_cluster_without_the_crds_of_kserve_is_reported(simulated: bool, statu
 def test_an_inference_service_of_a_killed_run_is_removed_first() -> None:
     (probe,) = model.of_model(PROD, 60)
     cluster = Cluster(runs, *probe.before)
-    assert verify(cluster)[INSIDE].status is Status.PASSED
+    assert verify(cluster)[INSIDE].status is CheckStatus.PASSED
     assert cluster.get(Ref.of(probe.before[0])) is None
 
 

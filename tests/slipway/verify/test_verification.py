@@ -12,7 +12,7 @@ import pytest
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import checks, preemption, report
-from slipway.verify.checks import Check, Status
+from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.metrics import of_metrics
 from slipway.verify.probes import NAMESPACE, of_pools, of_teams
 from slipway.verify.run import RENEW, Verification
@@ -33,7 +33,9 @@ def claim(name: str, mode: str = "ReadWriteMany", phase: str = "Bound", volume: 
             "status": {"phase": phase}}  # fmt: skip
 
 
-def verify(cluster: Cluster, *, simulated: bool = False, connect: Callable[[], Any] | None = None) -> list[Check]:
+def verify(
+    cluster: Cluster, *, simulated: bool = False, connect: Callable[[], Any] | None = None
+) -> list[ClusterCheck]:
     """A run in which each wait of two seconds takes a minute."""
     waited: list[float] = []
     return Verification(
@@ -42,14 +44,14 @@ def verify(cluster: Cluster, *, simulated: bool = False, connect: Callable[[], A
     ).run()  # fmt: skip
 
 
-def failed(found: list[Check]) -> dict[tuple[str, str], str]:
-    return {(one.subject, one.what): one.detail for one in found if one.status is Status.FAILED}
+def failed(found: list[ClusterCheck]) -> dict[tuple[str, str], str]:
+    return {(one.subject, one.what): one.detail for one in found if one.status is CheckStatus.FAILED}
 
 
 def test_a_cluster_that_works_passes_everything() -> None:
     cluster = Cluster(runs, claim("datasets"))
     found = verify(cluster)
-    assert {one.status for one in found} == {Status.PASSED}
+    assert {one.status for one in found} == {CheckStatus.PASSED}
     lines = {(one.subject, one.what) for one in found}
     assert ("pool h100", "nvidia-smi lists its GPUs") in lines
     assert ("team vision (vision)", "its queue admits the Job") in lines
@@ -162,22 +164,22 @@ def test_a_refused_job_is_reported_with_the_reason() -> None:
 
 def test_a_claim_without_its_volume_fails_and_one_that_waits_for_a_pod_does_not() -> None:
     lost, waiting = claim("lost", phase="Pending"), claim("home", "ReadWriteOnce", "Pending", volume="")
-    assert checks.of_claims("team", [lost, waiting]) == Check(
-        "team", "its claims are bound", Status.FAILED, "not bound: lost; waits for its first pod: home"
+    assert checks.of_claims("team", [lost, waiting]) == ClusterCheck(
+        "team", "its claims are bound", CheckStatus.FAILED, "not bound: lost; waits for its first pod: home"
     )
-    assert checks.of_claims("team", [waiting]).status is Status.PASSED
+    assert checks.of_claims("team", [waiting]).status is CheckStatus.PASSED
     assert {probe.claims for probe in of_teams(DEV, {"vision": [waiting]}, 60)} == {()}
 
 
 def test_the_sandbox_never_passes_what_only_aws_can_show() -> None:
     found = verify(Cluster(runs, claim("datasets")), simulated=True)
-    needs = {one.what for one in found if one.status is Status.NEEDS_AWS}
+    needs = {one.what for one in found if one.status is CheckStatus.NEEDS_AWS}
     assert needs == {
         "nvidia-smi lists its GPUs", "its queue admits the Job", preemption.WHAT,
         "the namespaces of all teams have their team", "the nodes of pools that always have some have a cost",
         "the teams have a cost", "its pod writes to a new volume of class gp3",
     }  # fmt: skip
-    assert not any(one.what in needs and one.status is Status.PASSED for one in found)
+    assert not any(one.what in needs and one.status is CheckStatus.PASSED for one in found)
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -287,14 +289,14 @@ TEAM_COST = "the teams have a cost"
 GPUS = "metrics of GPUs arrive"
 
 
-def statuses(series: Mapping[str, list[str]]) -> dict[str, tuple[Status, str]]:
+def statuses(series: Mapping[str, list[str]]) -> dict[str, tuple[CheckStatus, str]]:
     cluster = Cluster(lambda _cluster, _job: None)
     cluster.series = series
     return {one.what: (one.status, one.detail) for one in of_metrics(cluster.get_path, PROD, simulated=False)}
 
 
 def test_a_stack_whose_metrics_arrive_passes() -> None:
-    assert statuses({}) == dict.fromkeys((TEAMS, TEAM_COST, COST, GPUS), (Status.PASSED, ""))
+    assert statuses({}) == dict.fromkeys((TEAMS, TEAM_COST, COST, GPUS), (CheckStatus.PASSED, ""))
 
 
 @pytest.mark.parametrize(
@@ -308,9 +310,9 @@ def test_a_stack_whose_metrics_arrive_passes() -> None:
 )
 def test_what_does_not_arrive_is_reported(series: Mapping[str, list[str]], what: str, detail: str) -> None:
     found = statuses(series)
-    assert found[what][0] is Status.FAILED
+    assert found[what][0] is CheckStatus.FAILED
     assert detail in found[what][1]
-    assert [one for one, _ in found.values()].count(Status.FAILED) == 1
+    assert [one for one, _ in found.values()].count(CheckStatus.FAILED) == 1
 
 
 def test_a_prometheus_that_does_not_answer_is_reported() -> None:
@@ -318,7 +320,7 @@ def test_a_prometheus_that_does_not_answer_is_reported() -> None:
         raise ApiError(503, {"message": "no endpoints available for service"})
 
     found = list(of_metrics(refuse, PROD, simulated=False))
-    assert {one.status for one in found} == {Status.FAILED}
+    assert {one.status for one in found} == {CheckStatus.FAILED}
     assert all("no endpoints available" in one.detail for one in found)
 
 
@@ -326,4 +328,4 @@ def test_the_sandbox_says_that_metrics_need_aws_and_asks_nothing() -> None:
     def never(_path: str) -> Any:
         raise AssertionError
 
-    assert {one.status for one in of_metrics(never, PROD, simulated=True)} == {Status.NEEDS_AWS}
+    assert {one.status for one in of_metrics(never, PROD, simulated=True)} == {CheckStatus.NEEDS_AWS}
