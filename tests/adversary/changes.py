@@ -24,11 +24,11 @@ def grants(*actions: str, resource: str = "*", **more: Any) -> str:
 
 def rule(kind: str, **fields: Any) -> Change:
     props = {"securityGroupId": "sg-1", "ipProtocol": "-1", **fields}
-    return Change(act=f"opens a security group to {next(iter(fields.values()))}", type=kind, props=props)
+    return Change(f"opens a security group to {next(iter(fields.values()))}", type=kind, props=props)
 
 
 def unreviewed(kind: str, **props: Any) -> Change:
-    return Change(act=f"declares a {kind.rpartition(':')[2]}", type=kind, props=props)
+    return Change(f"declares a {kind.rpartition(':')[2]}", type=kind, props=props)
 
 
 ESCALATION: Final = ("iam:PutRolePolicy", "iam:PassRole", "sts:AssumeRole")
@@ -36,35 +36,34 @@ SUBJECT: Final = "token.actions.githubusercontent.com:sub"
 OIDC: Final = "arn:aws:iam::444455556666:oidc-provider/token.actions.githubusercontent.com"
 
 IDENTITY: Final = (
-    Change(act="trusts another account", type=tokens.ROLE,
-           props={"assumeRolePolicy": trust(Principal={"AWS": FOREIGN})}),
-    Change(act="trusts everybody but one", type=tokens.ROLE,
-           props={"assumeRolePolicy": trust(NotPrincipal={"AWS": FOREIGN})}),
-    Change(act="trusts everybody with an empty condition", type=tokens.ROLE, props={"assumeRolePolicy": trust(
-        Principal="*", Condition={"StringLike": {"aws:PrincipalArn": "*"}})}),
-    Change(act="trusts every branch of every repository", type=tokens.ROLE, props={"assumeRolePolicy": trust(
-        Principal={"Federated": OIDC}, Condition={"StringLike": {SUBJECT: "repo:o/*"}})}),
-    Change(act="trusts every workflow of a repository", type=tokens.ROLE, props={"assumeRolePolicy": trust(
-        Principal={"Federated": OIDC}, Condition={"StringLike": {SUBJECT: "repo:o/r:*"}})}),
+    Change("trusts another account", type=tokens.ROLE, props={"assumeRolePolicy": trust(Principal={"AWS": FOREIGN})}),
+    Change("trusts everybody but one", type=tokens.ROLE,
+        props={"assumeRolePolicy": trust(NotPrincipal={"AWS": FOREIGN})}),
+    Change("trusts everybody with an empty condition", type=tokens.ROLE,
+        props={"assumeRolePolicy": trust(Principal="*", Condition={"StringLike": {"aws:PrincipalArn": "*"}})}),
+    Change("trusts every branch of every repository", type=tokens.ROLE, props={"assumeRolePolicy": trust(
+                Principal={"Federated": OIDC}, Condition={"StringLike": {SUBJECT: "repo:o/*"}})}),
+    Change("trusts every workflow of a repository", type=tokens.ROLE, props={"assumeRolePolicy": trust(
+                Principal={"Federated": OIDC}, Condition={"StringLike": {SUBJECT: "repo:o/r:*"}})}),
     *(
-        Change(act=f"grants {action} to all with TLS", type=tokens.ROLE_POLICY, props={"role": "r", "policy": grants(
-            action, Condition={"Bool": {"aws:SecureTransport": "true"}})})
+        Change(f"grants {action} to all with TLS", type=tokens.ROLE_POLICY,
+            props={"role": "r", "policy": grants(action, Condition={"Bool": {"aws:SecureTransport": "true"}})})
         for action in ESCALATION
     ),
-    Change(act="grants everything but one action", type=tokens.ROLE_POLICY, props={
-        "role": "r", "policy": document(NotAction="iam:DeleteUser", Resource="*")}),
-    Change(act="grants everything on all but one resource", type=tokens.ROLE_POLICY, props={
-        "role": "r", "policy": document(Action="*", NotResource="arn:aws:s3:::none")}),
-    Change(act="attaches AdministratorAccess", type=tokens.ROLE_ATTACHMENT, props={
-        "role": "r", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"}),
-    Change(act="attaches AdministratorAccess in the role", type=tokens.ROLE, props={
-        "assumeRolePolicy": trust(Principal={"Service": "ec2.amazonaws.com"}),
-        "managedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"]}),
+    Change("grants everything but one action", type=tokens.ROLE_POLICY,
+        props={"role": "r", "policy": document(NotAction="iam:DeleteUser", Resource="*")}),
+    Change("grants everything on all but one resource", type=tokens.ROLE_POLICY,
+        props={"role": "r", "policy": document(Action="*", NotResource="arn:aws:s3:::none")}),
+    Change("attaches AdministratorAccess", type=tokens.ROLE_ATTACHMENT,
+        props={"role": "r", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"}),
+    Change("attaches AdministratorAccess in the role", type=tokens.ROLE, props={
+            "assumeRolePolicy": trust(Principal={"Service": "ec2.amazonaws.com"}),
+            "managedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"]}),
     unreviewed("aws:iam/rolePolicyAttachmentsExclusive:RolePolicyAttachmentsExclusive", roleName="r",
                policyArns=["arn:aws:iam::aws:policy/AdministratorAccess"]),
-    Change(act="makes another account an administrator of the cluster", type=tokens.ACCESS_POLICY, props={
-        "clusterName": "slipway-prod", "principalArn": FOREIGN,
-        "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"}),
+    Change("makes another account an administrator of the cluster", type=tokens.ACCESS_POLICY, props={
+            "clusterName": "slipway-prod", "principalArn": FOREIGN,
+            "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"}),
 )  # fmt: skip
 
 NETWORK: Final = (
@@ -80,25 +79,25 @@ NETWORK: Final = (
             ("prefixListId", "pl-1"),
         )
     ),
-    Change(act="opens a group inline", type=tokens.SECURITY_GROUP, props={
-        "ingress": [{"fromPort": 0, "toPort": 0, "protocol": "-1", "cidrBlocks": ["0.0.0.0/0"]}]}),
+    Change("opens a group inline", type=tokens.SECURITY_GROUP,
+        props={"ingress": [{"fromPort": 0, "toPort": 0, "protocol": "-1", "cidrBlocks": ["0.0.0.0/0"]}]}),
 )  # fmt: skip
 
 DATA: Final = (
-    Change(act="makes a bucket public by its ACL", type=tokens.BUCKET, props={"acl": "public-read"}),
-    Change(act="makes a bucket public by its own policy", type=tokens.BUCKET,
-           props={"policy": grants("s3:GetObject", Principal="*")}),
-    Change(act="makes a bucket public by a policy beside it", type=tokens.BUCKET_POLICY,
-           props={"bucket": "b", "policy": grants("s3:GetObject", Principal="*")}),
-    Change(act="gives a bucket to another account", type=tokens.BUCKET_POLICY,
-           props={"bucket": "b", "policy": grants("s3:GetObject", Principal={"AWS": FOREIGN})}),
-    Change(act="gives a key to another account", type=tokens.KEY,
-           props={"enableKeyRotation": True, "policy": grants("kms:*", Principal={"AWS": FOREIGN})}),
-    Change(act="gives files to everybody", type=tokens.EFS_POLICY,
-           props={"fileSystemId": "fs-1", "policy": grants("elasticfilesystem:*", Principal="*")}),
-    Change(act="copies a bucket to another account", type=tokens.BUCKET_REPLICATION, props={
-        "bucket": "b", "role": "r", "rules": [
-            {"status": "Enabled", "destination": {"bucket": "arn:aws:s3:::theirs", "account": "999999999999"}}]}),
+    Change("makes a bucket public by its ACL", type=tokens.BUCKET, props={"acl": "public-read"}),
+    Change("makes a bucket public by its own policy", type=tokens.BUCKET,
+        props={"policy": grants("s3:GetObject", Principal="*")}),
+    Change("makes a bucket public by a policy beside it", type=tokens.BUCKET_POLICY,
+        props={"bucket": "b", "policy": grants("s3:GetObject", Principal="*")}),
+    Change("gives a bucket to another account", type=tokens.BUCKET_POLICY,
+        props={"bucket": "b", "policy": grants("s3:GetObject", Principal={"AWS": FOREIGN})}),
+    Change("gives a key to another account", type=tokens.KEY,
+        props={"enableKeyRotation": True, "policy": grants("kms:*", Principal={"AWS": FOREIGN})}),
+    Change("gives files to everybody", type=tokens.EFS_POLICY,
+        props={"fileSystemId": "fs-1", "policy": grants("elasticfilesystem:*", Principal="*")}),
+    Change("copies a bucket to another account", type=tokens.BUCKET_REPLICATION, props={"bucket": "b", "role": "r",
+            "rules": [
+                {"status": "Enabled", "destination": {"bucket": "arn:aws:s3:::theirs", "account": "999999999999"}}]}),
     unreviewed("aws:kms/grant:Grant", keyId="k", granteePrincipal=FOREIGN, operations=["Decrypt"]),
     unreviewed("aws:kms/keyPolicy:KeyPolicy", keyId="k", policy=grants("kms:*", Principal={"AWS": "*"})),
     unreviewed("aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock", blockPublicAcls=False),
@@ -113,25 +112,25 @@ def role(*rules: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 CLUSTER: Final = (
-    Change(act="lets a role change admission policies", type=tokens.CLUSTER_ROLE, props=role(
-        {"apiGroups": ["*"], "resources": ["validatingadmissionpolicybindings"], "verbs": ["delete"]})),
-    Change(act="aggregates all roles", type=tokens.CLUSTER_ROLE,
-           props=role(aggregationRule={"clusterRoleSelectors": [{"matchLabels": {}}]})),
-    Change(act="binds admin to everybody", type=tokens.CLUSTER_ROLE_BINDING, props={
-        "roleRef": {"kind": "ClusterRole", "name": "admin"},
-        "subjects": [{"kind": "Group", "name": "system:authenticated"}]}),
-    Change(act="binds a team's role to everybody", type=tokens.ROLE_BINDING, props={
-        **META, "roleRef": {"kind": "ClusterRole", "name": "slipway-team-edit"},
-        "subjects": [{"kind": "Group", "name": "system:serviceaccounts"}]}),
-    Change(act="makes a volume of a node's files", type=tokens.PERSISTENT_VOLUME,
-           props={"spec": {"hostPath": {"path": "/"}}}),
-    Change(act="allows all traffic", type=tokens.NETWORK_POLICY, props={**META, "spec": {
-        "podSelector": {}, "ingress": [{}], "policyTypes": ["Ingress"]}}),
-    Change(act="runs a CronJob as Karpenter", type=tokens.CRON_JOB, props={**META, "spec": {
-        "schedule": "* * * * *", "jobTemplate": {"spec": {"template": {"spec": {
-            "serviceAccountName": "karpenter", "containers": [{"name": "c", "image": "busybox:1"}]}}}}}}),
-    Change(act="runs a privileged pod", type=tokens.POD, props={
-        "metadata": {"name": "it", "namespace": "default"}, "spec": POD}),
+    Change("lets a role change admission policies", type=tokens.CLUSTER_ROLE,
+        props=role({"apiGroups": ["*"], "resources": ["validatingadmissionpolicybindings"], "verbs": ["delete"]})),
+    Change("aggregates all roles", type=tokens.CLUSTER_ROLE,
+        props=role(aggregationRule={"clusterRoleSelectors": [{"matchLabels": {}}]})),
+    Change("binds admin to everybody", type=tokens.CLUSTER_ROLE_BINDING, props={
+            "roleRef": {"kind": "ClusterRole", "name": "admin"},
+            "subjects": [{"kind": "Group", "name": "system:authenticated"}]}),
+    Change("binds a team's role to everybody", type=tokens.ROLE_BINDING, props={**META,
+            "roleRef": {"kind": "ClusterRole", "name": "slipway-team-edit"},
+            "subjects": [{"kind": "Group", "name": "system:serviceaccounts"}]}),
+    Change("makes a volume of a node's files", type=tokens.PERSISTENT_VOLUME,
+        props={"spec": {"hostPath": {"path": "/"}}}),
+    Change("allows all traffic", type=tokens.NETWORK_POLICY,
+        props={**META, "spec": {"podSelector": {}, "ingress": [{}], "policyTypes": ["Ingress"]}}),
+    Change("runs a CronJob as Karpenter", type=tokens.CRON_JOB, props={**META, "spec": {"schedule": "* * * * *",
+                "jobTemplate": {"spec": {"template": {"spec": {"serviceAccountName": "karpenter",
+                                "containers": [{"name": "c", "image": "busybox:1"}]}}}}}}),
+    Change("runs a privileged pod", type=tokens.POD,
+        props={"metadata": {"name": "it", "namespace": "default"}, "spec": POD}),
     *(
         unreviewed(f"kubernetes:{kind}", **META, spec={"template": {"spec": POD}})
         for kind in (
@@ -156,10 +155,10 @@ PROGRAM: Final = (
     unreviewed("pulumi-python:dynamic:Resource", __provider="x"),
     unreviewed("aws:lambda/function:Function", role="r"),
     unreviewed("aws:ec2/vpcPeeringConnectionAccepter:VpcPeeringConnectionAccepter"),
-    Change(act="keeps a weakness of a bucket", type=tokens.BUCKET, options={"ignore_changes": ("*",)}),
-    Change(act="rewrites a chart after it was rendered", type=tokens.RELEASE, props={
-        "chart": "x", "version": "1.0.0", "postrender": "/bin/evil"}),
-    Change(act="installs any version of a chart", type=tokens.RELEASE, props={"chart": "x", "version": ">0"}),
+    Change("keeps a weakness of a bucket", type=tokens.BUCKET, options={"ignore_changes": ("*",)}),
+    Change("rewrites a chart after it was rendered", type=tokens.RELEASE,
+        props={"chart": "x", "version": "1.0.0", "postrender": "/bin/evil"}),
+    Change("installs any version of a chart", type=tokens.RELEASE, props={"chart": "x", "version": ">0"}),
 )  # fmt: skip
 
 CHANGES: Final = (*IDENTITY, *NETWORK, *DATA, *CLUSTER, *PROGRAM)

@@ -32,53 +32,35 @@ PUBLIC: Final = {
 }
 
 COMMITS: Final = (
-    Commit(
-        act="excuses everything until 2099", file=FILE, command=LOAD, says="covers every resource",
-        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*", "2099-01-01") + FIRST},
-    ),
-    Commit(
-        act="excuses a whole provider", file=FILE, command=LOAD, says="covers every resource",
-        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::aws:*::*", "2027-06-30") + FIRST},
-    ),
-    Commit(
-        act="excuses any value", file=FILE, command=LOAD, says="must be the accepted value",
-        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2027-06-30", "*") + FIRST},
-    ),
-    Commit(
-        act="excuses itself in the same commit", file=FILE, command=(*POLICIES, "--against", "HEAD^1"),
+    Commit("excuses everything until 2099", file=FILE, command=LOAD, says="covers every resource",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*", "2099-01-01") + FIRST}),
+    Commit("excuses a whole provider", file=FILE, command=LOAD, says="covers every resource",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::aws:*::*", "2027-06-30") + FIRST}),
+    Commit("excuses any value", file=FILE, command=LOAD, says="must be the accepted value",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2027-06-30", "*") + FIRST}),
+    Commit("excuses itself in the same commit", file=FILE, command=(*POLICIES, "--against", "HEAD^1"),
         says="review: the change adds the suppression of queues-encrypted/principal",
-        changes={FIRST: excuse("queues-encrypted/principal", "urn:pulumi:*::karpenter-queue", "2027-06-30") + FIRST},
-    ),
-    Commit(
-        act="lowers a level", file="policies/rules/message_queues.py", command=(*POLICIES, "--against", "HEAD^1"),
+        changes={FIRST: excuse("queues-encrypted/principal", "urn:pulumi:*::karpenter-queue", "2027-06-30") + FIRST}),
+    Commit("lowers a level", file="policies/rules/message_queues.py", command=(*POLICIES, "--against", "HEAD^1"),
         says="review: the change changes enforcementLevel",
-        changes={'levels=Levels("M/M/M")': 'levels=Levels("-/-/-")'},
-    ),
+        changes={'levels=Levels("M/M/M")': 'levels=Levels("-/-/-")'}),
     *(
-        Commit(
-            act=f"changes {file}, by which the pack judges", file=file, command=(*POLICIES, "--against", "HEAD^1"),
-            says=f"review: the change changes {file}", changes={},
-        )
+        Commit(f"changes {file}, by which the pack judges", file=file, command=(*POLICIES, "--against", "HEAD^1"),
+            says=f"review: the change changes {file}", changes={})
         for file in (
             "policies/runner.py", "components/admission/pods.py", "slipway/engine/gate.py", "slipway/cli/policies.py",
             "tools/ci/page.sh", ".github/workflows/preview.yml", "spec/settings/load.py", "requirements.lock",
         )
     ),
-    Commit(
-        act="opens a queue whose policy a preview does not know", command=POLICIES, says="mandatory queues-encrypted",
-        file="components/addons/karpenter.py", changes=PUBLIC,
-    ),
-    Commit(
-        act="lets a component write logs of another kind", file="components/network/flow_logs.py",
+    Commit("opens a queue whose policy a preview does not know", command=POLICIES, says="mandatory queues-encrypted",
+        file="components/addons/karpenter.py", changes=PUBLIC),
+    Commit("lets a component write logs of another kind", file="components/network/flow_logs.py",
         changes={'f"log-group:{self._group_name}:*"': '"log-group:theirs:*"'},
-        command=(*POLICIES, "--against", "HEAD^1"), says="mandatory program-as-given",
-    ),
-    Commit(
-        act="changes the stack file alone", file=STACK_FILE, changes={"ml-research@example.com": "a@b.example"},
-        command=(*POLICIES, "--against", "HEAD^1"), says="program-as-given", legitimate=True,
-    ),
+        command=(*POLICIES, "--against", "HEAD^1"), says="mandatory program-as-given"),
+    Commit("changes the stack file alone", file=STACK_FILE, changes={"ml-research@example.com": "a@b.example"},
+        command=(*POLICIES, "--against", "HEAD^1"), says="program-as-given", legitimate=True),
     *(
-        Commit(act=f"changes {file} alone", file=file, command=STACKS, says=ALL, changes={})
+        Commit(f"changes {file} alone", file=file, command=STACKS, says=ALL, changes={})
         for file in ("tools/setup.sh", "Makefile", "requirements.lock", ".github/CODEOWNERS",
                      "slipway/engine/gate.py", "policies/suppressions.yaml")
     ),

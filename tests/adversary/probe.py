@@ -30,7 +30,7 @@ class Probe:
         origin: Who wrote the probe: somebody who knows the rules, or somebody who had not read them.
     """
 
-    act: str
+    act: str = field(kw_only=False)
     actor: str
     accepted: str = ""
     gap: str = ""
@@ -54,7 +54,7 @@ class Request(Probe):
         before: The object that the platform or a controller has created already.
     """
 
-    manifest: Object
+    manifest: Object = field(kw_only=False)
     actor: str = MEMBER
     method: str = "POST"
     subresource: str = ""

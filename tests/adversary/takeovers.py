@@ -22,10 +22,8 @@ def allows(verbs: str, resources: str, group: str = "", space: str = "", **more:
     kind = tokens.NAMESPACE_ROLE if space else tokens.CLUSTER_ROLE
     named = f" named {more['resourceNames'][0]}" if more else ""
     place = f"in {space}" if space else "everywhere"
-    return Change(
-        act=f"lets a role {verbs} {resources}{'.' if group else ''}{group}{named} {place}",
-        type=kind, props={**meta(namespace=space), "rules": [rule]},
-    )  # fmt: skip
+    return Change(f"lets a role {verbs} {resources}{'.' if group else ''}{group}{named} {place}", type=kind,
+        props={**meta(namespace=space), "rules": [rule]})  # fmt: skip
 
 
 def subject(kind: str, name: str, namespace: str = "") -> dict[str, Any]:
@@ -34,19 +32,19 @@ def subject(kind: str, name: str, namespace: str = "") -> dict[str, Any]:
 
 def binds(role: str, who: dict[str, Any], space: str = "", kind: str = "ClusterRole") -> Change:
     return Change(
-        act=f"binds {kind} {role} to {who['kind']} {who['name']} {f'in {space}' if space else 'everywhere'}",
+        f"binds {kind} {role} to {who['kind']} {who['name']} {f'in {space}' if space else 'everywhere'}",
         type=tokens.ROLE_BINDING if space else tokens.CLUSTER_ROLE_BINDING,
         props={**meta(namespace=space), "roleRef": {"apiGroup": API, "kind": kind, "name": role}, "subjects": [who]},
     )
 
 
 def adds(act: str, token: str, /, **props: Any) -> Change:
-    return Change(act=act, type=token, props=props)
+    return Change(act, type=token, props=props)
 
 
 def edits(act: str, name: str, path: str, value: Any) -> Change:
     keys = tuple(int(part) if part.isdigit() else part.replace("|", ".") for part in path.split("."))
-    return Change(act=act, name=name, edits={keys: value})
+    return Change(act, name=name, edits={keys: value})
 
 
 ROLES: Final = (
@@ -162,7 +160,7 @@ HOLLOW: Final = (
           {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["vision-training"]}),
     edits("renames a rule", IMAGE, "metadata.name", "image-tag2.platform.slipway"),
     edits("removes the expression of a rule", IMAGE, "spec.validations.0.expression", MISSING),
-    Change(act="leaves out the binding of a rule for queues", name="admission-gpu-queue-binding", removed=True),
+    Change("leaves out the binding of a rule for queues", name="admission-gpu-queue-binding", removed=True),
     edits("lowers the level of a team's namespace", "space-vision-training-namespace",
           "metadata.labels.pod-security|kubernetes|io/enforce", "privileged"),
     edits("takes a namespace out of its team", "space-vision-training-namespace",
@@ -193,7 +191,7 @@ _READS: Final = {"apiGroups": ["", "apps"], "resources": ["pods", "nodes", "depl
 
 
 def works(act: str, token: str, /, **props: Any) -> Change:
-    return Change(act=act, type=token, props=props, legitimate=True)
+    return Change(act, type=token, props=props, legitimate=True)
 
 
 LEVELS: Final = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn", "audit")}

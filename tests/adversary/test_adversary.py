@@ -19,11 +19,11 @@ from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
 LEGITIMATE = (
-    Request(act="a Job", manifest=make.job(suspend=True)),
-    Request(act="a pod", manifest=make.pod()),
-    Request(act="a Deployment", manifest=make.deployment()),
-    Request(act="a Service", manifest=make.service()),
-    Request(act="an internal Ingress", actor=ADMINISTRATOR, manifest=make.ingress(scheme="internal")),
+    Request("a Job", make.job(suspend=True)),
+    Request("a pod", make.pod()),
+    Request("a Deployment", make.deployment()),
+    Request("a Service", make.service()),
+    Request("an internal Ingress", make.ingress(scheme="internal"), actor=ADMINISTRATOR),
 )
 """Refusing everything would be no guard."""
 

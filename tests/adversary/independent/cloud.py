@@ -9,21 +9,20 @@ INGRESS: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 
 
 def opens(network: str, key: str = "cidrIpv4", **more: Any) -> Change:
-    return Change(act=f"opens a group to {network}", type=INGRESS, props={
-        "securityGroupId": "sg-1", "ipProtocol": "tcp", "fromPort": 443, "toPort": 443, key: network, **more,
-    })  # fmt: skip
+    rule = {"securityGroupId": "sg-1", "ipProtocol": "tcp", "fromPort": 443, "toPort": 443, key: network, **more}
+    return Change(f"opens a group to {network}", type=INGRESS, props=rule)
 
 
 def edits(act: str, name: str, *path: Any, to: Any) -> Change:
-    return Change(act=act, name=name, edits={path: to})
+    return Change(act, name=name, edits={path: to})
 
 
 def removes(act: str, name: str) -> Change:
-    return Change(act=act, name=name, removed=True)
+    return Change(act, name=name, removed=True)
 
 
 def adds(act: str, kind: str, /, **props: Any) -> Change:
-    return Change(act=act, type=kind, props=props)
+    return Change(act, type=kind, props=props)
 
 
 NETWORK: Final = (
@@ -98,9 +97,8 @@ DATA: Final = (
          queues=[{"queueArn": "arn:aws:sqs:us-east-1:999999999999:q", "events": ["s3:ObjectCreated:*"]}]),
     edits("gives a key to any caller of an account", "storage-key", "policy", to=grants(
         "kms:*", Principal={"AWS": "*"}, Condition={"StringLike": {"kms:CallerAccount": "*"}})),
-    edits("gives a key to all through a service", "storage-key", "policy", to=grants(
-        "kms:Decrypt", Principal={"AWS": "*"}, Condition={"StringEquals": {
-            "kms:ViaService": "s3.us-east-1.amazonaws.com"}})),
+    edits("gives a key to all through a service", "storage-key", "policy", to=grants("kms:Decrypt",
+            Principal={"AWS": "*"}, Condition={"StringEquals": {"kms:ViaService": "s3.us-east-1.amazonaws.com"}})),
     edits("lets another account share a key", "storage-key", "policy", to=grants(
         "kms:CreateGrant", Principal={"AWS": FOREIGN}, Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}})),
     edits("never rotates a key", "storage-key", "enableKeyRotation", to=False),
@@ -112,9 +110,8 @@ DATA: Final = (
     edits("lets the database be read in plain text", "storage-mlflow-parameters", "parameters", to=[
         {"name": "rds.force_ssl", "value": "0"}]),
     adds("shares a snapshot with everybody", "aws:rds/snapshot:Snapshot", sharedAccounts=["all"]),
-    edits("lets files be read without TLS", "storage-efs-policy", "policy", to=grants(
-        "elasticfilesystem:ClientMount", Principal={"AWS": "*"}, Condition={
-            "Bool": {"aws:SecureTransport": "false"}})),
+    edits("lets files be read without TLS", "storage-efs-policy", "policy", to=grants("elasticfilesystem:ClientMount",
+            Principal={"AWS": "*"}, Condition={"Bool": {"aws:SecureTransport": "false"}})),
     adds("copies files to another region", "aws:efs/replicationConfiguration:ReplicationConfiguration",
          sourceFileSystemId="fs-1", destination={"region": "eu-west-1"}),
     edits("keeps files in plain", "storage-efs-files", "encrypted", to=False),

@@ -47,41 +47,25 @@ OWNED: Final = (
 """Who may change these decides what is deployed, or what is tested."""
 
 COMMITS: Final = (
-    *(Commit(act=what, file=file, command=STACKS, says=ALL, changes={})
+    *(Commit(what, file=file, command=STACKS, says=ALL, changes={})
       for file, what in {**SHADOWS, **SETTINGS}.items()),
-    *(Commit(act=f"changes {file} without an owner", file=file, command=(), says="@", changes={}, owned=True)
+    *(Commit(f"changes {file} without an owner", file=file, command=(), says="@", changes={}, owned=True)
       for file in OWNED),
-    Commit(
-        act="links a stack file to somewhere", file="stacks/Pulumi.prod.yaml", command=(*POLICIES[:-1], "prod"),
-        says="", changes={}, link="/etc/hostname",
-    ),
-    Commit(
-        act="excuses a rule for six years", file=FILE, command=LOAD, says="370",
-        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2032-06-30") + FIRST},
-    ),
-    Commit(
-        act="excuses a rule that does not exist", file=FILE, command=LOAD, says="no-such-rule",
-        changes={FIRST: excuse("no-such-rule/key", "urn:pulumi:*::it", "2027-06-30") + FIRST},
-    ),
-    Commit(
-        act="excuses every resource by question marks", file=FILE, command=LOAD, says="covers every resource",
-        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::?*", "2027-06-30") + FIRST},
-    ),
-    Commit(
-        act="excuses every resource by a set of letters", file=FILE, command=LOAD, says="covers every resource",
-        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::[!~]*", "2027-06-30") + FIRST},
-    ),
-    Commit(
-        act="excuses nearly any value", file=FILE, command=LOAD, says="must be the accepted value",
-        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2027-06-30", "?*") + FIRST},
-    ),
-    Commit(
-        act="reviews a type for itself", file="policies/reviewed.py", command=(*POLICIES, "--against", "HEAD^1"),
-        says="review: the change adds the reviewed type command:local:Command", changes={
-            '"aws:kms/alias:Alias",': '"aws:kms/alias:Alias", "command:local:Command",'},
-    ),
-    Commit(
-        act="takes a rule away", file="policies/rules/message_queues.py", command=LOAD, says="",
-        changes={'name="queues-encrypted"': 'name="queues"'},
-    ),
+    Commit("links a stack file to somewhere", file="stacks/Pulumi.prod.yaml", command=(*POLICIES[:-1], "prod"), says="",
+        changes={}, link="/etc/hostname"),
+    Commit("excuses a rule for six years", file=FILE, command=LOAD, says="370",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2032-06-30") + FIRST}),
+    Commit("excuses a rule that does not exist", file=FILE, command=LOAD, says="no-such-rule",
+        changes={FIRST: excuse("no-such-rule/key", "urn:pulumi:*::it", "2027-06-30") + FIRST}),
+    Commit("excuses every resource by question marks", file=FILE, command=LOAD, says="covers every resource",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::?*", "2027-06-30") + FIRST}),
+    Commit("excuses every resource by a set of letters", file=FILE, command=LOAD, says="covers every resource",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::[!~]*", "2027-06-30") + FIRST}),
+    Commit("excuses nearly any value", file=FILE, command=LOAD, says="must be the accepted value",
+        changes={FIRST: excuse("queues-encrypted/key", "urn:pulumi:*::it", "2027-06-30", "?*") + FIRST}),
+    Commit("reviews a type for itself", file="policies/reviewed.py", command=(*POLICIES, "--against", "HEAD^1"),
+        says="review: the change adds the reviewed type command:local:Command",
+        changes={'"aws:kms/alias:Alias",': '"aws:kms/alias:Alias", "command:local:Command",'}),
+    Commit("takes a rule away", file="policies/rules/message_queues.py", command=LOAD, says="",
+        changes={'name="queues-encrypted"': 'name="queues"'}),
 )  # fmt: skip

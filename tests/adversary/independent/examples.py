@@ -27,19 +27,19 @@ SERVER: Final = "http://prometheus.monitoring:9090"
 
 
 def member(what: str, manifest: Object, **labels: str) -> Request:
-    return Request(act=f"example: {what}", manifest=tagged(manifest, **labels))
+    return Request(f"example: {what}", tagged(manifest, **labels))
 
 
 def visited(what: str, **notes: str) -> Request:
     manifest = hosted(make.ingress(**{"scheme": "internal", "target-type": "ip", **notes}), ingressClassName="alb")
-    return Request(act=f"example: {what}", actor=ADMINISTRATOR, manifest=manifest)
+    return Request(f"example: {what}", manifest, actor=ADMINISTRATOR)
 
 
 def acting(what: str, action: Any, **notes: str) -> Request:
     made = with_action(action)
     own = {f"{ALB}{key}": value for key, value in notes.items()}
     annotations = {**made["metadata"]["annotations"], **own}
-    return Request(act=f"example: {what}", actor=ADMINISTRATOR, manifest=annotated(made, **annotations))
+    return Request(f"example: {what}", annotated(made, **annotations), actor=ADMINISTRATOR)
 
 
 def model(**predictor: Any) -> Object:
@@ -69,8 +69,8 @@ QUEUED: Final = (
     member("sample-cronjob", make.cron_job(spec(SMALL))),
     patches("example: lowers the priority of its job", make.job(suspend=True), labels={
         f"{K}priority-class": "experiment"}),
-    Request(act="example: suspends its job", method="PATCH", before=make.job(suspend=False), manifest={
-        **later(make.job()), "spec": {"suspend": True}}),
+    Request("example: suspends its job", {**later(make.job()), "spec": {"suspend": True}}, method="PATCH",
+        before=make.job(suspend=False)),
 )  # fmt: skip
 
 TRAINED: Final = (
@@ -104,9 +104,8 @@ TRAINED: Final = (
 )  # fmt: skip
 
 SCALED: Final = (
-    member("keda prometheus", triggered(
-        "prometheus", serverAddress=SERVER, query="sum(rate(http_requests_total[2m]))", threshold="100.50",
-        activationThreshold="5.5", ignoreNullValues="false")),
+    member("keda prometheus", triggered("prometheus", serverAddress=SERVER, query="sum(rate(http_requests_total[2m]))",
+            threshold="100.50", activationThreshold="5.5", ignoreNullValues="false")),
     member("keda cpu", make.scaled_object(maxReplicaCount=10, triggers=[
         {"type": "cpu", "metricType": "Utilization", "metadata": {"value": "50"}}])),
     member("keda memory of one container", make.scaled_object(maxReplicaCount=10, triggers=[
@@ -120,10 +119,9 @@ SCALED: Final = (
         idleReplicaCount=0, minReplicaCount=1, fallback={"failureThreshold": 3, "replicas": 2},
         advanced={"restoreToOriginalReplicaCount": True, "horizontalPodAutoscalerConfig": {"behavior": {
             "scaleDown": {"stabilizationWindowSeconds": 300}}}})),
-    member("keda jobs by prometheus", merged(
-        make.scaled_job(), pollingInterval=30, successfulJobsHistoryLimit=5, failedJobsHistoryLimit=5,
-        scalingStrategy={"strategy": "accurate"}, rollout={"strategy": "gradual"}, triggers=[
-            {"type": "prometheus", "metadata": {"serverAddress": SERVER, "query": "up", "threshold": "1"}}])),
+    member("keda jobs by prometheus", merged(make.scaled_job(), pollingInterval=30, successfulJobsHistoryLimit=5,
+            failedJobsHistoryLimit=5, scalingStrategy={"strategy": "accurate"}, rollout={"strategy": "gradual"},
+            triggers=[{"type": "prometheus", "metadata": {"serverAddress": SERVER, "query": "up", "threshold": "1"}}])),
     member("keda authentication by a secret", authentication(secretTargetRef=[
         {"parameter": "username", "name": "it", "key": "user"}, {"parameter": "password", "name": "it", "key": "b"}])),
     member("keda paused", annotated(triggered("cron", timezone="UTC", start="0 8 * * *", end="0 18 * * *",

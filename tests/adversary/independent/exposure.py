@@ -37,18 +37,18 @@ def with_action(action: Any, name: str = "it") -> Object:
 
 
 def asks(act: str, manifest: Object) -> Request:
-    return Request(act=act, actor=ADMINISTRATOR, manifest=manifest)
+    return Request(act, manifest, actor=ADMINISTRATOR)
 
 
 def served(act: str, **notes: str) -> Request:
     made = MODEL
-    return Request(act=act, manifest=annotated(made, **{f"{ALB}{key}": value for key, value in notes.items()}))
+    return Request(act, annotated(made, **{f"{ALB}{key}": value for key, value in notes.items()}))
 
 
 def turns(act: str, before: Object, actor: str = ADMINISTRATOR, **change: Any) -> Request:
     metadata = {"name": "it", **change.pop("metadata", {})}
     manifest = {"apiVersion": before["apiVersion"], "kind": before["kind"], "metadata": metadata, **change}
-    return Request(act=act, actor=actor, method="PATCH", before=before, manifest=manifest)
+    return Request(act, manifest, actor=actor, method="PATCH", before=before)
 
 
 INTERNAL: Final = make.ingress(scheme="internal")
@@ -88,8 +88,7 @@ INGRESSES: Final = (
     asks("is public by the empty scheme of a class of others", of_class("external", rules=[{"host": "a.example.com"}])),
     asks("is public by the annotation of another controller", annotated(make.ingress(scheme="internal"), **{
         "ingress.k8s.aws/scheme": "internet-facing", "kubernetes.io/ingress.class": "models"})),
-    asks("forwards to targets of another team", with_action({
-        "type": "forward", "targetGroupARN": GROUP_OF_THEIRS})),
+    asks("forwards to targets of another team", with_action({"type": "forward", "targetGroupARN": GROUP_OF_THEIRS})),
     asks("forwards to targets of another team by name", with_action({
         "type": "forward", "targetGroupName": "k8s-language"})),
     asks("forwards a share to targets of another team", with_action({"type": "forward", "forwardConfig": {
@@ -105,9 +104,8 @@ INGRESSES: Final = (
         "targetgroups": [{"targetgroupname": "k8s-language", "weight": 1}]}})),
     asks("forwards to others in JSON with blanks", with_action(
         '\n{ "type" : "forward" ,\t"targetGroupName"\n:\t"k8s-language" }')),
-    asks("forwards as a backend that no rule names yet", annotated(INTERNAL, **{
-        f"{ALB}scheme": "internal", f"{ALB}actions.later": json.dumps({
-            "type": "forward", "targetGroupARN": GROUP_OF_THEIRS})})),
+    asks("forwards as a backend that no rule names yet", annotated(INTERNAL, **{f"{ALB}scheme": "internal",
+                f"{ALB}actions.later": json.dumps({"type": "forward", "targetGroupARN": GROUP_OF_THEIRS})})),
     asks("answers for hosts of others by a condition", annotated(of_class("models"), **{
         f"{ALB}conditions.it": ANY_HOST})),
     asks("rewrites the host to that of others", annotated(of_class("models"), **{
@@ -116,25 +114,26 @@ INGRESSES: Final = (
     turns("opens an internal Ingress later", INTERNAL, metadata={"annotations": PUBLIC}),
     turns("moves an Ingress to the class of models later", INTERNAL, spec={"ingressClassName": "models"}),
     turns("joins a group later", INTERNAL, metadata={"annotations": {f"{ALB}group.name": "models"}}),
-    Request(act="says that an address of others is its Ingress", actor=ADMINISTRATOR, method="PATCH",
-            subresource="status", before=INTERNAL, manifest={**thing("networking.k8s.io/v1", "Ingress"), "status": {
-                "loadBalancer": {"ingress": [{"hostname": THEIRS}]}}}),
+    Request("says that an address of others is its Ingress",
+        {**thing("networking.k8s.io/v1", "Ingress"), "status": {"loadBalancer": {"ingress": [{"hostname": THEIRS}]}}},
+        actor=ADMINISTRATOR, method="PATCH", subresource="status", before=INTERNAL),
 )  # fmt: skip
 
 SERVICES: Final = (
-    Request(act="orders a public classic load balancer", manifest=annotated(make.service(type="LoadBalancer"), **{
-        f"{NLB}scheme": "internet-facing", f"{NLB}type": "external"})),
-    Request(act="opens a port on all nodes", manifest=make.service(type="NodePort")),
+    Request("orders a public classic load balancer",
+        annotated(make.service(type="LoadBalancer"), **{f"{NLB}scheme": "internet-facing", f"{NLB}type": "external"})),
+    Request("opens a port on all nodes", make.service(type="NodePort")),
     turns("turns its Service into a load balancer later", make.service(), "edit", spec={"type": "LoadBalancer"}),
     turns("turns its Service into ports of nodes later", make.service(), "edit", spec={"type": "NodePort"}),
-    Request(act="names the API server as its Service", manifest=thing("v1", "Service", spec={
-        "type": "ExternalName", "externalName": "kubernetes.default.svc.cluster.local"})),
-    Request(act="sends targets of an Ingress to logins by its Service", manifest=annotated(make.service(), **{
-        f"{ALB}auth-type": "oidc", f"{ALB}auth-idp-oidc": '{"issuer":"https://example.com","secretName":"it"}'})),
-    Request(act="registers nodes as targets by its Service", manifest=annotated(make.service(), **{
-        f"{ALB}target-type": "instance", f"{ALB}target-node-labels": "platform.slipway/role=system"})),
-    Request(act="checks the health of its targets at another port", manifest=annotated(make.service(), **{
-        f"{ALB}healthcheck-port": "10250", f"{ALB}tags": "cost-center=ml-language"})),
+    Request("names the API server as its Service",
+        thing("v1", "Service", spec={"type": "ExternalName", "externalName": "kubernetes.default.svc.cluster.local"})),
+    Request("sends targets of an Ingress to logins by its Service", annotated(make.service(), **{
+                f"{ALB}auth-type": "oidc",
+                f"{ALB}auth-idp-oidc": '{"issuer":"https://example.com","secretName":"it"}'})),
+    Request("registers nodes as targets by its Service", annotated(make.service(),
+            **{f"{ALB}target-type": "instance", f"{ALB}target-node-labels": "platform.slipway/role=system"})),
+    Request("checks the health of its targets at another port",
+        annotated(make.service(), **{f"{ALB}healthcheck-port": "10250", f"{ALB}tags": "cost-center=ml-language"})),
 )  # fmt: skip
 
 PROPAGATED: Final = (
@@ -166,41 +165,40 @@ PROPAGATED: Final = (
     served("stops the load balancer of all models by a port that is none", **{"healthcheck-port": "99999"}),
     turns("answers for models of others later", MODEL, "edit", metadata={
         "annotations": {f"{ALB}conditions.it-predictor": ANY_HOST}}),
-    Request(act="gives a model another class of Ingress", manifest=annotated(MODEL, **{
-        "kubernetes.io/ingress.class": "alb", f"{ALB}group.name": "mine"})),
-    Request(act="orders a load balancer by annotations of a predictor", manifest=make.inference_service(
-        model={}, maxReplicas=1, annotations={f"{NLB}scheme": "internet-facing", f"{ALB}scheme": "internet-facing"})),
-    Request(act="orders a load balancer by annotations of a runtime", manifest=annotated(thing(
-        "serving.kserve.io/v1alpha1", "ServingRuntime", spec={
-            "containers": [container(name="kserve-container")],
-            "annotations": {**PUBLIC, f"{NLB}scheme": "internet-facing"}}))),
-    Request(act="opens a graph of models", manifest=annotated(thing(
-        "serving.kserve.io/v1alpha1", "InferenceGraph", spec={
-            "nodes": {"root": {"routerType": "Sequence", "steps": [{"serviceName": "x"}]}}}), **PUBLIC)),
-    Request(act="opens the dashboard of Ray", manifest=annotated(
-        ray.cluster(enableIngress=True), **{"kubernetes.io/ingress.class": "alb", **PUBLIC})),
-    Request(act="opens the dashboard of Ray among the models", manifest=annotated(
-        ray.cluster(enableIngress=True), **{"kubernetes.io/ingress.class": "models"})),
+    Request("gives a model another class of Ingress",
+        annotated(MODEL, **{"kubernetes.io/ingress.class": "alb", f"{ALB}group.name": "mine"})),
+    Request("orders a load balancer by annotations of a predictor", make.inference_service(model={}, maxReplicas=1,
+            annotations={f"{NLB}scheme": "internet-facing", f"{ALB}scheme": "internet-facing"})),
+    Request("orders a load balancer by annotations of a runtime", annotated(thing("serving.kserve.io/v1alpha1",
+                "ServingRuntime", spec={"containers": [container(name="kserve-container")],
+                    "annotations": {**PUBLIC, f"{NLB}scheme": "internet-facing"}}))),
+    Request("opens a graph of models", annotated(thing("serving.kserve.io/v1alpha1", "InferenceGraph",
+                spec={"nodes": {"root": {"routerType": "Sequence", "steps": [{"serviceName": "x"}]}}}), **PUBLIC)),
+    Request("opens the dashboard of Ray",
+        annotated(ray.cluster(enableIngress=True), **{"kubernetes.io/ingress.class": "alb", **PUBLIC})),
+    Request("opens the dashboard of Ray among the models",
+        annotated(ray.cluster(enableIngress=True), **{"kubernetes.io/ingress.class": "models"})),
     turns("opens the dashboard of Ray later", ray.cluster(), "edit", metadata={"annotations": PUBLIC}, spec={
         "headGroupSpec": {"enableIngress": True}}),
-    Request(act="opens the dashboard of a Ray job", manifest=annotated(ray.job(enableIngress=True), **PUBLIC)),
-    Request(act="orders a load balancer for Ray Serve", manifest=merged(ray.service(), serveService={
-        "metadata": {"annotations": {f"{NLB}scheme": "internet-facing"}}, "spec": {"type": "LoadBalancer"}})),
-    Request(act="opens ports of nodes for Ray Serve", manifest=merged(ray.service(), serveService={
-        "spec": {"type": "NodePort", "externalIPs": ["10.0.0.1"]}})),
-    Request(act="orders a load balancer by annotations of Ray's head", manifest=ray_head(
-        headService={"metadata": {"annotations": {f"{NLB}type": "external"}}, "spec": {"type": "LoadBalancer"}})),
-    Request(act="gets a public Ingress from KubeRay", actor="KubeRay", manifest=make.owned(hosted(
-        make.ingress(scheme="internet-facing"), ingressClassName="alb"))),
-    Request(act="gets a load balancer from KubeRay", actor="KubeRay", manifest=make.owned(annotated(
-        make.service(type="LoadBalancer"), **{f"{NLB}scheme": "internet-facing"}))),
+    Request("opens the dashboard of a Ray job", annotated(ray.job(enableIngress=True), **PUBLIC)),
+    Request("orders a load balancer for Ray Serve", merged(ray.service(), serveService={
+                "metadata": {"annotations": {f"{NLB}scheme": "internet-facing"}}, "spec": {"type": "LoadBalancer"}})),
+    Request("opens ports of nodes for Ray Serve",
+        merged(ray.service(), serveService={"spec": {"type": "NodePort", "externalIPs": ["10.0.0.1"]}})),
+    Request("orders a load balancer by annotations of Ray's head", ray_head(
+            headService={"metadata": {"annotations": {f"{NLB}type": "external"}}, "spec": {"type": "LoadBalancer"}})),
+    Request("gets a public Ingress from KubeRay",
+        make.owned(hosted(make.ingress(scheme="internet-facing"), ingressClassName="alb")), actor="KubeRay"),
+    Request("gets a load balancer from KubeRay",
+        make.owned(annotated(make.service(type="LoadBalancer"), **{f"{NLB}scheme": "internet-facing"})),
+        actor="KubeRay"),
 )  # fmt: skip
 
 BY_CONTROLLERS: Final = (
-    Request(act="gets a load balancer from KServe", actor="KServe", manifest=make.owned(annotated(
-        make.service(), **{f"{NLB}scheme": "internet-facing"}))),
-    Request(act="orders a group by a graph", manifest=annotated(thing(
-        "serving.kserve.io/v1alpha1", "InferenceGraph", spec={"nodes": {}}), **{f"{ALB}group.order": "-1"})),
+    Request("gets a load balancer from KServe",
+        make.owned(annotated(make.service(), **{f"{NLB}scheme": "internet-facing"})), actor="KServe"),
+    Request("orders a group by a graph", annotated(
+            thing("serving.kserve.io/v1alpha1", "InferenceGraph", spec={"nodes": {}}), **{f"{ALB}group.order": "-1"})),
 )  # fmt: skip
 
 EXPOSURE: Final = (*INGRESSES, *SERVICES, *PROPAGATED, *BY_CONTROLLERS)

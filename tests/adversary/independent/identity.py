@@ -16,22 +16,21 @@ ISSUER: Final = "oidc.eks.us-east-1.amazonaws.com/id/0123456789ABCDEF"
 
 
 def allows(act: str, policy: str) -> Change:
-    return Change(act=act, type=INLINE, props={"role": "r", "policy": policy})
+    return Change(act, type=INLINE, props={"role": "r", "policy": policy})
 
 
 def trusts(act: str, **statement: Any) -> Change:
-    return Change(act=act, type=ROLE, props={"assumeRolePolicy": trust(**statement)})
+    return Change(act, type=ROLE, props={"assumeRolePolicy": trust(**statement)})
 
 
 def web(act: str, issuer: str, **condition: Any) -> Change:
-    return Change(act=act, type=ROLE, props={"assumeRolePolicy": document(
-        Action="sts:AssumeRoleWithWebIdentity", Principal={"Federated": issuer},
-        **({"Condition": condition} if condition else {}))})  # fmt: skip
+    return Change(act, type=ROLE, props={"assumeRolePolicy": document(Action="sts:AssumeRoleWithWebIdentity",
+                Principal={"Federated": issuer}, **({"Condition": condition} if condition else {}))})  # fmt: skip
 
 
 def attaches(policy: str) -> Change:
-    return Change(act=f"attaches {policy}", type=ATTACHED, props={
-        "role": "r", "policyArn": f"arn:aws:iam::aws:policy/{policy}"})  # fmt: skip
+    return Change(f"attaches {policy}", type=ATTACHED,
+        props={"role": "r", "policyArn": f"arn:aws:iam::aws:policy/{policy}"})  # fmt: skip
 
 
 RIGHTS: Final = (
@@ -72,17 +71,16 @@ RIGHTS: Final = (
     allows("leaves its organization", grants("organizations:LeaveOrganization", "account:*")),
     *(attaches(name) for name in ("PowerUserAccess", "IAMFullAccess", "job-function/SystemAdministrator",
                                   "AmazonS3FullAccess", "SecretsManagerReadWrite")),
-    Change(act="puts all rights into the role itself", type=ROLE, props={
-        "assumeRolePolicy": trust(Principal={"Service": "ec2.amazonaws.com"}),
-        "inlinePolicies": [{"name": "x", "policy": grants("*")}]}),
-    Change(act="makes a policy beside the roles", type="aws:iam/policy:Policy", props={"policy": grants("*")}),
-    Change(act="makes a user with a key", type="aws:iam/accessKey:AccessKey", props={"user": "x"}),
-    Change(act="attaches a policy to everybody", type="aws:iam/policyAttachment:PolicyAttachment", props={
-        "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess", "roles": ["r"]}),
-    Change(act="widens the rights of Karpenter", name="karpenter-controller-policy",
-           edits={("policy",): grants("*")}),
-    Change(act="widens the rights of Fluent Bit to all logs and roles", name="fluent-bit-pod-policy",
-           edits={("policy",): grants("logs:*", "iam:PassRole")}),
+    Change("puts all rights into the role itself", type=ROLE, props={
+            "assumeRolePolicy": trust(Principal={"Service": "ec2.amazonaws.com"}),
+            "inlinePolicies": [{"name": "x", "policy": grants("*")}]}),
+    Change("makes a policy beside the roles", type="aws:iam/policy:Policy", props={"policy": grants("*")}),
+    Change("makes a user with a key", type="aws:iam/accessKey:AccessKey", props={"user": "x"}),
+    Change("attaches a policy to everybody", type="aws:iam/policyAttachment:PolicyAttachment",
+        props={"policyArn": "arn:aws:iam::aws:policy/AdministratorAccess", "roles": ["r"]}),
+    Change("widens the rights of Karpenter", name="karpenter-controller-policy", edits={("policy",): grants("*")}),
+    Change("widens the rights of Fluent Bit to all logs and roles", name="fluent-bit-pod-policy",
+        edits={("policy",): grants("logs:*", "iam:PassRole")}),
 )  # fmt: skip
 
 TRUST: Final = (
@@ -109,23 +107,22 @@ TRUST: Final = (
         StringEquals={f"{ISSUER}:sub": "system:serviceaccount:a:b"}),
     web("trusts every service account of its cluster", f"arn:aws:iam::{HERE}:oidc-provider/{ISSUER}",
         StringLike={f"{ISSUER}:sub": "system:serviceaccount:*:*"}),
-    Change(act="lets the cluster trust another issuer", name="cluster-oidc",
-           edits={("url",): "https://issuer.example"}),
-    Change(act="lets other pods use the rights of Karpenter", type="aws:eks/podIdentityAssociation:"
-           "PodIdentityAssociation", props={"clusterName": "slipway-prod", "namespace": "vision-training",
-                                            "serviceAccount": "default", "roleArn": "karpenter-controller"}),
-    Change(act="gives the pods of a team the rights of another account", type="aws:eks/podIdentityAssociation:"
-           "PodIdentityAssociation", props={"clusterName": "slipway-prod", "namespace": "kube-system",
-                                            "serviceAccount": "x", "roleArn": "arn:aws:iam::444455556666:role/x",
-                                            "targetRoleArn": f"arn:aws:iam::{THERE}:role/x"}),
-    Change(act="lets a person in as a member of system:masters", type="aws:eks/accessEntry:AccessEntry", props={
-        "clusterName": "slipway-prod", "principalArn": f"arn:aws:iam::{HERE}:role/x", "type": "STANDARD",
-        "kubernetesGroups": ["system:masters"]}),
-    Change(act="lets a person in with the group of a team", type="aws:eks/accessEntry:AccessEntry", props={
-        "clusterName": "slipway-prod", "principalArn": f"arn:aws:iam::{HERE}:role/x", "type": "STANDARD",
-        "kubernetesGroups": ["slipway:vision:admin"]}),
-    Change(act="lets on-call become the user of a controller", name="cluster-access-entry-on-call",
-           edits={("userName",): "system:serviceaccount:kube-system:job-controller"}),
+    Change("lets the cluster trust another issuer", name="cluster-oidc", edits={("url",): "https://issuer.example"}),
+    Change("lets other pods use the rights of Karpenter",
+        type="aws:eks/podIdentityAssociation:PodIdentityAssociation", props={"clusterName": "slipway-prod",
+            "namespace": "vision-training", "serviceAccount": "default", "roleArn": "karpenter-controller"}),
+    Change("gives the pods of a team the rights of another account",
+        type="aws:eks/podIdentityAssociation:PodIdentityAssociation", props={"clusterName": "slipway-prod",
+            "namespace": "kube-system", "serviceAccount": "x", "roleArn": "arn:aws:iam::444455556666:role/x",
+            "targetRoleArn": f"arn:aws:iam::{THERE}:role/x"}),
+    Change("lets a person in as a member of system:masters", type="aws:eks/accessEntry:AccessEntry", props={
+            "clusterName": "slipway-prod", "principalArn": f"arn:aws:iam::{HERE}:role/x", "type": "STANDARD",
+            "kubernetesGroups": ["system:masters"]}),
+    Change("lets a person in with the group of a team", type="aws:eks/accessEntry:AccessEntry", props={
+            "clusterName": "slipway-prod", "principalArn": f"arn:aws:iam::{HERE}:role/x", "type": "STANDARD",
+            "kubernetesGroups": ["slipway:vision:admin"]}),
+    Change("lets on-call become the user of a controller", name="cluster-access-entry-on-call",
+        edits={("userName",): "system:serviceaccount:kube-system:job-controller"}),
 )  # fmt: skip
 
 IDENTITY: Final = (*RIGHTS, *TRUST)

@@ -16,22 +16,20 @@ PROMETHEUS: Final = {"type": "prometheus", "metadata": {
 
 
 def applies(manifest: Object, actor: str = "edit") -> Request:
-    return Request(act=f"applies a {manifest['kind']}", actor=actor, manifest=manifest)
+    return Request(f"applies a {manifest['kind']}", manifest, actor=actor)
 
 
 def platform(manifest: Object, namespace: str) -> Request:
     metadata = {**manifest["metadata"], "namespace": namespace}
-    return Request(
-        act=f"installs a {manifest['kind']} in {namespace}", actor=PLATFORM, manifest={**manifest, "metadata": metadata}
-    )
+    return Request(f"installs a {manifest['kind']} in {namespace}", {**manifest, "metadata": metadata}, actor=PLATFORM)
 
 
 MEMBER: Final = (
-    Request(act="runs a Job that ignores lost nodes and stops within minutes", manifest=merged(
-        make.job(spec(terminationGracePeriodSeconds=600), suspend=True), podFailurePolicy={
-            "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]})),
-    Request(act="runs a Job that retries each index", manifest=merged(
-        make.job(suspend=True), completionMode="Indexed", backoffLimitPerIndex=2)),
+    Request("runs a Job that ignores lost nodes and stops within minutes", merged(
+            make.job(spec(terminationGracePeriodSeconds=600), suspend=True), podFailurePolicy={"rules": [
+                    {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]})),
+    Request("runs a Job that retries each index",
+        merged(make.job(suspend=True), completionMode="Indexed", backoffLimitPerIndex=2)),
     *(applies(manifest) for manifest in (
         make.pod(), make.job(suspend=True), make.cron_job(), make.deployment(replicas=3), make.stateful_set(),
         make.replica_set(), make.job_set(), make.operated("PyTorchJob"), make.operated("TFJob"),
@@ -50,60 +48,58 @@ MEMBER: Final = (
         thing("keda.sh/v1alpha1", "TriggerAuthentication", spec={
             "secretTargetRef": [{"parameter": "token", "name": "it", "key": "a"}]}),
     )),
-    Request(act="trains on GPUs in a queue", manifest=make.job(on("h100", gpus(8)), suspend=True)),
-    Request(act="spreads its own pods over nodes", manifest=make.deployment(spec(affinity={"podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [{
-            "labelSelector": {"matchLabels": {"app": "it"}}, "topologyKey": "kubernetes.io/hostname"}]}}))),
-    Request(act="probes its own pod", manifest=make.deployment(spec(container(
-        readinessProbe={"httpGet": {"port": 8080, "path": "/health"}})))),
-    Request(act="selects a zone", manifest=make.pod(spec(nodeSelector={
-        "topology.kubernetes.io/zone": "us-east-1a"}))),
-    Request(act="keeps data in memory and on the node", manifest=make.pod(spec(volumes=[
-        {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
-        {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": {
-            "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "100Gi"}}}}}}]))),
-    Request(act="runs as its own account", manifest=make.pod(spec(serviceAccountName="workload"))),
-    Request(act="pins an image by digest at a registry with a port", manifest=make.pod(spec(container(
-        image="registry.example.com:5000/train@sha256:" + "0" * 64)))),
-    Request(act="uses the class of experiments", manifest=make.job(
-        spec(priorityClassName="experiment"), suspend=True)),
-    Request(act="scales its deployment", method="PATCH", subresource="scale", before=make.deployment(),
-            manifest={**thing("apps/v1", "Deployment"), "spec": {"replicas": 3}}),
-    Request(act="replaces the image of its deployment", method="PATCH", before=make.deployment(),
-            manifest={**thing("apps/v1", "Deployment"), "metadata": {"name": "it", "annotations": {"a": "b"}}}),
-    Request(act="deletes its own job", method="DELETE", before=make.job(suspend=True),
-            manifest=thing("batch/v1", "Job")),
-    Request(act="evicts its own pod", subresource="eviction", before=make.pod(), manifest=thing("v1", "Pod")),
-    Request(act="reads logs of its pods", method="LIST", manifest=thing("v1", "Pod")),
-    Request(act="opens an internal Ingress", actor=ADMINISTRATOR, manifest=make.ingress(scheme="internal")),
-    Request(act="gives an account to its work", actor=ADMINISTRATOR, manifest=thing("v1", "ServiceAccount", "mine")),
+    Request("trains on GPUs in a queue", make.job(on("h100", gpus(8)), suspend=True)),
+    Request("spreads its own pods over nodes", make.deployment(spec(affinity={"podAntiAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": [{
+                                "labelSelector": {"matchLabels": {"app": "it"}},
+                                "topologyKey": "kubernetes.io/hostname"}]}}))),
+    Request("probes its own pod",
+        make.deployment(spec(container(readinessProbe={"httpGet": {"port": 8080, "path": "/health"}})))),
+    Request("selects a zone", make.pod(spec(nodeSelector={"topology.kubernetes.io/zone": "us-east-1a"}))),
+    Request("keeps data in memory and on the node", make.pod(spec(volumes=[
+                    {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}, {"name": "scratch",
+                        "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"],
+                                    "resources": {"requests": {"storage": "100Gi"}}}}}}]))),
+    Request("runs as its own account", make.pod(spec(serviceAccountName="workload"))),
+    Request("pins an image by digest at a registry with a port",
+        make.pod(spec(container(image="registry.example.com:5000/train@sha256:" + "0" * 64)))),
+    Request("uses the class of experiments", make.job(spec(priorityClassName="experiment"), suspend=True)),
+    Request("scales its deployment", {**thing("apps/v1", "Deployment"), "spec": {"replicas": 3}}, method="PATCH",
+        subresource="scale", before=make.deployment()),
+    Request("replaces the image of its deployment",
+        {**thing("apps/v1", "Deployment"), "metadata": {"name": "it", "annotations": {"a": "b"}}}, method="PATCH",
+        before=make.deployment()),
+    Request("deletes its own job", thing("batch/v1", "Job"), method="DELETE", before=make.job(suspend=True)),
+    Request("evicts its own pod", thing("v1", "Pod"), subresource="eviction", before=make.pod()),
+    Request("reads logs of its pods", thing("v1", "Pod"), method="LIST"),
+    Request("opens an internal Ingress", make.ingress(scheme="internal"), actor=ADMINISTRATOR),
+    Request("gives an account to its work", thing("v1", "ServiceAccount", "mine"), actor=ADMINISTRATOR),
 )  # fmt: skip
 
 CONTROLLERS: Final = (
-    Request(act="scales a deployment by its metrics", actor="autoscaler", method="PATCH", subresource="scale",
-            before=make.deployment(), manifest={**thing("apps/v1", "Deployment"), "spec": {"replicas": 12}}),
-    Request(act="scales a deployment to zero", actor="KEDA", method="PATCH", subresource="scale",
-            before=make.deployment(), manifest={**thing("apps/v1", "Deployment"), "spec": {"replicas": 0}}),
-    Request(act="starts a suspended job", actor="Kueue", method="PATCH", before=make.job(suspend=True),
-            manifest={**thing("batch/v1", "Job"), "spec": {"suspend": False}}),
-    Request(act="admits a gated pod", actor="Kueue", method="PATCH", before=make.gated(tagged(
-        make.pod(spec(gpus(1))), **{make.QUEUE: "default"})),
-            manifest={**thing("v1", "Pod"), "spec": {"schedulingGates": None, "nodeSelector": {
-                make.POOL: "h100"}}}),
-    Request(act="makes a pod of a queued job", actor="job controller", manifest=tagged(make.owned(
-        make.pod(spec(gpus(4)))), **{make.QUEUE: "default", "batch.kubernetes.io/job-name": "it"})),
-    Request(act="makes a job of a JobSet", actor="JobSet", manifest=make.owned(
-        make.job(spec(gpus(4)), queued=False, backoffLimit=0))),
-    Request(act="evicts a pod of a drained node", actor="node drain", subresource="eviction", before=make.pod(),
-            manifest=thing("v1", "Pod")),
-    Request(act="removes a finalizer", actor="garbage collector", method="PATCH", before=make.job(suspend=True),
-            manifest={**thing("batch/v1", "Job"), "metadata": {"name": "it", "finalizers": None}}),
+    Request("scales a deployment by its metrics", {**thing("apps/v1", "Deployment"), "spec": {"replicas": 12}},
+        actor="autoscaler", method="PATCH", subresource="scale", before=make.deployment()),
+    Request("scales a deployment to zero", {**thing("apps/v1", "Deployment"), "spec": {"replicas": 0}}, actor="KEDA",
+        method="PATCH", subresource="scale", before=make.deployment()),
+    Request("starts a suspended job", {**thing("batch/v1", "Job"), "spec": {"suspend": False}}, actor="Kueue",
+        method="PATCH", before=make.job(suspend=True)),
+    Request("admits a gated pod",
+        {**thing("v1", "Pod"), "spec": {"schedulingGates": None, "nodeSelector": {make.POOL: "h100"}}}, actor="Kueue",
+        method="PATCH", before=make.gated(tagged(make.pod(spec(gpus(1))), **{make.QUEUE: "default"}))),
+    Request("makes a pod of a queued job",
+        tagged(make.owned(make.pod(spec(gpus(4)))), **{make.QUEUE: "default", "batch.kubernetes.io/job-name": "it"}),
+        actor="job controller"),
+    Request("makes a job of a JobSet", make.owned(make.job(spec(gpus(4)), queued=False, backoffLimit=0)),
+        actor="JobSet"),
+    Request("evicts a pod of a drained node", thing("v1", "Pod"), actor="node drain", subresource="eviction",
+        before=make.pod()),
+    Request("removes a finalizer", {**thing("batch/v1", "Job"), "metadata": {"name": "it", "finalizers": None}},
+        actor="garbage collector", method="PATCH", before=make.job(suspend=True)),
 )  # fmt: skip
 
 ADMINISTRATION: Final = (
-    Request(act="drains a node of a team", actor=PLATFORM, subresource="eviction", before=make.pod(),
-            manifest=thing("v1", "Pod")),
-    Request(act="adds a node", actor=PLATFORM, manifest=thing("v1", "Node", "new", "")),
+    Request("drains a node of a team", thing("v1", "Pod"), actor=PLATFORM, subresource="eviction", before=make.pod()),
+    Request("adds a node", thing("v1", "Node", "new", ""), actor=PLATFORM),
     platform(make.deployment(spec(container(image="registry.k8s.io/x:1"), nodeSelector={
         "platform.slipway/role": "system"}, priorityClassName="system-cluster-critical")), "kube-system"),
     platform(make.stateful_set(), "monitoring"),
@@ -113,15 +109,16 @@ ADMINISTRATION: Final = (
             container(securityContext={"privileged": True}), hostNetwork=True, restartPolicy="Always",
             tolerations=[{"operator": "Exists"}], volumes=[{"name": "v", "hostPath": {"path": "/dev"}}])}}),
         "gpu-operator"),
-    Request(act="runs a privileged pod for the GPU driver", actor=PLATFORM, manifest={
-        **secured(privileged=True), "metadata": {"name": "it", "namespace": "gpu-operator"}}),
-    Request(act="installs a job of a chart for a team", actor=PLATFORM, manifest={
-        **make.job(suspend=True), "metadata": {"name": "it", "namespace": OTHER, "labels": {make.QUEUE: "default"}}}),
-    Request(act="binds a role for a team", actor=PLATFORM, manifest=thing(RBAC, "RoleBinding", roleRef={
-        "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "slipway-team-view"}, subjects=[
-            {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "x"}])),
-    Request(act="raises the size of a job's batch", actor=PLATFORM, method="PATCH", before=make.job(suspend=True),
-            manifest=merged(thing("batch/v1", "Job", spec={}), parallelism=2)),
+    Request("runs a privileged pod for the GPU driver",
+        {**secured(privileged=True), "metadata": {"name": "it", "namespace": "gpu-operator"}}, actor=PLATFORM),
+    Request("installs a job of a chart for a team",
+        {**make.job(suspend=True), "metadata": {"name": "it", "namespace": OTHER, "labels": {make.QUEUE: "default"}}},
+        actor=PLATFORM),
+    Request("binds a role for a team", thing(RBAC, "RoleBinding",
+            roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "slipway-team-view"},
+            subjects=[{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "x"}]), actor=PLATFORM),
+    Request("raises the size of a job's batch", merged(thing("batch/v1", "Job", spec={}), parallelism=2),
+        actor=PLATFORM, method="PATCH", before=make.job(suspend=True)),
 )  # fmt: skip
 
 LEGITIMATE: Final = (*MEMBER, *CONTROLLERS, *ADMINISTRATION)

@@ -9,7 +9,7 @@ BUCKETS: Final = "AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/s3/aws4_reque
 
 def aws(act: str, path: str = "/", method: str = "GET", **headers: str) -> Visit:
     named = {name.replace("_", "-"): text for name, text in headers.items()}
-    return Visit(act=act, method=method, path=path, headers={"Authorization": BUCKETS, **named})
+    return Visit(act, method=method, path=path, headers={"Authorization": BUCKETS, **named})
 
 
 LOCAL: Final = (
@@ -30,15 +30,15 @@ LOCAL: Final = (
     aws("resets the sandbox's AWS by a form", path="/moto-api/reset", method="POST", Origin="https://evil.example"),
     aws("reads the dashboard of the sandbox's AWS", path="/moto-api/", Sec_Fetch_Site="cross-site"),
     aws("asks with a URL of its own", path="http://evil.example/", Host="evil.example"),
-    Visit(act="reads Secrets of the cluster without a certificate", server="api", path="/api/v1/secrets"),
-    Visit(act="reads the cluster with an invented token", server="api", path="/api/v1/namespaces",
-          headers={"Authorization": "Bearer of-no-use"}),
-    Visit(act="reads the cluster as an authenticating proxy", server="api", path="/api/v1/namespaces",
-          headers={"X-Remote-User": "admin", "X-Remote-Group": "system:masters"}),
-    Visit(act="becomes an administrator by a header", server="api", path="/api/v1/namespaces",
-          headers={"Impersonate-User": "admin", "Impersonate-Group": "system:masters"}),
-    Visit(act="reads profiles of the API server", server="api", path="/debug/pprof/heap"),
-    Visit(act="reads the store without a certificate", server="etcd", path="/v3/kv/range", method="POST"),
-    Visit(act="reads the keys of the sandbox's files as another user", server="files"),
-    Visit(act="asks the sandbox's AWS as another user", server="user"),
+    Visit("reads Secrets of the cluster without a certificate", server="api", path="/api/v1/secrets"),
+    Visit("reads the cluster with an invented token", server="api", path="/api/v1/namespaces",
+        headers={"Authorization": "Bearer of-no-use"}),
+    Visit("reads the cluster as an authenticating proxy", server="api", path="/api/v1/namespaces",
+        headers={"X-Remote-User": "admin", "X-Remote-Group": "system:masters"}),
+    Visit("becomes an administrator by a header", server="api", path="/api/v1/namespaces",
+        headers={"Impersonate-User": "admin", "Impersonate-Group": "system:masters"}),
+    Visit("reads profiles of the API server", server="api", path="/debug/pprof/heap"),
+    Visit("reads the store without a certificate", server="etcd", path="/v3/kv/range", method="POST"),
+    Visit("reads the keys of the sandbox's files as another user", server="files"),
+    Visit("asks the sandbox's AWS as another user", server="user"),
 )  # fmt: skip

@@ -21,114 +21,106 @@ def noted(**annotations: str) -> Object:
 
 
 RIGHTS: Final = (
-    Request(act="binds its role in another team's namespace", manifest=thing(
-        RBAC, "RoleBinding", namespace=OTHER, roleRef=EDIT, subjects=ME)),
-    Request(act="joins its role as an administrator", actor=ADMINISTRATOR, manifest=thing(
-        RBAC, "RoleBinding", roleRef={**EDIT, "name": "cluster-admin"}, subjects=ME)),
-    Request(act="adds itself to a binding", method="PATCH", actor=ADMINISTRATOR, manifest=thing(
-        RBAC, "RoleBinding", "slipway-team-admin", subjects=ME)),
-    Request(act="makes an API service", manifest=thing(
-        "apiregistration.k8s.io/v1", "APIService", "v1.mine", CLUSTER, spec={
-            "group": "mine", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1})),
-    Request(act="makes a kind of its own", manifest={**make.definition("JobSet"), "metadata": {"name": "a.b"}}),
-    Request(act="makes a policy that mutates", manifest=thing(
-        GUARD, "ValidatingAdmissionPolicy", namespace=CLUSTER, spec={"validations": [{"expression": "true"}]})),
-    Request(act="takes the place of a flow schema", manifest=thing(
-        "flowcontrol.apiserver.k8s.io/v1", "FlowSchema", namespace=CLUSTER, spec={
-            "priorityLevelConfiguration": {"name": "exempt"}})),
-    Request(act="makes a runtime class", manifest=thing(
-        "node.k8s.io/v1", "RuntimeClass", namespace=CLUSTER, handler="runc")),
-    Request(act="evicts a pod of another team", subresource="eviction", before=None, manifest=thing(
-        "v1", "Pod", "theirs", OTHER)),
-    Request(act="reads a Secret of its namespace", method="GET", manifest=thing("v1", "Secret", "other")),
-    Request(act="reads config of the system", method="GET", manifest=thing(
-        "v1", "ConfigMap", "aws-auth", "kube-system")),
-    Request(act="gets a token for the audience of pod identities", subresource="token", manifest={
-        **thing("v1", "ServiceAccount", "workload"), "spec": {"audiences": ["pods.eks.amazonaws.com"]}}),
-    Request(act="gives the account of its work another role", method="PATCH", manifest={
-        **annotated(thing("v1", "ServiceAccount", "workload"), **{
-            "eks.amazonaws.com/role-arn": "arn:aws:iam::444455556666:role/karpenter"})}),
-    Request(act="takes a slice of devices away", manifest=thing(
-        "resource.k8s.io/v1", "ResourceSlice", namespace=CLUSTER, spec={})),
-    Request(act="makes a template of device claims", manifest=thing(
-        "resource.k8s.io/v1", "ResourceClaimTemplate", spec={"spec": {"devices": {"requests": [{"name": "g"}]}}})),
-    Request(act="makes a Service's endpoints in slices of another", method="LIST", manifest=thing(
-        "discovery.k8s.io/v1", "EndpointSlice", namespace="kube-system")),
-    Request(act="reads who may do what", method="LIST", manifest=thing(RBAC, "ClusterRoleBinding", namespace=CLUSTER)),
-    Request(act="takes the lease of its nodes", method="PATCH", manifest=thing(
-        "coordination.k8s.io/v1", "Lease", "node-1", "kube-node-lease", spec={})),
-    Request(act="forges an event of the system", manifest=thing(
-        "v1", "Event", "x", "kube-system", involvedObject={"namespace": "kube-system"})),
+    Request("binds its role in another team's namespace",
+        thing(RBAC, "RoleBinding", namespace=OTHER, roleRef=EDIT, subjects=ME)),
+    Request("joins its role as an administrator",
+        thing(RBAC, "RoleBinding", roleRef={**EDIT, "name": "cluster-admin"}, subjects=ME), actor=ADMINISTRATOR),
+    Request("adds itself to a binding", thing(RBAC, "RoleBinding", "slipway-team-admin", subjects=ME), method="PATCH",
+        actor=ADMINISTRATOR),
+    Request("makes an API service", thing("apiregistration.k8s.io/v1", "APIService", "v1.mine", CLUSTER,
+            spec={"group": "mine", "version": "v1", "groupPriorityMinimum": 1, "versionPriority": 1})),
+    Request("makes a kind of its own", {**make.definition("JobSet"), "metadata": {"name": "a.b"}}),
+    Request("makes a policy that mutates",
+        thing(GUARD, "ValidatingAdmissionPolicy", namespace=CLUSTER, spec={"validations": [{"expression": "true"}]})),
+    Request("takes the place of a flow schema", thing("flowcontrol.apiserver.k8s.io/v1", "FlowSchema",
+            namespace=CLUSTER, spec={"priorityLevelConfiguration": {"name": "exempt"}})),
+    Request("makes a runtime class", thing("node.k8s.io/v1", "RuntimeClass", namespace=CLUSTER, handler="runc")),
+    Request("evicts a pod of another team", thing("v1", "Pod", "theirs", OTHER), subresource="eviction", before=None),
+    Request("reads a Secret of its namespace", thing("v1", "Secret", "other"), method="GET"),
+    Request("reads config of the system", thing("v1", "ConfigMap", "aws-auth", "kube-system"), method="GET"),
+    Request("gets a token for the audience of pod identities",
+        {**thing("v1", "ServiceAccount", "workload"), "spec": {"audiences": ["pods.eks.amazonaws.com"]}},
+        subresource="token"),
+    Request("gives the account of its work another role", {**annotated(thing("v1", "ServiceAccount", "workload"),
+                **{"eks.amazonaws.com/role-arn": "arn:aws:iam::444455556666:role/karpenter"})}, method="PATCH"),
+    Request("takes a slice of devices away", thing("resource.k8s.io/v1", "ResourceSlice", namespace=CLUSTER, spec={})),
+    Request("makes a template of device claims", thing("resource.k8s.io/v1", "ResourceClaimTemplate",
+            spec={"spec": {"devices": {"requests": [{"name": "g"}]}}})),
+    Request("makes a Service's endpoints in slices of another",
+        thing("discovery.k8s.io/v1", "EndpointSlice", namespace="kube-system"), method="LIST"),
+    Request("reads who may do what", thing(RBAC, "ClusterRoleBinding", namespace=CLUSTER), method="LIST"),
+    Request("takes the lease of its nodes",
+        thing("coordination.k8s.io/v1", "Lease", "node-1", "kube-node-lease", spec={}), method="PATCH"),
+    Request("forges an event of the system",
+        thing("v1", "Event", "x", "kube-system", involvedObject={"namespace": "kube-system"})),
 )  # fmt: skip
 
 STATUS: Final = (
-    Request(act="says that its Job is done", method="PATCH", subresource="status", before=make.job(suspend=True),
-            manifest={**thing("batch/v1", "Job"), "status": {"succeeded": 1}}),
-    Request(act="gives its Service an address of a load balancer (CVE-2020-8554)", method="PATCH",
-            subresource="status", before=make.service(), manifest={
-                **thing("v1", "Service"), "status": {"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}}}),
-    Request(act="says that its quota is unused", method="PATCH", subresource="status", manifest=thing(
-        "v1", "ResourceQuota", "team", status={"used": {"pods": "0"}})),
-    Request(act="resizes its pod in place", method="PATCH", subresource="resize", before=make.pod(),
-            manifest={**thing("v1", "Pod"), "spec": {"containers": [
-                {"name": "main", "resources": {"limits": {"cpu": "10000"}}}]}}),
-    Request(act="finishes its namespace", method="PATCH", manifest={
-        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "vision-training", "finalizers": []}}),
-    Request(act="takes its namespace to another team", method="PATCH", manifest={
-        "apiVersion": "v1", "kind": "Namespace",
-        "metadata": {"name": "vision-training", "labels": {"platform.slipway/team": "language"}}}),
-    Request(act="gives its namespace all priorities", method="PATCH", actor=ADMINISTRATOR, manifest={
-        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "vision-training", "annotations": {
-            "platform.slipway/priorities": "production-inference"}}}),
-    Request(act="deletes a namespace", method="DELETE", manifest=thing("v1", "Namespace", "vision-training", CLUSTER)),
-    Request(act="deletes the account of its work", method="DELETE", manifest=thing(
-        "v1", "ServiceAccount", "workload")),
-    Request(act="deletes the platform's network policy as an administrator", method="DELETE", actor=ADMINISTRATOR,
-            manifest=thing("networking.k8s.io/v1", "NetworkPolicy", "default-deny")),
-    Request(act="invents an owner for its ConfigMap that deletes it later", manifest={
-        **make.owned(make.job(suspend=True))}),
-    Request(act="adds an owner to a pod that runs", method="PATCH", before=make.pod(), manifest={
-        **thing("v1", "Pod"), "metadata": {"name": "it", "ownerReferences": [
-            {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "1", "controller": True}]}}),
+    Request("says that its Job is done", {**thing("batch/v1", "Job"), "status": {"succeeded": 1}}, method="PATCH",
+        subresource="status", before=make.job(suspend=True)),
+    Request("gives its Service an address of a load balancer (CVE-2020-8554)",
+        {**thing("v1", "Service"), "status": {"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}}}, method="PATCH",
+        subresource="status", before=make.service()),
+    Request("says that its quota is unused", thing("v1", "ResourceQuota", "team", status={"used": {"pods": "0"}}),
+        method="PATCH", subresource="status"),
+    Request("resizes its pod in place",
+        {**thing("v1", "Pod"), "spec": {"containers": [{"name": "main", "resources": {"limits": {"cpu": "10000"}}}]}},
+        method="PATCH", subresource="resize", before=make.pod()),
+    Request("finishes its namespace",
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "vision-training", "finalizers": []}},
+        method="PATCH"),
+    Request("takes its namespace to another team", {"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": "vision-training", "labels": {"platform.slipway/team": "language"}}}, method="PATCH"),
+    Request("gives its namespace all priorities", {"apiVersion": "v1", "kind": "Namespace", "metadata": {
+                "name": "vision-training", "annotations": {"platform.slipway/priorities": "production-inference"}}},
+        method="PATCH", actor=ADMINISTRATOR),
+    Request("deletes a namespace", thing("v1", "Namespace", "vision-training", CLUSTER), method="DELETE"),
+    Request("deletes the account of its work", thing("v1", "ServiceAccount", "workload"), method="DELETE"),
+    Request("deletes the platform's network policy as an administrator",
+        thing("networking.k8s.io/v1", "NetworkPolicy", "default-deny"), method="DELETE", actor=ADMINISTRATOR),
+    Request("invents an owner for its ConfigMap that deletes it later", {**make.owned(make.job(suspend=True))}),
+    Request("adds an owner to a pod that runs", {**thing("v1", "Pod"), "metadata": {"name": "it", "ownerReferences": [
+                    {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "1", "controller": True}]}},
+        method="PATCH", before=make.pod()),
 )  # fmt: skip
 
 FROM_OUTSIDE: Final = (
-    Request(act="takes the host name of another team in its Ingress", actor=ADMINISTRATOR, manifest=hosted(
-        noted(), rules=[{"host": "chat-language-serving.example.com"}])),
-    Request(act="takes the security groups of the nodes for its load balancer", actor=ADMINISTRATOR,
-            manifest=noted(security_groups="sg-0123456789abcdef0")),
-    Request(act="puts its load balancer into public subnets", actor=ADMINISTRATOR,
-            manifest=noted(subnets="subnet-public-a,subnet-public-b")),
-    Request(act="writes the logs of its load balancer to another bucket", actor=ADMINISTRATOR,
-            manifest=noted(load_balancer_attributes="access_logs.s3.enabled=true,access_logs.s3.bucket=theirs")),
-    Request(act="bills its load balancer to another team", actor=ADMINISTRATOR,
-            manifest=noted(tags="cost-center=ml-language")),
-    Request(act="uses the old annotation for an Ingress class", actor=ADMINISTRATOR, manifest=annotated(
-        make.ingress(), **{"kubernetes.io/ingress.class": "alb",
-                           "alb.ingress.kubernetes.io/scheme": "internet-facing"})),
-    Request(act="forgets the scheme of its load balancer", actor=ADMINISTRATOR, manifest=annotated(
-        make.ingress(), **{"alb.ingress.kubernetes.io/scheme": "Internet-Facing"})),
-    Request(act="joins a group by an Ingress class of its own", actor=ADMINISTRATOR, manifest=thing(
-        "networking.k8s.io/v1", "IngressClass", "mine", CLUSTER, spec={"controller": "ingress.k8s.aws/alb"})),
-    Request(act="opens a Service to the internet by a class", manifest=make.service(
-        type="LoadBalancer", loadBalancerClass="service.k8s.aws/nlb")),
-    Request(act="takes a name in DNS", manifest=annotated(
-        make.service(type="LoadBalancer"), **{"external-dns.alpha.kubernetes.io/hostname": "grafana.example.com"})),
-    Request(act="routes by a route of the Gateway API", manifest=thing(
-        "gateway.networking.k8s.io/v1", "HTTPRoute", spec={"parentRefs": [{"name": "g", "namespace": "kserve"}]})),
-    Request(act="binds its pods to a target group", manifest=thing(
-        "elbv2.k8s.aws/v1beta1", "TargetGroupBinding", spec={"targetGroupARN": "arn:x"})),
-    Request(act="sends alerts of others elsewhere", manifest=thing(
-        "monitoring.coreos.com/v1alpha1", "AlertmanagerConfig", spec={"route": {"receiver": "mine"}})),
-    Request(act="records rules of its own", manifest=thing(
-        "monitoring.coreos.com/v1", "PrometheusRule", spec={"groups": []})),
-    Request(act="makes nodes of its own", manifest=thing("karpenter.sh/v1", "NodePool", namespace=CLUSTER, spec={})),
-    Request(act="gives its queue more", method="PATCH", manifest=thing(
-        "kueue.x-k8s.io/v1beta2", "ClusterQueue", "vision", CLUSTER, spec={})),
-    Request(act="makes credentials of KEDA for all", manifest=thing(
-        "keda.sh/v1alpha1", "ClusterTriggerAuthentication", namespace=CLUSTER, spec={})),
-    Request(act="labels a Service to look like the platform's", manifest=tagged(
-        make.service(externalIPs=["10.1.2.3"]), **{"kubernetes.io/cluster-service": "true"})),
+    Request("takes the host name of another team in its Ingress",
+        hosted(noted(), rules=[{"host": "chat-language-serving.example.com"}]), actor=ADMINISTRATOR),
+    Request("takes the security groups of the nodes for its load balancer",
+        noted(security_groups="sg-0123456789abcdef0"), actor=ADMINISTRATOR),
+    Request("puts its load balancer into public subnets", noted(subnets="subnet-public-a,subnet-public-b"),
+        actor=ADMINISTRATOR),
+    Request("writes the logs of its load balancer to another bucket",
+        noted(load_balancer_attributes="access_logs.s3.enabled=true,access_logs.s3.bucket=theirs"),
+        actor=ADMINISTRATOR),
+    Request("bills its load balancer to another team", noted(tags="cost-center=ml-language"), actor=ADMINISTRATOR),
+    Request("uses the old annotation for an Ingress class", annotated(make.ingress(),
+            **{"kubernetes.io/ingress.class": "alb", "alb.ingress.kubernetes.io/scheme": "internet-facing"}),
+        actor=ADMINISTRATOR),
+    Request("forgets the scheme of its load balancer",
+        annotated(make.ingress(), **{"alb.ingress.kubernetes.io/scheme": "Internet-Facing"}), actor=ADMINISTRATOR),
+    Request("joins a group by an Ingress class of its own",
+        thing("networking.k8s.io/v1", "IngressClass", "mine", CLUSTER, spec={"controller": "ingress.k8s.aws/alb"}),
+        actor=ADMINISTRATOR),
+    Request("opens a Service to the internet by a class",
+        make.service(type="LoadBalancer", loadBalancerClass="service.k8s.aws/nlb")),
+    Request("takes a name in DNS", annotated(make.service(type="LoadBalancer"),
+            **{"external-dns.alpha.kubernetes.io/hostname": "grafana.example.com"})),
+    Request("routes by a route of the Gateway API", thing("gateway.networking.k8s.io/v1", "HTTPRoute",
+            spec={"parentRefs": [{"name": "g", "namespace": "kserve"}]})),
+    Request("binds its pods to a target group",
+        thing("elbv2.k8s.aws/v1beta1", "TargetGroupBinding", spec={"targetGroupARN": "arn:x"})),
+    Request("sends alerts of others elsewhere",
+        thing("monitoring.coreos.com/v1alpha1", "AlertmanagerConfig", spec={"route": {"receiver": "mine"}})),
+    Request("records rules of its own", thing("monitoring.coreos.com/v1", "PrometheusRule", spec={"groups": []})),
+    Request("makes nodes of its own", thing("karpenter.sh/v1", "NodePool", namespace=CLUSTER, spec={})),
+    Request("gives its queue more", thing("kueue.x-k8s.io/v1beta2", "ClusterQueue", "vision", CLUSTER, spec={}),
+        method="PATCH"),
+    Request("makes credentials of KEDA for all",
+        thing("keda.sh/v1alpha1", "ClusterTriggerAuthentication", namespace=CLUSTER, spec={})),
+    Request("labels a Service to look like the platform's",
+        tagged(make.service(externalIPs=["10.1.2.3"]), **{"kubernetes.io/cluster-service": "true"})),
 )  # fmt: skip
 
 PLATFORM: Final = (*RIGHTS, *STATUS, *FROM_OUTSIDE)

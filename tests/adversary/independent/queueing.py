@@ -53,7 +53,7 @@ def later(before: Object, **metadata: Any) -> Object:
 
 
 def patches(act: str, before: Object, **metadata: Any) -> Request:
-    return Request(act=act, method="PATCH", before=before, manifest=later(before, **metadata))
+    return Request(act, later(before, **metadata), method="PATCH", before=before)
 
 
 def trains(**more: Any) -> Object:
@@ -71,113 +71,110 @@ def replicated(**template: Any) -> Object:
 
 
 ANNOTATIONS: Final = (
-    Request(act="gives a pod of a group the role of a smaller one", manifest=waiting(GROUP, **{
-        f"{K}pod-group-name": "g"})),
-    Request(act="gives a pod of an annotated group the role of a smaller one", manifest=waiting({
-        **GROUP, f"{K}pod-group-name": "g"})),
-    Request(act="lets the first small pod stand for its group", manifest=waiting({
-        **GROUP, f"{K}pod-group-fast-admission": "true"}, **{f"{K}pod-group-name": "g"})),
-    Request(act="gives the pods of a StatefulSet one role", manifest=tagged(templated(
-        make.stateful_set(on("h100")), annotations={f"{K}role-hash": "main"}), **{QUEUE: "default"})),
-    Request(act="gives the pods of a LeaderWorkerSet one role", manifest=make.leader_worker_set(
-        leaderWorkerTemplate={"size": 2, "workerTemplate": {
-            "metadata": {"annotations": {f"{K}role-hash": "main"}}, "spec": on("h100")}})),
+    Request("gives a pod of a group the role of a smaller one", waiting(GROUP, **{f"{K}pod-group-name": "g"})),
+    Request("gives a pod of an annotated group the role of a smaller one",
+        waiting({**GROUP, f"{K}pod-group-name": "g"})),
+    Request("lets the first small pod stand for its group",
+        waiting({**GROUP, f"{K}pod-group-fast-admission": "true"}, **{f"{K}pod-group-name": "g"})),
+    Request("gives the pods of a StatefulSet one role",
+        tagged(templated(make.stateful_set(on("h100")), annotations={f"{K}role-hash": "main"}), **{QUEUE: "default"})),
+    Request("gives the pods of a LeaderWorkerSet one role", make.leader_worker_set(leaderWorkerTemplate={"size": 2,
+                "workerTemplate": {"metadata": {"annotations": {f"{K}role-hash": "main"}}, "spec": on("h100")}})),
     patches("changes the role of a pod that waits", waiting(), annotations={f"{K}role-hash": "main"}),
     patches("hides a pod that runs from Kueue", running(), labels={f"{K}managed": None}),
     patches("takes a pod that runs out of its queue", running(), labels={QUEUE: None}),
     patches("takes a pod that waits out of its queue", waiting(), labels={QUEUE: None}),
-    Request(act="keeps the quota of a group that has ended", manifest=waiting({
-        f"{K}pod-group-total-count": "2", f"{K}pod-group-serving": "true"}, **{f"{K}pod-group-name": "g"})),
-    Request(act="takes the place of a pod of an elastic job", manifest=waiting({
-        f"{K}workload-slice-name": "job-small"}, **{f"{K}podset": "main"})),
-    Request(act="takes the place of a pod of another workload", manifest=waiting({
-        f"{K}workload": "job-small"}, **{f"{K}podset": "main"})),
-    Request(act="shows its pods in the queue of another team", manifest=templated(
-        make.job(suspend=True), labels={f"{K}cluster-queue-name": "language"})),
-    Request(act="shows its job's pods in the chain of another job", manifest=templated(
-        make.job(on("h100"), suspend=True), annotations={f"{K}workload-slice-name": "job-small"})),
-    Request(act="joins the group of a LeaderWorkerSet by labels", manifest=waiting({
-        f"{K}pod-suspending-parent": "leaderworkerset.x-k8s.io/leaderworkerset"}, **{
-            "leaderworkerset.sigs.k8s.io/name": "small", "leaderworkerset.sigs.k8s.io/group-index": "0"})),
-    Request(act="says in a Deployment's pods that their parent waits", manifest=templated(
-        make.deployment(on("h100")), annotations={f"{K}pod-suspending-parent": "deployment"})),
+    Request("keeps the quota of a group that has ended",
+        waiting({f"{K}pod-group-total-count": "2", f"{K}pod-group-serving": "true"}, **{f"{K}pod-group-name": "g"})),
+    Request("takes the place of a pod of an elastic job",
+        waiting({f"{K}workload-slice-name": "job-small"}, **{f"{K}podset": "main"})),
+    Request("takes the place of a pod of another workload",
+        waiting({f"{K}workload": "job-small"}, **{f"{K}podset": "main"})),
+    Request("shows its pods in the queue of another team",
+        templated(make.job(suspend=True), labels={f"{K}cluster-queue-name": "language"})),
+    Request("shows its job's pods in the chain of another job",
+        templated(make.job(on("h100"), suspend=True), annotations={f"{K}workload-slice-name": "job-small"})),
+    Request("joins the group of a LeaderWorkerSet by labels", waiting(
+            {f"{K}pod-suspending-parent": "leaderworkerset.x-k8s.io/leaderworkerset"},
+            **{"leaderworkerset.sigs.k8s.io/name": "small", "leaderworkerset.sigs.k8s.io/group-index": "0"})),
+    Request("says in a Deployment's pods that their parent waits",
+        templated(make.deployment(on("h100")), annotations={f"{K}pod-suspending-parent": "deployment"})),
     patches("says later that the parent of a pod waits", waiting(), annotations={
         f"{K}pod-suspending-parent": "statefulset"}),
-    Request(act="uses a workload that was made before by an annotation", manifest=annotated(
-        make.job(on("h100"), suspend=True), **{f"{K}prebuilt-workload-name": "small"})),
-    Request(act="uses a workload that was made before for a JobSet", manifest=tagged(
-        make.job_set(on("h100")), **{f"{K}prebuilt-workload-name": "small"})),
-    Request(act="uses a workload that was made before for a pod", manifest=waiting(None, **{
-        f"{K}prebuilt-workload-name": "small"})),
+    Request("uses a workload that was made before by an annotation",
+        annotated(make.job(on("h100"), suspend=True), **{f"{K}prebuilt-workload-name": "small"})),
+    Request("uses a workload that was made before for a JobSet",
+        tagged(make.job_set(on("h100")), **{f"{K}prebuilt-workload-name": "small"})),
+    Request("uses a workload that was made before for a pod",
+        waiting(None, **{f"{K}prebuilt-workload-name": "small"})),
     patches("counts a Ray cluster with other sizes", annotated(ray.cluster(), **{f"{K}elastic-job": "true"}),
             annotations={f"{K}raycluster-podset-replica-sizes": '[{"name":"workers","count":1}]'}),
-    Request(act="names its Ray job as an older generation", manifest=annotated(ray.job(), **{
-        f"{K}elastic-job": "true", f"{K}raycluster-generation": "1",
-        f"{K}raycluster-podset-replica-sizes": '[{"name":"workers","count":0}]'})),
-    Request(act="replaces the slice of another job", manifest=annotated(make.job(on("h100"), suspend=True), **{
-        f"{K}elastic-job": "true", f"{K}workload-slice-replacement-for": "language-training/job-theirs"})),
-    Request(act="gives the steps of a workflow one role", manifest=make.workflow(templates=[{
-        "name": "x", "metadata": {"labels": {QUEUE: "default", f"{K}pod-group-name": "g"}, "annotations": GROUP},
-        "container": container()}])),
+    Request("names its Ray job as an older generation", annotated(ray.job(), **{f"{K}elastic-job": "true",
+                f"{K}raycluster-generation": "1",
+                f"{K}raycluster-podset-replica-sizes": '[{"name":"workers","count":0}]'})),
+    Request("replaces the slice of another job", annotated(make.job(on("h100"), suspend=True),
+            **{f"{K}elastic-job": "true", f"{K}workload-slice-replacement-for": "language-training/job-theirs"})),
+    Request("gives the steps of a workflow one role", make.workflow(templates=[{"name": "x",
+                    "metadata": {"labels": {QUEUE: "default", f"{K}pod-group-name": "g"}, "annotations": GROUP},
+                    "container": container()}])),
 )  # fmt: skip
 
 PRIORITIES: Final = (
     patches("takes a priority of others later for a TrainJob", make.train_job(), labels=CLASS),
     patches("takes a priority of others later for a pod", waiting(), labels=CLASS),
-    Request(act="takes a priority of others for a model", manifest=tagged(MODEL, **CLASS)),
-    Request(act="takes a priority of others for a predictor", manifest=make.inference_service(
-        model={}, maxReplicas=1, labels=CLASS)),
-    Request(act="takes a priority of others for a CronJob's jobs", manifest=merged(make.cron_job(), jobTemplate={
-        **make.cron_job()["spec"]["jobTemplate"], "metadata": {"labels": {QUEUE: "default", **CLASS}}})),
-    Request(act="takes a priority of others for a Ray service", manifest=tagged(ray.service(), **CLASS)),
-    Request(act="takes a priority of others for KEDA's jobs", manifest=tagged(make.scaled_job(), **CLASS)),
-    Request(act="takes a priority of others for all pods of a workflow", manifest=make.workflow(
-        podMetadata={"labels": {QUEUE: "default", **CLASS}})),
-    Request(act="takes a priority of others by a patch of a runtime", manifest=patched({
-        "metadata": {"labels": CLASS}})),
-    Request(act="queues a Job with a class of others", manifest=make.job(
-        spec(priorityClassName=OTHERS), suspend=True)),
-    Request(act="queues the second part of a JobSet with a class of others", manifest=merged(
+    Request("takes a priority of others for a model", tagged(MODEL, **CLASS)),
+    Request("takes a priority of others for a predictor",
+        make.inference_service(model={}, maxReplicas=1, labels=CLASS)),
+    Request("takes a priority of others for a CronJob's jobs", merged(make.cron_job(), jobTemplate={
+                **make.cron_job()["spec"]["jobTemplate"], "metadata": {"labels": {QUEUE: "default", **CLASS}}})),
+    Request("takes a priority of others for a Ray service", tagged(ray.service(), **CLASS)),
+    Request("takes a priority of others for KEDA's jobs", tagged(make.scaled_job(), **CLASS)),
+    Request("takes a priority of others for all pods of a workflow",
+        make.workflow(podMetadata={"labels": {QUEUE: "default", **CLASS}})),
+    Request("takes a priority of others by a patch of a runtime", patched({"metadata": {"labels": CLASS}})),
+    Request("queues a Job with a class of others", make.job(spec(priorityClassName=OTHERS), suspend=True)),
+    Request(
+        "queues the second part of a JobSet with a class of others",
+        merged(
         make.job_set(), replicatedJobs=[{**make.job_set()["spec"]["replicatedJobs"][0], "name": name, "template": {
             "spec": {"activeDeadlineSeconds": 3600, "template": {"spec": spec(priorityClassName=of)}}}}
-            for name, of in (("a", "experiment"), ("b", OTHERS))])),
-    Request(act="queues a head of Ray with a class of others", manifest=ray.cluster(spec(
-        container(name="ray-head"), priorityClassName=OTHERS))),
-    Request(act="serves with a class of others", manifest=make.inference_service(
-        priorityClassName=OTHERS, model={}, maxReplicas=1)),
-    Request(act="transforms with a class of others", manifest=merged(MODEL, transformer={
-        "priorityClassName": OTHERS, "containers": [container()]})),
-    Request(act="trains with a class of others in a runtime of its own", manifest=runtime(job={
-        "template": {"spec": spec(priorityClassName=OTHERS)}})),
-    Request(act="leads with a class of others", manifest=make.leader_worker_set(leaderWorkerTemplate={
-        "size": 2, "leaderTemplate": {"spec": spec(priorityClassName=OTHERS)}, "workerTemplate": {"spec": spec()}})),
-    Request(act="runs a workflow with a class of others", manifest=make.workflow(
-        podPriorityClassName=OTHERS, templates=[{"name": "x", "container": container()}])),
-    Request(act="gives one step of a workflow a class of others", manifest=make.workflow(templates=[
-        {"name": "x", "priorityClassName": OTHERS, "container": container()}])),
-    Request(act="takes its workflow before those of all teams", manifest=make.workflow(priority=2147483647)),
-    Request(act="boosts the priority of its workload", method="PATCH", manifest=annotated(thing(
-        "kueue.x-k8s.io/v1beta2", "Workload", "job-it"), **{f"{K}priority-boost": "1000000"})),
+            for name, of in (("a", "experiment"), ("b", OTHERS))]),
+    ),
+    Request("queues a head of Ray with a class of others",
+        ray.cluster(spec(container(name="ray-head"), priorityClassName=OTHERS))),
+    Request("serves with a class of others",
+        make.inference_service(priorityClassName=OTHERS, model={}, maxReplicas=1)),
+    Request("transforms with a class of others",
+        merged(MODEL, transformer={"priorityClassName": OTHERS, "containers": [container()]})),
+    Request("trains with a class of others in a runtime of its own",
+        runtime(job={"template": {"spec": spec(priorityClassName=OTHERS)}})),
+    Request("leads with a class of others", make.leader_worker_set(leaderWorkerTemplate={"size": 2,
+                "leaderTemplate": {"spec": spec(priorityClassName=OTHERS)}, "workerTemplate": {"spec": spec()}})),
+    Request("runs a workflow with a class of others",
+        make.workflow(podPriorityClassName=OTHERS, templates=[{"name": "x", "container": container()}])),
+    Request("gives one step of a workflow a class of others",
+        make.workflow(templates=[{"name": "x", "priorityClassName": OTHERS, "container": container()}])),
+    Request("takes its workflow before those of all teams", make.workflow(priority=2147483647)),
+    Request("boosts the priority of its workload",
+        annotated(thing("kueue.x-k8s.io/v1beta2", "Workload", "job-it"), **{f"{K}priority-boost": "1000000"}),
+        method="PATCH"),
 )  # fmt: skip
 
 PLACES: Final = (
-    Request(act="keeps all others out of its JobSet's zone", manifest=annotated(make.job_set(), **EXCLUSIVE)),
-    Request(act="keeps all others out of a replicated job's zone", manifest=replicated(
-        metadata={"annotations": EXCLUSIVE})),
-    Request(act="keeps all others out of the zone by the annotation of its pods", manifest=tagged(templated(
-        make.job(suspend=True), annotations=EXCLUSIVE, labels={"jobset.sigs.k8s.io/jobset-name": "it"}))),
-    Request(act="keeps all others out of a TrainJob's zone", manifest=patched({
-        "metadata": {"annotations": EXCLUSIVE}})),
-    Request(act="keeps all others out of a runtime's zone", manifest=thing(
-        "trainer.kubeflow.org/v1alpha1", "TrainingRuntime", spec={"template": {
-            "metadata": {"annotations": EXCLUSIVE}, "spec": runtime()["spec"]["template"]["spec"]}})),
+    Request("keeps all others out of its JobSet's zone", annotated(make.job_set(), **EXCLUSIVE)),
+    Request("keeps all others out of a replicated job's zone", replicated(metadata={"annotations": EXCLUSIVE})),
+    Request("keeps all others out of the zone by the annotation of its pods", tagged(templated(make.job(suspend=True),
+                annotations=EXCLUSIVE, labels={"jobset.sigs.k8s.io/jobset-name": "it"}))),
+    Request("keeps all others out of a TrainJob's zone", patched({"metadata": {"annotations": EXCLUSIVE}})),
+    Request("keeps all others out of a runtime's zone", thing("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", spec={
+                "template": {"metadata": {"annotations": EXCLUSIVE}, "spec": runtime()["spec"]["template"]["spec"]}})),
     patches("keeps all others out of its JobSet's zone later", make.job_set(), annotations=EXCLUSIVE),
-    Request(act="opens the gates of a TrainJob's pods", manifest=patched({"spec": {"replicatedJobs": [{
-        "name": "node", "template": {"spec": {"template": {"spec": {"tolerations": [{"operator": "Exists"}]}}}}}]}})),
-    Request(act="says that its LeaderWorkerSet comes from another cluster", manifest=annotated(tagged(
-        make.leader_worker_set(on("h100")), **{f"{K}multikueue-origin": "x"}), **{
-            f"{K}multikueue-origin-uid": "1"})),
-    *(Request(act=f"starts a {made['kind']} as the child of an admitted {kind}", manifest=child(made, api, kind))
+    Request("opens the gates of a TrainJob's pods", patched({"spec": {"replicatedJobs": [{"name": "node", "template": {
+                                "spec": {"template": {"spec": {"tolerations": [{"operator": "Exists"}]}}}}}]}})),
+    Request("says that its LeaderWorkerSet comes from another cluster", annotated(
+            tagged(make.leader_worker_set(on("h100")), **{f"{K}multikueue-origin": "x"}),
+            **{f"{K}multikueue-origin-uid": "1"})),
+    *(Request(f"starts a {made['kind']} as the child of an admitted {kind}", child(made, api, kind))
       for made, api, kind in (
           (make.job(on("h100"), queued=False), "jobset.x-k8s.io/v1alpha2", "JobSet"),
           (make.job_set(on("h100"), queued=False), "trainer.kubeflow.org/v1alpha1", "TrainJob"),
@@ -191,27 +188,24 @@ PLACES: Final = (
 )  # fmt: skip
 
 DEVICES: Final = (
-    Request(act="sees all GPUs of its node by a variable", manifest=make.job(
-        on("h100", {**gpus(1), "env": ALL_GPUS}), suspend=True)),
-    Request(act="sees all GPUs of its node in a sidecar", manifest=make.job(on(
-        "h100", gpus(1), initContainers=[container(name="side", restartPolicy="Always", env=ALL_GPUS)]),
-        suspend=True)),
-    Request(act="asks for GPUs for the router of a graph", manifest=thing(
-        "serving.kserve.io/v1alpha1", "InferenceGraph", spec={
-            "nodes": {"root": {"routerType": "Sequence", "steps": [{"serviceName": "x"}]}},
-            "resources": {"limits": {"nvidia.com/gpu": "8"}}, "nodeSelector": {make.POOL: "h100"}})),
-    Request(act="asks for GPUs of a TrainJob that is not queued", manifest=merged(
-        make.train_job(queued=False), trainer={"numNodes": 2, "resourcesPerNode": {
-            "limits": {"nvidia.com/gpu": "8"}}})),
-    Request(act="asks for GPUs in a runtime of models", manifest=thing(
-        "serving.kserve.io/v1alpha1", "ServingRuntime", spec={"containers": [{
-            **gpus(8), "name": "kserve-container"}], "nodeSelector": {make.POOL: "h100"}})),
-    Request(act="asks for GPUs in the workers of a model", manifest=make.inference_service(
-        model={}, maxReplicas=1, workerSpec={"containers": [gpus(8)], "pipelineParallelSize": 100})),
-    Request(act="patches GPUs into the pods of a workflow", manifest=make.workflow(
-        podSpecPatch='{"containers":[{"name":"main","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}')),
-    Request(act="gives the pods that delete artifacts a class of others", manifest=make.workflow(artifactGC={
-        "strategy": "OnWorkflowDeletion", "podSpecPatch": '{"priorityClassName":"production-training"}'})),
+    Request("sees all GPUs of its node by a variable",
+        make.job(on("h100", {**gpus(1), "env": ALL_GPUS}), suspend=True)),
+    Request("sees all GPUs of its node in a sidecar", make.job(
+            on("h100", gpus(1), initContainers=[container(name="side", restartPolicy="Always", env=ALL_GPUS)]),
+            suspend=True)),
+    Request("asks for GPUs for the router of a graph", thing("serving.kserve.io/v1alpha1", "InferenceGraph", spec={
+                "nodes": {"root": {"routerType": "Sequence", "steps": [{"serviceName": "x"}]}},
+                "resources": {"limits": {"nvidia.com/gpu": "8"}}, "nodeSelector": {make.POOL: "h100"}})),
+    Request("asks for GPUs of a TrainJob that is not queued", merged(make.train_job(queued=False),
+            trainer={"numNodes": 2, "resourcesPerNode": {"limits": {"nvidia.com/gpu": "8"}}})),
+    Request("asks for GPUs in a runtime of models", thing("serving.kserve.io/v1alpha1", "ServingRuntime",
+            spec={"containers": [{**gpus(8), "name": "kserve-container"}], "nodeSelector": {make.POOL: "h100"}})),
+    Request("asks for GPUs in the workers of a model", make.inference_service(model={}, maxReplicas=1,
+            workerSpec={"containers": [gpus(8)], "pipelineParallelSize": 100})),
+    Request("patches GPUs into the pods of a workflow",
+        make.workflow(podSpecPatch='{"containers":[{"name":"main","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}')),
+    Request("gives the pods that delete artifacts a class of others", make.workflow(artifactGC={
+                "strategy": "OnWorkflowDeletion", "podSpecPatch": '{"priorityClassName":"production-training"}'})),
 )  # fmt: skip
 
 REPELLING: Final = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
@@ -220,7 +214,7 @@ REPELLING: Final = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringEx
 
 
 def gets(act: str, actor: str, manifest: Object) -> Request:
-    return Request(act=act, actor=actor, manifest=make.owned(manifest))
+    return Request(act, make.owned(manifest), actor=actor)
 
 
 BY_CONTROLLERS: Final = (
@@ -241,27 +235,25 @@ BY_CONTROLLERS: Final = (
         make.deployment(on("h100")), annotations={f"{K}role-hash": "main"}), **{QUEUE: "default"})),
     gets("gets a leader with a class of others", "stateful set controller", make.pod(spec(
         priorityClassName=OTHERS))),
-    Request(act="gives KEDA's jobs the metadata of Kueue", manifest=annotated(make.scaled_job(), **{
-        f"{K}prebuilt-workload-name": "small"})),
-    Request(act="gives the pods of KEDA's jobs the metadata of Kueue", manifest=merged(
-        make.scaled_job(), jobTargetRef={**make.scaled_job()["spec"]["jobTargetRef"], "template": {
-            "metadata": {"annotations": {f"{K}role-hash": "main"}}, "spec": spec()}})),
-    Request(act="gives the pods of a template of workflows one role", manifest=make.workflow(
-        "WorkflowTemplate", podMetadata={"annotations": GROUP})),
-    Request(act="gives scheduled workflows a priority before all teams", manifest=make.workflow(
-        "CronWorkflow", priority=1000)),
-    Request(act="gives the pods of a patched TrainJob one role", manifest=patched({"spec": {"replicatedJobs": [{
-        "name": "node", "template": {"spec": {"template": {"metadata": {"annotations": {
-            f"{K}role-hash": "main"}}}}}}]}})),
-    Request(act="gives the submitter of a Ray job a priority of others", manifest=merged(
-        ray.job(), submitterPodTemplate={"metadata": {"labels": CLASS}, "spec": spec(priorityClassName=OTHERS)})),
-    Request(act="gives the pods of a model one role", manifest=make.inference_service(
-        model={}, maxReplicas=1, annotations={f"{K}role-hash": "main"})),
-    Request(act="gives the pods of a runtime of models one role", manifest=thing(
-        "serving.kserve.io/v1alpha1", "ServingRuntime", spec={
-            "annotations": {f"{K}role-hash": "main"}, "labels": CLASS, "containers": [container()]})),
-    Request(act="gives the pods of a graph a priority of others", manifest=tagged(thing(
-        "serving.kserve.io/v1alpha1", "InferenceGraph", spec={"nodes": {}}), **CLASS)),
+    Request("gives KEDA's jobs the metadata of Kueue",
+        annotated(make.scaled_job(), **{f"{K}prebuilt-workload-name": "small"})),
+    Request("gives the pods of KEDA's jobs the metadata of Kueue", merged(make.scaled_job(), jobTargetRef={
+                **make.scaled_job()["spec"]["jobTargetRef"],
+                "template": {"metadata": {"annotations": {f"{K}role-hash": "main"}}, "spec": spec()}})),
+    Request("gives the pods of a template of workflows one role",
+        make.workflow("WorkflowTemplate", podMetadata={"annotations": GROUP})),
+    Request("gives scheduled workflows a priority before all teams", make.workflow("CronWorkflow", priority=1000)),
+    Request("gives the pods of a patched TrainJob one role", patched({"spec": {"replicatedJobs": [{"name": "node",
+                            "template": {
+                                "spec": {"template": {"metadata": {"annotations": {f"{K}role-hash": "main"}}}}}}]}})),
+    Request("gives the submitter of a Ray job a priority of others", merged(ray.job(),
+            submitterPodTemplate={"metadata": {"labels": CLASS}, "spec": spec(priorityClassName=OTHERS)})),
+    Request("gives the pods of a model one role",
+        make.inference_service(model={}, maxReplicas=1, annotations={f"{K}role-hash": "main"})),
+    Request("gives the pods of a runtime of models one role", thing("serving.kserve.io/v1alpha1", "ServingRuntime",
+            spec={"annotations": {f"{K}role-hash": "main"}, "labels": CLASS, "containers": [container()]})),
+    Request("gives the pods of a graph a priority of others",
+        tagged(thing("serving.kserve.io/v1alpha1", "InferenceGraph", spec={"nodes": {}}), **CLASS)),
 )  # fmt: skip
 
 QUEUEING: Final = (*ANNOTATIONS, *PRIORITIES, *PLACES, *DEVICES, *BY_CONTROLLERS)

@@ -97,8 +97,8 @@ AUDITORS: Final = """\
 
 def settles(act: str, **changes: tuple[str, str]) -> Commit:
     """A change of the stack file, which passes the whole pack: several at once, because each run takes 10 s."""
-    return Commit(act=act, file="stacks/Pulumi.prod.yaml", command=(*POLICIES[:-1], "prod"), says="",
-                  changes=dict(changes.values()))  # fmt: skip
+    return Commit(act, file="stacks/Pulumi.prod.yaml", command=(*POLICIES[:-1], "prod"), says="",
+        changes=dict(changes.values()))  # fmt: skip
 
 
 SPACES: Final = "namespaces: {training: {purpose: training}, serving: {purpose: serving}"
@@ -110,24 +110,16 @@ SETTINGS: Final = (
                 '"arn:aws:iam::444455556666:role/ml-recommender-lead", role: admin}, engineers:')),
         auditors=(ON_CALL, ON_CALL + AUDITORS),
     ),
-    settles(
-        "adds a namespace, and changes quotas, a weight and priorities",
-        namespace=(f"{SPACES}}}\n        gpus: {{a100: {{nominalQuota: 8}}",
-                   f"{SPACES}, tools: {{share: 20}}}}\n        gpus: {{a100: {{nominalQuota: 8}}"),
+    settles("adds a namespace, and changes quotas, a weight and priorities", namespace=(
+            f"{SPACES}}}\n        gpus: {{a100: {{nominalQuota: 8}}",
+            f"{SPACES}, tools: {{share: 20}}}}\n        gpus: {{a100: {{nominalQuota: 8}}"),
         lent=("h100: {nominalQuota: 8, borrowingLimit: 16}", "h100: {nominalQuota: 8, borrowingLimit: 8}"),
         borrowed=(QUOTAS, QUOTAS.replace("nominalQuota: 12", "nominalQuota: 12, borrowingLimit: 4")),
-        weight=("        weight: 2\n", "        weight: 3\n        priorities: [production-training, experiment]\n"),
-    ),
-    settles(
-        "adds a pool, enlarges another, and lowers rules",
-        pools=("      cpu: {preset: cpu, max: 40}\n",
-               "      cpu: {preset: cpu, max: 41}\n      batch: {preset: cpu, max: 1}\n"),
-        rules=("    addons:\n", "    admission: {spotCheckpoint: warn, imageTag: off}\n    addons:\n"),
-    ),
-    settles(
-        "removes an add-on, retires a team, and makes a member a viewer",
-        addon=("      kuberay: {}\n", ""),
+        weight=("        weight: 2\n", "        weight: 3\n        priorities: [production-training, experiment]\n")),
+    settles("adds a pool, enlarges another, and lowers rules", pools=("      cpu: {preset: cpu, max: 40}\n",
+            "      cpu: {preset: cpu, max: 41}\n      batch: {preset: cpu, max: 1}\n"),
+        rules=("    addons:\n", "    admission: {spotCheckpoint: warn, imageTag: off}\n    addons:\n")),
+    settles("removes an add-on, retires a team, and makes a member a viewer", addon=("      kuberay: {}\n", ""),
         team=("        project: ranking\n", "        retired: true\n        project: ranking\n"),
-        member=(LEADS, LEADS.replace('recommender"', 'recommender", role: view')),
-    ),
+        member=(LEADS, LEADS.replace('recommender"', 'recommender", role: view'))),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Who asks: members of a team, the platform's administrators, and controllers with their service accounts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from components.base.controllers import username
@@ -37,7 +37,7 @@ ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Act:
     """One request.
 
@@ -55,9 +55,9 @@ class Act:
     actor: str
     manifest: Object
     rule: str = ""
-    method: str = "POST"
-    before: Object | None = None
-    subresource: str = ""
+    method: str = field(default="POST", kw_only=True)
+    before: Object | None = field(default=None, kw_only=True)
+    subresource: str = field(default="", kw_only=True)
 
 
 def headers(actor: str) -> dict[str, str]:

@@ -11,145 +11,70 @@ HUNGRY: Final = make.job(on("h100"), queued=False, activeDeadlineSeconds=None, b
 LOOSE: Final = make.deployment(spec(container(image="train:latest")))
 
 OWNERS: Final = (
-    Act(what="400 pods in a Job", actor=EDIT, manifest=MANY, rule="scale-bounds"),
-    Act(what="400 pods in a Job with a forged owner", actor=EDIT, manifest=make.owned(MANY), rule="scale-bounds"),
-    Act(what="an unbounded GPU Job with a forged owner", actor=EDIT, manifest=make.owned(HUNGRY), rule="job-bounds"),
-    Act(what="a forged owner alone", actor=EDIT, manifest=make.owned(make.job()), rule="controller-reference"),
-    Act(
-        what="a bare pod with a forged owner", actor=EDIT, manifest=make.owned(make.pod()), rule="controller-reference"
-    ),
-    Act(
-        what="a forged owner of an existing Job",
-        actor=EDIT,
-        manifest=make.owned(make.job()),
-        method="PATCH",
-        before=make.job(),
-        rule="controller-reference",
-    ),
-    Act(what="an owner that is no controller", actor=EDIT, manifest=make.owned(make.job(), controller=False)),
-    Act(what="a Job of a JobSet", actor="JobSet", manifest=make.owned(make.job(spec(gpus()), queued=False))),
-    Act(what="a Job of a CronJob", actor="cron job controller", manifest=make.owned(make.job(queued=False))),
-    Act(
-        what="a Job of a ScaledJob",
-        actor="KEDA",
-        manifest=make.owned(make.job(queued=False, ttlSecondsAfterFinished=None)),
-    ),
-    Act(what="the launcher of an MPIJob", actor="MPI operator", manifest=make.owned(HUNGRY)),
-    Act(
-        what="the JobSet of a TrainJob", actor="Trainer", manifest=make.owned(make.job_set(spec(gpus()), queued=False))
-    ),
-    Act(what="the ReplicaSet of a Deployment", actor="deployment controller", manifest=make.owned(make.replica_set())),
-    Act(
-        what="the StatefulSet of a LeaderWorkerSet",
-        actor="LeaderWorkerSet",
-        manifest=make.owned(make.stateful_set(spec(gpus()))),
-    ),
+    Act("400 pods in a Job", EDIT, MANY, "scale-bounds"),
+    Act("400 pods in a Job with a forged owner", EDIT, make.owned(MANY), "scale-bounds"),
+    Act("an unbounded GPU Job with a forged owner", EDIT, make.owned(HUNGRY), "job-bounds"),
+    Act("a forged owner alone", EDIT, make.owned(make.job()), "controller-reference"),
+    Act("a bare pod with a forged owner", EDIT, make.owned(make.pod()), "controller-reference"),
+    Act("a forged owner of an existing Job", EDIT, make.owned(make.job()), "controller-reference", method="PATCH",
+        before=make.job()),
+    Act("an owner that is no controller", EDIT, make.owned(make.job(), controller=False)),
+    Act("a Job of a JobSet", "JobSet", make.owned(make.job(spec(gpus()), queued=False))),
+    Act("a Job of a CronJob", "cron job controller", make.owned(make.job(queued=False))),
+    Act("a Job of a ScaledJob", "KEDA", make.owned(make.job(queued=False, ttlSecondsAfterFinished=None))),
+    Act("the launcher of an MPIJob", "MPI operator", make.owned(HUNGRY)),
+    Act("the JobSet of a TrainJob", "Trainer", make.owned(make.job_set(spec(gpus()), queued=False))),
+    Act("the ReplicaSet of a Deployment", "deployment controller", make.owned(make.replica_set())),
+    Act("the StatefulSet of a LeaderWorkerSet", "LeaderWorkerSet", make.owned(make.stateful_set(spec(gpus())))),
     # A JobSet is not what KServe makes: its account exempts nothing here.
-    Act(what="an unbounded Job by KServe", actor="KServe", manifest=make.owned(HUNGRY), rule="job-bounds"),
-    Act(what="a Job by Helm of the platform", actor=PLATFORM, manifest=make.job()),
-    Act(
-        what="Kueue starts a Job and adds its flavor",
-        actor="Kueue",
-        before=make.job(suspend=True),
-        method="PATCH",
-        manifest=make.job(suspend=False),
-    ),
-    Act(
-        what="the garbage collector removes a finalizer",
-        actor="garbage collector",
-        before={**LOOSE, "metadata": {"name": "it", "finalizers": ["example.com/kept"]}},
-        method="PATCH",
-        manifest={**LOOSE, "metadata": {"name": "it", "finalizers": None}},
-    ),
-)
+    Act("an unbounded Job by KServe", "KServe", make.owned(HUNGRY), "job-bounds"),
+    Act("a Job by Helm of the platform", PLATFORM, make.job()),
+    Act("Kueue starts a Job and adds its flavor", "Kueue", make.job(suspend=False), before=make.job(suspend=True),
+        method="PATCH"),
+    Act("the garbage collector removes a finalizer", "garbage collector",
+        {**LOOSE, "metadata": {"name": "it", "finalizers": None}},
+        before={**LOOSE, "metadata": {"name": "it", "finalizers": ["example.com/kept"]}}, method="PATCH"),
+)  # fmt: skip
 H100: Final = on("h100")
 BARE: Final = make.pod(H100)
 TOLERANT: Final = spec(gpus(8), tolerations=[{"operator": "Exists"}])
 HELD: Final = make.job(suspend=True)
 
 QUEUES: Final = (
-    Act(what="a bare pod with 8 GPUs and all tolerations", actor=EDIT, manifest=make.pod(TOLERANT), rule="gpu-queue"),
-    Act(what="a bare GPU pod with a queue label alone", actor=EDIT, manifest=make.labelled(BARE), rule="gpu-queue"),
-    Act(what="a bare GPU pod that Kueue holds", actor=EDIT, manifest=make.gated(BARE)),
-    Act(
-        what="a GPU in an init container",
-        actor=EDIT,
-        manifest=make.pod(spec(initContainers=[{**gpus(), "name": "first", "restartPolicy": "Always"}])),
-        rule="gpu-queue",
-    ),
+    Act("a bare pod with 8 GPUs and all tolerations", EDIT, make.pod(TOLERANT), "gpu-queue"),
+    Act("a bare GPU pod with a queue label alone", EDIT, make.labelled(BARE), "gpu-queue"),
+    Act("a bare GPU pod that Kueue holds", EDIT, make.gated(BARE)),
+    Act("a GPU in an init container", EDIT,
+        make.pod(spec(initContainers=[{**gpus(), "name": "first", "restartPolicy": "Always"}])), "gpu-queue"),
     *(
-        Act(what=f"a GPU pod of the {actor}", actor=actor, manifest=make.owned(BARE))
+        Act(f"a GPU pod of the {actor}", actor, make.owned(BARE))
         for actor in ("job controller", "replica set controller", "stateful set controller", "training operator")
     ),
-    Act(what="a worker of an MPIJob", actor="MPI operator", manifest=make.owned(BARE)),
-    Act(what="a GPU step of a workflow without a gate", actor="Argo", manifest=make.owned(BARE), rule="gpu-queue"),
-    Act(what="a GPU step of a workflow", actor="Argo", manifest=make.owned(make.gated(BARE))),
-    Act(what="a GPU ReplicaSet", actor=EDIT, manifest=make.replica_set(H100), rule="gpu-queue"),
-    Act(what="a GPU Deployment", actor=EDIT, manifest=make.deployment(H100), rule="gpu-queue"),
-    Act(what="a queued GPU Deployment", actor=EDIT, manifest=make.labelled(make.deployment(H100))),
-    Act(what="a GPU StatefulSet", actor=EDIT, manifest=make.stateful_set(H100), rule="gpu-queue"),
-    Act(
-        what="a GPU LeaderWorkerSet", actor=EDIT, manifest=make.leader_worker_set(H100, queued=False), rule="gpu-queue"
-    ),
-    Act(what="a queued LeaderWorkerSet", actor=EDIT, manifest=make.leader_worker_set(H100)),
-    Act(
-        what="the GPU Deployment of KServe without a queue",
-        actor="KServe",
-        manifest=make.deployment(H100),
-        rule="gpu-queue",
-    ),
+    Act("a worker of an MPIJob", "MPI operator", make.owned(BARE)),
+    Act("a GPU step of a workflow without a gate", "Argo", make.owned(BARE), "gpu-queue"),
+    Act("a GPU step of a workflow", "Argo", make.owned(make.gated(BARE))),
+    Act("a GPU ReplicaSet", EDIT, make.replica_set(H100), "gpu-queue"),
+    Act("a GPU Deployment", EDIT, make.deployment(H100), "gpu-queue"),
+    Act("a queued GPU Deployment", EDIT, make.labelled(make.deployment(H100))),
+    Act("a GPU StatefulSet", EDIT, make.stateful_set(H100), "gpu-queue"),
+    Act("a GPU LeaderWorkerSet", EDIT, make.leader_worker_set(H100, queued=False), "gpu-queue"),
+    Act("a queued LeaderWorkerSet", EDIT, make.leader_worker_set(H100)),
+    Act("the GPU Deployment of KServe without a queue", "KServe", make.deployment(H100), "gpu-queue"),
     *(
-        Act(what=f"a {kind} without a queue", actor=EDIT, manifest=make.operated(kind, queued=False), rule="queue-name")
+        Act(f"a {kind} without a queue", EDIT, make.operated(kind, queued=False), "queue-name")
         for kind in ("TFJob", "XGBoostJob", "JAXJob", "MPIJob", "PyTorchJob")
     ),
-    *(Act(what=f"a queued {kind}", actor=EDIT, manifest=make.operated(kind)) for kind in ("TFJob", "MPIJob")),
-    Act(what="a ScaledJob without a queue", actor=EDIT, manifest=make.scaled_job(queued=False), rule="queue-name"),
-    Act(what="a queued ScaledJob", actor=EDIT, manifest=make.scaled_job()),
-    Act(
-        what="the queue removed from a Job",
-        actor=EDIT,
-        before=HELD,
-        method="PATCH",
-        manifest=make.labelled(HELD, None),
-        rule="queue-name",
-    ),
-    Act(
-        what="the queue removed from a Deployment",
-        actor=EDIT,
-        before=make.labelled(make.deployment(H100, replicas=0)),
-        method="PATCH",
-        manifest=make.labelled(make.deployment(H100, replicas=0), None),
-        rule="gpu-queue",
-    ),
-    Act(
-        what="a held Job resumed",
-        actor=EDIT,
-        before=HELD,
-        method="PATCH",
-        manifest=make.job(suspend=False),
-        rule="queue-start",
-    ),
-    Act(
-        what="a held TFJob resumed",
-        actor=EDIT,
-        before=make.operated("TFJob", suspend=True),
-        method="PATCH",
-        manifest=make.operated("TFJob", suspend=False),
-        rule="queue-start",
-    ),
-    Act(
-        what="the gate removed from a pod",
-        actor=EDIT,
-        before=make.gated(BARE),
-        method="PATCH",
-        manifest={**BARE, "spec": {"schedulingGates": None}},
-        rule="queue-start",
-    ),
-    Act(
-        what="Kueue admits a pod",
-        actor="Kueue",
-        before=make.gated(BARE),
-        method="PATCH",
-        manifest={**BARE, "spec": {"schedulingGates": None}},
-    ),
-)
+    *(Act(f"a queued {kind}", EDIT, make.operated(kind)) for kind in ("TFJob", "MPIJob")),
+    Act("a ScaledJob without a queue", EDIT, make.scaled_job(queued=False), "queue-name"),
+    Act("a queued ScaledJob", EDIT, make.scaled_job()),
+    Act("the queue removed from a Job", EDIT, make.labelled(HELD, None), "queue-name", before=HELD, method="PATCH"),
+    Act("the queue removed from a Deployment", EDIT, make.labelled(make.deployment(H100, replicas=0), None),
+        "gpu-queue", before=make.labelled(make.deployment(H100, replicas=0)), method="PATCH"),
+    Act("a held Job resumed", EDIT, make.job(suspend=False), "queue-start", before=HELD, method="PATCH"),
+    Act("a held TFJob resumed", EDIT, make.operated("TFJob", suspend=False), "queue-start",
+        before=make.operated("TFJob", suspend=True), method="PATCH"),
+    Act("the gate removed from a pod", EDIT, {**BARE, "spec": {"schedulingGates": None}}, "queue-start",
+        before=make.gated(BARE), method="PATCH"),
+    Act("Kueue admits a pod", "Kueue", {**BARE, "spec": {"schedulingGates": None}}, before=make.gated(BARE),
+        method="PATCH"),
+)  # fmt: skip

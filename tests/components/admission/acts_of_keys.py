@@ -81,7 +81,7 @@ PREDICTOR: Final = make.inference_service(maxReplicas=2, annotations={**GROUP, *
 
 
 def later(what: str, manifest: Object, before: Object, rule: str = RULE, actor: str = EDIT) -> Act:
-    return Act(what=what, actor=actor, manifest=manifest, before=before, method="PATCH", rule=rule)
+    return Act(what, actor, manifest, rule, before=before, method="PATCH")
 
 
 def only(before: Object, *path: str | int, **fields: Mapping[str, str | None]) -> Object:
@@ -134,53 +134,44 @@ CHANGES: Final[Mapping[str, Mapping[str, Mapping[str, str | None]]]] = {
 
 KEYED: Final = (
     *(
-        Act(what=f"a Job with the {field[:-1]} {key}", actor=EDIT, rule=RULE, manifest=noted(
-            make.job(), **{field: {key: "1"}}))
+        Act(f"a Job with the {field[:-1]} {key}", EDIT, noted(make.job(), **{field: {key: "1"}}), RULE)
         for key in KEYS["controller"] for field in ("labels", "annotations")
     ),
     *(
-        Act(what=f"a Job with the user's {key}", actor=EDIT, manifest=noted(
-            make.job(), **{"annotations" if "podset" in key or "/" in text else "labels": {key: text}}))
+        Act(f"a Job with the user's {key}", EDIT,
+            noted(make.job(), **{"annotations" if "podset" in key or "/" in text else "labels": {key: text}}))
         for key, text in KEYS["user"].items()
     ),
     *(
-        Act(what=f"{place} with {name}", actor=EDIT, rule=RULE, manifest=noted(manifest, *path, **fields))
+        Act(f"{place} with {name}", EDIT, noted(manifest, *path, **fields), RULE)
         for place, (manifest, path) in PLACES.items()
         for name, fields in (("a hash", {"annotations": HASH}), ("a group", {"labels": GROUP, "annotations": TOTAL}))
     ),
-    Act(what="the predictor of a model with a group", actor=EDIT, rule=RULE, manifest=PREDICTOR),
-    Act(what="the Deployment of a model with a group", actor="KServe", rule=RULE, manifest=noted(
-        make.deployment(), *IN_JOB, annotations={**GROUP, **TOTAL})),
-    Act(what="a pod that Kueue holds", actor=EDIT, manifest=held()),
-    Act(what="a hash without Kueue", actor=EDIT, rule=RULE, manifest=noted(make.pod(), annotations=HASH)),
-    Act(what="a pod of a group with a hash", actor=EDIT, rule=RULE, manifest=held(
-        labels=GROUP, annotations=TOTAL)),
-    Act(what="a pod of a group admitted fast", actor=EDIT, rule=RULE, manifest=held(labels=GROUP, annotations={
-        **TOTAL, f"{KUEUE}/pod-group-fast-admission": "true"})),
-    Act(what="a step of a workflow in a group", actor="Argo", rule=RULE, manifest=held(
-        labels=GROUP, annotations=TOTAL)),
-    Act(what="a step of a workflow that Kueue holds", actor="Argo", manifest=held()),
-    Act(what="a pod that passes for one of a LeaderWorkerSet", actor=EDIT, rule=RULE, manifest=noted(
-        make.gated(make.pod(spec(gpus()))), annotations=FORGED, labels={
-            "leaderworkerset.sigs.k8s.io/name": "small", "leaderworkerset.sigs.k8s.io/group-index": "0"})),
-    Act(what="a StatefulSet whose pods pass for those of a LeaderWorkerSet", actor=EDIT, rule=RULE, manifest=noted(
-        make.stateful_set(), *IN_JOB, labels={"leaderworkerset.sigs.k8s.io/name": "small"})),
-    Act(what="a pod of a LeaderWorkerSet", actor="stateful set controller", manifest=noted(
-        make.owned(make.pod()), annotations={**FORGED, f"{KUEUE}/pod-group-serving": "true", **HASH}, labels={
-            "leaderworkerset.sigs.k8s.io/name": "small"})),
+    Act("the predictor of a model with a group", EDIT, PREDICTOR, RULE),
+    Act("the Deployment of a model with a group", "KServe",
+        noted(make.deployment(), *IN_JOB, annotations={**GROUP, **TOTAL}), RULE),
+    Act("a pod that Kueue holds", EDIT, held()),
+    Act("a hash without Kueue", EDIT, noted(make.pod(), annotations=HASH), RULE),
+    Act("a pod of a group with a hash", EDIT, held(labels=GROUP, annotations=TOTAL), RULE),
+    Act("a pod of a group admitted fast", EDIT,
+        held(labels=GROUP, annotations={**TOTAL, f"{KUEUE}/pod-group-fast-admission": "true"}), RULE),
+    Act("a step of a workflow in a group", "Argo", held(labels=GROUP, annotations=TOTAL), RULE),
+    Act("a step of a workflow that Kueue holds", "Argo", held()),
+    Act("a pod that passes for one of a LeaderWorkerSet", EDIT, noted(make.gated(make.pod(spec(gpus()))),
+            annotations=FORGED,
+            labels={"leaderworkerset.sigs.k8s.io/name": "small", "leaderworkerset.sigs.k8s.io/group-index": "0"}),
+        RULE),
+    Act("a StatefulSet whose pods pass for those of a LeaderWorkerSet", EDIT,
+        noted(make.stateful_set(), *IN_JOB, labels={"leaderworkerset.sigs.k8s.io/name": "small"}), RULE),
+    Act("a pod of a LeaderWorkerSet", "stateful set controller", noted(make.owned(make.pod()),
+            annotations={**FORGED, f"{KUEUE}/pod-group-serving": "true", **HASH},
+            labels={"leaderworkerset.sigs.k8s.io/name": "small"})),
+    *(Act(f"a {kind} as Kueue's webhook leaves it", EDIT, manifest) for kind, manifest in webhooks(dict).items()),
     *(
-        Act(what=f"a {kind} as Kueue's webhook leaves it", actor=EDIT, manifest=manifest)
-        for kind, manifest in webhooks(dict).items()
-    ),
-    *(
-        Act(what=f"a {kind} with another annotation than Kueue's webhook adds", actor=EDIT, rule=RULE,
-            manifest=manifest)
+        Act(f"a {kind} with another annotation than Kueue's webhook adds", EDIT, manifest, RULE)
         for kind, manifest in webhooks(lambda notes: dict.fromkeys(notes, "other")).items()
     ),
-    *(
-        later(f"a pod that gets {name} later", only(make.pod(), **fields), held())
-        for name, fields in CHANGES.items()
-    ),
+    *(later(f"a pod that gets {name} later", only(make.pod(), **fields), held()) for name, fields in CHANGES.items()),
     later("a pod that gets a label of its own later", only(make.pod(), labels={"mine": "1"}), held(), rule=""),
     later("Kueue puts a pod into a group", only(make.pod(), labels=GROUP, annotations={**HASH, **TOTAL}), held(),
           rule="", actor="Kueue"),
@@ -193,10 +184,10 @@ KEYED: Final = (
           labels={f"{KUEUE}/podset": "main"}, annotations={f"{KUEUE}/workload": "job-it"}), make.job(suspend=True),
           rule="", actor="Kueue"),
     *(
-        Act(what=f"{place} queued with a class that is none", actor=EDIT, rule="priority-class", manifest=noted(
-            manifest, *path, labels={f"{KUEUE}/priority-class": "highest"}))
+        Act(f"{place} queued with a class that is none", EDIT,
+            noted(manifest, *path, labels={f"{KUEUE}/priority-class": "highest"}), "priority-class")
         for place, (manifest, path) in PLACES.items()
     ),
-    Act(what="a Job that MultiKueue copies", actor="Kueue", manifest=noted(make.job(spec(container())), labels={
-        f"{KUEUE}/prebuilt-workload-name": "a", f"{KUEUE}/multikueue-origin": "b"})),
+    Act("a Job that MultiKueue copies", "Kueue", noted(make.job(spec(container())),
+            labels={f"{KUEUE}/prebuilt-workload-name": "a", f"{KUEUE}/multikueue-origin": "b"})),
 )  # fmt: skip

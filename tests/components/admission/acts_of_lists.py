@@ -28,8 +28,7 @@ def whole(**fields: Any) -> Object:
 
 def monitors(rule: str, **monitor: Object) -> tuple[Act, ...]:
     return tuple(
-        Act(what=f"a monitor with {what.replace('_', ' ')}", actor=EDIT, manifest=manifest, rule=rule)
-        for what, manifest in monitor.items()
+        Act(f"a monitor with {what.replace('_', ' ')}", EDIT, manifest, rule) for what, manifest in monitor.items()
     )
 
 
@@ -42,22 +41,17 @@ def metric(**rule: Any) -> Object:
 
 
 MONITORS: Final = (
-    *monitors(
-        "monitor-scope",
-        a_proxy=make.service_monitor(proxyUrl="http://10.0.0.1:3128"),
+    *monitors("monitor-scope", a_proxy=make.service_monitor(proxyUrl="http://10.0.0.1:3128"),
         the_proxy_of_Prometheus=make.service_monitor(proxyFromEnvironment=True),
         headers_for_a_proxy_of_its_pods=pod_monitor(proxyConnectHeader={"x": [{"name": "it", "key": "a"}]}),
         tokens_of_an_address=make.service_monitor(
-            oauth2={"clientId": CREDENTIALS, "clientSecret": CREDENTIALS["secret"], "tokenUrl": "http://10.0.0.1"}
-        ),
-        a_class_of_the_platform=whole(scrapeClass="platform"),
-        a_field_of_a_later_version=whole(later={}),
+            oauth2={"clientId": CREDENTIALS, "clientSecret": CREDENTIALS["secret"], "tokenUrl": "http://10.0.0.1"}),
+        a_class_of_the_platform=whole(scrapeClass="platform"), a_field_of_a_later_version=whole(later={}),
         a_field_of_an_endpoint_of_a_later_version=make.service_monitor(later="a"),
         the_job_of_a_label=whole(jobLabel="job"),
         a_counted_label_of_its_Service=whole(targetLabels=["app", "namespace"]),
         a_counted_label_of_its_pods=whole(podTargetLabels=["exported-namespace"]),
-        no_namespace=metric(action="labeldrop", regex="name.*"),
-        no_job=target(action="LabelDrop", regex="j.b"),
+        no_namespace=metric(action="labeldrop", regex="name.*"), no_job=target(action="LabelDrop", regex="j.b"),
         the_default_of_labeldrop=metric(action="labeldrop"),
         other_labels_alone=target(action="labelkeep", regex="__.*|job|instance"),
         a_map_of_its_metrics=metric(action="labelmap", regex=f"{POD_LABELS}(.+)"),
@@ -66,23 +60,13 @@ MONITORS: Final = (
         a_map_of_annotations=target(action="labelmap", regex="__meta_kubernetes_pod_annotation_(.+)"),
         a_map_to_labels_of_Prometheus=target(action="labelmap", regex=f"{POD_LABELS}(.+)", replacement="__${1}__"),
         a_map_to_labels_that_it_moved=target(action="labelmap", regex=f"{POD_LABELS}(.+)", replacement="exported_$1"),
-        a_map_of_everything=target(action="labelmap"),
-        another_name_in_the_namespace=target(
-            targetLabel="namespace", sourceLabels=["__meta_kubernetes_namespace"], replacement="other"
-        ),
-        a_part_of_the_namespace=target(
-            targetLabel="namespace", sourceLabels=["__meta_kubernetes_namespace"], regex="(.).*"
-        ),
-        a_hash_in_the_namespace=target(
-            action="hashmod", targetLabel="namespace", sourceLabels=["__meta_kubernetes_namespace"], modulus=2
-        ),
-    ),
-    *monitors(
-        "",
-        all_labels_of_its_pods=target(action="labelmap", regex=f"{POD_LABELS}(.+)"),
-        all_labels_of_its_pods_with_anchors=target(
-            action="LabelMap", regex=f"^{POD_LABELS}(.*)$", replacement="${1}"
-        ),
+        a_map_of_everything=target(action="labelmap"), another_name_in_the_namespace=target(targetLabel="namespace",
+            sourceLabels=["__meta_kubernetes_namespace"], replacement="other"), a_part_of_the_namespace=target(
+            targetLabel="namespace", sourceLabels=["__meta_kubernetes_namespace"], regex="(.).*"),
+        a_hash_in_the_namespace=target(action="hashmod", targetLabel="namespace",
+            sourceLabels=["__meta_kubernetes_namespace"], modulus=2)),
+    *monitors("", all_labels_of_its_pods=target(action="labelmap", regex=f"{POD_LABELS}(.+)"),
+        all_labels_of_its_pods_with_anchors=target(action="LabelMap", regex=f"^{POD_LABELS}(.*)$", replacement="${1}"),
         some_labels_of_its_pods=target(action="labelmap", regex=f"{POD_LABELS}(app|version)"),
         labels_of_nodes=whole(attachMetadata={"node": True}),
         labels_with_a_prefix=target(action="labelmap", regex=f"{POD_LABELS}(.+)", replacement="pod_$1"),
@@ -92,29 +76,24 @@ MONITORS: Final = (
         few_labels=metric(action="labelkeep", regex="__name__|namespace|job|pod|le"),
         the_real_namespace=target(targetLabel="namespace", sourceLabels=["__meta_kubernetes_namespace"]),
         a_label_for_a_moment=target(targetLabel="__tmp_port", sourceLabels=["__meta_kubernetes_pod_container_name"]),
-        equal_ports_alone=target(
-            action="keepequal",
-            sourceLabels=["__meta_kubernetes_pod_container_port_number"],
-            targetLabel="__meta_kubernetes_pod_annotation_port",
-        ),
+        equal_ports_alone=target(action="keepequal", sourceLabels=["__meta_kubernetes_pod_container_port_number"],
+            targetLabel="__meta_kubernetes_pod_annotation_port"),
         metrics_that_it_drops=metric(action="drop", sourceLabels=["__name__"], regex="go_.*"),
         a_password=pod_monitor(basicAuth={"username": CREDENTIALS["secret"], "password": CREDENTIALS["secret"]}),
-        limits=whole(sampleLimit=1000, labelLimit=30, targetLimit=10),
-    ),
+        limits=whole(sampleLimit=1000, labelLimit=30, targetLimit=10)),
     *(
-        Act(what=f"a {manifest['kind']} labelled {label}", actor=EDIT, rule=rule, manifest={
-            **manifest, "metadata": {"name": "it", "labels": {label: value}}})
+        Act(f"a {manifest['kind']} labelled {label}", EDIT,
+            {**manifest, "metadata": {"name": "it", "labels": {label: value}}}, rule)
         for manifest in (make.pod(), make.service())
         for label, value, rule in (
             ("namespace", "other", "team-labels"), ("exported.namespace", "other", "team-labels"),
             ("job", "kube-state-metrics", "team-labels"), ("job-name", "other", ""), ("app", "job", ""))
     ),
-    Act(what="a ServiceMonitor with a file of TLS", actor=EDIT, rule="monitor-files", manifest=make.service_monitor(
-        tlsConfig={"caFile": "/etc/ca"})),
-    Act(what="a ServiceMonitor with a file of a later version", actor=EDIT, rule="monitor-files",
-        manifest=make.service_monitor(tlsConfig={"later": "/etc/ca"})),
-    Act(what="a ServiceMonitor with TLS", actor=EDIT, manifest=make.service_monitor(
-        tlsConfig={"ca": CREDENTIALS, "serverName": "it"})),
+    Act("a ServiceMonitor with a file of TLS", EDIT, make.service_monitor(tlsConfig={"caFile": "/etc/ca"}),
+        "monitor-files"),
+    Act("a ServiceMonitor with a file of a later version", EDIT, make.service_monitor(tlsConfig={"later": "/etc/ca"}),
+        "monitor-files"),
+    Act("a ServiceMonitor with TLS", EDIT, make.service_monitor(tlsConfig={"ca": CREDENTIALS, "serverName": "it"})),
 )  # fmt: skip
 
 
@@ -126,45 +105,33 @@ def requires(key: str, operator: str, *values: str, how: str = "required") -> Ob
 
 
 def of_node(rule: str, **pods: Object) -> tuple[Act, ...]:
-    return tuple(
-        Act(what=f"a pod on {what.replace('_', ' ')}", actor=EDIT, manifest=manifest, rule=rule)
-        for what, manifest in pods.items()
-    )
+    return tuple(Act(f"a pod on {what.replace('_', ' ')}", EDIT, manifest, rule) for what, manifest in pods.items())
 
 
 INSTANCE: Final = "karpenter.k8s.aws/instance-"
 TYPE: Final = "node.kubernetes.io/instance-type"
 NODES: Final = (
-    *of_node(
-        "node-selection",
-        a_huge_type=make.pod(spec(nodeSelector={TYPE: "m7i.48xlarge"})),
+    *of_node("node-selection", a_huge_type=make.pod(spec(nodeSelector={TYPE: "m7i.48xlarge"})),
         a_huge_type_by_affinity=requires(TYPE, "In", "m7i.xlarge", "m7i.48xlarge"),
         a_huge_type_by_preference=requires(TYPE, "In", "m7i.metal-24xl", how="preferred"),
         no_small_type=requires(f"{INSTANCE}size", "NotIn", "large", "xlarge"),
-        a_size=requires(f"{INSTANCE}size", "In", "48xlarge"),
-        many_processors=requires(f"{INSTANCE}cpu", "Gt", "190"),
+        a_size=requires(f"{INSTANCE}size", "In", "48xlarge"), many_processors=requires(f"{INSTANCE}cpu", "Gt", "190"),
         much_memory=requires(f"{INSTANCE}memory", "Gt", "700000"),
         a_fast_network=requires(f"{INSTANCE}network-bandwidth", "Gt", "50000"),
         metal=requires(f"{INSTANCE}hypervisor", "In", ""),
-        a_node_that_no_pool_has=requires("example.com/huge", "Exists"),
-    ),
-    *of_node(
-        "",
-        a_small_type=requires(TYPE, "In", "m7i.xlarge", "m7i.4xlarge"),
-        few_processors=requires(f"{INSTANCE}cpu", "Lt", "17"),
-        four_processors=requires(f"{INSTANCE}cpu", "In", "4"),
+        a_node_that_no_pool_has=requires("example.com/huge", "Exists")),
+    *of_node("", a_small_type=requires(TYPE, "In", "m7i.xlarge", "m7i.4xlarge"),
+        few_processors=requires(f"{INSTANCE}cpu", "Lt", "17"), four_processors=requires(f"{INSTANCE}cpu", "In", "4"),
         a_family=requires(f"{INSTANCE}family", "In", "m7i"),
         a_new_generation=requires(f"{INSTANCE}generation", "Gt", "5"),
         Intel=requires(f"{INSTANCE}cpu-manufacturer", "In", "intel", how="preferred"),
-        a_local_disk=requires(f"{INSTANCE}local-nvme", "Exists"),
-        its_zone_and_system=make.pod(spec(nodeSelector={
-            "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", ZONE: "us-east-1a", make.POOL: "cpu",
-            "platform.slipway/role": "general"})),
+        a_local_disk=requires(f"{INSTANCE}local-nvme", "Exists"), its_zone_and_system=make.pod(spec(nodeSelector={
+                    "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", ZONE: "us-east-1a", make.POOL: "cpu",
+                    "platform.slipway/role": "general"})),
         a_feature=requires("feature.node.kubernetes.io/cpu-cpuid.AVX512F", "In", "true"),
-        a_place_in_the_network=requires("topology.k8s.aws/network-node-layer-3", "Exists"),
-    ),
-    Act(what="a job on a type with GPUs", actor=EDIT, manifest=make.job(on("h100") | {
-        "nodeSelector": {make.POOL: "h100", TYPE: "p5.48xlarge"}})),
+        a_place_in_the_network=requires("topology.k8s.aws/network-node-layer-3", "Exists")),
+    Act("a job on a type with GPUs", EDIT,
+        make.job(on("h100") | {"nodeSelector": {make.POOL: "h100", TYPE: "p5.48xlarge"}})),
 )  # fmt: skip
 
 
@@ -186,20 +153,18 @@ def noted(manifest: Object, topology: str) -> Object:
 
 FOLLOWER: Final = make.owned(make.pod(spec(nodeSelector={NODE: "ip-10-0-0-1"})))
 PLACED: Final = (
-    Act(what="a JobSet with nodes for itself", actor=EDIT, manifest=noted(make.job_set(), NODE)),
-    Act(what="a JobSet with a zone for itself", actor=EDIT, rule="node-selection",
-        manifest=noted(make.job_set(), ZONE)),
-    Act(what="the first pod of a JobSet with nodes for itself", actor="job controller", manifest=by_webhook(NODE)),
-    Act(what="a later pod of a JobSet with nodes for itself", actor="job controller", manifest=noted(FOLLOWER, NODE)),
-    Act(what="a pod of a JobSet with a zone for itself", actor="job controller", rule="node-selection",
-        manifest=by_webhook(ZONE)),
-    Act(what="a pod of a JobSet that repels other pods", actor="job controller", rule="node-selection",
-        manifest=by_webhook(NODE, labelSelector={})),
-    Act(what="a pod of a JobSet that repels pods by their labels", actor="job controller", rule="node-selection",
-        manifest=by_webhook(NODE, labelSelector={"matchLabels": {"app": "it"}})),
-    Act(what="a pod with nodes for itself", actor=EDIT, rule="node-selection", manifest={
-        **by_webhook(NODE), "metadata": {"name": "it", "annotations": {EXCLUSIVE: NODE}}}),
-    Act(what="a pod of a job on one node", actor="job controller", rule="node-selection", manifest=FOLLOWER),
+    Act("a JobSet with nodes for itself", EDIT, noted(make.job_set(), NODE)),
+    Act("a JobSet with a zone for itself", EDIT, noted(make.job_set(), ZONE), "node-selection"),
+    Act("the first pod of a JobSet with nodes for itself", "job controller", by_webhook(NODE)),
+    Act("a later pod of a JobSet with nodes for itself", "job controller", noted(FOLLOWER, NODE)),
+    Act("a pod of a JobSet with a zone for itself", "job controller", by_webhook(ZONE), "node-selection"),
+    Act("a pod of a JobSet that repels other pods", "job controller", by_webhook(NODE, labelSelector={}),
+        "node-selection"),
+    Act("a pod of a JobSet that repels pods by their labels", "job controller",
+        by_webhook(NODE, labelSelector={"matchLabels": {"app": "it"}}), "node-selection"),
+    Act("a pod with nodes for itself", EDIT,
+        {**by_webhook(NODE), "metadata": {"name": "it", "annotations": {EXCLUSIVE: NODE}}}, "node-selection"),
+    Act("a pod of a job on one node", "job controller", FOLLOWER, "node-selection"),
 )  # fmt: skip
 
 
@@ -216,15 +181,14 @@ def debugging(**fields: Any) -> Object:
 
 
 def debugs(what: str, rule: str = "", **fields: Any) -> Act:
-    return Act(what=what, actor=EDIT, rule=rule, before=make.pod(), method="PATCH", manifest=debugging(**fields),
-               subresource="ephemeralcontainers")  # fmt: skip
+    return Act(what, EDIT, debugging(**fields), rule, before=make.pod(), method="PATCH",
+        subresource="ephemeralcontainers")  # fmt: skip
 
 
 WORK: Final = (
-    Act(what="a Job from a CronJob", actor=EDIT, manifest=made_from()),
-    Act(what="an endless Job from a CronJob", actor=EDIT, manifest=made_from(activeDeadlineSeconds=None),
-        rule="job-bounds"),
-    Act(what="a Job from another owner", actor=EDIT, manifest=made_from("JobSet"), rule="controller-reference"),
+    Act("a Job from a CronJob", EDIT, made_from()),
+    Act("an endless Job from a CronJob", EDIT, made_from(activeDeadlineSeconds=None), "job-bounds"),
+    Act("a Job from another owner", EDIT, made_from("JobSet"), "controller-reference"),
     debugs("a debugging container"),
     debugs("a debugging container without a version", "image-tag", image="busybox"),
     debugs("a privileged debugging container", "host-access", securityContext={"privileged": True}),
@@ -242,32 +206,27 @@ def of_map(**data: str) -> Object:
 
 
 DEVICES: Final = (
-    *(Act(what=f"a pod with {name}", actor=EDIT, manifest=sees(name, value="all"), rule="device-variables")
-      for name in DEVICE_VARIABLES),
-    Act(what="a job with devices of a field", actor=EDIT, rule="device-variables", manifest=make.job(spec(
-        gpus(), initContainers=[container(name="first", env=[{"name": DEVICE_VARIABLES[0], "valueFrom": {
-            "fieldRef": {"fieldPath": "metadata.name"}}}])]))),
-    Act(what="a pod with a prefix of the variable", actor=EDIT, rule="device-variables", manifest=make.pod(spec(
-        container(envFrom=[{"prefix": "NVIDIA_", "configMapRef": {"name": "it"}}])))),
-    Act(what="a ConfigMap with the variable", actor=EDIT, rule="device-variables",
-        manifest=of_map(**{DEVICE_VARIABLES[0]: "all"})),
-    Act(what="a pod without devices", actor=EDIT, manifest=sees(DEVICE_VARIABLES[0], value="void")),
-    Act(what="a pod with other variables of NVIDIA", actor=EDIT, manifest=sees(
-        "NVIDIA_DRIVER_CAPABILITIES", value="compute,utility")),
-    Act(what="a pod with variables of a ConfigMap", actor=EDIT, manifest=make.pod(spec(
-        container(envFrom=[{"configMapRef": {"name": "it"}}])))),
-    Act(what="a ConfigMap", actor=EDIT, manifest=of_map(a="b")),
-    Act(what="a ConfigMap that changes", actor=EDIT, method="PATCH", before=of_map(a="b"), manifest=of_map(a="c")),
+    *(Act(f"a pod with {name}", EDIT, sees(name, value="all"), "device-variables") for name in DEVICE_VARIABLES),
+    Act("a job with devices of a field", EDIT, make.job(spec(gpus(), initContainers=[container(name="first", env=[{
+                                "name": DEVICE_VARIABLES[0],
+                                "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}])])), "device-variables"),
+    Act("a pod with a prefix of the variable", EDIT,
+        make.pod(spec(container(envFrom=[{"prefix": "NVIDIA_", "configMapRef": {"name": "it"}}]))), "device-variables"),
+    Act("a ConfigMap with the variable", EDIT, of_map(**{DEVICE_VARIABLES[0]: "all"}), "device-variables"),
+    Act("a pod without devices", EDIT, sees(DEVICE_VARIABLES[0], value="void")),
+    Act("a pod with other variables of NVIDIA", EDIT, sees("NVIDIA_DRIVER_CAPABILITIES", value="compute,utility")),
+    Act("a pod with variables of a ConfigMap", EDIT,
+        make.pod(spec(container(envFrom=[{"configMapRef": {"name": "it"}}])))),
+    Act("a ConfigMap", EDIT, of_map(a="b")),
+    Act("a ConfigMap that changes", EDIT, of_map(a="c"), method="PATCH", before=of_map(a="b")),
 )  # fmt: skip
 
 LARGE: Final = container(args=["x" * 100_000] * 3)
 SIZES: Final = (
-    Act(what="a large Deployment without pods", actor=EDIT, rule="object-size",
-        manifest=make.deployment(spec(LARGE), replicas=0)),
-    Act(what="a large workflow", actor=EDIT, rule="object-size", manifest=make.workflow(entrypoint="x" * LARGEST)),
-    Act(what="a large ConfigMap", actor=EDIT, manifest=of_map(a="x" * 500_000)),
-    Act(what="a Deployment of half the size", actor=EDIT, manifest=make.deployment(
-        spec(container(args=["x" * 50_000] * 2)), replicas=0)),
+    Act("a large Deployment without pods", EDIT, make.deployment(spec(LARGE), replicas=0), "object-size"),
+    Act("a large workflow", EDIT, make.workflow(entrypoint="x" * LARGEST), "object-size"),
+    Act("a large ConfigMap", EDIT, of_map(a="x" * 500_000)),
+    Act("a Deployment of half the size", EDIT, make.deployment(spec(container(args=["x" * 50_000] * 2)), replicas=0)),
 )  # fmt: skip
 
 
@@ -278,7 +237,7 @@ def with_artifact(kind: str = "Workflow", /, **artifact: Any) -> Object:
 
 def in_workflow(rule: str, **workflows: Object) -> tuple[Act, ...]:
     return tuple(
-        Act(what=f"a {manifest['kind']} with {what.replace('_', ' ')}", actor=EDIT, manifest=manifest, rule=rule)
+        Act(f"a {manifest['kind']} with {what.replace('_', ' ')}", EDIT, manifest, rule)
         for what, manifest in workflows.items()
     )
 
@@ -287,9 +246,7 @@ THEIRS: Final = {"s3": {"key": "argo/other/train/x"}}
 OURS: Final = {"s3": {"key": "argo/acts/train/x"}}
 NODE_OF_OTHERS: Final = {"nodes": {"x": {"outputs": {"artifacts": [{"name": "a", **THEIRS}]}}}}
 SHARED: Final = (
-    *in_workflow(
-        "workflow-scope",
-        a_priority=make.workflow(priority=1),
+    *in_workflow("workflow-scope", a_priority=make.workflow(priority=1),
         a_priority_each_night=make.workflow("CronWorkflow", priority=100),
         a_priority_for_all=make.workflow("WorkflowTemplate", priority=7),
         metrics=make.workflow(metrics={"prometheus": [{"name": "up"}]}),
@@ -302,35 +259,30 @@ SHARED: Final = (
         an_endpoint=with_artifact(s3={"key": "argo/acts/x", "endpoint": "10.0.0.1:9000"}),
         a_role=with_artifact(s3={"key": "argo/acts/x", "roleARN": "arn:aws:iam::1:role/a"}),
         an_address=with_artifact(http={"url": "http://169.254.169.254/"}),
-        another_cloud=with_artifact(gcs={"bucket": "a", "key": "b"}),
-        a_plugin_in_a_step=make.workflow(templates=[{"name": "x", "steps": [[{"name": "s", "arguments": {
-            "artifacts": [{"name": "a", "plugin": {}}]}}]]}]),
-        a_key_of_others_in_a_task=make.workflow(templates=[{"name": "x", "dag": {"tasks": [{"name": "s", "inline": {
-            "outputs": {"artifacts": [{"name": "a", **THEIRS}]}}}]}}]),
+        another_cloud=with_artifact(gcs={"bucket": "a", "key": "b"}), a_plugin_in_a_step=make.workflow(templates=[
+                {"name": "x", "steps": [[{"name": "s", "arguments": {"artifacts": [{"name": "a", "plugin": {}}]}}]]}]),
+        a_key_of_others_in_a_task=make.workflow(templates=[{"name": "x", "dag": {
+                        "tasks": [{"name": "s", "inline": {"outputs": {"artifacts": [{"name": "a", **THEIRS}]}}}]}}]),
         logs_at_others=make.workflow(templates=[{"name": "x", "archiveLocation": THEIRS}]),
         a_repository_of_its_own=make.workflow(artifactRepositoryRef={"configMap": "mine"}),
-        a_key_of_others_in_its_status={**make.workflow(), "status": NODE_OF_OTHERS},
-    ),
-    Act(what="a key of others in its status later", actor=EDIT, method="PATCH", before=make.workflow(),
-        manifest={**make.workflow(), "status": NODE_OF_OTHERS}, rule="workflow-scope"),
-    Act(what="repositories of artifacts", actor=EDIT, rule="workflow-scope", manifest={
-        **of_map(a="b"), "metadata": {"name": "artifact-repositories"}}),
-    Act(what="Argo reports the artifacts of a step", actor="Argo", method="PATCH", before=make.workflow(),
-        manifest={**make.workflow(), "status": {"nodes": {"x": {"outputs": {"artifacts": [{"name": "a", **OURS}]}}}}}),
-    *in_workflow(
-        "",
-        no_priority=make.workflow(priority=0),
-        a_key_of_its_own=with_artifact(**OURS),
+        a_key_of_others_in_its_status={**make.workflow(), "status": NODE_OF_OTHERS}),
+    Act("a key of others in its status later", EDIT, {**make.workflow(), "status": NODE_OF_OTHERS}, "workflow-scope",
+        method="PATCH", before=make.workflow()),
+    Act("repositories of artifacts", EDIT, {**of_map(a="b"), "metadata": {"name": "artifact-repositories"}},
+        "workflow-scope"),
+    Act("Argo reports the artifacts of a step", "Argo",
+        {**make.workflow(), "status": {"nodes": {"x": {"outputs": {"artifacts": [{"name": "a", **OURS}]}}}}},
+        method="PATCH", before=make.workflow()),
+    *in_workflow("", no_priority=make.workflow(priority=0), a_key_of_its_own=with_artifact(**OURS),
         a_key_of_its_namespace=with_artifact(s3={"key": "argo/{{workflow.namespace}}/{{workflow.name}}/x"}),
-        data_of_its_team=with_artifact(s3={
-            "bucket": "raw", "key": "vision/{{inputs.parameters.day}}", "endpoint": "s3.us-east-1.amazonaws.com"}),
+        data_of_its_team=with_artifact(
+            s3={"bucket": "raw", "key": "vision/{{inputs.parameters.day}}", "endpoint": "s3.us-east-1.amazonaws.com"}),
         code=with_artifact(git={"repo": "https://github.com/a/b.git", "revision": "main"}),
         text=with_artifact("WorkflowTemplate", raw={"data": "a"}),
-        a_download=with_artifact(http={"url": "https://example.com/a"}),
-        an_artifact_of_another_step=make.workflow(templates=[{"name": "x", "steps": [[{"name": "s", "arguments": {
-            "artifacts": [{"name": "a", "from": "{{steps.b.outputs.artifacts.c}}"}]}}]], "outputs": {
-                "artifacts": [{"name": "a", "path": "/a", "archive": {"none": {}}}]}}]),
-    ),
+        a_download=with_artifact(http={"url": "https://example.com/a"}), an_artifact_of_another_step=make.workflow(
+            templates=[{"name": "x", "steps": [[{"name": "s", "arguments": {
+                                    "artifacts": [{"name": "a", "from": "{{steps.b.outputs.artifacts.c}}"}]}}]],
+                    "outputs": {"artifacts": [{"name": "a", "path": "/a", "archive": {"none": {}}}]}}])),
 )  # fmt: skip
 
 
@@ -338,7 +290,7 @@ def health(rule: str, **notes: str) -> tuple[Act, ...]:
     prefixed = {f"alb.ingress.kubernetes.io/{name.replace('_', '-')}": text for name, text in notes.items()}
     model = make.inference_service(maxReplicas=1)
     manifest = {**model, "metadata": {**model["metadata"], "annotations": prefixed}}
-    return (Act(what=f"a model with {', '.join(notes.values())}", actor=EDIT, manifest=manifest, rule=rule),)
+    return (Act(f"a model with {', '.join(notes.values())}", EDIT, manifest, rule),)
 
 
 BALANCED: Final = (
@@ -356,12 +308,12 @@ BALANCED: Final = (
     *health("", backend_protocol_version="GRPC", success_codes="0,12-14"),
     *health("", target_group_attributes="stickiness.enabled=true,stickiness.lb_cookie.duration_seconds=86400"),
     *health("", success_codes="200-299,404"),
-    Act(what="an Ingress whose time limit is its interval", actor=ADMIN, rule="ingress-scope", manifest=make.ingress(
-        **{"healthcheck-interval-seconds": "5"})),
+    Act("an Ingress whose time limit is its interval", ADMIN, make.ingress(**{"healthcheck-interval-seconds": "5"}),
+        "ingress-scope"),
 )  # fmt: skip
 
 PRIORITIZED: Final = (
-    *(Act(what=f"a {manifest['kind']} whose patch {what}", actor=EDIT, rule="node-selection", manifest=manifest)
+    *(Act(f"a {manifest['kind']} whose patch {what}", EDIT, manifest, "node-selection")
       for what, manifest in (
           ("tolerates everything", make.train_job() | {"spec": {**make.train_job()["spec"], "runtimePatches": [
               {"manager": "a", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{
@@ -374,50 +326,57 @@ PRIORITIZED: Final = (
 )  # fmt: skip
 
 RESTARTED: Final = (
-    Act(what="a workflow whose defaults retry forever", actor=EDIT, rule="job-bounds", manifest=make.workflow(
-        templateDefaults={"retryStrategy": {"retryPolicy": "Always"}})),
-    Act(what="a runtime that restarts forever", actor=EDIT, rule="job-bounds", manifest={
-        "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "metadata": {"name": "it"},
-        "spec": {"template": {"spec": {"failurePolicy": {"rules": [
-            {"name": "a", "action": "RestartJobSetAndIgnoreMaxRestarts"}]}, "replicatedJobs": []}}}}),
-    *(Act(what=f"a Job that {what}", actor=EDIT, rule="job-bounds", manifest={
-        **make.job(suspend=True), "spec": {**make.job(suspend=True)["spec"], **fields}})
+    Act("a workflow whose defaults retry forever", EDIT,
+        make.workflow(templateDefaults={"retryStrategy": {"retryPolicy": "Always"}}), "job-bounds"),
+    Act("a runtime that restarts forever", EDIT, {"apiVersion": "trainer.kubeflow.org/v1alpha1",
+            "kind": "TrainingRuntime", "metadata": {"name": "it"}, "spec": {"template": {"spec": {
+                        "failurePolicy": {"rules": [{"name": "a", "action": "RestartJobSetAndIgnoreMaxRestarts"}]},
+                        "replicatedJobs": []}}}}, "job-bounds"),
+    *(Act(f"a Job that {what}", EDIT, {**make.job(suspend=True), "spec": {**make.job(suspend=True)["spec"], **fields}},
+        "job-bounds")
       for what, fields in (
           ("nobody runs", {"managedBy": "example.com/nobody"}),
           ("retries each index a million times", {"completionMode": "Indexed", "backoffLimitPerIndex": 1_000_000}),
           ("ignores every failure", {"podFailurePolicy": {"rules": [
               {"action": "Ignore", "onExitCodes": {"operator": "NotIn", "values": [0]}}]}}))),
-    Act(what="a Job that ignores lost nodes", actor=EDIT, manifest={
-        **make.job(suspend=True), "spec": {**make.job(suspend=True)["spec"], "podFailurePolicy": {"rules": [
-            {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}}),
-    *(Act(what=f"a {manifest['kind']} whose pods stop after months", actor=EDIT, rule="job-bounds", manifest=manifest)
+    Act("a Job that ignores lost nodes", EDIT, {**make.job(suspend=True), "spec": {**make.job(suspend=True)["spec"],
+                "podFailurePolicy": {"rules": [
+                        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}}),
+    *(Act(f"a {manifest['kind']} whose pods stop after months", EDIT, manifest, "job-bounds")
       for manifest in (
           make.job(make.spec(terminationGracePeriodSeconds=10_000_000), suspend=True),
           make.cron_job(make.spec(terminationGracePeriodSeconds=10_000_000)),
           make.pytorch_job(make.spec(terminationGracePeriodSeconds=10_000_000)))),
-    Act(what="a Job whose pods stop within minutes", actor=EDIT, manifest=make.job(
-        make.spec(terminationGracePeriodSeconds=600), suspend=True)),
-    Act(what="a TrainJob whose pods stop after months", actor=EDIT, rule="job-bounds", manifest=make.train_job() | {
-        "spec": {**make.train_job()["spec"], "runtimePatches": [
-            {"manager": "a", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{
-                "name": "node", "template": {"spec": {"template": {"spec": {
-                    "terminationGracePeriodSeconds": 10_000_000}}}}}]}}}}]}}),
-    Act(what="a JobSet that nobody runs", actor=EDIT, rule="job-bounds",
-        manifest=make.job_set(managedBy="example.com/a")),
-    Act(what="a JobSet that restarts jobs", actor=EDIT, manifest=make.job_set(failurePolicy={
-        "maxRestarts": 3, "rules": [{"name": "a", "action": "RestartJob"}, {"name": "b", "action": "FailJobSet"}]})),
+    Act("a Job whose pods stop within minutes", EDIT,
+        make.job(make.spec(terminationGracePeriodSeconds=600), suspend=True)),
+    Act("a TrainJob whose pods stop after months", EDIT, make.train_job() | {"spec": {**make.train_job()["spec"],
+                "runtimePatches": [{"manager": "a", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{
+                                            "name": "node", "template": {"spec": {"template": {"spec": {
+                                                            "terminationGracePeriodSeconds": 10_000_000}}}}}]}}}}]}},
+        "job-bounds"),
+    Act("a JobSet that nobody runs", EDIT, make.job_set(managedBy="example.com/a"), "job-bounds"),
+    Act("a JobSet that restarts jobs", EDIT, make.job_set(failurePolicy={"maxRestarts": 3,
+                "rules": [{"name": "a", "action": "RestartJob"}, {"name": "b", "action": "FailJobSet"}]})),
 )  # fmt: skip
 
 ORDERED: Final = (
-    Act(what="annotations that are listed in order", actor=ADMIN, manifest=make.ingress(
+    Act(
+        "annotations that are listed in order",
+        ADMIN,
+        make.ingress(
         **{"tags": "c=d", "subnets": "b", "security-groups": "a", "scheme": "internal"}),
-        rule="remove alb.ingress.kubernetes.io/security-groups: a; alb.ingress.kubernetes.io/subnets: b; "
-        "alb.ingress.kubernetes.io/tags: c=d. Of"),
-    Act(what="keys that are listed in order", actor=EDIT, manifest={**make.job(), "metadata": {
+        "remove alb.ingress.kubernetes.io/security-groups: a; alb.ingress.kubernetes.io/subnets: b; "
+        "alb.ingress.kubernetes.io/tags: c=d. Of",
+    ),
+    Act(
+        "keys that are listed in order",
+        EDIT,
+        {**make.job(), "metadata": {
         "name": "it", "labels": {QUEUE: "default", "kueue.x-k8s.io/managed": "true"}, "annotations": {
             "kueue.x-k8s.io/role-hash": "a", "kueue.x-k8s.io/is-group-workload": "b"}}},
-        rule="annotations: kueue.x-k8s.io/is-group-workload=b, kueue.x-k8s.io/managed=true, "
-        "kueue.x-k8s.io/role-hash=a. Remove"),
+        "annotations: kueue.x-k8s.io/is-group-workload=b, kueue.x-k8s.io/managed=true, "
+        "kueue.x-k8s.io/role-hash=a. Remove",
+    ),
 )  # fmt: skip
 
 LISTED: Final = (

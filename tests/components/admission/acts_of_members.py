@@ -28,77 +28,47 @@ UNSET: Final[Mapping[str, Object]] = {field: {field: None} for field in make.POL
 
 BOUNDS: Final = (
     *(
-        Act(what=f"a Job with a {field} of ten years", actor=EDIT, manifest=make.job(**bounds), rule="job-bounds")
+        Act(f"a Job with a {field} of ten years", EDIT, make.job(**bounds), "job-bounds")
         for field, bounds in LONG.items()
     ),
     *(
-        Act(what=f"a {kind} without {field}", actor=EDIT, manifest=make.operated(kind, **missing), rule="job-bounds")
+        Act(f"a {kind} without {field}", EDIT, make.operated(kind, **missing), "job-bounds")
         for kind in ("PyTorchJob", "TFJob", "MPIJob")
         for field, missing in UNSET.items()
     ),
-    Act(what="a TrainJob of ten years", actor=EDIT, manifest=make.train_job(deadline=DECADE), rule="job-bounds"),
-    Act(what="a TrainJob", actor=EDIT, manifest=make.train_job()),
-    Act(what="a runtime of 1000 restarts", actor=EDIT, manifest=RUNTIME, rule="job-bounds"),
-    Act(
-        what="a ScaledJob without deadline",
-        actor=EDIT,
-        manifest=make.scaled_job(activeDeadlineSeconds=None),
-        rule="job-bounds",
-    ),
+    Act("a TrainJob of ten years", EDIT, make.train_job(deadline=DECADE), "job-bounds"),
+    Act("a TrainJob", EDIT, make.train_job()),
+    Act("a runtime of 1000 restarts", EDIT, RUNTIME, "job-bounds"),
+    Act("a ScaledJob without deadline", EDIT, make.scaled_job(activeDeadlineSeconds=None), "job-bounds"),
     *(
-        Act(
-            what=f"a {kind} without deadline",
-            actor=EDIT,
-            manifest=make.workflow(kind, activeDeadlineSeconds=None),
-            rule="job-bounds",
-        )
+        Act(f"a {kind} without deadline", EDIT, make.workflow(kind, activeDeadlineSeconds=None), "job-bounds")
         for kind in ("Workflow", "CronWorkflow", "WorkflowTemplate")
     ),
-    Act(what="a step retried forever", actor=EDIT, manifest=make.workflow(templates=[ENDLESS]), rule="job-bounds"),
-    Act(what="a step retried 3 times", actor=EDIT, manifest=make.workflow(templates=[RUN])),
-    Act(
-        what="a workflow of a template",
-        actor=EDIT,
-        manifest=make.workflow(activeDeadlineSeconds=None, workflowTemplateRef=REFERENCE),
-    ),
-    Act(
-        what="5000 replicas by kubectl scale",
-        actor=EDIT,
-        before=SMALL,
-        method="PATCH",
-        manifest={**SMALL, "spec": {"replicas": 5000}},
-        subresource="scale",
-        rule="scale-bounds",
-    ),
+    Act("a step retried forever", EDIT, make.workflow(templates=[ENDLESS]), "job-bounds"),
+    Act("a step retried 3 times", EDIT, make.workflow(templates=[RUN])),
+    Act("a workflow of a template", EDIT, make.workflow(activeDeadlineSeconds=None, workflowTemplateRef=REFERENCE)),
+    Act("5000 replicas by kubectl scale", EDIT, {**SMALL, "spec": {"replicas": 5000}}, "scale-bounds", before=SMALL,
+        method="PATCH", subresource="scale"),
     *(
         Act(
-            what="an autoscaler scales",
-            actor=actor,
+            "an autoscaler scales",
+            actor,
+            {**SMALL, "spec": {"replicas": 90}},
             before=SMALL,
             method="PATCH",
-            manifest={**SMALL, "spec": {"replicas": 90}},
             subresource="scale",
         )
         for actor in ("autoscaler", "KEDA", EDIT)
     ),
-    Act(what="a ReplicaSet of 500 pods", actor=EDIT, manifest=make.replica_set(replicas=500), rule="scale-bounds"),
-    Act(
-        what="a LeaderWorkerSet of 60 groups of 2",
-        actor=EDIT,
-        manifest=make.leader_worker_set(replicas=60),
-        rule="scale-bounds",
-    ),
-    Act(what="a TFJob of 500 pods", actor=EDIT, manifest=make.operated("TFJob", replicas=500), rule="scale-bounds"),
-    Act(
-        what="an elastic PyTorchJob of 500 pods",
-        actor=EDIT,
-        manifest={**ELASTIC, "spec": {**ELASTIC["spec"], "elasticPolicy": {"maxReplicas": 500}}},
-        rule="scale-bounds",
-    ),
-    Act(what="a TrainJob of 500 nodes", actor=EDIT, manifest=make.train_job(nodes=500), rule="scale-bounds"),
-    Act(what="a ScaledJob of 500 Jobs", actor=EDIT, manifest=make.scaled_job(maximum=500), rule="scale-bounds"),
-    Act(what="a CronJob of 500 pods", actor=EDIT, manifest=make.cron_job(parallelism=500), rule="scale-bounds"),
-)
+    Act("a ReplicaSet of 500 pods", EDIT, make.replica_set(replicas=500), "scale-bounds"),
+    Act("a LeaderWorkerSet of 60 groups of 2", EDIT, make.leader_worker_set(replicas=60), "scale-bounds"),
+    Act("a TFJob of 500 pods", EDIT, make.operated("TFJob", replicas=500), "scale-bounds"),
+    Act("an elastic PyTorchJob of 500 pods", EDIT,
+        {**ELASTIC, "spec": {**ELASTIC["spec"], "elasticPolicy": {"maxReplicas": 500}}}, "scale-bounds"),
+    Act("a TrainJob of 500 nodes", EDIT, make.train_job(nodes=500), "scale-bounds"),
+    Act("a ScaledJob of 500 Jobs", EDIT, make.scaled_job(maximum=500), "scale-bounds"),
+    Act("a CronJob of 500 pods", EDIT, make.cron_job(parallelism=500), "scale-bounds"),
+)  # fmt: skip
 
 ROLE: Final = "platform.slipway/role"
 HOSTILE: Final = {"name": "nfs", "nfs": {"server": "10.0.0.1", "path": "/"}}
@@ -125,86 +95,34 @@ KSERVE_INGRESS["spec"]["ingressClassName"] = "models"
 
 ISOLATION: Final = (
     *(
-        Act(what=f"a pod of {name}", actor=EDIT, manifest=make.pod(spec(priorityClassName=name)), rule="priority-class")
+        Act(f"a pod of {name}", EDIT, make.pod(spec(priorityClassName=name)), "priority-class")
         for name in ("system-node-critical", "system-cluster-critical")
     ),
-    Act(
-        what="a Deployment of system-node-critical",
-        actor=EDIT,
-        manifest=make.deployment(spec(priorityClassName="system-node-critical")),
-        rule="priority-class",
-    ),
-    Act(what="a pod of the platform's class", actor=EDIT, manifest=make.pod(spec(priorityClassName="experiment"))),
-    *(
-        Act(what=f"a pod that asks for {name}", actor=EDIT, manifest=make.pod(body), rule="node-selection")
-        for name, body in CHOSEN.items()
-    ),
-    Act(
-        what="a Job on system nodes",
-        actor=EDIT,
-        manifest=make.job(spec(nodeSelector={ROLE: "system"})),
-        rule="node-selection",
-    ),
-    Act(
-        what="the launcher's pod of an MPIJob",
-        actor="job controller",
-        manifest=make.owned(make.pod(on("h100", container()))),
-    ),
-    Act(what="an nfs volume", actor=EDIT, manifest=make.pod(spec(volumes=[HOSTILE])), rule="volume-sources"),
-    Act(what="an nfs volume of a Job", actor=EDIT, manifest=make.job(spec(volumes=[HOSTILE])), rule="volume-sources"),
-    Act(what="a volume claim", actor=EDIT, manifest=make.pod(spec(volumes=[CLAIMED]))),
-    Act(
-        what="a Service with externalIPs",
-        actor=EDIT,
-        manifest=make.service(externalIPs=["8.8.8.8"]),
-        rule="external-ips",
-    ),
-    Act(what="a Service", actor=EDIT, manifest=make.service()),
-    Act(what="an Ingress to the internet", actor=ADMIN, manifest=make.ingress(**PUBLIC), rule="ingress-scope"),
-    Act(
-        what="an Ingress in a foreign group",
-        actor=ADMIN,
-        manifest=make.ingress(**{"group.name": "models"}),
-        rule="ingress-scope",
-    ),
-    Act(what="an Ingress of KServe's class", actor=ADMIN, manifest=KSERVE_INGRESS, rule="ingress-scope"),
-    Act(what="the Ingress of a model", actor="KServe", manifest=KSERVE_INGRESS),
-    Act(what="an internal Ingress", actor=ADMIN, manifest=make.ingress(scheme="internal")),
-    Act(
-        what="a model in a foreign group",
-        actor=EDIT,
-        manifest=make.noted(MODEL, "group.name", "language"),
-        rule="ingress-scope",
-    ),
-    Act(
-        what="an Ingress opened later",
-        actor=ADMIN,
-        before=make.ingress(),
-        method="PATCH",
-        manifest=make.ingress(**PUBLIC),
-        rule="ingress-scope",
-    ),
-    Act(
-        what="a ServiceMonitor with Prometheus' token",
-        actor=EDIT,
-        manifest=make.service_monitor(bearerTokenFile=TOKEN),
-        rule="monitor-files",
-    ),
-    Act(what="a ServiceMonitor", actor=EDIT, manifest=make.service_monitor()),
-    Act(
-        what="a privileged image in an ephemeral container",
-        actor="node drain",
-        before=make.pod(),
-        method="PATCH",
-        manifest={**make.pod(), "spec": {"ephemeralContainers": [{"name": "debug", "image": "busybox:latest"}]}},
-        subresource="ephemeralcontainers",
-        rule="image-tag",
-    ),
-    Act(
-        what="a pod evicted from a drained node",
-        actor="node drain",
-        before=make.pod(),
-        manifest={"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "it"}},
-        subresource="eviction",
-    ),
-)
+    Act("a Deployment of system-node-critical", EDIT, make.deployment(spec(priorityClassName="system-node-critical")),
+        "priority-class"),
+    Act("a pod of the platform's class", EDIT, make.pod(spec(priorityClassName="experiment"))),
+    *(Act(f"a pod that asks for {name}", EDIT, make.pod(body), "node-selection") for name, body in CHOSEN.items()),
+    Act("a Job on system nodes", EDIT, make.job(spec(nodeSelector={ROLE: "system"})), "node-selection"),
+    Act("the launcher's pod of an MPIJob", "job controller", make.owned(make.pod(on("h100", container())))),
+    Act("an nfs volume", EDIT, make.pod(spec(volumes=[HOSTILE])), "volume-sources"),
+    Act("an nfs volume of a Job", EDIT, make.job(spec(volumes=[HOSTILE])), "volume-sources"),
+    Act("a volume claim", EDIT, make.pod(spec(volumes=[CLAIMED]))),
+    Act("a Service with externalIPs", EDIT, make.service(externalIPs=["8.8.8.8"]), "external-ips"),
+    Act("a Service", EDIT, make.service()),
+    Act("an Ingress to the internet", ADMIN, make.ingress(**PUBLIC), "ingress-scope"),
+    Act("an Ingress in a foreign group", ADMIN, make.ingress(**{"group.name": "models"}), "ingress-scope"),
+    Act("an Ingress of KServe's class", ADMIN, KSERVE_INGRESS, "ingress-scope"),
+    Act("the Ingress of a model", "KServe", KSERVE_INGRESS),
+    Act("an internal Ingress", ADMIN, make.ingress(scheme="internal")),
+    Act("a model in a foreign group", EDIT, make.noted(MODEL, "group.name", "language"), "ingress-scope"),
+    Act("an Ingress opened later", ADMIN, make.ingress(**PUBLIC), "ingress-scope", before=make.ingress(),
+        method="PATCH"),
+    Act("a ServiceMonitor with Prometheus' token", EDIT, make.service_monitor(bearerTokenFile=TOKEN), "monitor-files"),
+    Act("a ServiceMonitor", EDIT, make.service_monitor()),
+    Act("a privileged image in an ephemeral container", "node drain",
+        {**make.pod(), "spec": {"ephemeralContainers": [{"name": "debug", "image": "busybox:latest"}]}}, "image-tag",
+        before=make.pod(), method="PATCH", subresource="ephemeralcontainers"),
+    Act("a pod evicted from a drained node", "node drain",
+        {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "it"}}, before=make.pod(),
+        subresource="eviction"),
+)  # fmt: skip

@@ -26,96 +26,34 @@ HELD: Final = (
 )
 RAY: Final = (
     *(
-        Act(what=f"a queued {make_one().get('kind')}", actor=EDIT, manifest=make_one(worker=WORKER))
+        Act(f"a queued {make_one().get('kind')}", EDIT, make_one(worker=WORKER))
         for make_one in (ray.cluster, ray.job, ray.service)
     ),
-    Act(
-        what="a GPU RayCluster without a queue",
-        actor=EDIT,
-        manifest=ray.cluster(worker=WORKER, queued=False),
-        rule="gpu-queue",
-    ),
-    Act(
-        what="a GPU RayService without a queue",
-        actor=EDIT,
-        manifest=ray.service(worker=WORKER, queued=False),
-        rule="gpu-queue",
-    ),
+    Act("a GPU RayCluster without a queue", EDIT, ray.cluster(worker=WORKER, queued=False), "gpu-queue"),
+    Act("a GPU RayService without a queue", EDIT, ray.service(worker=WORKER, queued=False), "gpu-queue"),
     *(
-        Act(
-            what=f"a held {before['kind']} resumed",
-            actor=actor,
-            before=before,
-            method="PATCH",
-            manifest=started(before, *path),
-            rule=rule,
-        )
+        Act(f"a held {before['kind']} resumed", actor, started(before, *path), rule, before=before, method="PATCH")
         for before, path in HELD
         for actor, rule in ((EDIT, "queue-start"), ("Kueue", ""))
     ),
-    Act(
-        what="the queue removed from a RayCluster",
-        actor=EDIT,
-        before=ray.cluster(worker=WORKER),
-        method="PATCH",
-        manifest=make.labelled(ray.cluster(worker=WORKER), None),
-        rule="gpu-queue",
-    ),
-    Act(
-        what="a RayCluster with a forged owner",
-        actor=EDIT,
-        manifest=make.owned(ray.cluster()),
-        rule="controller-reference",
-    ),
-    Act(
-        what="the RayCluster of a RayJob",
-        actor="KubeRay",
-        manifest=make.owned(ray.cluster(worker=WORKER, queued=False)),
-    ),
-    Act(
-        what="the submitter of a RayJob",
-        actor="KubeRay",
-        manifest=make.owned(
-            make.job(queued=False, backoffLimit=2, activeDeadlineSeconds=None, ttlSecondsAfterFinished=None)
-        ),
-    ),
-    Act(what="a GPU worker of a RayCluster", actor="KubeRay", manifest=make.owned(make.pod(WORKER))),
-    Act(what="a head that the queue put on a GPU pool", actor="KubeRay", manifest=make.owned(HEAD)),
-    Act(what="a bare GPU pod of a Ray image by a member", actor=EDIT, manifest=make.pod(WORKER), rule="gpu-queue"),
-    Act(
-        what="a Service of a head with externalIPs",
-        actor="KubeRay",
-        manifest=make.service(externalIPs=["8.8.8.8"]),
-        rule="external-ips",
-    ),
-    Act(
-        what="an Ingress of a dashboard to the internet",
-        actor="KubeRay",
-        manifest=make.ingress(scheme="internet-facing"),
-        rule="ingress-scope",
-    ),
-    Act(
-        what="a head of system-node-critical",
-        actor=EDIT,
-        manifest=ray.cluster(spec(priorityClassName="system-node-critical")),
-        rule="priority-class",
-    ),
-    Act(
-        what="a RayCluster on system nodes",
-        actor=EDIT,
-        manifest=ray.cluster(spec(nodeSelector={"platform.slipway/role": "system"})),
-        rule="node-selection",
-    ),
-    Act(
-        what="an nfs volume of a Ray worker",
-        actor=EDIT,
-        manifest=ray.job(worker=spec(volumes=[{"name": "data", "nfs": {"server": "10.0.0.1", "path": "/"}}])),
-        rule="volume-sources",
-    ),
-    Act(
-        what="a host path of a submitter",
-        actor=EDIT,
-        manifest=ray.selecting(spec(volumes=[{"name": "root", "hostPath": {"path": "/"}}])),
-        rule="host-access",
-    ),
-)
+    Act("the queue removed from a RayCluster", EDIT, make.labelled(ray.cluster(worker=WORKER), None), "gpu-queue",
+        before=ray.cluster(worker=WORKER), method="PATCH"),
+    Act("a RayCluster with a forged owner", EDIT, make.owned(ray.cluster()), "controller-reference"),
+    Act("the RayCluster of a RayJob", "KubeRay", make.owned(ray.cluster(worker=WORKER, queued=False))),
+    Act("the submitter of a RayJob", "KubeRay",
+        make.owned(make.job(queued=False, backoffLimit=2, activeDeadlineSeconds=None, ttlSecondsAfterFinished=None))),
+    Act("a GPU worker of a RayCluster", "KubeRay", make.owned(make.pod(WORKER))),
+    Act("a head that the queue put on a GPU pool", "KubeRay", make.owned(HEAD)),
+    Act("a bare GPU pod of a Ray image by a member", EDIT, make.pod(WORKER), "gpu-queue"),
+    Act("a Service of a head with externalIPs", "KubeRay", make.service(externalIPs=["8.8.8.8"]), "external-ips"),
+    Act("an Ingress of a dashboard to the internet", "KubeRay", make.ingress(scheme="internet-facing"),
+        "ingress-scope"),
+    Act("a head of system-node-critical", EDIT, ray.cluster(spec(priorityClassName="system-node-critical")),
+        "priority-class"),
+    Act("a RayCluster on system nodes", EDIT, ray.cluster(spec(nodeSelector={"platform.slipway/role": "system"})),
+        "node-selection"),
+    Act("an nfs volume of a Ray worker", EDIT,
+        ray.job(worker=spec(volumes=[{"name": "data", "nfs": {"server": "10.0.0.1", "path": "/"}}])), "volume-sources"),
+    Act("a host path of a submitter", EDIT, ray.selecting(spec(volumes=[{"name": "root", "hostPath": {"path": "/"}}])),
+        "host-access"),
+)  # fmt: skip

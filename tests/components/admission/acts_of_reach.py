@@ -35,54 +35,40 @@ def surging(surge: int | str) -> Object:
 
 LOCKED: Final[dict[str, Object]] = {
     "as a whole": {"synchronization": {"mutexes": [{"name": "a"}, {"name": "b", "namespace": "other"}]}},
-    "in a step": {
-        "templates": [
-            {"name": "a"},
-            {
-                "name": "b",
-                "synchronization": {
-                    "semaphores": [{"namespace": "other", "configMapKeyRef": {"name": "a", "key": "b"}}]
-                },
-            },
-        ]
-    },
+    "in a step": {"templates": [{"name": "a"}, {"name": "b", "synchronization": {
+                    "semaphores": [{"namespace": "other", "configMapKeyRef": {"name": "a", "key": "b"}}]}}]},
     "in its defaults": {"templateDefaults": {"synchronization": {"mutexes": [{"name": "b", "namespace": "other"}]}}},
-}
+}  # fmt: skip
 REACHING: Final = (
-    Act(what="a pod that repels all others", actor=EDIT, manifest=repelling(namespaceSelector={}),
-        rule="node-selection"),
-    Act(what="a pod that repels a team", actor=EDIT, manifest=repelling(namespaces=["other"]), rule="node-selection"),
-    Act(what="a pod that repels its own", actor=EDIT, manifest=repelling()),
+    Act("a pod that repels all others", EDIT, repelling(namespaceSelector={}), "node-selection"),
+    Act("a pod that repels a team", EDIT, repelling(namespaces=["other"]), "node-selection"),
+    Act("a pod that repels its own", EDIT, repelling()),
     *(
-        Act(what=f"a pod drawn to a team, {how[:9]}", actor=EDIT, manifest=drawn(how, namespaces=["other"]),
-            rule="node-selection")
+        Act(f"a pod drawn to a team, {how[:9]}", EDIT, drawn(how, namespaces=["other"]), "node-selection")
         for how in (REQUIRED, PREFERRED)
     ),
-    Act(what="a pod drawn to its own", actor=EDIT, manifest=drawn(PREFERRED, namespaces=["acts"])),
-    Act(what="a pod on one node", actor=EDIT, manifest=make.pod(spec(nodeSelector={"kubernetes.io/hostname": "n"})),
-        rule="node-selection"),
-    Act(what="a pod of another cost center", actor=EDIT, manifest=billed(**{"cost-center": "other"}),
-        rule="team-labels"),
-    Act(what="a pod with another team's label later", actor=EDIT, before=make.pod(), method="PATCH",
-        manifest={**billed(team="other"), "spec": {}}, rule="team-labels"),
-    Act(what="a pod with the label of its team", actor=EDIT, manifest=billed(team=TEAM)),
+    Act("a pod drawn to its own", EDIT, drawn(PREFERRED, namespaces=["acts"])),
+    Act("a pod on one node", EDIT, make.pod(spec(nodeSelector={"kubernetes.io/hostname": "n"})), "node-selection"),
+    Act("a pod of another cost center", EDIT, billed(**{"cost-center": "other"}), "team-labels"),
+    Act("a pod with another team's label later", EDIT, {**billed(team="other"), "spec": {}}, "team-labels",
+        before=make.pod(), method="PATCH"),
+    Act("a pod with the label of its team", EDIT, billed(team=TEAM)),
     *(
-        Act(what=f"a {kind} with a lock of another namespace {where}", actor=EDIT, rule="workflow-locks",
-            manifest=make.workflow(kind, **body))
+        Act(f"a {kind} with a lock of another namespace {where}", EDIT, make.workflow(kind, **body), "workflow-locks")
         for kind in ("Workflow", "CronWorkflow", "WorkflowTemplate")
         for where, body in LOCKED.items()
     ),
-    Act(what="a Workflow with locks of its own namespace", actor=EDIT, manifest=make.workflow(
-        synchronization={"mutexes": [{"name": "a"}, {"name": "b", "namespace": "acts"}]}, templates=[
-            {"name": "a", "synchronization": {"semaphores": [{"configMapKeyRef": {"name": "a", "key": "b"}}]}}])),
-    Act(what="a ServiceMonitor of all namespaces", actor=EDIT, rule="monitor-scope", manifest={
-        **make.service_monitor(), "spec": {"namespaceSelector": {"any": True}, "selector": {}, "endpoints": []}}),
-    Act(what="a ServiceMonitor of its own namespace by name", actor=EDIT, manifest={
-        **make.service_monitor(), "spec": {"namespaceSelector": {"matchNames": ["acts"]}, "selector": {},
-                                           "endpoints": []}}),
+    Act("a Workflow with locks of its own namespace", EDIT, make.workflow(
+            synchronization={"mutexes": [{"name": "a"}, {"name": "b", "namespace": "acts"}]}, templates=[
+                {"name": "a", "synchronization": {"semaphores": [{"configMapKeyRef": {"name": "a", "key": "b"}}]}}])),
+    Act("a ServiceMonitor of all namespaces", EDIT,
+        {**make.service_monitor(), "spec": {"namespaceSelector": {"any": True}, "selector": {}, "endpoints": []}},
+        "monitor-scope"),
+    Act("a ServiceMonitor of its own namespace by name", EDIT, {**make.service_monitor(),
+            "spec": {"namespaceSelector": {"matchNames": ["acts"]}, "selector": {}, "endpoints": []}}),
     *(
-        Act(what=f"a ServiceMonitor with {next(iter(field))} {next(iter(field.values()))}", actor=EDIT,
-            manifest=monitored(**field), rule="monitor-scope")
+        Act(f"a ServiceMonitor with {next(iter(field))} {next(iter(field.values()))}", EDIT, monitored(**field),
+            "monitor-scope")
         for field in (
             {"honorLabels": True}, {"interval": "1ms"}, {"interval": "5s"},
             {"relabelings": [{"targetLabel": "__address__", "replacement": "10.0.0.1:80"}]},
@@ -92,24 +78,20 @@ REACHING: Final = (
             {"metricRelabelings": [{"targetLabel": "__name__", "replacement": "kube_namespace_labels"}]},
         )
     ),
-    Act(what="a ServiceMonitor every minute with a label", actor=EDIT, manifest=monitored(
-        interval="1m", relabelings=[{"targetLabel": "node", "sourceLabels": ["__meta_kubernetes_pod_node_name"]}])),
+    Act("a ServiceMonitor every minute with a label", EDIT, monitored(interval="1m",
+            relabelings=[{"targetLabel": "node", "sourceLabels": ["__meta_kubernetes_pod_node_name"]}])),
     *(
-        Act(what=f"an Ingress with {name}", actor=ADMIN, manifest=make.ingress(**{name: text}), rule="ingress-scope")
+        Act(f"an Ingress with {name}", ADMIN, make.ingress(**{name: text}), "ingress-scope")
         for name, text in (("security-groups", "sg-1"), ("subnets", "subnet-1"), ("tags", "team=other"),
                            ("load-balancer-attributes", "access_logs.s3.enabled=true"))
     ),
-    Act(what="an Ingress with a time limit", actor=ADMIN, manifest=make.ingress(
-        **{"load-balancer-attributes": "idle_timeout.timeout_seconds=600"})),
-    *(
-        Act(what=f"a Deployment that surges by {surge}", actor=EDIT, manifest=surging(surge), rule="scale-bounds")
-        for surge in (500, "101%")
-    ),
-    Act(what="a Deployment that surges by half", actor=EDIT, manifest=surging("50%")),
-    Act(what="a pod with a mounted image without version", actor=EDIT, rule="image-tag", manifest=make.pod(
-        spec(volumes=[{"name": "v", "image": {"reference": "data"}}]))),
-    Act(what="a pod with another image, without version", actor=EDIT, method="PATCH", rule="image-tag",
-        before=make.pod(spec(automountServiceAccountToken=False)),
-        manifest={**make.pod(), "spec": {"containers": [
-            {"name": "main", "image": "train", "imagePullPolicy": "IfNotPresent"}]}}),
+    Act("an Ingress with a time limit", ADMIN,
+        make.ingress(**{"load-balancer-attributes": "idle_timeout.timeout_seconds=600"})),
+    *(Act(f"a Deployment that surges by {surge}", EDIT, surging(surge), "scale-bounds") for surge in (500, "101%")),
+    Act("a Deployment that surges by half", EDIT, surging("50%")),
+    Act("a pod with a mounted image without version", EDIT,
+        make.pod(spec(volumes=[{"name": "v", "image": {"reference": "data"}}])), "image-tag"),
+    Act("a pod with another image, without version", EDIT,
+        {**make.pod(), "spec": {"containers": [{"name": "main", "image": "train", "imagePullPolicy": "IfNotPresent"}]}},
+        "image-tag", method="PATCH", before=make.pod(spec(automountServiceAccountToken=False))),
 )  # fmt: skip

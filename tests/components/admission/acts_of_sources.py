@@ -61,7 +61,7 @@ def annotated(manifest: Object, **notes: str) -> Object:
 
 def balanced(manifest: Object, name: str, text: str, kind: str, rule: str = SCOPE, prefix: str = PREFIX) -> Act:
     what = f"{kind} with {prefix}{name}: {text}"
-    return Act(what=what, actor=ADMIN, rule=rule, manifest=annotated(manifest, **{prefix + name: text}))
+    return Act(what, ADMIN, annotated(manifest, **{prefix + name: text}), rule)
 
 
 def classed(name: str) -> Object:
@@ -83,18 +83,18 @@ BALANCED: Final = (
       for prefix in ("service.beta.kubernetes.io/", "service.kubernetes.io/") if prefix + name != RANGES),
     balanced(SERVICE, "topology-mode", "Auto", "a Service", "", "service.kubernetes.io/"),
     balanced(SERVICE, "owner", "me", "a Service", "", "example.com/"),
-    Act(what="a Service of a Ray head for a public load balancer", actor="KubeRay", rule=SCOPE, manifest=annotated(
-        SERVICE, **{"service.beta.kubernetes.io/aws-load-balancer-scheme": "internet-facing"})),
-    Act(what="an Ingress behind a public load balancer", actor=ADMIN, rule=SCOPE, manifest=make.ingress(**FRONT)),
-    Act(what="a model behind a public load balancer", actor=EDIT, rule=SCOPE, manifest=annotated(
-        MODEL, **{PREFIX + name: text for name, text in FRONT.items()})),
-    Act(what="a graph behind a public load balancer", actor=EDIT, rule=SCOPE, manifest=annotated(
-        GRAPH, **{PREFIX + name: text for name, text in FRONT.items()})),
-    Act(what="an Ingress that gets a public load balancer later", actor=ADMIN, rule=SCOPE, method="PATCH",
-        before=make.ingress(scheme="internal"), manifest={
-            **annotated(make.ingress(), **{PREFIX + name: text for name, text in FRONT.items()}), "spec": {}}),
-    Act(what="an Ingress of the class alb", actor=ADMIN, manifest=classed("alb")),
-    Act(what="an Ingress of another class", actor=ADMIN, rule=SCOPE, manifest=classed("mine")),
+    Act("a Service of a Ray head for a public load balancer", "KubeRay",
+        annotated(SERVICE, **{"service.beta.kubernetes.io/aws-load-balancer-scheme": "internet-facing"}), SCOPE),
+    Act("an Ingress behind a public load balancer", ADMIN, make.ingress(**FRONT), SCOPE),
+    Act("a model behind a public load balancer", EDIT,
+        annotated(MODEL, **{PREFIX + name: text for name, text in FRONT.items()}), SCOPE),
+    Act("a graph behind a public load balancer", EDIT,
+        annotated(GRAPH, **{PREFIX + name: text for name, text in FRONT.items()}), SCOPE),
+    Act("an Ingress that gets a public load balancer later", ADMIN,
+        {**annotated(make.ingress(), **{PREFIX + name: text for name, text in FRONT.items()}), "spec": {}}, SCOPE,
+        method="PATCH", before=make.ingress(scheme="internal")),
+    Act("an Ingress of the class alb", ADMIN, classed("alb")),
+    Act("an Ingress of another class", ADMIN, classed("mine"), SCOPE),
     balanced(make.ingress(), "ingress.class", "alb", "an Ingress", "", "kubernetes.io/"),
     balanced(make.ingress(), "ingress.class", "models", "an Ingress", prefix="kubernetes.io/"),
 )  # fmt: skip
@@ -121,7 +121,7 @@ def login(**spec: Any) -> Object:
 
 
 def triggered(what: str, manifest: Object, rule: str = TRIGGERED) -> Act:
-    return Act(what=what, actor=EDIT, manifest=manifest, rule=rule)
+    return Act(what, EDIT, manifest, rule)
 
 
 SCALED: Final = (
@@ -170,9 +170,9 @@ SCALED: Final = (
                          {"provider": "azure-workload", "identityAuthorityHost": "https://a.example"},
                          {"provider": "aws-eks"}, {"provider": "aws", "roleArn": "arn:aws:iam::1:role/a"})
     ),
-    Act(what="a ScaledObject of a model at another address", actor="KServe", rule=TRIGGERED, manifest=trigger(
-        "prometheus", {**PROMETHEUS, "serverAddress": "http://evil.example:9090"})),
-    Act(what="a ScaledObject of a model", actor="KServe", manifest=trigger("prometheus", PROMETHEUS)),
-    Act(what="credentials that become KEDA's own later", actor=EDIT, rule=TRIGGERED, method="PATCH",
-        before=login(**WORKLOAD), manifest=login(hashiCorpVault=VAULT)),
+    Act("a ScaledObject of a model at another address", "KServe",
+        trigger("prometheus", {**PROMETHEUS, "serverAddress": "http://evil.example:9090"}), TRIGGERED),
+    Act("a ScaledObject of a model", "KServe", trigger("prometheus", PROMETHEUS)),
+    Act("credentials that become KEDA's own later", EDIT, login(hashiCorpVault=VAULT), TRIGGERED, method="PATCH",
+        before=login(**WORKLOAD)),
 )  # fmt: skip

@@ -56,36 +56,29 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a queued job that tolerates the GPU alone": make.job(tolerant(make.GPU_TAINT)),
         "a deployment on its pool": make.deployment(on("h100")),
     },
-    "gpu-limits": {
-        "limits alone": make.job_set(on("h100")),
-        "equal limits": make.pytorch_job(on("h100", container(resources={"limits": {GPU: 1}, "requests": {GPU: 1}}))),
-    },
+    "gpu-limits": {"limits alone": make.job_set(on("h100")),
+        "equal limits": make.pytorch_job(on("h100", container(resources={"limits": {GPU: 1}, "requests": {GPU: 1}})))},
     "job-bounds": {
         "a bounded job": make.job(),
-        "a job bounded by index": make.job(
-            backoffLimit=None, backoffLimitPerIndex=1, maxFailedIndexes=5, completionMode="Indexed", completions=9
-        ),
+        "a job bounded by index": make.job(backoffLimit=None, backoffLimitPerIndex=1, maxFailedIndexes=5,
+            completionMode="Indexed", completions=9),
         "a bounded cron job, cleaned up by its history": make.cron_job(ttlSecondsAfterFinished=None),
         "a bounded RayJob": ray.job(),
         "a RayJob on a cluster of the team": ray.selecting(),
         "a bounded JobSet": make.job_set(failurePolicy={"maxRestarts": 20}),
         "a JobSet that restarts when a node is taken away": make.reclaimed(
             {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
-            {"action": "Ignore", "onPodConditions": [{"type": "Ready", "status": "False"}]},
-        ),
+            {"action": "Ignore", "onPodConditions": [{"type": "Ready", "status": "False"}]}),
     },
-    "spot-checkpoint": {
-        "a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
+    "spot-checkpoint": {"a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
         "a job that is not on spot": make.job(on("h100")),
         "a queued job that the spot pool can't run": make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE)))),
-        "a service on spot": make.deployment(on("spot")),
-    },
+        "a service on spot": make.deployment(on("spot"))},
     "spot-eviction": {
         "a job on spot that can be evicted": make.job(on("spot")),
         "a job that is not on spot": kept(make.job(on("h100"))),
         "a queued job that the spot pool can't run": kept(
-            make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE))))
-        ),
+            make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE))))),
         "a value that Karpenter does not know": kept(make.job(on("spot")), "no"),
         "a notebook": kept(make.job(on("spot")), labels={"platform.slipway/notebook": "one"}),
         "a head that is not on spot": ray.cluster(worker=on("spot"), head_annotations=KEPT),
@@ -97,15 +90,10 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a job on a cluster of the team": ray.selecting(),
         "a service without a second cluster": ray.service(),
     },
-    "queue-name": {
-        "a queued job": make.job(),
-        "a queued cron job": make.cron_job(),
-        "a queued TrainJob": make.train_job(),
-    },
-    "image-tag": {
-        "a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
-        "a digest": make.pod(spec(container(image=DIGEST))),
-    },
+    "queue-name": {"a queued job": make.job(), "a queued cron job": make.cron_job(),
+        "a queued TrainJob": make.train_job()},
+    "image-tag": {"a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
+        "a digest": make.pod(spec(container(image=DIGEST)))},
     "host-access": {"a pod without host access": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}]))},
     "scale-bounds": {
         "a deployment at zero": make.deployment(replicas=0),
@@ -116,59 +104,39 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a bounded ScaledObject": make.scaled_object(maxReplicaCount=20),
         "a bounded InferenceService": make.inference_service(minReplicas=0, maxReplicas=8),
     },
-}
+}  # fmt: skip
 
 DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
     "gpu-pool": {
         "a GPU without a toleration": (make.pod(spec(gpus())), "it requests nvidia.com/gpu 1. Nodes offer: a100"),
         "one of two taints": (make.pod(on("h100", taints=[pool_taint("h100")])), "no pool fits this pod"),
-        "a slice without the toleration of the GPU": (
-            make.pod(on("a100", gpus(1, SLICE), taints=[pool_taint("a100")])),
-            "it requests nvidia.com/mig-1g.5gb 1",
-        ),
-        "an init container that alone requests a GPU": (
-            make.pod(spec(container(), initContainers=[FIRST])),
-            "it requests nvidia.com/gpu 1. Nodes offer",
-        ),
+        "a slice without the toleration of the GPU": (make.pod(on("a100", gpus(1, SLICE), taints=[pool_taint("a100")])),
+            "it requests nvidia.com/mig-1g.5gb 1"),
+        "an init container that alone requests a GPU": (make.pod(spec(container(), initContainers=[FIRST])),
+            "it requests nvidia.com/gpu 1. Nodes offer"),
         "an init container with more GPUs than a node has": (
-            make.pod(on("h100", gpus(), initContainers=[{**gpus(2), "name": "first"}])),
-            "no pool fits this pod",
-        ),
+            make.pod(on("h100", gpus(), initContainers=[{**gpus(2), "name": "first"}])), "no pool fits this pod"),
         "a sidecar that doesn't fit beside the container": (
             make.pod(on("spot", gpus(), initContainers=[{**FIRST, "restartPolicy": "Always"}])),
-            "no pool fits this pod",
-        ),
-        "more GPUs than a node has": (
-            make.pod(on("h100", gpus(2))),
-            "h100 (nvidia.com/gpu 1, taint dedicated=ml-workloads:NoSchedule)",
-        ),
-        "containers that don't fit together": (
-            make.pod(on("spot", gpus(), {**gpus(), "name": "b"})),
-            "it requests nvidia.com/gpu 1, nvidia.com/gpu 1",
-        ),
+            "no pool fits this pod"),
+        "more GPUs than a node has": (make.pod(on("h100", gpus(2))),
+            "h100 (nvidia.com/gpu 1, taint dedicated=ml-workloads:NoSchedule)"),
+        "containers that don't fit together": (make.pod(on("spot", gpus(), {**gpus(), "name": "b"})),
+            "it requests nvidia.com/gpu 1, nvidia.com/gpu 1"),
         "two parts of one shared GPU": (make.pod(on("turns", gpus(2))), "turns (nvidia.com/gpu 4, one per container)"),
         "several devices, in order": (
             make.pod(on("a100", container(resources={"limits": {SLICE: "1", GPU: "1", "nvidia.com/mig-9g.9gb": "1"}}))),
-            "it requests nvidia.com/gpu 1, nvidia.com/mig-1g.5gb 1, nvidia.com/mig-9g.9gb 1. Nodes",
-        ),
+            "it requests nvidia.com/gpu 1, nvidia.com/mig-1g.5gb 1, nvidia.com/mig-9g.9gb 1. Nodes"),
         "a slice that no pool has": (make.pod(on("a100", gpus(1, "nvidia.com/mig-9g.9gb"))), "mig-9g.9gb 1"),
-        "the taint of another pool": (
-            make.pod(on("spot", taints=[pool_taint("a100")])),
-            "Select the pool and tolerate",
-        ),
-        "an affinity to a pool without GPUs": (
-            make.pod(tolerant(pool_taint("spot"), affinity=affinity("cpu"))),
-            "no pool fits this pod",
-        ),
-        "an effect that is not the taint's": (
-            make.pod(tolerant({**pool_taint("spot"), "effect": "NoExecute"})),
-            "no pool fits this pod",
-        ),
+        "the taint of another pool": (make.pod(on("spot", taints=[pool_taint("a100")])),
+            "Select the pool and tolerate"),
+        "an affinity to a pool without GPUs": (make.pod(tolerant(pool_taint("spot"), affinity=affinity("cpu"))),
+            "no pool fits this pod"),
+        "an effect that is not the taint's": (make.pod(tolerant({**pool_taint("spot"), "effect": "NoExecute"})),
+            "no pool fits this pod"),
         "a job without a toleration": (make.job(spec(gpus()), queued=False), "nodeSelector {platform.slipway/pool"),
-        "a queued job that does not tolerate the GPU": (
-            make.job(spec(gpus())),
-            "key: nvidia.com/gpu, operator: Exists",
-        ),
+        "a queued job that does not tolerate the GPU": (make.job(spec(gpus())),
+            "key: nvidia.com/gpu, operator: Exists"),
         "a deployment without a toleration": (make.deployment(spec(gpus())), "no pool fits this pod"),
         "a stateful set": (make.stateful_set(spec(gpus())), "no pool fits this pod"),
         "a daemon set": (make.daemon_set(spec(gpus())), "no pool fits this pod"),
@@ -182,14 +150,10 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "an MPIJob": (make.mpi_job(spec(gpus())), "no pool fits this pod"),
     },
     "gpu-limits": {
-        "unequal limits of a JobSet": (
-            make.job_set(on("spot", UNEQUAL)),
-            "container main has different request and limit",
-        ),
-        "a request alone": (
-            make.pytorch_job(spec(container(resources={"requests": {GPU: 1}}))),
-            "Set resources.limits and resources.requests to the same number",
-        ),
+        "unequal limits of a JobSet": (make.job_set(on("spot", UNEQUAL)),
+            "container main has different request and limit"),
+        "a request alone": (make.pytorch_job(spec(container(resources={"requests": {GPU: 1}}))),
+            "Set resources.limits and resources.requests to the same number"),
         "unequal limits of a Ray worker": (ray.cluster(worker=on("spot", UNEQUAL)), "a GPU can't be overcommitted"),
         "unequal limits of an MPIJob": (make.mpi_job(on("spot", UNEQUAL)), "a GPU can't be overcommitted"),
     },
@@ -254,10 +218,8 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
     "spot-checkpoint": {
         "a job on spot without a claim": (make.job(on("spot")), "the nodes of pool spot are Spot"),
         "a job on spot that only reads": (make.job(on("spot", READS, volumes=[CLAIM])), "mount the volume claim"),
-        "a job by affinity": (
-            make.job(tolerant(make.GPU_TAINT, affinity=affinity("h100", "spot"))),
-            "the nodes of pool spot are Spot",
-        ),
+        "a job by affinity": (make.job(tolerant(make.GPU_TAINT, affinity=affinity("h100", "spot"))),
+            "the nodes of pool spot are Spot"),
         "a job that its queue may put on spot": (make.job(tolerant(make.GPU_TAINT)), "select a pool that is not Spot"),
         "a JobSet on spot": (make.job_set(on("spot")), "the nodes of pool spot are Spot"),
     },
@@ -266,28 +228,19 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a job on spot, for some time": (kept(make.job(on("spot")), "4h"), "the nodes of pool spot are Spot"),
         "a job that its queue may put on spot": (kept(make.job(tolerant(make.GPU_TAINT))), "select a pool that is not"),
         "a service on spot": (kept(make.deployment(on("spot"))), "the nodes of pool spot are Spot"),
-        "a worker of a RayCluster": (
-            ray.cluster(worker=on("spot"), worker_annotations=KEPT),
-            "the nodes of pool spot are Spot",
-        ),
+        "a worker of a RayCluster": (ray.cluster(worker=on("spot"), worker_annotations=KEPT),
+            "the nodes of pool spot are Spot"),
     },
     "ray-cluster": {
-        "a head on spot": (
-            ray.cluster(on("spot", container()), worker=on("spot")),
-            "fix a head that may run on Spot. Select",
-        ),
+        "a head on spot": (ray.cluster(on("spot", container()), worker=on("spot")),
+            "fix a head that may run on Spot. Select"),
         "a head of a job on spot by affinity": (
             ray.job(tolerant(pool_taint("spot"), make.GPU_TAINT, body=spec(), affinity=affinity("cpu", "spot"))),
-            "a head that may run on Spot",
-        ),
-        "workers that the queue does not count": (
-            ray.cluster(replicas=0, minReplicas=8),
-            "fix minReplicas of group workers. Select",
-        ),
-        "workers of a service that the queue does not count": (
-            ray.service(replicas=1, minReplicas=2),
-            "minReplicas of group workers",
-        ),
+            "a head that may run on Spot"),
+        "workers that the queue does not count": (ray.cluster(replicas=0, minReplicas=8),
+            "fix minReplicas of group workers. Select"),
+        "workers of a service that the queue does not count": (ray.service(replicas=1, minReplicas=2),
+            "minReplicas of group workers"),
         "a second cluster during upgrades": (ray.service(strategy=None), "fix upgradeStrategy.type. Select"),
         "a second cluster by name": (ray.service(strategy="NewCluster"), "fix upgradeStrategy.type"),
         "an Ingress of the dashboard": (ray.cluster(enableIngress=True), "fix enableIngress. Select"),
@@ -305,25 +258,18 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "no tag": (make.pod(LATEST), "image registry.example.com:5000/team/train has no fixed version"),
         "the tag latest": (make.pod(spec(container(image="train:latest"))), "image train:latest has no fixed version"),
         "the head of a RayService": (ray.service(LATEST), "image registry.example.com:5000/team/train has no fixed"),
-        "an init container": (
-            make.deployment(spec(initContainers=[container(name="first", image="fetch")])),
-            "image fetch has no fixed version: use a tag other than latest",
-        ),
-        "two images of a JobSet": (
-            make.job_set(
-                spec(container(image="a"), container(name="b", image="b:latest"), container(name="c", image=IMAGE))
-            ),
-            "image a, b:latest has no fixed version",
-        ),
+        "an init container": (make.deployment(spec(initContainers=[container(name="first", image="fetch")])),
+            "image fetch has no fixed version: use a tag other than latest"),
+        "two images of a JobSet": (make.job_set(
+                spec(container(image="a"), container(name="b", image="b:latest"), container(name="c", image=IMAGE))),
+            "image a, b:latest has no fixed version"),
     },
     "host-access": {
         "a privileged pod": (make.pod(PRIVILEGED), "remove privileged of container main"),
         "a path of the host": (make.job(HOST_PATH), "remove hostPath of volume root"),
         "the host's network": (make.deployment(spec(hostNetwork=True)), "remove hostNetwork"),
-        "a port of the host": (
-            make.pod(spec(container(ports=[{"containerPort": 80, "hostPort": 80}]))),
-            "remove hostPort of container main",
-        ),
+        "a port of the host": (make.pod(spec(container(ports=[{"containerPort": 80, "hostPort": 80}]))),
+            "remove hostPort of container main"),
     },
     "scale-bounds": {
         "too many replicas": (make.deployment(replicas=101), "too many pods in this workload: 101. Set a maximum"),
@@ -332,13 +278,11 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "too many workers": (ray.cluster(replicas=101), "too many pods in this workload: 101"),
         "too many workers at least": (ray.cluster(replicas=0, minReplicas=101), "too many pods in this workload: 101"),
         "too many hosts": (ray.job(replicas=26, numOfHosts=4), "too many pods in this workload: 104"),
-        "an autoscaled cluster without a maximum": (
-            ray.service(autoscaled=True, maxReplicas=None),
-            "too many pods in this workload: no maximum",
-        ),
+        "an autoscaled cluster without a maximum": (ray.service(autoscaled=True, maxReplicas=None),
+            "too many pods in this workload: no maximum"),
         "an autoscaler too high": (make.autoscaler(1000), "Set a maximum of at most 100: maxReplicas of an autoscaler"),
         "a ScaledObject without a maximum": (make.scaled_object(), "too many pods in this workload: no maximum"),
         "an InferenceService without a maximum": (make.inference_service(minReplicas=1), "no maximum"),
         "an InferenceService with a maximum of zero": (make.inference_service(maxReplicas=0), "no maximum"),
     },
-}
+}  # fmt: skip
