@@ -89,14 +89,11 @@ def test_spot_comes_last_at_equal_price_unless_preferred() -> None:
     assert [pool.name for pool in last] == ["demand", "a-spot"]
 
 
-@pytest.mark.parametrize(
-    ("pool", "placed"),
-    [
-        (BLOCK, True),
-        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, False),  # elastic: no nodes at first
-        ({"preset": "a100", "provisioner": "managed", "min": 2, "max": 2}, False),  # no EFA
-    ],
-)
+@pytest.mark.parametrize(("pool", "placed"), [
+    (BLOCK, True),
+    ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, False),  # elastic: no nodes at first
+    ({"preset": "a100", "provisioner": "managed", "min": 2, "max": 2}, False),  # no EFA
+])  # fmt: skip
 def test_topology_is_used_only_for_fixed_pools_with_efa(pool: dict[str, Any], placed: bool) -> None:
     known = resolve_all(platform({"work": pool}))
     manifests = shared_manifests(known, Queues(topology=True))

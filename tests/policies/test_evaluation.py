@@ -35,14 +35,11 @@ def test_a_wildcard_accepts_more_than_one_account(text: str, wide: bool) -> None
     assert wildcard(Node("", text)) is wide
 
 
-@pytest.mark.parametrize(
-    "condition",
-    [
-        {"StringEquals": {"ec2:ResourceTag/team": "ml"}},
-        {"StringEquals": {"aws:ResourceTag/team": "ml"}},
-        {"ForAnyValue:StringEquals": {"kms:ResourceAliases": ["alias/ml"]}},
-    ],
-)
+@pytest.mark.parametrize("condition", [
+    {"StringEquals": {"ec2:ResourceTag/team": "ml"}},
+    {"StringEquals": {"aws:ResourceTag/team": "ml"}},
+    {"ForAnyValue:StringEquals": {"kms:ResourceAliases": ["alias/ml"]}},
+])  # fmt: skip
 def test_a_tag_or_a_key_of_the_service_limits_the_resource(condition: Any) -> None:
     assert limits_the_resource(statement(condition))
 

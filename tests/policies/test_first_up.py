@@ -43,41 +43,30 @@ _RUNTIME: Final = ("spec", "template", "spec", "replicatedJobs", 0, "template", 
 CLASSES: Final[Mapping[str, Settings | Program]] = {
     "a DaemonSet that must run on tainted pools and does not tolerate them": Program(
         resource="addons-early-node-monitoring-agent", path=("configurationValues",), value=MISSING,
-        check="daemonset-tolerates-pools/addon",
-    ),
+        check="daemonset-tolerates-pools/addon"),
     "an identity conditioned on tags that nodes do not carry": Program(
         resource="karpenter-controller-policy", path=("policy",),
         value='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"ec2:TerminateInstances","Resource":'
         '"arn:aws:ec2:us-east-1:*:instance/*","Condition":{"StringEquals":{"ec2:ResourceTag/ours":"yes"}}}]}',
         check="identity-instance-tags/tags",
     ),
-    "a type in a zone that does not offer it": Settings(
-        changes={"pools.a100.zones": ["us-east-1b"]}, path="pools.a100.zones", rule="p4de.24xlarge",
-    ),
-    "a private endpoint without a way in": Settings(
-        changes={"network.peers": None}, path="cluster.endpoint.privateAccessCidrs", rule="private endpoint",
-    ),
-    "an https URL without a listener": Settings(
-        changes={"addons.kserve.certificateArn": None}, path="addons.kserve.certificateArn", rule="no HTTPS listener",
-    ),
-    "a suspended workload that no queue manages": Settings(
-        changes={"addons.trainingOperator": {"kinds": ["MPIJob"]}},
-        path="addons.trainingOperator.kinds.0", rule="this must be",
-    ),
-    "a pod template whose requests a LimitRange would fill": Program(
-        resource="trainer-runtime-torch-distributed-h100",
-        path=(*_RUNTIME, "containers", 0, "resources", "requests"), value=MISSING, check="runtime-sized/cpu",
-    ),
-    "a gauge summed over replicas": Program(
-        resource="kube-prometheus-stack-rules-alerts",
-        path=("spec", "groups", 0, "rules", 0, "expr"),
-        value="sum by (cluster_queue) (kueue_pending_workloads) > 0", check="gauge-once/rule",
-    ),
-    "a job that outlives the drain of its node": Program(
-        resource="pool-gpu-spot-node-pool", path=("spec", "template", "spec", "terminationGracePeriod"), value="1h",
+    "a type in a zone that does not offer it": Settings(changes={"pools.a100.zones": ["us-east-1b"]},
+        path="pools.a100.zones", rule="p4de.24xlarge"),
+    "a private endpoint without a way in": Settings(changes={"network.peers": None},
+        path="cluster.endpoint.privateAccessCidrs", rule="private endpoint"),
+    "an https URL without a listener": Settings(changes={"addons.kserve.certificateArn": None},
+        path="addons.kserve.certificateArn", rule="no HTTPS listener"),
+    "a suspended workload that no queue manages": Settings(changes={"addons.trainingOperator": {"kinds": ["MPIJob"]}},
+        path="addons.trainingOperator.kinds.0", rule="this must be"),
+    "a pod template whose requests a LimitRange would fill": Program(resource="trainer-runtime-torch-distributed-h100",
+        path=(*_RUNTIME, "containers", 0, "resources", "requests"), value=MISSING, check="runtime-sized/cpu"),
+    "a gauge summed over replicas": Program(resource="kube-prometheus-stack-rules-alerts",
+        path=("spec", "groups", 0, "rules", 0, "expr"), value="sum by (cluster_queue) (kueue_pending_workloads) > 0",
+        check="gauge-once/rule"),
+    "a job that outlives the drain of its node": Program(resource="pool-gpu-spot-node-pool",
+        path=("spec", "template", "spec", "terminationGracePeriod"), value="1h",
         check="karpenter-training-disruption/drain",
-        more={("spec", "template", "metadata", "labels", "platform.slipway/role"): "training"},
-    ),
+        more={("spec", "template", "metadata", "labels", "platform.slipway/role"): "training"}),
 }  # fmt: skip
 
 

@@ -43,14 +43,11 @@ def test_every_external_check_is_covered_by_an_existing_check_or_has_a_reason() 
             assert set(covered_by.split(", ")) <= checks, external_id
 
 
-@pytest.mark.parametrize(
-    ("document", "part"),
-    [
-        ({"checkov": {"CKV_AWS_9999": "new"}}, "CKV_AWS_9999: no check lists it"),
-        ({"reasons": {"CKV_AWS_38": "why not"}}, "CKV_AWS_38: has a reason"),
-        ({"trivy": {}}, "and external_checks.yaml does not"),
-    ],
-)
+@pytest.mark.parametrize(("document", "part"), [
+    ({"checkov": {"CKV_AWS_9999": "new"}}, "CKV_AWS_9999: no check lists it"),
+    ({"reasons": {"CKV_AWS_38": "why not"}}, "CKV_AWS_38: has a reason"),
+    ({"trivy": {}}, "and external_checks.yaml does not"),
+])  # fmt: skip
 def test_inconsistent_external_checks_are_refused(
     monkeypatch: pytest.MonkeyPatch, document: dict[str, object], part: str
 ) -> None:

@@ -22,19 +22,10 @@ from tests.support.day import TODAY
 POD: dict[str, Any] = {
     "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
     "serviceAccountName": "controller",
-    "containers": [
-        {
-            "name": "manager",
-            "image": "registry.k8s.io/kueue/kueue:v0.19.2",
-            "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
-            "securityContext": {
-                "allowPrivilegeEscalation": False,
-                "readOnlyRootFilesystem": True,
-                "capabilities": {"drop": ["ALL"]},
-            },
-        }
-    ],
-}
+    "containers": [{"name": "manager", "image": "registry.k8s.io/kueue/kueue:v0.19.2",
+            "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}}, "securityContext": {
+                "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}}],
+}  # fmt: skip
 DEPLOYMENT: dict[str, Any] = {
     "apiVersion": "apps/v1",
     "kind": "Deployment",

@@ -104,14 +104,11 @@ def test_a_pod_runs_on_the_node_that_takes_it(living: KubeClient, namespace: str
     assert found["status"]["podIP"].startswith("100.")
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"container": {"resources": {"limits": {"nvidia.com/gpu": "1"}}}}, "untolerated taint"),
-        ({"container": {"resources": {"requests": {"cpu": "64"}}}}, "Insufficient cpu"),
-        ({"nodeSelector": {"pool": "h100"}}, "didn't match Pod's node affinity/selector"),
-    ],
-)
+@pytest.mark.parametrize(("change", "reason"), [
+    ({"container": {"resources": {"limits": {"nvidia.com/gpu": "1"}}}}, "untolerated taint"),
+    ({"container": {"resources": {"requests": {"cpu": "64"}}}}, "Insufficient cpu"),
+    ({"nodeSelector": {"pool": "h100"}}, "didn't match Pod's node affinity/selector"),
+])  # fmt: skip
 def test_a_pod_that_no_node_takes_is_pending_with_the_schedulers_reason(
     living: KubeClient, namespace: str, change: dict[str, Any], reason: str
 ) -> None:

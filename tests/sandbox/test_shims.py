@@ -75,14 +75,11 @@ def test_without_a_cli_only_the_host_is_written(tmp_path: Path, monkeypatch: pyt
 # What a sandbox left that ended by itself: moved aside by a start, deleted by `stop` alone.
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"boot": "another"}, "the machine was restarted"),
-        ({"started": 1}, "was killed or has crashed; log "),
-        (None, f"its {STATE_FILE} is missing, or can't be read"),
-    ],
-)
+@pytest.mark.parametrize(("change", "why"), [
+    ({"boot": "another"}, "the machine was restarted"),
+    ({"started": 1}, "was killed or has crashed; log "),
+    (None, f"its {STATE_FILE} is missing, or can't be read"),
+])  # fmt: skip
 def test_what_a_sandbox_left_is_moved_aside_by_the_next_start(
     change: dict[str, Any] | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,14 +27,11 @@ def state(tmp_path: Path) -> SandboxState:
     )
 
 
-@pytest.mark.parametrize(
-    ("variables", "expected"),
-    [
-        ({"SLIPWAY_SANDBOX_HOME": "/a/b"}, "/a/b"),
-        ({"SLIPWAY_SANDBOX_HOME": "", "XDG_STATE_HOME": "/x"}, "/x/slipway/sandbox"),
-        ({"SLIPWAY_SANDBOX_HOME": "", "XDG_STATE_HOME": "", "HOME": "/me"}, "/me/.local/state/slipway/sandbox"),
-    ],
-)
+@pytest.mark.parametrize(("variables", "expected"), [
+    ({"SLIPWAY_SANDBOX_HOME": "/a/b"}, "/a/b"),
+    ({"SLIPWAY_SANDBOX_HOME": "", "XDG_STATE_HOME": "/x"}, "/x/slipway/sandbox"),
+    ({"SLIPWAY_SANDBOX_HOME": "", "XDG_STATE_HOME": "", "HOME": "/me"}, "/me/.local/state/slipway/sandbox"),
+])  # fmt: skip
 def test_the_home_directory_follows_the_environment(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
 ) -> None:

@@ -35,15 +35,12 @@ def test_a_plain_scalar_is_what_go_yaml_takes_it_for(scalar: str, value: Any) ->
     assert (read, type(read)) == (value, type(value))
 
 
-@pytest.mark.parametrize(
-    ("text", "problem", "line"),
-    [
-        ("a: 1\nb: 2\na: 3\n", "the key 'a' is set twice", 3),
-        ("- {a: 1,\n   a: 2}\n", "the key 'a' is set twice", 2),
-        ("a: {b: 1}\n<<: {c: 1}\n", "merge keys are not supported", 2),
-        ("? [a]\n: 1\n", "a key must be text", 1),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem", "line"), [
+    ("a: 1\nb: 2\na: 3\n", "the key 'a' is set twice", 3),
+    ("- {a: 1,\n   a: 2}\n", "the key 'a' is set twice", 2),
+    ("a: {b: 1}\n<<: {c: 1}\n", "merge keys are not supported", 2),
+    ("? [a]\n: 1\n", "a key must be text", 1),
+])  # fmt: skip
 def test_what_could_mislead_a_reader_is_an_error_with_its_place(text: str, problem: str, line: int) -> None:
     with pytest.raises(yaml.MarkedYAMLError, match=problem) as caught:
         strict_yaml.read(text)

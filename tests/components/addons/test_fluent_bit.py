@@ -14,13 +14,9 @@ from spec.settings.addons.observability import FluentBit as Settings
 from tests.support.context import Seen, seen_parts
 
 TEAMS: Final = {
-    "nlp": {
-        "project": "llm",
-        "costCenter": "research",
-        "namespaces": {"training": {"share": 50}, "serving": {"share": 50}},
-        "cpus": {"cpu": {"nominalQuota": 4}},
-    }
-}
+    "nlp": {"project": "llm", "costCenter": "research",
+        "namespaces": {"training": {"share": 50}, "serving": {"share": 50}}, "cpus": {"cpu": {"nominalQuota": 4}}},
+}  # fmt: skip
 ID: Final = "0" * 64
 
 
@@ -61,18 +57,13 @@ def test_it_reads_the_hosts_logs_and_changes_only_its_own_state() -> None:
     assert {paths[name] for name in writable} == {fluent_bit.STATE}
 
 
-@pytest.mark.parametrize(
-    ("file", "fields"),
-    [
-        (
-            "train-0_nlp-training_main",
-            {"pod": "train-0", "namespace": "nlp-training", "container": "main", "group": "nlp-training"},
-        ),
-        ("m.a-1_nlp-serving_kserve-container", {"pod": "m.a-1", "namespace": "nlp-serving", "group": "nlp-serving"}),
-        ("kueue-1_kueue-system_manager", {"pod": "kueue-1", "namespace": "kueue-system", "group": PLATFORM}),
-        ("x_nlp-training-2_main", {"namespace": "nlp-training-2", "group": PLATFORM}),
-    ],
-)
+@pytest.mark.parametrize(("file", "fields"), [
+    ("train-0_nlp-training_main",
+        {"pod": "train-0", "namespace": "nlp-training", "container": "main", "group": "nlp-training"}),
+    ("m.a-1_nlp-serving_kserve-container", {"pod": "m.a-1", "namespace": "nlp-serving", "group": "nlp-serving"}),
+    ("kueue-1_kueue-system_manager", {"pod": "kueue-1", "namespace": "kueue-system", "group": PLATFORM}),
+    ("x_nlp-training-2_main", {"namespace": "nlp-training-2", "group": PLATFORM}),
+])  # fmt: skip
 def test_the_name_of_a_file_gives_namespace_pod_container_and_group(file: str, fields: dict[str, str]) -> None:
     config = values()["config"]
     patterns = [value for key, value in entries(config["customParsers"]) if key == "Regex"]

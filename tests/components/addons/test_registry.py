@@ -247,15 +247,12 @@ def test_an_add_on_depends_on_all_parts_of_a_followed_one_without_crd_release(mo
     assert recording.waits(of(recording, "follower-release"), of(recording, "one-release"))
 
 
-@pytest.mark.parametrize(
-    ("addon_name", "release_name", "logical"),
-    [
-        ("kueue", "kueue", "kueue-release"),
-        ("kserve", "kserve-crd", "kserve-crd"),
-        ("trainer", "kubeflow-trainer", "trainer-kubeflow-trainer"),
-        ("kube", "kubecost", "kube-kubecost"),
-    ],
-)
+@pytest.mark.parametrize(("addon_name", "release_name", "logical"), [
+    ("kueue", "kueue", "kueue-release"),
+    ("kserve", "kserve-crd", "kserve-crd"),
+    ("trainer", "kubeflow-trainer", "trainer-kubeflow-trainer"),
+    ("kube", "kubecost", "kube-kubecost"),
+])  # fmt: skip
 def test_logical_names_begin_with_the_add_on(addon_name: str, release_name: str, logical: str) -> None:
     assert install.logical_name(addon_name, release_name) == logical
 
@@ -287,14 +284,11 @@ def test_no_resource_uses_a_default_provider(whole: Recording) -> None:
     assert whole.default_provider_users == ()
 
 
-@pytest.mark.parametrize(
-    ("addon_name", "account", "logical"),
-    [
-        ("mlflow", "mlflow", "mlflow-pod"),
-        ("kubecost", "kubecost-finops-agent", "kubecost-finops-agent"),
-        ("one", "controller", "one-controller"),
-    ],
-)
+@pytest.mark.parametrize(("addon_name", "account", "logical"), [
+    ("mlflow", "mlflow", "mlflow-pod"),
+    ("kubecost", "kubecost-finops-agent", "kubecost-finops-agent"),
+    ("one", "controller", "one-controller"),
+])  # fmt: skip
 def test_role_names_contain_add_on_and_service_account_once(addon_name: str, account: str, logical: str) -> None:
     assert install.role_name(addon_name, account) == logical
 
@@ -312,16 +306,12 @@ def test_a_part_inherits_selector_and_replicas_of_the_enclosing_part() -> None:
     assert of_values(nested) == Demand(cpu_millis=1500, memory_mib=6144, largest_mib=1024)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        REQUESTS,
-        {"nodeSelector": {keys.GPU: "true"}, **REQUESTS},
-        {**SYSTEM, "worker": {"nodeSelector": {keys.GPU: "true"}, **REQUESTS}},
-        {**SYSTEM, "volume": {"resources": {"requests": {"storage": "100Gi"}}}},
-    ],
-    ids=["anywhere", "elsewhere", "elsewhere below", "a volume"],
-)
+@pytest.mark.parametrize("values", [
+    REQUESTS,
+    {"nodeSelector": {keys.GPU: "true"}, **REQUESTS},
+    {**SYSTEM, "worker": {"nodeSelector": {keys.GPU: "true"}, **REQUESTS}},
+    {**SYSTEM, "volume": {"resources": {"requests": {"storage": "100Gi"}}}},
+], ids=["anywhere", "elsewhere", "elsewhere below", "a volume"])  # fmt: skip
 def test_requests_on_other_nodes_do_not_count(values: dict[str, object]) -> None:
     assert of_values(values) == NOTHING
 

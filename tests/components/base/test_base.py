@@ -151,14 +151,11 @@ def test_a_role_has_exactly_one_policy(
 COHORT = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "platform"}}
 
 
-@pytest.mark.parametrize(
-    ("api_version", "kind", "token"),
-    [
-        ("v1", "Namespace", "kubernetes:core/v1:Namespace"),
-        ("apps/v1", "Deployment", "kubernetes:apps/v1:Deployment"),
-        ("kueue.x-k8s.io/v1beta2", "Cohort", "kubernetes:kueue.x-k8s.io/v1beta2:Cohort"),
-    ],
-)
+@pytest.mark.parametrize(("api_version", "kind", "token"), [
+    ("v1", "Namespace", "kubernetes:core/v1:Namespace"),
+    ("apps/v1", "Deployment", "kubernetes:apps/v1:Deployment"),
+    ("kueue.x-k8s.io/v1beta2", "Cohort", "kubernetes:kueue.x-k8s.io/v1beta2:Cohort"),
+])  # fmt: skip
 def test_a_kind_has_the_token_of_the_provider(api_version: str, kind: str, token: str) -> None:
     assert type_token(api_version, kind) == token
 

@@ -133,14 +133,11 @@ def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
     return {statement["Sid"]: statement for statement in json.loads(policy.document)["Statement"]}
 
 
-@pytest.mark.parametrize(
-    ("addon", "policy"),
-    [
-        (AddonName.VPC_CNI, "AmazonEKS_CNI_Policy"),
-        (AddonName.EBS_CSI, "AmazonEBSCSIDriverEKSClusterScopedPolicy"),
-        (AddonName.EFS_CSI, "service-role/AmazonEFSCSIDriverPolicy"),
-    ],
-)
+@pytest.mark.parametrize(("addon", "policy"), [
+    (AddonName.VPC_CNI, "AmazonEKS_CNI_Policy"),
+    (AddonName.EBS_CSI, "AmazonEBSCSIDriverEKSClusterScopedPolicy"),
+    (AddonName.EFS_CSI, "service-role/AmazonEFSCSIDriverPolicy"),
+])  # fmt: skip
 def test_aws_managed_policies_are_of_the_partition(addon: AddonName, policy: str) -> None:
     assert permissions(addon, SCOPE) == Managed(arn=f"arn:aws-us-gov:iam::aws:policy/{policy}")
 

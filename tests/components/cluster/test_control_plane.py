@@ -44,17 +44,12 @@ def test_every_resource_has_an_explicit_provider_and_the_component_prefix() -> N
 
 
 ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "platform-admins": {
-        "principalArn": f"arn:aws:iam::{ACCOUNT}:role/platform-admin",
-        "policy": "AmazonEKSClusterAdminPolicy",
-    },
-    "engineers": {
-        "principalArn": f"arn:aws:iam::{ACCOUNT}:role/engineer",
-        "policy": "AmazonEKSEditPolicy",
-        "namespaces": ["team-b", "team-a"],
-    },
+    "platform-admins": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/platform-admin",
+        "policy": "AmazonEKSClusterAdminPolicy"},
+    "engineers": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/engineer", "policy": "AmazonEKSEditPolicy",
+        "namespaces": ["team-b", "team-a"]},
     "auditors": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/auditor", "kubernetesGroups": ["readers", "auditors"]},
-}
+}  # fmt: skip
 
 
 def test_entries_are_deleted_with_their_cluster() -> None:

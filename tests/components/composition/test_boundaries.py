@@ -28,19 +28,13 @@ NEW_TEAM = {
 CHANGES: dict[str, dict[str, Any]] = {
     "a team more, one retired": {"teams.search": NEW_TEAM, "teams.vision.retired": True},
     "actions of rules": {
-        "admission": {"imageTag": "off", "hostAccess": "warn", "jobBounds": "audit", "maxReplicas": 50}
-    },
+        "admission": {"imageTag": "off", "hostAccess": "warn", "jobBounds": "audit", "maxReplicas": 50}},
     "defaults": {"cluster.version": "1.36"},
-    "an access entry with a group": {
-        "cluster.access.readers": {
-            "principalArn": "arn:aws:iam::444455556666:role/readers", "kubernetesGroups": ["readers"],
-        }
-    },
+    "an access entry with a group": {"cluster.access.readers": {
+            "principalArn": "arn:aws:iam::444455556666:role/readers", "kubernetesGroups": ["readers"]}},
     "a MultiKueue worker": {"addons.kueue.multiKueue": "worker"},
-    "other software": {
-        "addons.argoWorkflows": None, "addons.leaderWorkerSet": None, "addons.mpiOperator": {},
-        "cost.schedules": {"evenings": {"stop": "0 20 * * *", "timezone": "Europe/Berlin", "notebooks": True}},
-    },
+    "other software": {"addons.argoWorkflows": None, "addons.leaderWorkerSet": None, "addons.mpiOperator": {},
+        "cost.schedules": {"evenings": {"stop": "0 20 * * *", "timezone": "Europe/Berlin", "notebooks": True}}},
 }  # fmt: skip
 
 

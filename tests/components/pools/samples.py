@@ -23,21 +23,13 @@ MANAGED_A100: Final[Mapping[str, Any]] = {"preset": "a100", "provisioner": "mana
 BLOCK: Final[Mapping[str, Any]] = {
     "preset": "h100",
     "provisioner": "managed",
-    "capacity": {
-        "market": "reserved",
-        "reservation": {
-            "kind": "capacity-block",
-            "id": "cr-0a1b2c3d4e5f67890",
-            "startDate": "2026-11-16",
-            "endDate": "2026-11-30",
-            "active": True,
-        },
-    },
+    "capacity": {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890",
+            "startDate": "2026-11-16", "endDate": "2026-11-30", "active": True}},
     "min": 4,
     "max": 4,
     "zones": ONE_ZONE,
     "efa": True,
-}
+}  # fmt: skip
 
 
 def platform(pools: Mapping[str, Mapping[str, Any]], **parts: Any) -> Platform:

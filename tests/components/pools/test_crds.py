@@ -17,18 +17,12 @@ CASES: dict[str, dict[str, Any]] = {
     "mig": {"preset": "a100", "mig": {"layout": "all-balanced"}},
     "spot": {"preset": "gpu-spot", "taints": {"example.com/t": {"effect": "NoExecute"}}},
     "bottlerocket": {"preset": "cpu", "os": "bottlerocket"},
-    "shared": {
-        "preset": "gpu-spot",
-        "os": "bottlerocket",
-        "localNvme": "none",
-        "sharing": {"mode": "mps", "replicas": 4},
-    },
+    "shared": {"preset": "gpu-spot", "os": "bottlerocket", "localNvme": "none",
+        "sharing": {"mode": "mps", "replicas": 4}},
     "efa": {"preset": "h100", "efa": True, "zones": ONE_ZONE, "dedicated": True},
-    "reserved": {
-        "preset": "h100",
-        "capacity": {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}},
-    },
-}
+    "reserved": {"preset": "h100",
+        "capacity": {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}},
+}  # fmt: skip
 _TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list}
 
 

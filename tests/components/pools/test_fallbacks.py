@@ -25,12 +25,9 @@ FALLBACKS: Final = [
 ]
 POOLS: Final[dict[str, dict[str, Any]]] = {
     "cpu": {"preset": "cpu", "capacityBuffer": 2},
-    "l4": {
-        "preset": "gpu-spot",
-        "max": 4,
-        "capacity": {"market": "reserved", "reservation": RESERVATION, "fallbacks": FALLBACKS},
-    },
-}
+    "l4": {"preset": "gpu-spot", "max": 4,
+        "capacity": {"market": "reserved", "reservation": RESERVATION, "fallbacks": FALLBACKS}},
+}  # fmt: skip
 BUFFER: Final = "kubernetes:autoscaling.x-k8s.io/v1beta1:CapacityBuffer"
 
 

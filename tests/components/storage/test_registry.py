@@ -64,13 +64,9 @@ def test_the_cache_prefix_fits_ecrs_30_characters() -> None:
 
 TEAMS: Final = {
     "nlp": {"project": "llm", "costCenter": "research", "cpus": {"cpu": {"nominalQuota": 4}}},
-    "ads": {
-        "project": "ads",
-        "costCenter": "research",
-        "namespaces": {"train": {"share": 50}, "serve": {"share": 50}},
-        "cpus": {"cpu": {"nominalQuota": 4}},
-    },
-}
+    "ads": {"project": "ads", "costCenter": "research", "namespaces": {"train": {"share": 50}, "serve": {"share": 50}},
+        "cpus": {"cpu": {"nominalQuota": 4}}},
+}  # fmt: skip
 
 
 def groups(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:

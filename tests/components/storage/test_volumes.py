@@ -125,15 +125,12 @@ def test_namespaces_share_no_volume() -> None:
     assert not {outputs for _, outputs in one} & {outputs for _, outputs in other}
 
 
-@pytest.mark.parametrize(
-    ("efs", "lustre", "drivers"),
-    [
-        (False, False, {"raw": "s3", "datasets": "s3", "models": "s3"}),
-        (True, False, {"raw": "s3", "datasets": "efs", "models": "s3"}),
-        (False, True, {"raw": "fsx", "datasets": "fsx", "models": "s3", "checkpoints": "fsx"}),
-        (True, True, {"raw": "fsx", "datasets": "efs", "models": "s3", "checkpoints": "fsx"}),
-    ],
-)
+@pytest.mark.parametrize(("efs", "lustre", "drivers"), [
+    (False, False, {"raw": "s3", "datasets": "s3", "models": "s3"}),
+    (True, False, {"raw": "s3", "datasets": "efs", "models": "s3"}),
+    (False, True, {"raw": "fsx", "datasets": "fsx", "models": "s3", "checkpoints": "fsx"}),
+    (True, True, {"raw": "fsx", "datasets": "efs", "models": "s3", "checkpoints": "fsx"}),
+])  # fmt: skip
 def test_each_volume_uses_the_first_storage_that_exists(efs: bool, lustre: bool, drivers: dict[str, str]) -> None:
     manifests = _volumes(efs=efs, lustre=lustre)
     used = {
@@ -231,14 +228,11 @@ def test_the_path_of_checkpoints_fits_the_longest_namespace() -> None:
     assert path.count("/") <= 4
 
 
-@pytest.mark.parametrize(
-    ("settings", "throughput", "key"),
-    [
-        ({}, "250", "key"),
-        ({"perUnitStorageThroughput": 1000}, "1000", "key"),
-        ({"deploymentType": "SCRATCH_2"}, None, None),
-    ],
-)
+@pytest.mark.parametrize(("settings", "throughput", "key"), [
+    ({}, "250", "key"),
+    ({"perUnitStorageThroughput": 1000}, "1000", "key"),
+    ({"deploymentType": "SCRATCH_2"}, None, None),
+])  # fmt: skip
 def test_file_systems_of_the_lustre_class_are_like_the_shared_one(
     settings: dict[str, object], throughput: str | None, key: str | None
 ) -> None:

@@ -47,13 +47,9 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
     "block": BLOCK,
     "slices": {"preset": "a100", "role": "inference", "mig": {"layout": "all-2g.10gb"}, "max": 2},
     "spot": {"preset": "gpu-spot", "max": 4},
-    "shared": {
-        "preset": "gpu-spot",
-        "capacity": {"market": "on-demand"},
-        "sharing": {"mode": "time-slicing", "replicas": 4},
-        "max": 2,
-    },
-}
+    "shared": {"preset": "gpu-spot", "capacity": {"market": "on-demand"},
+        "sharing": {"mode": "time-slicing", "replicas": 4}, "max": 2},
+}  # fmt: skip
 PLATFORM: Final[Platform] = platform(POOLS)
 TARGET: Final = replace(
     Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None, queue="default", queued=None

@@ -143,14 +143,10 @@ def test_the_default_kubeconfig_is_used_without_the_variable(monkeypatch: pytest
 
 
 TEAMS = {
-    "vision": {
-        "project": "perception",
-        "costCenter": "cc-1",
+    "vision": {"project": "perception", "costCenter": "cc-1",
         "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving"}},
-        "gpus": {"spot": {"nominalQuota": 3}},
-        "priorities": ["experiment", "interactive"],
-    }
-}
+        "gpus": {"spot": {"nominalQuota": 3}}, "priorities": ["experiment", "interactive"]},
+}  # fmt: skip
 PLATFORM = platform({"spot": {"preset": "gpu-spot"}}, teams=TEAMS, addons={"kueue": {}})
 
 

@@ -193,16 +193,12 @@ def distributed() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: pipeline("weekly", replace(PIPELINE, deadline_seconds=3 * DAY)),
-        lambda: sweep("grid", replace(SWEEP, pod=CPU, deadline_seconds=3 * DAY)),
-        lambda: notebook("lab", replace(NOTEBOOK, longest_seconds=3 * DAY)),
-        distributed,
-    ],
-    ids=["pipeline", "sweep", "notebook", "distributed"],
-)
+@pytest.mark.parametrize("make", [
+    lambda: pipeline("weekly", replace(PIPELINE, deadline_seconds=3 * DAY)),
+    lambda: sweep("grid", replace(SWEEP, pod=CPU, deadline_seconds=3 * DAY)),
+    lambda: notebook("lab", replace(NOTEBOOK, longest_seconds=3 * DAY)),
+    distributed,
+], ids=["pipeline", "sweep", "notebook", "distributed"])  # fmt: skip
 def test_every_kind_of_job_is_checked(make: Callable[[], object]) -> None:
     with pytest.raises(WorkloadRefused, match=r"(deadline|longest)_seconds: nodes of pool \w+ are replaced"):
         make()

@@ -125,64 +125,41 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "more GPUs than a node has": (sized(gpus=2), "pod.resources[nvidia.com/gpu]", "a node of pool spot has 1"),
     "more processors than the largest": (sized(cpu="64"), "pod.resources[cpu]", "has 31.35 of cpu for pods"),
     "all memory of the node": (sized(memory="128Gi"), "pod.resources[memory]", "has 115.9 GiB of memory for pods"),
-    "a pool that it fits on and one that it doesn't": (
-        job(pools=("spot", "slices")),
-        "pod.resources[nvidia.com/gpu]",
-        "partitioned by MIG",
-    ),
+    "a pool that it fits on and one that it doesn't": (job(pools=("spot", "slices")), "pod.resources[nvidia.com/gpu]",
+        "partitioned by MIG"),
     "a GPU on a CPU pool": (job(pools=("cpu",)), "pod.resources[nvidia.com/gpu]", "doesn't offer it"),
     "a whole GPU of a partitioned one": (job(pools=("slices",)), "pod.resources[nvidia.com/gpu]", "partitioned by MIG"),
     "a slice of another size": (
         deployed(pod=replace(SLICE, resources=Resources(cpu="1", memory="8Gi", mig={"3g.20gb": 1}))),
-        "pod.resources[nvidia.com/mig-3g.20gb]",
-        "has no such MIG instance",
-    ),
+        "pod.resources[nvidia.com/mig-3g.20gb]", "has no such MIG instance"),
     "a slice and a whole GPU": (sized(mig={"2g.10gb": 1}), "pod.resources", "both GPUs and MIG instances"),
-    "two shares of a GPU": (
-        lab(pod=replace(NOTEBOOK.pod, resources=Resources(cpu="1", memory="8Gi", gpus=2))),
-        "pod.resources[nvidia.com/gpu]",
-        "a pod can use only one share",
-    ),
-    "more EFA than a node has": (
-        node(resources=replace(NODE.resources, efa=33)),
-        "pod.resources[vpc.amazonaws.com/efa]",
-        "a node of pool block has 32",
-    ),
+    "two shares of a GPU": (lab(pod=replace(NOTEBOOK.pod, resources=Resources(cpu="1", memory="8Gi", gpus=2))),
+        "pod.resources[nvidia.com/gpu]", "a pod can use only one share"),
+    "more EFA than a node has": (node(resources=replace(NODE.resources, efa=33)),
+        "pod.resources[vpc.amazonaws.com/efa]", "a node of pool block has 32"),
     "EFA where there is none": (sized(efa=1), "pod.resources[vpc.amazonaws.com/efa]", "doesn't offer it"),
     "huge pages where there are none": (sized(efa=1), "pod.resources[hugepages-2Mi]", "only nodes with EFA"),
     "more nodes than the pool": (distributed(nodes=5), "pod", "block (max 4) can run 4 of them"),
     "more trials at once than the pool": (trials(trials=[{"lr": 1}] * 9, at_once=9), "pod", "can run 4 of them"),
     "more replicas than slices": (scaled(max_replicas=60), "pod", "slices (max 2) can run 48 of them"),
-    "more ephemeral storage than the node": (
-        job(volumes={**SPOT.volumes, "big": Scratch(path="/big", size="9000Gi")}),
-        "pod.volumes",
-        "GiB of disk for ephemeral storage",
-    ),
+    "more ephemeral storage than the node": (job(volumes={**SPOT.volumes, "big": Scratch(path="/big", size="9000Gi")}),
+        "pod.volumes", "GiB of disk for ephemeral storage"),
     # The team's share.
     "a pool that the team has no share of": (training(target=POOR), "pod.pools", "must have a share"),
     "more than the team's share": (deployed(target=POOR), "pod", "1 of slices fits 3"),
     # Amounts.
     "no quantity": (sized(memory="much"), "pod.containers.train.resources[memory]", "a Kubernetes quantity"),
-    "a limit below the request": (
-        sized(cpu_limit="1"),
-        "pod.containers.train.resources[cpu]",
-        "must not exceed the limit",
-    ),
+    "a limit below the request": (sized(cpu_limit="1"), "pod.containers.train.resources[cpu]",
+        "must not exceed the limit"),
     "shared memory of all memory": (job(shared_memory="12Gi"), "pod.shared_memory", "counts against the memory"),
     "64 MiB for eight GPUs": (node(shared_memory=None), "pod.shared_memory", "64 MiB"),
     # Spot.
     "spot without checkpoints": (job(volumes={}), "pod.volumes", "must write to a volume claim"),
-    "spot with checkpoints it can't write": (
-        job(volumes={"c": Claim(claim="checkpoints", path="/c", read_only=True)}),
-        "pod.volumes",
-        "must write to a volume claim",
-    ),
+    "spot with checkpoints it can't write": (job(volumes={"c": Claim(claim="checkpoints", path="/c", read_only=True)}),
+        "pod.volumes", "must write to a volume claim"),
     "spot with a grace period of ten minutes": (job(grace_seconds=600), "pod.grace_seconds", "terminated 120 s after"),
-    "a spot step without checkpoints": (
-        piped(steps={"train": Step(pod=replace(SPOT, volumes={}))}),
-        "steps.train.pod.volumes",
-        "must write to a volume claim",
-    ),
+    "a spot step without checkpoints": (piped(steps={"train": Step(pod=replace(SPOT, volumes={}))}),
+        "steps.train.pod.volumes", "must write to a volume claim"),
     # Image, user, priority, name.
     "latest": (job(image="pytorch/pytorch:latest"), "pod.containers.train.image", "pinned"),
     "no tag": (job(image="registry.example.com:5000/train"), "pod.containers.train.image", "pinned"),
@@ -194,79 +171,50 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     # Communication between nodes.
     "EFA left unused": (node(resources=replace(NODE.resources, efa=0)), "pod.resources.efa", "NCCL uses TCP"),
     "more processes than GPUs": (distributed(processes=9), "processes", "a GPU of its own"),
-    "distributed training on MIG instances": (
-        distributed(pod=replace(SLICE, volumes=SPOT.volumes)),
-        "pod.resources.mig",
-        "communication between MIG instances",
-    ),
+    "distributed training on MIG instances": (distributed(pod=replace(SLICE, volumes=SPOT.volumes)),
+        "pod.resources.mig", "communication between MIG instances"),
     "a kind without its add-on": (distributed(target=BARE), "kind", "needs the add-on trainer"),
     # Serving.
     "a canary of 100 %": (served(canary=replace(CANARY, percent=100)), "canary.percent", "from 1 to 99"),
     "a canary of 0 %": (served(canary=replace(CANARY, percent=0)), "canary.percent", "from 1 to 99"),
-    "a canary that is not in S3": (
-        served(canary=replace(CANARY, storage_uri="/models/v2")),
-        "canary.storage_uri",
-        "s3://BUCKET/FOLDER",
-    ),
+    "a canary that is not in S3": (served(canary=replace(CANARY, storage_uri="/models/v2")), "canary.storage_uri",
+        "s3://BUCKET/FOLDER"),
     "no replica": (served(replicas=0), "replicas", "from 1 to 100"),
     "a minimum above the maximum": (scaled(min_replicas=8, max_replicas=4), "autoscaling.min_replicas", "from 1 to"),
     "autoscaling without a metric": (scaled(gpu_percent=None, waiting=None), "autoscaling", "needs a metric"),
     "no KEDA": (deployed(target=BARE), "kind", "needs the add-on keda"),
     "no KServe": (served(target=BARE), "kind", "needs the add-on kserve"),
     "no Knative": (served(target=BARE, mode="Knative"), "kind", "needs the add-on knative"),
-    "an unknown runtime": (
-        served(target=replace(TARGET, runtimes=named({}, ("triton",))), runtime="vllm", canary=None),
-        "runtime",
-        "one of the platform's",
-    ),
-    "autoscaling by unknown metrics": (
-        served(runtime="vllm", canary=None, autoscaling=DEPLOYMENT.autoscaling),
-        "autoscaling",
-        "known from the stack file",
-    ),
-    "autoscaling with Knative": (
-        served(mode="Knative", canary=None, autoscaling=DEPLOYMENT.autoscaling),
-        "autoscaling",
-        "Knative scales by requests",
-    ),
+    "an unknown runtime": (served(target=replace(TARGET, runtimes=named({}, ("triton",))), runtime="vllm", canary=None),
+        "runtime", "one of the platform's"),
+    "autoscaling by unknown metrics": (served(runtime="vllm", canary=None, autoscaling=DEPLOYMENT.autoscaling),
+        "autoscaling", "known from the stack file"),
+    "autoscaling with Knative": (served(mode="Knative", canary=None, autoscaling=DEPLOYMENT.autoscaling), "autoscaling",
+        "Knative scales by requests"),
     "the GPUs of a runtime for CPUs": (named_runtime("triton"), "autoscaling.gpu_percent", "has no GPU"),
     "waiting requests that are not counted": (named_runtime("tensorflow-spot"), "autoscaling.waiting", "no metric of"),
     "a port that network policies block": (deployed(port=5000), "port", "network policies"),
-    "a namespace that network policies block": (
-        deployed(target=replace(TARGET, open=False)),
-        "namespace",
-        "only in namespaces for serving",
-    ),
+    "a namespace that network policies block": (deployed(target=replace(TARGET, open=False)), "namespace",
+        "only in namespaces for serving"),
     "a health path without a slash": (deployed(health_path="health"), "health_path", "must begin with /"),
     "a day to load": (deployed(load_seconds=86400), "load_seconds", "from 10 to 7200"),
     "a host name that is too long": (
-        lambda: model_server("m" * 45, replace(SERVER, target=replace(TARGET, namespace="n" * 30))),
-        "name",
-        "the first label of its host name",
-    ),
+        lambda: model_server("m" * 45, replace(SERVER, target=replace(TARGET, namespace="n" * 30))), "name",
+        "the first label of its host name"),
     # Pipelines.
-    "an unknown step": (
-        piped(steps={"train": Step(pod=SPOT, after=("prepare",))}),
-        "steps.train.after",
-        "must be a step",
-    ),
-    "steps in a cycle": (
-        piped(steps={"a": Step(pod=CPU, after=("b",)), "b": Step(pod=CPU, after=("a",))}),
-        "steps",
-        "in a cycle",
-    ),
+    "an unknown step": (piped(steps={"train": Step(pod=SPOT, after=("prepare",))}), "steps.train.after",
+        "must be a step"),
+    "steps in a cycle": (piped(steps={"a": Step(pod=CPU, after=("b",)), "b": Step(pod=CPU, after=("a",))}), "steps",
+        "in a cycle"),
     "no steps": (piped(steps={}), "steps", "from 1 to 100"),
     "a schedule of six fields": (piped(schedule="0 0 3 * * *"), "schedule", "five fields"),
     "no Argo Workflows": (piped(target=BARE), "kind", "needs the add-on argoWorkflows"),
     # Notebooks.
-    "a notebook with its own command": (
-        lab(pod=replace(NOTEBOOK.pod, command=("sleep",))),
-        "pod.command",
-        "sets the command itself",
-    ),
+    "a notebook with its own command": (lab(pod=replace(NOTEBOOK.pod, command=("sleep",))), "pod.command",
+        "sets the command itself"),
     "no idle time": (lab(idle_seconds=0), "idle_seconds", "from 600 to"),
     "a disk of no size": (lab(home_size="big"), "home_size", "a Kubernetes quantity"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -324,14 +272,11 @@ def test_a_missing_toleration_is_reported_with_the_taint() -> None:
     assert "platform.slipway/pool=spot:NoSchedule" in rules(spec)["pod.tolerations"]
 
 
-@pytest.mark.parametrize(
-    ("requests", "limits", "rule"),
-    [
-        ({"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "2"}, "request and limit of a device must be equal"),
-        ({"nvidia.com/gpu": "1"}, {}, "a request alone is refused"),
-        ({"nvidia.com/gpu": "0.5"}, {"nvidia.com/gpu": "0.5"}, "the number of devices must be an integer"),
-    ],
-)
+@pytest.mark.parametrize(("requests", "limits", "rule"), [
+    ({"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "2"}, "request and limit of a device must be equal"),
+    ({"nvidia.com/gpu": "1"}, {}, "a request alone is refused"),
+    ({"nvidia.com/gpu": "0.5"}, {"nvidia.com/gpu": "0.5"}, "the number of devices must be an integer"),
+])  # fmt: skip
 def test_device_requests_must_satisfy_the_api_server(
     requests: dict[str, str], limits: dict[str, str], rule: str
 ) -> None:

@@ -187,19 +187,14 @@ def test_a_type_is_found_by_a_part_of_its_token(found: list[Limit]) -> None:
 HTTPS = {"protocol": "tcp", "fromPort": 443, "toPort": 443, "cidrBlocks": ["10.0.0.0/8"]}
 
 
-@pytest.mark.parametrize(
-    ("rule", "atoms"),
-    [
-        (HTTPS, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
-        ({**HTTPS, "protocol": "6"}, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
-        ({"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}, {Atom("-1", None, None, "group", "sg-1")}),
-        ({"protocol": "all", "prefixListIds": ["pl-1"]}, {Atom("-1", None, None, "list", "pl-1")}),
-        (
-            {**HTTPS, "ipv6CidrBlocks": ["::/0"], "description": "d"},
-            {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8", "d"), Atom("tcp", 443, 443, "cidr6", "::/0", "d")},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("rule", "atoms"), [
+    (HTTPS, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
+    ({**HTTPS, "protocol": "6"}, {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8")}),
+    ({"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}, {Atom("-1", None, None, "group", "sg-1")}),
+    ({"protocol": "all", "prefixListIds": ["pl-1"]}, {Atom("-1", None, None, "list", "pl-1")}),
+    ({**HTTPS, "ipv6CidrBlocks": ["::/0"], "description": "d"},
+        {Atom("tcp", 443, 443, "cidr", "10.0.0.0/8", "d"), Atom("tcp", 443, 443, "cidr6", "::/0", "d")}),
+])  # fmt: skip
 def test_a_rule_is_split_into_atoms(rule: dict[str, Any], atoms: set[Atom]) -> None:
     assert security_groups.from_rules([rule], "sg-1") == atoms
     assert security_groups.from_permissions([atom.permission() for atom in atoms]) == atoms

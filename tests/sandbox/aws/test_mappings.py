@@ -317,15 +317,12 @@ FOLDER = Path(types.__file__).parent
 ROW = {"service": "efs", "create": {"call": "create_access_point"}, "read": {"call": "describe_access_points"}}
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"replace": ["posixUser"]}, "replace"),
-        ({"create": {"call": "create_access_point", "omits": []}}, "omits"),
-        ({"delete": "delete_nothing"}, "delete_nothing"),
-        ({"limits": {"members": {}}}, "operations"),
-    ],
-)
+@pytest.mark.parametrize(("more", "said"), [
+    ({"replace": ["posixUser"]}, "replace"),
+    ({"create": {"call": "create_access_point", "omits": []}}, "omits"),
+    ({"delete": "delete_nothing"}, "delete_nothing"),
+    ({"limits": {"members": {}}}, "operations"),
+])  # fmt: skip
 def test_an_unknown_word_is_an_error_with_file_and_type(
     more: dict[str, object], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

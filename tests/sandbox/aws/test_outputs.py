@@ -168,37 +168,15 @@ def check(aws: Aws, type_token: str, inputs: dict[str, Any]) -> dict[str, str]:
     return {f.property: f.reason for f in provider.check(aws, type_token, inputs)}
 
 
-@pytest.mark.parametrize(
-    ("type_token", "inputs", "name", "reason"),
-    [
-        (
-            NODE_GROUP,
-            {**NODES, "amiType": "AL2023_X86_64_NVIDIA"},
-            "amiType",
-            "did you mean 'AL2023_x86_64_NVIDIA'?",
-        ),
-        (
-            NODE_GROUP,
-            {**NODES, "scalingConfig": {"minSize": -1}},
-            "scalingConfig.minSize",
-            "greater than or equal to 0",
-        ),
-        (
-            NODE_GROUP,
-            {**NODES, "taints": [{"effect": "NoSchedule"}]},
-            "taints[0].effect",
-            "did you mean 'NO_SCHEDULE'?",
-        ),
-        (INGRESS, RULE, "cidrIpv4", "exactly one of 'cidrIpv4', 'cidrIpv6',"),
-        (
-            INGRESS,
-            {**RULE, "cidrIpv4": "10.0.0.0/8", "prefixListId": UNKNOWN},
-            "cidrIpv4",
-            "got 'cidrIpv4', 'prefixListId'",
-        ),
-        ("aws:sns/topicSubscription:TopicSubscription", {"topic": "t"}, "protocol", "Member must not be null"),
-    ],
-)
+@pytest.mark.parametrize(("type_token", "inputs", "name", "reason"), [
+    (NODE_GROUP, {**NODES, "amiType": "AL2023_X86_64_NVIDIA"}, "amiType", "did you mean 'AL2023_x86_64_NVIDIA'?"),
+    (NODE_GROUP, {**NODES, "scalingConfig": {"minSize": -1}}, "scalingConfig.minSize", "greater than or equal to 0"),
+    (NODE_GROUP, {**NODES, "taints": [{"effect": "NoSchedule"}]}, "taints[0].effect", "did you mean 'NO_SCHEDULE'?"),
+    (INGRESS, RULE, "cidrIpv4", "exactly one of 'cidrIpv4', 'cidrIpv6',"),
+    (INGRESS, {**RULE, "cidrIpv4": "10.0.0.0/8", "prefixListId": UNKNOWN}, "cidrIpv4",
+        "got 'cidrIpv4', 'prefixListId'"),
+    ("aws:sns/topicSubscription:TopicSubscription", {"topic": "t"}, "protocol", "Member must not be null"),
+])  # fmt: skip
 def test_what_aws_would_refuse_is_reported_before(
     aws: Aws, type_token: str, inputs: dict[str, Any], name: str, reason: str
 ) -> None:

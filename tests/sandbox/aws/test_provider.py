@@ -45,14 +45,11 @@ def test_a_name_is_generated_once_and_kept(provider: AwsProvider, aws: Aws) -> N
     assert again == inputs
 
 
-@pytest.mark.parametrize(
-    ("type_token", "inputs", "name"),
-    [
-        ("aws:kms/alias:Alias", {"targetKeyId": "k"}, r"alias/thing-[0-9a-f]{7}"),
-        ("aws:iam/role:Role", {"assumeRolePolicy": TRUST, "namePrefix": "eks-"}, r"eks-[0-9a-f]{7}"),
-        ("aws:eks/addon:Addon", {"clusterName": "c", "addonName": "a"}, None),
-    ],
-)
+@pytest.mark.parametrize(("type_token", "inputs", "name"), [
+    ("aws:kms/alias:Alias", {"targetKeyId": "k"}, r"alias/thing-[0-9a-f]{7}"),
+    ("aws:iam/role:Role", {"assumeRolePolicy": TRUST, "namePrefix": "eks-"}, r"eks-[0-9a-f]{7}"),
+    ("aws:eks/addon:Addon", {"clusterName": "c", "addonName": "a"}, None),
+])  # fmt: skip
 def test_names_follow_the_rules_of_their_type(
     provider: AwsProvider, aws: Aws, type_token: str, inputs: dict[str, Any], name: str | None
 ) -> None:
@@ -81,37 +78,30 @@ def test_a_type_that_pulumi_aws_lacks_is_refused(provider: AwsProvider, aws: Aws
 VPC_CONFIG = {"subnetIds": ["a"]}
 
 
-@pytest.mark.parametrize(
-    ("of", "old", "new", "path", "is_replaced"),
-    [
-        (CLUSTER, {"roleArn": "a"}, {"roleArn": "b"}, "roleArn", True),
-        (CLUSTER, {"version": "1.34"}, {"version": "1.35"}, "version", False),
-        (CLUSTER, {"vpcConfig": VPC_CONFIG}, {"vpcConfig": {"subnetIds": ["b"]}}, "vpcConfig.subnetIds[0]", False),
-        (
-            CLUSTER, {"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}},
-            {"kubernetesNetworkConfig": {"serviceIpv4Cidr": "10.100.0.0/16"}},
-            "kubernetesNetworkConfig.serviceIpv4Cidr", True,
-        ),
-        (CLUSTER, {"encryptionConfig": {"resources": ["secrets"]}}, {}, "encryptionConfig", True),
-        (CLUSTER, {}, {"encryptionConfig": {"resources": ["secrets"]}}, "encryptionConfig", False),
-        (CLUSTER, {}, {"kubernetesNetworkConfig": {"ipFamily": "ipv6"}}, "kubernetesNetworkConfig", True),
-        (
-            NODES, {"launchTemplate": {"version": "1"}}, {"launchTemplate": {"version": "2"}},
-            "launchTemplate.version", False,
-        ),
-        (NODES, {"launchTemplate": {"id": "a"}}, {"launchTemplate": {"id": "b"}}, "launchTemplate.id", True),
-        (NODES, {"instanceTypes": ["a"]}, {"instanceTypes": ["b"]}, "instanceTypes[0]", True),
-        (NODES, {"tags": {"a": "b"}}, {"tags": {"a": "c"}}, "tags.a", False),
-        (NODES, {"region": "us-west-2"}, {"region": "us-east-1"}, "region", True),
-        (resource("aws:fsx/lustreFileSystem:LustreFileSystem"), {"storageCapacity": 2400, "deploymentType": "P"},
+@pytest.mark.parametrize(("of", "old", "new", "path", "is_replaced"), [
+    (CLUSTER, {"roleArn": "a"}, {"roleArn": "b"}, "roleArn", True),
+    (CLUSTER, {"version": "1.34"}, {"version": "1.35"}, "version", False),
+    (CLUSTER, {"vpcConfig": VPC_CONFIG}, {"vpcConfig": {"subnetIds": ["b"]}}, "vpcConfig.subnetIds[0]", False),
+    (CLUSTER, {"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}},
+        {"kubernetesNetworkConfig": {"serviceIpv4Cidr": "10.100.0.0/16"}}, "kubernetesNetworkConfig.serviceIpv4Cidr",
+        True),
+    (CLUSTER, {"encryptionConfig": {"resources": ["secrets"]}}, {}, "encryptionConfig", True),
+    (CLUSTER, {}, {"encryptionConfig": {"resources": ["secrets"]}}, "encryptionConfig", False),
+    (CLUSTER, {}, {"kubernetesNetworkConfig": {"ipFamily": "ipv6"}}, "kubernetesNetworkConfig", True),
+    (NODES, {"launchTemplate": {"version": "1"}}, {"launchTemplate": {"version": "2"}}, "launchTemplate.version",
+        False),
+    (NODES, {"launchTemplate": {"id": "a"}}, {"launchTemplate": {"id": "b"}}, "launchTemplate.id", True),
+    (NODES, {"instanceTypes": ["a"]}, {"instanceTypes": ["b"]}, "instanceTypes[0]", True),
+    (NODES, {"tags": {"a": "b"}}, {"tags": {"a": "c"}}, "tags.a", False),
+    (NODES, {"region": "us-west-2"}, {"region": "us-east-1"}, "region", True),
+    (resource("aws:fsx/lustreFileSystem:LustreFileSystem"), {"storageCapacity": 2400, "deploymentType": "P"},
          {"storageCapacity": 1200, "deploymentType": "P"}, "storageCapacity", True),
-        (resource("aws:fsx/lustreFileSystem:LustreFileSystem"), {"storageCapacity": 1200, "deploymentType": "P"},
+    (resource("aws:fsx/lustreFileSystem:LustreFileSystem"), {"storageCapacity": 1200, "deploymentType": "P"},
          {"storageCapacity": 2400, "deploymentType": "P"}, "storageCapacity", False),
-        (resource("aws:eks/accessEntry:AccessEntry"), {"type": "a"}, {"type": "b"}, "type", True),
-        (resource("aws:autoscaling/tag:Tag"), {"tag": {"key": "a"}}, {"tag": {"key": "b"}}, "tag.key", True),
-        (resource("aws:lambda/function:Function"), {"role": "a"}, {"role": "b"}, "role", False),
-    ],
-)  # fmt: skip
+    (resource("aws:eks/accessEntry:AccessEntry"), {"type": "a"}, {"type": "b"}, "type", True),
+    (resource("aws:autoscaling/tag:Tag"), {"tag": {"key": "a"}}, {"tag": {"key": "b"}}, "tag.key", True),
+    (resource("aws:lambda/function:Function"), {"role": "a"}, {"role": "b"}, "role", False),
+])  # fmt: skip
 def test_a_change_that_aws_cannot_make_replaces(
     provider: AwsProvider, aws: Aws, of: Resource, old: dict[str, Any], new: dict[str, Any], path: str,
     is_replaced: bool,

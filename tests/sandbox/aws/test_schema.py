@@ -134,14 +134,11 @@ def shape(service: str, operation: str) -> StructureShape:
     return model.operation_model(operation).input_shape
 
 
-@pytest.mark.parametrize(
-    ("names", "one"),
-    [
-        (("identities", "Identity"), "identity"),
-        (("SubnetIds", "subnet_id"), "subnetid"),
-        (("cidrBlock", "CidrBlock"), "cidrblock"),
-    ],
-)
+@pytest.mark.parametrize(("names", "one"), [
+    (("identities", "Identity"), "identity"),
+    (("SubnetIds", "subnet_id"), "subnetid"),
+    (("cidrBlock", "CidrBlock"), "cidrblock"),
+])  # fmt: skip
 def test_names_are_equal_regardless_of_case_and_plural(names: tuple[str, str], one: str) -> None:
     assert {normal(name) for name in names} == {one}
 
@@ -168,27 +165,19 @@ def test_a_pulumi_value_is_converted_to_the_api_form(
     assert to_api(shape(service, operation), value) == sent
 
 
-@pytest.mark.parametrize(
-    ("type_token", "item", "outputs"),
-    [
-        ("aws:ec2/vpc:Vpc", {"Tags": [{"Key": "a", "Value": "b"}]}, {"tags": {"a": "b"}}),
-        ("aws:ec2/vpc:Vpc", {"EnableDnsSupport": "true"}, {"enableDnsSupport": True}),
-        ("aws:ec2/vpc:Vpc", {"CidrBlock": {"not": "a text"}}, {"cidrBlock": '{"not": "a text"}'}),
-        ("aws:ec2/vpc:Vpc", {"CidrBlock": ["a", "b"]}, {}),
-        ("aws:fsx/lustreFileSystem:LustreFileSystem", {"SubnetIds": ["a"]}, {}),
-        ("aws:eks/cluster:Cluster", {"certificateAuthority": {"data": "x"}}, {"certificateAuthority": {"data": "x"}}),
-        (
-            "aws:eks/cluster:Cluster", {"identity": {"oidc": {"issuer": "i"}}},
-            {"identities": [{"oidcs": [{"issuer": "i"}]}]},
-        ),
-        ("aws:eks/nodeGroup:NodeGroup", {"diskSize": "20"}, {"diskSize": 20}),
-        (
-            "aws:eks/cluster:Cluster",
-            {"createdAt": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)},
-            {"createdAt": "2026-01-02T00:00:00+00:00"},
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("type_token", "item", "outputs"), [
+    ("aws:ec2/vpc:Vpc", {"Tags": [{"Key": "a", "Value": "b"}]}, {"tags": {"a": "b"}}),
+    ("aws:ec2/vpc:Vpc", {"EnableDnsSupport": "true"}, {"enableDnsSupport": True}),
+    ("aws:ec2/vpc:Vpc", {"CidrBlock": {"not": "a text"}}, {"cidrBlock": '{"not": "a text"}'}),
+    ("aws:ec2/vpc:Vpc", {"CidrBlock": ["a", "b"]}, {}),
+    ("aws:fsx/lustreFileSystem:LustreFileSystem", {"SubnetIds": ["a"]}, {}),
+    ("aws:eks/cluster:Cluster", {"certificateAuthority": {"data": "x"}}, {"certificateAuthority": {"data": "x"}}),
+    ("aws:eks/cluster:Cluster", {"identity": {"oidc": {"issuer": "i"}}},
+        {"identities": [{"oidcs": [{"issuer": "i"}]}]}),
+    ("aws:eks/nodeGroup:NodeGroup", {"diskSize": "20"}, {"diskSize": 20}),
+    ("aws:eks/cluster:Cluster", {"createdAt": datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)},
+        {"createdAt": "2026-01-02T00:00:00+00:00"}),
+])  # fmt: skip
 def test_an_api_value_is_converted_to_the_sdks_kind(
     type_token: str, item: dict[str, Any], outputs: dict[str, Any]
 ) -> None:

@@ -28,40 +28,22 @@ from tests.support.patience import SECONDS
 VALUES = {"health": 1001, "webhook": 1002, "root": "/box/root", "namespace": "queues", "kubeconfig": "/box/kubeconfig"}
 DEPLOYMENT: dict[str, Any] = {
     "metadata": {"name": "kueue-controller-manager", "namespace": "queues"},
-    "spec": {
-        "replicas": 2,
-        "template": {
-            "metadata": {"labels": {"app": "kueue", "tier": "one"}},
-            "spec": {
-                "serviceAccountName": "kueue-account",
-                "containers": [
-                    {"name": "proxy", "image": "quay.io/brancz/kube-rbac-proxy:v0.18.0"},
-                    {
-                        "name": "manager",
+    "spec": {"replicas": 2, "template": {"metadata": {"labels": {"app": "kueue", "tier": "one"}}, "spec": {
+                "serviceAccountName": "kueue-account", "containers": [
+                    {"name": "proxy", "image": "quay.io/brancz/kube-rbac-proxy:v0.18.0"}, {"name": "manager",
                         "image": "registry.example.com/mirror/kueue/kueue:v0.19.2",
-                        "args": ["--config=/controller.yaml", "--zap-log-level=2"],
-                        "env": [
+                        "args": ["--config=/controller.yaml", "--zap-log-level=2"], "env": [
                             {"name": "PLAIN", "value": "x"},
                             {"name": "WHERE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
-                            {"name": "SECRET", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
-                        ],
+                            {"name": "SECRET", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}],
                         "ports": [{"name": "webhook-server", "containerPort": 9443}, {"containerPort": 1}],
-                        "volumeMounts": [
-                            {"name": "cert", "mountPath": f"/{CERTIFICATES}"},
+                        "volumeMounts": [{"name": "cert", "mountPath": f"/{CERTIFICATES}"},
                             {"name": "config", "mountPath": "/controller.yaml", "subPath": "controller.yaml"},
-                            {"name": "scratch", "mountPath": "/scratch"},
-                        ],
-                    },
-                ],
-                "volumes": [
+                            {"name": "scratch", "mountPath": "/scratch"}]}], "volumes": [
                     {"name": "cert", "secret": {"secretName": "webhook-cert"}},
                     {"name": "config", "configMap": {"name": "manager-config"}},
-                    {"name": "scratch", "emptyDir": {}},
-                ],
-            },
-        },
-    },
-}
+                    {"name": "scratch", "emptyDir": {}}]}}},
+}  # fmt: skip
 
 
 @pytest.fixture

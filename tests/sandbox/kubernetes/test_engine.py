@@ -181,22 +181,16 @@ def test_a_wrong_kubeconfig_is_refused_before_anything_is_planned(hooks: Hooks) 
     assert "not valid YAML or JSON" in failures[0].reason
 
 
-@pytest.mark.parametrize(
-    ("olds", "news", "replaced"),
-    [
-        ({"kubeconfig": ONE}, {"kubeconfig": TWO}, {"kubeconfig"}),
-        ({"kubeconfig": ONE}, {"kubeconfig": ONE, "namespace": "x"}, set()),
-        ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN_KUBECONFIG}, set()),
-        # The engine calls it so while the cluster is being replaced: without a check before it.
-        ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN}, {"kubeconfig"}),
-        ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": TWO, "clusterIdentifier": "a"}, set()),
-        (
-            {"kubeconfig": ONE, "clusterIdentifier": "a"},
-            {"kubeconfig": ONE, "clusterIdentifier": "b"},
-            {"clusterIdentifier"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("olds", "news", "replaced"), [
+    ({"kubeconfig": ONE}, {"kubeconfig": TWO}, {"kubeconfig"}),
+    ({"kubeconfig": ONE}, {"kubeconfig": ONE, "namespace": "x"}, set()),
+    ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN_KUBECONFIG}, set()),
+    # The engine calls it so while the cluster is being replaced: without a check before it.
+    ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN}, {"kubeconfig"}),
+    ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": TWO, "clusterIdentifier": "a"}, set()),
+    ({"kubeconfig": ONE, "clusterIdentifier": "a"}, {"kubeconfig": ONE, "clusterIdentifier": "b"},
+        {"clusterIdentifier"}),
+])  # fmt: skip
 def test_only_another_cluster_replaces_the_provider(
     hooks: Hooks, olds: dict[str, str], news: dict[str, str], replaced: set[str]
 ) -> None:

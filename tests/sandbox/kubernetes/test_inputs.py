@@ -31,15 +31,12 @@ from sandbox.rpc.wire import UNKNOWN
 DEPLOYMENT = Resource("urn", "kubernetes:apps/v1:Deployment", "web")
 
 
-@pytest.mark.parametrize(
-    ("token", "expected"),
-    [
-        ("kubernetes:core/v1:Namespace", ("v1", "Namespace")),
-        ("kubernetes:apps/v1:Deployment", ("apps/v1", "Deployment")),
-        ("kubernetes:rbac.authorization.k8s.io/v1:Role", ("rbac.authorization.k8s.io/v1", "Role")),
-        ("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue", ("kueue.x-k8s.io/v1beta2", "ClusterQueue")),
-    ],
-)
+@pytest.mark.parametrize(("token", "expected"), [
+    ("kubernetes:core/v1:Namespace", ("v1", "Namespace")),
+    ("kubernetes:apps/v1:Deployment", ("apps/v1", "Deployment")),
+    ("kubernetes:rbac.authorization.k8s.io/v1:Role", ("rbac.authorization.k8s.io/v1", "Role")),
+    ("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue", ("kueue.x-k8s.io/v1beta2", "ClusterQueue")),
+])  # fmt: skip
 def test_tokens_name_group_version_and_kind(token: str, expected: tuple[str, str]) -> None:
     assert api_version_and_kind(token) == expected
 
@@ -95,32 +92,19 @@ def obj(api_version: str, kind: str, **more: Any) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **more}
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (obj("v1", "Secret", stringData={"a": "1"}), obj("v1", "Secret", data={"a": "MQ=="})),
-        (
-            obj("v1", "Secret", data={"a": "MA==", "b": "Mg=="}, stringData={"a": "1"}),
-            obj("v1", "Secret", data={"a": "MQ==", "b": "Mg=="}),
-        ),
-        (
-            obj("scheduling.k8s.io/v1", "PriorityClass", globalDefault=False, value=0),
-            obj("scheduling.k8s.io/v1", "PriorityClass", value=0),
-        ),
-        (
-            obj("v1", "PersistentVolume", spec={"storageClassName": "", "csi": {"driver": "d"}}),
-            obj("v1", "PersistentVolume", spec={"csi": {"driver": "d"}}),
-        ),
-        (
-            obj("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", spec={"variables": [], "a": {}}),
-            obj("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", spec={"a": {}}),
-        ),
-        (
-            obj("apps/v1", "Deployment", spec={"template": {"spec": {"containers": [{"name": "a", "env": []}]}}}),
-            obj("apps/v1", "Deployment", spec={"template": {"spec": {"containers": [{"name": "a"}]}}}),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("given", "expected"), [
+    (obj("v1", "Secret", stringData={"a": "1"}), obj("v1", "Secret", data={"a": "MQ=="})),
+    (obj("v1", "Secret", data={"a": "MA==", "b": "Mg=="}, stringData={"a": "1"}),
+        obj("v1", "Secret", data={"a": "MQ==", "b": "Mg=="})),
+    (obj("scheduling.k8s.io/v1", "PriorityClass", globalDefault=False, value=0),
+        obj("scheduling.k8s.io/v1", "PriorityClass", value=0)),
+    (obj("v1", "PersistentVolume", spec={"storageClassName": "", "csi": {"driver": "d"}}),
+        obj("v1", "PersistentVolume", spec={"csi": {"driver": "d"}})),
+    (obj("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", spec={"variables": [], "a": {}}),
+        obj("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", spec={"a": {}})),
+    (obj("apps/v1", "Deployment", spec={"template": {"spec": {"containers": [{"name": "a", "env": []}]}}}),
+        obj("apps/v1", "Deployment", spec={"template": {"spec": {"containers": [{"name": "a"}]}}})),
+])  # fmt: skip
 def test_what_is_empty_and_optional_is_dropped(given: dict[str, Any], expected: dict[str, Any]) -> None:
     assert normalized(given) == expected
     assert normalized(expected) == expected
@@ -166,23 +150,15 @@ def test_the_version_of_a_local_chart_is_its_own(tmp_path: Any) -> None:
 
 INPUTS: dict[str, Any] = {
     "metadata": {"name": "web", "labels": {"app": "web"}},
-    "spec": {
-        "replicas": 2,
-        "cpu": "1000m",
-        "args": ["a", "b"],
-        "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
-    },
-}
+    "spec": {"replicas": 2, "cpu": "1000m", "args": ["a", "b"],
+        "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+}  # fmt: skip
 RECORDED: dict[str, Any] = {
     "metadata": {"name": "web", "labels": {"app": "web", "added": "by-admission"}, "uid": "1"},
-    "spec": {
-        "replicas": 2,
-        "cpu": "1",
-        "args": ["a", "b"],
+    "spec": {"replicas": 2, "cpu": "1", "args": ["a", "b"],
         "env": [{"name": "A", "value": "1", "default": True}, {"name": "B", "value": "2", "default": True}],
-        "strategy": "defaulted",
-    },
-}
+        "strategy": "defaulted"},
+}  # fmt: skip
 
 
 def live(**spec: Any) -> dict[str, Any]:
@@ -193,26 +169,19 @@ def test_defaults_and_other_spellings_of_the_api_server_are_not_drift() -> None:
     assert drifted(INPUTS, RECORDED, RECORDED) == INPUTS
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"replicas": 5}, {"replicas": 5}),
-        ({"cpu": "2"}, {"cpu": "2"}),
-        ({"args": ["a"]}, {"args": ["a"]}),
-        ({"args": ["a", "b", "c"]}, {"args": ["a", "b", "c"]}),
-        ({"env": [{"name": "A", "value": "1", "default": True}]}, {"env": [{"name": "A", "value": "1"}]}),
-        (
-            {"env": [{"name": "A", "value": "9", "default": True}, RECORDED["spec"]["env"][1]]},
-            {"env": [{"name": "A", "value": "9"}, {"name": "B", "value": "2"}]},
-        ),
-        (
-            {"env": [*RECORDED["spec"]["env"], {"name": "C", "value": "3"}]},
-            {"env": [*INPUTS["spec"]["env"], {"name": "C", "value": "3"}]},
-        ),
-        ({"strategy": "changed"}, {}),
-        ({"new": 1}, {}),
-    ],
-)
+@pytest.mark.parametrize(("change", "expected"), [
+    ({"replicas": 5}, {"replicas": 5}),
+    ({"cpu": "2"}, {"cpu": "2"}),
+    ({"args": ["a"]}, {"args": ["a"]}),
+    ({"args": ["a", "b", "c"]}, {"args": ["a", "b", "c"]}),
+    ({"env": [{"name": "A", "value": "1", "default": True}]}, {"env": [{"name": "A", "value": "1"}]}),
+    ({"env": [{"name": "A", "value": "9", "default": True}, RECORDED["spec"]["env"][1]]},
+        {"env": [{"name": "A", "value": "9"}, {"name": "B", "value": "2"}]}),
+    ({"env": [*RECORDED["spec"]["env"], {"name": "C", "value": "3"}]},
+        {"env": [*INPUTS["spec"]["env"], {"name": "C", "value": "3"}]}),
+    ({"strategy": "changed"}, {}),
+    ({"new": 1}, {}),
+])  # fmt: skip
 def test_only_changes_of_fields_that_the_program_set_are_shown(
     change: dict[str, Any], expected: dict[str, Any]
 ) -> None:
@@ -293,16 +262,12 @@ def test_contents_are_replaced_unless_the_provider_allows_updates(
 
 DOCUMENT: dict[str, Any] = {
     "current-context": "a",
-    "clusters": [
-        {"name": "one", "cluster": {"server": "https://127.0.0.1:1/"}},
-        {"name": "two", "cluster": {"server": "https://127.0.0.1:2"}},
-    ],
-    "contexts": [
-        {"name": "a", "context": {"cluster": "one", "user": "u", "namespace": "team"}},
-        {"name": "b", "context": {"cluster": "two", "user": "u"}},
-    ],
+    "clusters": [{"name": "one", "cluster": {"server": "https://127.0.0.1:1/"}},
+        {"name": "two", "cluster": {"server": "https://127.0.0.1:2"}}],
+    "contexts": [{"name": "a", "context": {"cluster": "one", "user": "u", "namespace": "team"}},
+        {"name": "b", "context": {"cluster": "two", "user": "u"}}],
     "users": [{"name": "u", "user": {"exec": {"command": "aws", "args": ["eks", "get-token"]}}}],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [json.dumps(DOCUMENT), yaml.safe_dump(DOCUMENT)])

@@ -126,15 +126,12 @@ def unserved_configuration(
 
 
 @pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
-@pytest.mark.parametrize(
-    ("config", "reason"),
-    [
-        (UNSERVED_SERVICE, "webhooks of service kueue-system/kueue-webhook"),
-        ({"url": "https://hooks.example.com/deny"}, "webhooks of hooks.example.com"),
-        ({"url": "https://127.0.0.1:9443/deny"}, ""),
-        ({"url": "https://localhost:9443/deny"}, ""),
-    ],
-)
+@pytest.mark.parametrize(("config", "reason"), [
+    (UNSERVED_SERVICE, "webhooks of service kueue-system/kueue-webhook"),
+    ({"url": "https://hooks.example.com/deny"}, "webhooks of hooks.example.com"),
+    ({"url": "https://127.0.0.1:9443/deny"}, ""),
+    ({"url": "https://localhost:9443/deny"}, ""),
+])  # fmt: skip
 def test_webhooks_whose_server_does_not_run_are_left_out(kind: str, config: dict[str, Any], reason: str) -> None:
     assert left_out(unserved_configuration("it", config, kind)) == reason
 

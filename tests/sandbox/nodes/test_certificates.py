@@ -20,25 +20,11 @@ DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {"name": "certificates.cert-manager.io"},
-    "spec": {
-        "group": "cert-manager.io",
-        "names": {
-            "kind": "Certificate",
-            "plural": "certificates",
-            "singular": "certificate",
-            "listKind": "CertificateList",
-        },
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}
+    "spec": {"group": "cert-manager.io", "names": {"kind": "Certificate", "plural": "certificates",
+            "singular": "certificate", "listKind": "CertificateList"}, "scope": "Namespaced", "versions": [{
+                "name": "v1", "served": True, "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -124,14 +110,11 @@ def test_an_operator_makes_the_secret_of_its_services_if_it_rotates_certificates
     assert hosts(made["tls.crt"], made["ca.crt"]) == expected
 
 
-@pytest.mark.parametrize(
-    ("arguments", "image"),
-    [
-        (("patch", "--webhook-name=x", "--secret-name=cert", f"--host={HOST}"), "kube-webhook-certgen:1"),
-        (("create", "--secret-name=cert", f"--host={HOST}"), "busybox"),
-        (("create", f"--host={HOST}"), "kube-webhook-certgen:1"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "image"), [
+    (("patch", "--webhook-name=x", "--secret-name=cert", f"--host={HOST}"), "kube-webhook-certgen:1"),
+    (("create", "--secret-name=cert", f"--host={HOST}"), "busybox"),
+    (("create", f"--host={HOST}"), "kube-webhook-certgen:1"),
+])  # fmt: skip
 def test_other_pods_make_none(
     certificates: Certificates, namespace: str, arguments: tuple[str, ...], image: str
 ) -> None:

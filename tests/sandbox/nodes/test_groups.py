@@ -18,15 +18,12 @@ def nodes(template: dict[str, Any] | None = None, tags: dict[str, str] | None = 
     return list(nodes_of(group, ZONES.get))
 
 
-@pytest.mark.parametrize(
-    ("scaling", "count", "placeholder"),
-    [
-        ({"desiredSize": 3, "minSize": 1}, 3, False),
-        ({"desiredSize": 0, "minSize": 2}, 2, False),
-        ({"desiredSize": 0, "minSize": 0, "maxSize": 9}, 1, True),
-        ({}, 1, True),
-    ],
-)
+@pytest.mark.parametrize(("scaling", "count", "placeholder"), [
+    ({"desiredSize": 3, "minSize": 1}, 3, False),
+    ({"desiredSize": 0, "minSize": 2}, 2, False),
+    ({"desiredSize": 0, "minSize": 0, "maxSize": 9}, 1, True),
+    ({}, 1, True),
+])  # fmt: skip
 def test_a_group_has_its_nodes_or_one_placeholder_node(scaling: dict[str, int], count: int, placeholder: bool) -> None:
     found = nodes(scalingConfig=scaling)
     assert len(found) == count
@@ -144,14 +141,11 @@ def test_the_disk_size_is_that_of_the_largest_volume() -> None:
     assert read_template({"BlockDeviceMappings": devices}).disk_gib == 200
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'spec:\n  kubelet:\n    flags: ["--max-pods=58"]',
-        "[settings.kubernetes]\nmax-pods = 58\n",
-        "spec:\n  kubelet:\n    config:\n      maxPods: 58",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    'spec:\n  kubelet:\n    flags: ["--max-pods=58"]',
+    "[settings.kubernetes]\nmax-pods = 58\n",
+    "spec:\n  kubelet:\n    config:\n      maxPods: 58",
+])  # fmt: skip
 def test_max_pods_is_read_from_every_form_of_user_data(text: str) -> None:
     assert read_template(encoded(text)).max_pods == 58
 

@@ -29,14 +29,11 @@ def test_the_lowest_priced_matching_type_is_chosen() -> None:
     assert found.owner == "nodepool/gpu"
 
 
-@pytest.mark.parametrize(
-    ("requirement", "family"),
-    [
-        (("karpenter.k8s.aws/instance-gpu-name", "In", ["h100"]), "p5"),
-        (("karpenter.k8s.aws/instance-category", "In", ["r"]), "r7i"),
-        (("karpenter.k8s.aws/instance-gpu-count", "Gt", ["7"]), "g4dn"),
-    ],
-)
+@pytest.mark.parametrize(("requirement", "family"), [
+    (("karpenter.k8s.aws/instance-gpu-name", "In", ["h100"]), "p5"),
+    (("karpenter.k8s.aws/instance-category", "In", ["r"]), "r7i"),
+    (("karpenter.k8s.aws/instance-gpu-count", "Gt", ["7"]), "g4dn"),
+])  # fmt: skip
 def test_types_are_matched_by_any_label_of_karpenter(requirement: tuple[str, str, list[str]], family: str) -> None:
     found = placeholder(pool(requirement), None, [])
     assert found is not None
@@ -57,15 +54,12 @@ def test_unmet_requirements_give_no_node() -> None:
     assert placeholder(pool(("karpenter.k8s.aws/instance-gpu-name", "In", ["b999"])), None, []) is None
 
 
-@pytest.mark.parametrize(
-    ("allowed", "expected"),
-    [
-        (["on-demand", "spot", "reserved"], "reserved"),
-        (["on-demand", "spot"], "spot"),
-        (["on-demand"], "on-demand"),
-        ([], "on-demand"),
-    ],
-)
+@pytest.mark.parametrize(("allowed", "expected"), [
+    (["on-demand", "spot", "reserved"], "reserved"),
+    (["on-demand", "spot"], "spot"),
+    (["on-demand"], "on-demand"),
+    ([], "on-demand"),
+])  # fmt: skip
 def test_reserved_comes_before_spot_and_spot_before_on_demand(allowed: list[str], expected: str) -> None:
     capacity = [("karpenter.sh/capacity-type", "In", allowed)] if allowed else []
     found = placeholder(pool(types("m7i.large"), *capacity), None, [])

@@ -21,46 +21,26 @@ def test_allocatable_is_capacity_minus_reservations() -> None:
     assert left["memory"] == f"{kind.allocatable_memory_at(110)}Mi"
 
 
-@pytest.mark.parametrize(
-    ("labels", "extra", "expected"),
-    [
-        ({}, {}, {"nvidia.com/gpu": "8"}),
-        ({"nvidia.com/mig.config": "all-disabled"}, {}, {"nvidia.com/gpu": "8"}),
-        ({"nvidia.com/mig.config": "all-1g.5gb"}, {}, {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "56"}),
-        (
-            {"nvidia.com/mig.config": "all-balanced"},
-            {},
-            {
-                "nvidia.com/gpu": "0",
-                "nvidia.com/mig-1g.5gb": "16",
-                "nvidia.com/mig-2g.10gb": "8",
-                "nvidia.com/mig-3g.20gb": "8",
-            },
-        ),
-        # The name of a stack's own layout contains its profiles, so that a group without tags has them too.
-        (
-            {"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"},
-            {},
-            {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "8", "nvidia.com/mig-3g.20gb": "8"},
-        ),
-        # An unknown layout has no resources by its label; a tag or an overlay may add them.
-        ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
-        (
-            {"nvidia.com/mig.config": "custom"},
-            {"nvidia.com/mig-3g.20gb": "16"},
-            {"nvidia.com/gpu": "0", "nvidia.com/mig-3g.20gb": "16"},
-        ),
-        ({"nvidia.com/device-plugin.config": "mps-4"}, {}, {"nvidia.com/gpu": "32"}),
-        ({"nvidia.com/device-plugin.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
-        # The tag or the overlay has the same resources as the label, and they are not multiplied again.
-        ({"nvidia.com/device-plugin.config": "mps-4"}, {"nvidia.com/gpu": "32"}, {"nvidia.com/gpu": "32"}),
-        (
-            {"nvidia.com/mig.config": "all-2g.10gb", "nvidia.com/device-plugin.config": "time-slicing-2"},
-            {},
-            {"nvidia.com/gpu": "0", "nvidia.com/mig-2g.10gb": "48"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("labels", "extra", "expected"), [
+    ({}, {}, {"nvidia.com/gpu": "8"}),
+    ({"nvidia.com/mig.config": "all-disabled"}, {}, {"nvidia.com/gpu": "8"}),
+    ({"nvidia.com/mig.config": "all-1g.5gb"}, {}, {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "56"}),
+    ({"nvidia.com/mig.config": "all-balanced"}, {}, {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "16",
+            "nvidia.com/mig-2g.10gb": "8", "nvidia.com/mig-3g.20gb": "8"}),
+    # The name of a stack's own layout contains its profiles, so that a group without tags has them too.
+    ({"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"}, {},
+        {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "8", "nvidia.com/mig-3g.20gb": "8"}),
+    # An unknown layout has no resources by its label; a tag or an overlay may add them.
+    ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
+    ({"nvidia.com/mig.config": "custom"}, {"nvidia.com/mig-3g.20gb": "16"},
+        {"nvidia.com/gpu": "0", "nvidia.com/mig-3g.20gb": "16"}),
+    ({"nvidia.com/device-plugin.config": "mps-4"}, {}, {"nvidia.com/gpu": "32"}),
+    ({"nvidia.com/device-plugin.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
+    # The tag or the overlay has the same resources as the label, and they are not multiplied again.
+    ({"nvidia.com/device-plugin.config": "mps-4"}, {"nvidia.com/gpu": "32"}, {"nvidia.com/gpu": "32"}),
+    ({"nvidia.com/mig.config": "all-2g.10gb", "nvidia.com/device-plugin.config": "time-slicing-2"}, {},
+        {"nvidia.com/gpu": "0", "nvidia.com/mig-2g.10gb": "48"}),
+])  # fmt: skip
 def test_gpus_are_whole_or_partitioned_and_multiplied_by_sharing(
     labels: dict[str, str], extra: dict[str, str], expected: dict[str, str]
 ) -> None:

@@ -12,17 +12,9 @@ POOL = {
     "apiVersion": "karpenter.sh/v1",
     "kind": "NodePool",
     "metadata": {"name": "gpu"},
-    "spec": {
-        "template": {
-            "spec": {
-                "nodeClassRef": {"name": "gpu"},
-                "requirements": [
-                    {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["p4d.24xlarge"]}
-                ],
-            }
-        }
-    },
-}
+    "spec": {"template": {"spec": {"nodeClassRef": {"name": "gpu"}, "requirements": [
+                    {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["p4d.24xlarge"]}]}}},
+}  # fmt: skip
 
 
 @dataclass

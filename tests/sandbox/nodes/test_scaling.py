@@ -116,18 +116,12 @@ def test_the_expander_decides_among_groups() -> None:
 
 
 CLAIM: dict[str, Any] = {
-    "metadata": {
-        "name": "a100-x7k2p",
-        "labels": {
-            "karpenter.sh/nodepool": "a100",
-            "node.kubernetes.io/instance-type": "p4d.24xlarge",
-            "topology.kubernetes.io/zone": "us-east-1b",
-            "nvidia.com/mig.config": "all-1g.5gb",
-        },
-    },
+    "metadata": {"name": "a100-x7k2p", "labels": {"karpenter.sh/nodepool": "a100",
+            "node.kubernetes.io/instance-type": "p4d.24xlarge", "topology.kubernetes.io/zone": "us-east-1b",
+            "nvidia.com/mig.config": "all-1g.5gb"}},
     "spec": {"taints": [{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}]},
     "status": {"providerID": "aws:///us-east-1b/i-0123456789abcdef0", "capacity": {"nvidia.com/gpu": "8"}},
-}
+}  # fmt: skip
 CLASS = {"spec": {"kubelet": {"maxPods": 58}, "amiSelectorTerms": [{"alias": "al2023@v20261101"}]}}
 
 

@@ -14,14 +14,11 @@ from tests.sandbox.toolchain.conftest import FakeGo
 from tests.support.patience import SECONDS
 
 
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"SLIPWAY_CACHE": "/a", "XDG_CACHE_HOME": "/b", "HOME": "/c"}, "/a"),
-        ({"XDG_CACHE_HOME": "/b", "HOME": "/c"}, "/b/slipway"),
-        ({"HOME": "/c"}, "/c/.cache/slipway"),
-    ],
-)
+@pytest.mark.parametrize(("environment", "expected"), [
+    ({"SLIPWAY_CACHE": "/a", "XDG_CACHE_HOME": "/b", "HOME": "/c"}, "/a"),
+    ({"XDG_CACHE_HOME": "/b", "HOME": "/c"}, "/b/slipway"),
+    ({"HOME": "/c"}, "/c/.cache/slipway"),
+])  # fmt: skip
 def test_the_cache_directory_follows_the_environment(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: str
 ) -> None:

@@ -66,15 +66,12 @@ def test_the_autoscaler_has_the_version_of_every_cluster_that_is_still_supported
     assert all(image.startswith(f"v{version}.") for version, image in CLUSTER_AUTOSCALER_IMAGES.items())
 
 
-@pytest.mark.parametrize(
-    ("region", "host"),
-    [
-        ("us-east-1", "602401143452.dkr.ecr.us-east-1.amazonaws.com"),
-        ("us-gov-west-1", "013241004608.dkr.ecr.us-gov-west-1.amazonaws.com"),
-        ("cn-north-1", "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn"),
-        ("us-iso-east-1", None),
-    ],
-)
+@pytest.mark.parametrize(("region", "host"), [
+    ("us-east-1", "602401143452.dkr.ecr.us-east-1.amazonaws.com"),
+    ("us-gov-west-1", "013241004608.dkr.ecr.us-gov-west-1.amazonaws.com"),
+    ("cn-north-1", "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn"),
+    ("us-iso-east-1", None),
+])  # fmt: skip
 def test_images_come_from_the_region_of_the_nodes(region: str, host: str | None) -> None:
     assert eks_registry(region) == host
 
@@ -84,14 +81,11 @@ def test_every_region_with_a_registry_is_one_and_its_account_a_number() -> None:
     assert all(len(account) == 12 and account.isdecimal() for account in ACCOUNTS.values())
 
 
-@pytest.mark.parametrize(
-    ("region", "partition", "suffix"),
-    [
-        ("us-east-1", "aws", "amazonaws.com"),
-        ("cn-north-1", "aws-cn", "amazonaws.com.cn"),
-        ("us-gov-west-1", "aws-us-gov", "amazonaws.com"),
-    ],
-)
+@pytest.mark.parametrize(("region", "partition", "suffix"), [
+    ("us-east-1", "aws", "amazonaws.com"),
+    ("cn-north-1", "aws-cn", "amazonaws.com.cn"),
+    ("us-gov-west-1", "aws-us-gov", "amazonaws.com"),
+])  # fmt: skip
 def test_a_region_has_a_partition_and_its_domain(region: str, partition: str, suffix: str) -> None:
     assert regions.partition(region) == partition
     assert regions.get(region).dns_suffix == suffix

@@ -74,24 +74,15 @@ def test_the_system_pool_has_no_taint_by_default() -> None:
     assert taints({"preset": "system", "taints": asked}) == ["CriticalAddonsOnly=true:NoSchedule"]
 
 
-@pytest.mark.parametrize(
-    ("mig", "config", "resources"),
-    [
-        ({"layout": "all-1g.5gb"}, "all-1g.5gb", {"nvidia.com/mig-1g.5gb": 56}),
-        (
-            {"layout": "all-balanced"},
-            "all-balanced",
-            {"nvidia.com/mig-1g.5gb": 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8},
-        ),
-        ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", {"nvidia.com/mig-1g.5gb": 8}),
-        ({"layout": "all-disabled"}, "all-disabled", {"nvidia.com/gpu": 8}),
-        (
-            {"profiles": {"3g.20gb": 1, "1g.5gb": 3}},
-            "slipway-3x1g.5gb-1x3g.20gb",
-            {"nvidia.com/mig-1g.5gb": 24, "nvidia.com/mig-3g.20gb": 8},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("mig", "config", "resources"), [
+    ({"layout": "all-1g.5gb"}, "all-1g.5gb", {"nvidia.com/mig-1g.5gb": 56}),
+    ({"layout": "all-balanced"}, "all-balanced",
+        {"nvidia.com/mig-1g.5gb": 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8}),
+    ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", {"nvidia.com/mig-1g.5gb": 8}),
+    ({"layout": "all-disabled"}, "all-disabled", {"nvidia.com/gpu": 8}),
+    ({"profiles": {"3g.20gb": 1, "1g.5gb": 3}}, "slipway-3x1g.5gb-1x3g.20gb",
+        {"nvidia.com/mig-1g.5gb": 24, "nvidia.com/mig-3g.20gb": 8}),
+])  # fmt: skip
 def test_a_mig_layout_is_a_label_and_its_instances_are_counted_over_all_gpus(
     mig: dict[str, Any], config: str, resources: dict[str, int]
 ) -> None:
@@ -285,14 +276,11 @@ def test_the_toleration_of_a_taint_tolerates_it() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        Toleration("nvidia.com/gpus", "true", "NoSchedule"),
-        Toleration("nvidia.com/gpu", "false", "NoSchedule"),
-        Toleration("nvidia.com/gpu", "true", "NoExecute"),
-    ],
-)
+@pytest.mark.parametrize("other", [
+    Toleration("nvidia.com/gpus", "true", "NoSchedule"),
+    Toleration("nvidia.com/gpu", "false", "NoSchedule"),
+    Toleration("nvidia.com/gpu", "true", "NoExecute"),
+])  # fmt: skip
 def test_a_toleration_of_another_taint_does_not(other: Toleration) -> None:
     assert not other.tolerates(GPU)
 
@@ -365,14 +353,11 @@ def test_a_pod_of_a_managed_group_must_fit_the_fewest_cpus_and_the_least_memory_
     assert fixed.memory_mib == by_type["c7i.2xlarge"].memory_mib < by_type["r7i.xlarge"].memory_mib
 
 
-@pytest.mark.parametrize(
-    ("pool", "devices"),
-    [
-        (BLOCK, {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}),
-        ({**MANAGED_A100, "mig": {"layout": "all-1g.5gb"}}, {"nvidia.com/mig-1g.5gb": 56}),
-        ({"preset": "cpu"}, {}),
-    ],
-)
+@pytest.mark.parametrize(("pool", "devices"), [
+    (BLOCK, {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}),
+    ({**MANAGED_A100, "mig": {"layout": "all-1g.5gb"}}, {"nvidia.com/mig-1g.5gb": 56}),
+    ({"preset": "cpu"}, {}),
+])  # fmt: skip
 def test_devices_are_those_of_the_pool(pool: dict[str, object], devices: dict[str, int]) -> None:
     assert all(dict(node.devices) == devices for node in allocatable(spec(**pool)))
 

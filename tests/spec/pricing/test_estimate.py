@@ -71,15 +71,12 @@ def test_endpoints_are_billed_in_every_zone() -> None:
     assert "interface endpoints" not in unpriced(of({}))
 
 
-@pytest.mark.parametrize(
-    ("support", "today", "hourly"),
-    [
-        ("standard", date(2026, 11, 21), "0.10"),
-        ("extended", date(2026, 11, 21), "0.10"),
-        ("extended", date(2027, 4, 1), "0.60"),
-        ("standard", date(2027, 4, 1), "0.10"),
-    ],
-)
+@pytest.mark.parametrize(("support", "today", "hourly"), [
+    ("standard", date(2026, 11, 21), "0.10"),
+    ("extended", date(2026, 11, 21), "0.10"),
+    ("extended", date(2027, 4, 1), "0.60"),
+    ("standard", date(2027, 4, 1), "0.10"),
+])  # fmt: skip
 def test_extended_support_costs_from_its_first_day(support: str, today: date, hourly: str) -> None:
     assert line(of({"cluster.supportType": support}, today), services.EKS, "control plane").floor == Decimal(hourly)
 
@@ -206,20 +203,13 @@ def test_sums_by_group_add_up_to_the_whole() -> None:
 
 
 TEAMS: dict[str, Any] = {
-    "vision": {
-        "project": "a",
-        "costCenter": "b",
+    "vision": {"project": "a", "costCenter": "b",
         "members": {"people": {"principalArn": "arn:aws:iam::111122223333:role/vision"}},
-        "gpus": {"l4": {"nominalQuota": 2}},
-    },
-    "language": {
-        "project": "a",
-        "costCenter": "b",
+        "gpus": {"l4": {"nominalQuota": 2}}},
+    "language": {"project": "a", "costCenter": "b",
         "members": {"people": {"principalArn": "arn:aws:iam::111122223333:role/language"}},
-        "gpus": {"l4": {"nominalQuota": 1}},
-        "cpus": {"cpu": {"nominalQuota": 8}},
-    },
-}
+        "gpus": {"l4": {"nominalQuota": 1}}, "cpus": {"cpu": {"nominalQuota": 8}}},
+}  # fmt: skip
 
 
 def test_a_pool_is_allocated_to_teams_by_nominal_quota_and_the_rest_to_the_platform() -> None:

@@ -12,35 +12,19 @@ DELETE: Final = object()
 
 BASE: Final[dict[str, Any]] = {
     "environment": {"name": STACK, "owner": "ml-platform", "costCenter": "research"},
-    "account": {
-        "id": "111122223333",
-        "region": "us-east-1",
-        "zoneIds": {"us-east-1a": "use1-az6", "us-east-1b": "use1-az1"},
-    },
-    "network": {
-        "cidr": "10.16.0.0/16",
-        "podCidr": "100.64.0.0/16",
-        "zones": ["us-east-1a", "us-east-1b"],
-        "peers": {"corporate": "10.0.0.0/12"},
-    },
-    "cluster": {
-        "endpoint": {"publicAccess": True, "publicAccessCidrs": ["203.0.113.0/24"]},
-        "access": {
-            "admins": {
+    "account": {"id": "111122223333", "region": "us-east-1",
+        "zoneIds": {"us-east-1a": "use1-az6", "us-east-1b": "use1-az1"}},
+    "network": {"cidr": "10.16.0.0/16", "podCidr": "100.64.0.0/16", "zones": ["us-east-1a", "us-east-1b"],
+        "peers": {"corporate": "10.0.0.0/12"}},
+    "cluster": {"endpoint": {"publicAccess": True, "publicAccessCidrs": ["203.0.113.0/24"]}, "access": {"admins": {
                 "principalArn": "arn:aws:iam::111122223333:role/platform-admin",
-                "policy": "AmazonEKSClusterAdminPolicy",
-            }
-        },
-    },
-    "pools": {
-        "system": {"preset": "system"},
-        "cpu": {"preset": "cpu"},
+                "policy": "AmazonEKSClusterAdminPolicy"}}},
+    "pools": {"system": {"preset": "system"}, "cpu": {"preset": "cpu"},
         "a100": {"preset": "a100", "mig": {"layout": "all-1g.5gb"}},
         "h100": {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1a"], "efa": True},
-        "l4": {"preset": "gpu-spot"},
-    },
+        "l4": {"preset": "gpu-spot"}},
     "addons": {"gpuOperator": {}, "efaDevicePlugin": {}},
-}
+}  # fmt: skip
 
 
 def team(**more: Any) -> dict[str, Any]:

@@ -16,81 +16,43 @@ def addon_problems(**addons: Any) -> list[Problem]:
 REACHABLE: dict[str, Any] = {"certManager": {}, "loadBalancerController": {}}
 CERTIFICATE = "arn:aws:acm:us-east-1:111122223333:certificate/12345678-1234-1234-1234-123456789012"
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
-    "a load balancer without its controller": (
-        {"certManager": {}, "kserve": {}},
-        "addons.kserve.ingress",
-        "loadBalancerController: {}",
-    ),
-    "a gateway without its API": (
-        {"certManager": {}, "kserve": {"ingress": "gateway"}},
-        "addons.kserve.ingress",
-        "gatewayApi: {}",
-    ),
+    "a load balancer without its controller": ({"certManager": {}, "kserve": {}}, "addons.kserve.ingress",
+        "loadBalancerController: {}"),
+    "a gateway without its API": ({"certManager": {}, "kserve": {"ingress": "gateway"}}, "addons.kserve.ingress",
+        "gatewayApi: {}"),
     "Knative's mode without Knative": (
         {"certManager": {}, "kserve": {"ingress": "none", "defaultDeploymentMode": "Knative"}},
-        "addons.kserve.defaultDeploymentMode",
-        "knative: {}",
-    ),
-    "https without a certificate": (
-        {**REACHABLE, "kserve": {"https": True, "ingressDomain": "models.example.com"}},
-        "addons.kserve.certificateArn",
-        "Request one for *.models.example.com",
-    ),
+        "addons.kserve.defaultDeploymentMode", "knative: {}"),
+    "https without a certificate": ({**REACHABLE, "kserve": {"https": True, "ingressDomain": "models.example.com"}},
+        "addons.kserve.certificateArn", "Request one for *.models.example.com"),
     "https without an ingress": (
         {"certManager": {}, "kserve": {"https": True, "ingress": "none", "certificateArn": [CERTIFICATE]}},
-        "addons.kserve.https",
-        "ingress: alb",
-    ),
-    "https with Knative": (
-        {
-            **REACHABLE,
-            "knative": {},
-            "kserve": {"https": True, "defaultDeploymentMode": "Knative", "certificateArn": [CERTIFICATE]},
-        },
-        "addons.kserve.https",
-        "Standard",
-    ),
-    "a certificate without https": (
-        {**REACHABLE, "kserve": {"certificateArn": [CERTIFICATE]}},
-        "addons.kserve.certificateArn",
-        "https: true",
-    ),
+        "addons.kserve.https", "ingress: alb"),
+    "https with Knative": ({**REACHABLE, "knative": {},
+            "kserve": {"https": True, "defaultDeploymentMode": "Knative", "certificateArn": [CERTIFICATE]}},
+        "addons.kserve.https", "Standard"),
+    "a certificate without https": ({**REACHABLE, "kserve": {"certificateArn": [CERTIFICATE]}},
+        "addons.kserve.certificateArn", "https: true"),
     "a certificate of another Region": (
         {**REACHABLE, "kserve": {"https": True, "certificateArn": [CERTIFICATE.replace("us-east-1", "eu-west-1")]}},
-        "addons.kserve.certificateArn",
-        "Request one in us-east-1",
-    ),
+        "addons.kserve.certificateArn", "Request one in us-east-1"),
     "a name instead of a certificate": (
         {**REACHABLE, "kserve": {"https": True, "certificateArn": ["models.example.com"]}},
-        "addons.kserve.certificateArn.0",
-        "arn:aws:acm",
-    ),
+        "addons.kserve.certificateArn.0", "arn:aws:acm"),
     "KServe without certificates": ({"kserve": {"ingress": "none"}}, "addons.kserve", "certManager: {}"),
     "Trainer without JobSet": ({"trainer": {}}, "addons.trainer", "jobset: {}"),
     "Volcano beside Kueue": ({"kueue": {}, "volcano": {}}, "addons.kueue", "Keep one of the two"),
-    "a kind that the operator does not know": (
-        {"trainingOperator": {"kinds": ["MXJob"]}},
-        "addons.trainingOperator.kinds.0",
-        "PyTorchJob",
-    ),
+    "a kind that the operator does not know": ({"trainingOperator": {"kinds": ["MXJob"]}},
+        "addons.trainingOperator.kinds.0", "PyTorchJob"),
     "an operator of no kind": ({"trainingOperator": {"kinds": []}}, "addons.trainingOperator.kinds", "like PyTorchJob"),
-    "a timeout without a manager": (
-        {"kueue": {"workerLostTimeoutMinutes": 5}},
-        "addons.kueue.workerLostTimeoutMinutes",
-        "multiKueue: manager",
-    ),
+    "a timeout without a manager": ({"kueue": {"workerLostTimeoutMinutes": 5}}, "addons.kueue.workerLostTimeoutMinutes",
+        "multiKueue: manager"),
     "no replica": ({"kueue": {"replicas": 0}}, "addons.kueue.replicas", "1"),
-    "an invalid domain": (
-        {"certManager": {}, "kserve": {"ingress": "none", "ingressDomain": "models"}},
-        "addons.kserve.ingressDomain",
-        "models.example.com",
-    ),
-    "an image without a tag": (
-        {"jobset": {}, "trainer": {"image": "torch"}},
-        "addons.trainer.image",
-        "a tag or a digest",
-    ),
-}
+    "an invalid domain": ({"certManager": {}, "kserve": {"ingress": "none", "ingressDomain": "models"}},
+        "addons.kserve.ingressDomain", "models.example.com"),
+    "an image without a tag": ({"jobset": {}, "trainer": {"image": "torch"}}, "addons.trainer.image",
+        "a tag or a digest"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -175,15 +137,12 @@ def test_every_rule_denies_unless_the_stack_says_otherwise() -> None:
     assert settings.of("gpu-pool") is Action.DENY
 
 
-@pytest.mark.parametrize(
-    ("admission", "path", "fix"),
-    [
-        ({"imageTag": "refuse"}, "admission.imageTag", "deny"),
-        ({"imageTags": "deny"}, "admission.imageTags", "imageTag"),
-        ({"maxReplicas": 0}, "admission.maxReplicas", "1"),
-        ({"teams": {"vison": {}}}, "admission.teams.vison", "no team"),
-    ],
-)
+@pytest.mark.parametrize(("admission", "path", "fix"), [
+    ({"imageTag": "refuse"}, "admission.imageTag", "deny"),
+    ({"imageTags": "deny"}, "admission.imageTags", "imageTag"),
+    ({"maxReplicas": 0}, "admission.maxReplicas", "1"),
+    ({"teams": {"vison": {}}}, "admission.teams.vison", "no team"),
+])  # fmt: skip
 def test_an_invalid_setting_is_refused_with_a_fix(admission: dict[str, object], path: str, fix: str) -> None:
     (problem,) = problems(changed({"admission": admission}))
     assert problem.path == path

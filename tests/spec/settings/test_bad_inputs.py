@@ -90,14 +90,11 @@ def test_what_is_reported_is_the_value_of_the_file_or_the_key_that_is_wrong() ->
 TEAM: dict[str, Any] = {"project": "p", "costCenter": "c", "gpus": {"l4": {"nominalQuota": 1}}}
 
 
-@pytest.mark.parametrize(
-    ("place", "known"),
-    [
-        ("namespaces.main", ("podSecurity", "purpose", "share")),
-        ("members.lead", ("principalArn", "role")),
-        ("gpus.l4", ("borrowingLimit", "lendingLimit", "nominalQuota")),
-    ],
-)
+@pytest.mark.parametrize(("place", "known"), [
+    ("namespaces.main", ("podSecurity", "purpose", "share")),
+    ("members.lead", ("principalArn", "role")),
+    ("gpus.l4", ("borrowingLimit", "lendingLimit", "nominalQuota")),
+])  # fmt: skip
 def test_an_unknown_key_of_a_map_of_a_team_is_answered_with_the_known_ones(place: str, known: tuple[str, ...]) -> None:
     data = changed({"teams.vision": TEAM, f"teams.vision.{place}.qqq": 1})
     (problem,) = [one for one in problems(data) if one.path.endswith("qqq")]

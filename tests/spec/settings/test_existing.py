@@ -27,47 +27,34 @@ EXISTING: Final[Mapping[str, Any]] = {
 NEEDS: Final = Needs(account=ACCOUNT, addresses={"a": 500, "b": 500}, balancers=True)
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"network.existing.vpc": {"tags": {"Name": "shared"}}},
-        {"network.existing.privateSubnets": {"tags": {"tier": "private"}}},
-        {"network.existing.publicSubnets.ids": PUBLIC},
-        {"network.cidr": "100.64.0.0/22"},
-        {"network.existing.podSubnets.ids": PODS, "network.podCidr": "100.64.0.0/16"},
-    ],
-    ids=["by IDs", "VPC by tags", "subnets by tags", "public", "a small range", "pods"],
-)
+@pytest.mark.parametrize("more", [
+    {},
+    {"network.existing.vpc": {"tags": {"Name": "shared"}}},
+    {"network.existing.privateSubnets": {"tags": {"tier": "private"}}},
+    {"network.existing.publicSubnets.ids": PUBLIC},
+    {"network.cidr": "100.64.0.0/22"},
+    {"network.existing.podSubnets.ids": PODS, "network.podCidr": "100.64.0.0/16"},
+], ids=["by IDs", "VPC by tags", "subnets by tags", "public", "a small range", "pods"])  # fmt: skip
 def test_an_existing_vpc_is_accepted(more: Mapping[str, Any]) -> None:
     assert refused(changed({**EXISTING, **more})) == ()
 
 
-@pytest.mark.parametrize(
-    ("more", "path", "rule"),
-    [
-        ({"network.existing.vpc.id": "vpc-x"}, "network.existing.vpc.id", "must be that of a VPC"),
-        ({"network.existing.vpc": {}}, "network.existing.vpc", "by its ID or by tags"),
-        ({"network.existing.vpc.tags": {"Name": "shared"}}, "network.existing.vpc", "by its ID or by tags"),
-        ({"network.existing.privateSubnets": {}}, "network.existing.privateSubnets", "by their IDs or by tags"),
-        (
-            {"network.existing.privateSubnets.ids": {"us-east-1a": IDS["us-east-1a"]}},
-            "network.existing.privateSubnets.ids", "every zone",
-        ),
-        (
-            {"network.existing.privateSubnets.ids": {**IDS, "us-east-1f": "subnet-00000000f"}},
-            "network.existing.privateSubnets.ids.us-east-1f", "must be in network.zones",
-        ),
-        (
-            {"network.existing.publicSubnets.ids": {**PUBLIC, "us-east-1b": IDS["us-east-1b"]}},
-            "network.existing.publicSubnets.ids.us-east-1b", "one purpose",
-        ),
-        ({"network.nat": "single"}, "network.nat", "makes no NAT gateway"),
-        ({"network.podCidr": "100.64.0.0/16"}, "network.existing.podSubnets", "belong together"),
-        ({"network.existing.podSubnets.ids": PODS}, "network.podCidr", "belong together"),
-        ({"network.cidr": "8.8.0.0/16"}, "network.cidr", "must be within"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("more", "path", "rule"), [
+    ({"network.existing.vpc.id": "vpc-x"}, "network.existing.vpc.id", "must be that of a VPC"),
+    ({"network.existing.vpc": {}}, "network.existing.vpc", "by its ID or by tags"),
+    ({"network.existing.vpc.tags": {"Name": "shared"}}, "network.existing.vpc", "by its ID or by tags"),
+    ({"network.existing.privateSubnets": {}}, "network.existing.privateSubnets", "by their IDs or by tags"),
+    ({"network.existing.privateSubnets.ids": {"us-east-1a": IDS["us-east-1a"]}}, "network.existing.privateSubnets.ids",
+        "every zone"),
+    ({"network.existing.privateSubnets.ids": {**IDS, "us-east-1f": "subnet-00000000f"}},
+        "network.existing.privateSubnets.ids.us-east-1f", "must be in network.zones"),
+    ({"network.existing.publicSubnets.ids": {**PUBLIC, "us-east-1b": IDS["us-east-1b"]}},
+        "network.existing.publicSubnets.ids.us-east-1b", "one purpose"),
+    ({"network.nat": "single"}, "network.nat", "makes no NAT gateway"),
+    ({"network.podCidr": "100.64.0.0/16"}, "network.existing.podSubnets", "belong together"),
+    ({"network.existing.podSubnets.ids": PODS}, "network.podCidr", "belong together"),
+    ({"network.cidr": "8.8.0.0/16"}, "network.cidr", "must be within"),
+])  # fmt: skip
 def test_settings_that_contradict_an_existing_vpc_are_refused(more: Mapping[str, Any], path: str, rule: str) -> None:
     (problem,) = refused(changed({**EXISTING, **more}))
     assert problem.path == path

@@ -34,16 +34,12 @@ def refused(directory: Path, stack: str = "test") -> str:
     return str(problem)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        GOOD.encode(),
-        b"\xef\xbb\xbf" + GOOD.encode(),
-        GOOD.replace("\n", "\r\n").encode(),
-        b"---\n" + GOOD.encode() + b"...\n",
-    ],
-    ids=["plain", "byte order mark", "CRLF", "document marks"],
-)
+@pytest.mark.parametrize("content", [
+    GOOD.encode(),
+    b"\xef\xbb\xbf" + GOOD.encode(),
+    GOOD.replace("\n", "\r\n").encode(),
+    b"---\n" + GOOD.encode() + b"...\n",
+], ids=["plain", "byte order mark", "CRLF", "document marks"])  # fmt: skip
 def test_files_of_all_common_editors_are_read(tmp_path: Path, content: bytes) -> None:
     write(tmp_path, content)
     assert load(read_stack("test", tmp_path), stack="test", today=TODAY).platform.cluster_name == "slipway-test"
@@ -206,15 +202,12 @@ def test_an_invalid_system_pool_is_not_reported_as_missing() -> None:
     assert [problem.path for problem in found] == ["pools.system.max"]
 
 
-@pytest.mark.parametrize(
-    ("path", "secret"),
-    [
-        ("environment.owner", "-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
-        ("environment.tokne", "hf_abcdefghijklmnopqrstuvwxyz"),
-        ("pools.cpu.max", "AKIAABCDEFGHIJKLMNOP"),
-        ("pools.cpu.labels", ["sk-abcdefghijklmnopqrstuvwx"]),
-    ],
-)
+@pytest.mark.parametrize(("path", "secret"), [
+    ("environment.owner", "-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
+    ("environment.tokne", "hf_abcdefghijklmnopqrstuvwxyz"),
+    ("pools.cpu.max", "AKIAABCDEFGHIJKLMNOP"),
+    ("pools.cpu.labels", ["sk-abcdefghijklmnopqrstuvwx"]),
+])  # fmt: skip
 def test_a_secret_is_not_repeated_whatever_else_is_wrong_with_it(path: str, secret: object) -> None:
     text = report({path: secret})
     assert "Revoke it" in text

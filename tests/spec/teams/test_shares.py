@@ -12,21 +12,15 @@ def extended(resources: dict[str, int]) -> dict[str, int]:
     return {name: amount for name, amount in resources.items() if name not in ("cpu", "memory")}
 
 
-@pytest.mark.parametrize(
-    ("pool", "share", "expected"),
-    [
-        ({"preset": "a100"}, 3, {"nvidia.com/gpu": 3}),
-        ({"preset": "a100", "mig": {"layout": "all-1g.5gb"}}, 3, {"nvidia.com/mig-1g.5gb": 21}),
-        (
-            {"preset": "a100", "mig": {"layout": "all-balanced"}},
-            2,
-            {"nvidia.com/mig-1g.5gb": 4, "nvidia.com/mig-2g.10gb": 2, "nvidia.com/mig-3g.20gb": 2},
-        ),
-        ({"preset": "gpu-spot", "sharing": {"mode": "time-slicing", "replicas": 4}}, 2, {"nvidia.com/gpu": 8}),
-        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, 4, {"nvidia.com/gpu": 4, "vpc.amazonaws.com/efa": 16}),
-        ({"preset": "cpu"}, 16, {}),
-    ],
-)
+@pytest.mark.parametrize(("pool", "share", "expected"), [
+    ({"preset": "a100"}, 3, {"nvidia.com/gpu": 3}),
+    ({"preset": "a100", "mig": {"layout": "all-1g.5gb"}}, 3, {"nvidia.com/mig-1g.5gb": 21}),
+    ({"preset": "a100", "mig": {"layout": "all-balanced"}}, 2,
+        {"nvidia.com/mig-1g.5gb": 4, "nvidia.com/mig-2g.10gb": 2, "nvidia.com/mig-3g.20gb": 2}),
+    ({"preset": "gpu-spot", "sharing": {"mode": "time-slicing", "replicas": 4}}, 2, {"nvidia.com/gpu": 8}),
+    ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, 4, {"nvidia.com/gpu": 4, "vpc.amazonaws.com/efa": 16}),
+    ({"preset": "cpu"}, 16, {}),
+])  # fmt: skip
 def test_a_share_has_the_partitions_or_slices_of_its_gpus(
     pool: dict[str, Any], share: int, expected: dict[str, int]
 ) -> None:

@@ -130,20 +130,13 @@ def serialised(session: Any, service: str, operation: str, parameters: dict[str,
     return client._serializer.serialize_to_request(parameters, shape)
 
 
-@pytest.mark.parametrize(
-    ("service", "operation", "parameters"),
-    [
-        ("ec2", "RunInstances", {"ImageId": "a", "MinCount": 1, "MaxCount": 2, "SecurityGroupIds": ["b", "c"]}),
-        (
-            "iam",
-            "CreateRole",
-            {"RoleName": "a", "AssumeRolePolicyDocument": "{}", "Tags": [{"Key": "b", "Value": "c"}]},
-        ),
-        ("sqs", "CreateQueue", {"QueueName": "a", "Attributes": {"DelaySeconds": "1"}}),
-        ("s3", "PutBucketTagging", {"Bucket": "a", "Tagging": {"TagSet": [{"Key": "b", "Value": "c"}]}}),
-        ("eks", "CreateCluster", {"name": "a", "roleArn": "b", "resourcesVpcConfig": {"subnetIds": ["c"]}}),
-    ],
-)
+@pytest.mark.parametrize(("service", "operation", "parameters"), [
+    ("ec2", "RunInstances", {"ImageId": "a", "MinCount": 1, "MaxCount": 2, "SecurityGroupIds": ["b", "c"]}),
+    ("iam", "CreateRole", {"RoleName": "a", "AssumeRolePolicyDocument": "{}", "Tags": [{"Key": "b", "Value": "c"}]}),
+    ("sqs", "CreateQueue", {"QueueName": "a", "Attributes": {"DelaySeconds": "1"}}),
+    ("s3", "PutBucketTagging", {"Bucket": "a", "Tagging": {"TagSet": [{"Key": "b", "Value": "c"}]}}),
+    ("eks", "CreateCluster", {"name": "a", "roleArn": "b", "resourcesVpcConfig": {"subnetIds": ["c"]}}),
+])  # fmt: skip
 def test_a_request_is_serialized_like_botocore(
     service: str, operation: str, parameters: dict[str, Any], installed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

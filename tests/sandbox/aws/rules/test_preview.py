@@ -28,29 +28,18 @@ _PUBLIC = ["198.51.100.0/24"]
 GOOD: dict[str, dict[str, Any]] = {
     VPC: {"cidrBlock": "10.0.0.0/16"},
     SUBNET: {"vpcId": "vpc-1", "cidrBlock": "10.0.0.0/28", "availabilityZone": "us-west-2a"},
-    CLUSTER: {
-        "name": "main", "roleArn": _ARN, "version": "1.35",
-        "vpcConfig": {
-            "subnetIds": ["subnet-1", "subnet-2"], "endpointPublicAccess": True, "publicAccessCidrs": _PUBLIC,
-        },
-        "kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"},
-    },
-    NODES: {
-        "clusterName": "main", "nodeGroupName": "gpu", "nodeRoleArn": _ARN, "subnetIds": ["subnet-1"],
+    CLUSTER: {"name": "main", "roleArn": _ARN, "version": "1.35", "vpcConfig": {"subnetIds": ["subnet-1", "subnet-2"],
+            "endpointPublicAccess": True, "publicAccessCidrs": _PUBLIC},
+        "kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}},
+    NODES: {"clusterName": "main", "nodeGroupName": "gpu", "nodeRoleArn": _ARN, "subnetIds": ["subnet-1"],
         "scalingConfig": {"minSize": 0, "desiredSize": 1, "maxSize": 2}, "amiType": "AL2023_x86_64_STANDARD",
         "instanceTypes": ["m7i.2xlarge"], "labels": {"nvidia.com/gpu": "true", "pool": "a_b.c"},
-        "taints": [{"key": "nvidia.com/gpu", "value": "", "effect": "NO_SCHEDULE"}],
-    },
+        "taints": [{"key": "nvidia.com/gpu", "value": "", "effect": "NO_SCHEDULE"}]},
     ADDON: {"clusterName": "main", "addonName": "vpc-cni"},
     ENTRY: {"clusterName": "main", "principalArn": _ARN, "kubernetesGroups": ["slipway:vision"]},
-    KEY: {
-        "deletionWindowInDays": 7,
-        "policy": document("kms:*", Principal={"AWS": "arn:aws:iam::123456789012:root"}),
-    },
-    LUSTRE: {
-        "subnetIds": "subnet-12345678", "storageCapacity": 4800, "deploymentType": "PERSISTENT_2",
-        "perUnitStorageThroughput": 250,
-    },
+    KEY: {"deletionWindowInDays": 7, "policy": document("kms:*", Principal={"AWS": "arn:aws:iam::123456789012:root"})},
+    LUSTRE: {"subnetIds": "subnet-12345678", "storageCapacity": 4800, "deploymentType": "PERSISTENT_2",
+        "perUnitStorageThroughput": 250},
     LIFECYCLE: {"bucket": "models", "rules": [{
         "id": "a", "status": "Enabled", "filter": {}, "abortIncompleteMultipartUpload": {"daysAfterInitiation": 3}}]},
     ROLE: {"name": "node", "assumeRolePolicy": TRUST},

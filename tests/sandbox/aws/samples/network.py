@@ -68,78 +68,46 @@ def _flow_log(world: World) -> dict[str, Any]:
 
 
 SAMPLES: dict[str, Sample] = {
-    "aws:ec2/vpc:Vpc": Sample(
-        lambda world: {"cidrBlock": "10.0.0.0/16", "enableDnsHostnames": True, **TAGGED},
-        {"enableDnsHostnames": False, **RETAGGED},
-        _EC2_TAG, ("tags",),
-    ),
+    "aws:ec2/vpc:Vpc": Sample(lambda world: {"cidrBlock": "10.0.0.0/16", "enableDnsHostnames": True, **TAGGED},
+        {"enableDnsHostnames": False, **RETAGGED}, _EC2_TAG, ("tags",)),
     "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": Sample(
-        lambda world: {"vpcId": world.vpc(), "cidrBlock": "100.64.0.0/16"}
-    ),
-    "aws:ec2/subnet:Subnet": Sample(
-        lambda world: {
-            "vpcId": world.vpc(), "cidrBlock": "10.1.1.0/24", "availabilityZone": "us-west-2b",
-            "mapPublicIpOnLaunch": True, **TAGGED,
-        },
+        lambda world: {"vpcId": world.vpc(), "cidrBlock": "100.64.0.0/16"}),
+    "aws:ec2/subnet:Subnet": Sample(lambda world: {"vpcId": world.vpc(), "cidrBlock": "10.1.1.0/24",
+            "availabilityZone": "us-west-2b", "mapPublicIpOnLaunch": True, **TAGGED},
         {"mapPublicIpOnLaunch": False, **RETAGGED},
         aws_call("ec2", "modify_subnet_attribute", SubnetId="ID", MapPublicIpOnLaunch={"Value": True}),
-        ("mapPublicIpOnLaunch",),
-    ),
-    "aws:ec2/internetGateway:InternetGateway": Sample(
-        lambda world: {"vpcId": world.vpc(), **TAGGED}, RETAGGED, _EC2_TAG, ("tags",)
-    ),
+        ("mapPublicIpOnLaunch",)),
+    "aws:ec2/internetGateway:InternetGateway": Sample(lambda world: {"vpcId": world.vpc(), **TAGGED}, RETAGGED,
+        _EC2_TAG, ("tags",)),
     "aws:ec2/eip:Eip": Sample(lambda world: {"domain": "vpc", **TAGGED}, RETAGGED, _EC2_TAG, ("tags",)),
-    "aws:ec2/natGateway:NatGateway": Sample(
-        lambda world: {
-            "allocationId": world.make("aws:ec2/eip:Eip", domain="vpc")[0], "subnetId": world.subnets(1)[0], **TAGGED
-        },
-        RETAGGED, _EC2_TAG, ("tags",),
-    ),
-    "aws:ec2/routeTable:RouteTable": Sample(
-        lambda world: {"vpcId": world.vpc(), "routes": [], **TAGGED}, RETAGGED, _EC2_TAG, ("tags",)
-    ),
-    "aws:ec2/route:Route": Sample(
-        lambda world: {
-            "routeTableId": (table := world.table()), "destinationCidrBlock": "0.0.0.0/0",
-            "gatewayId": world.gateway_of(table),
-        }
-    ),
+    "aws:ec2/natGateway:NatGateway": Sample(lambda world: {
+            "allocationId": world.make("aws:ec2/eip:Eip", domain="vpc")[0], "subnetId": world.subnets(1)[0], **TAGGED},
+        RETAGGED, _EC2_TAG, ("tags",)),
+    "aws:ec2/routeTable:RouteTable": Sample(lambda world: {"vpcId": world.vpc(), "routes": [], **TAGGED}, RETAGGED,
+        _EC2_TAG, ("tags",)),
+    "aws:ec2/route:Route": Sample(lambda world: {"routeTableId": (table := world.table()),
+            "destinationCidrBlock": "0.0.0.0/0", "gatewayId": world.gateway_of(table)}),
     "aws:ec2/routeTableAssociation:RouteTableAssociation": Sample(
-        lambda world: {"routeTableId": world.table(), "subnetId": world.subnets(1)[0]}
-    ),
-    "aws:ec2/securityGroup:SecurityGroup": Sample(
-        lambda world: {
-            "name": "web", "vpcId": world.vpc(), "description": "d", "ingress": [_HTTPS], "egress": [_ALL], **TAGGED
-        },
+        lambda world: {"routeTableId": world.table(), "subnetId": world.subnets(1)[0]}),
+    "aws:ec2/securityGroup:SecurityGroup": Sample(lambda world: {"name": "web", "vpcId": world.vpc(),
+            "description": "d", "ingress": [_HTTPS], "egress": [_ALL], **TAGGED},
         {"ingress": [{"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}], "egress": [], **RETAGGED},
-        _open_ssh, ("ingress",),
-    ),
-    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": Sample(
-        lambda world: {"vpcId": world.vpc(), **TAGGED}, {"ingress": [_HTTPS], **RETAGGED}, _open_ssh, ("ingress",),
-        stays=True,
-    ),
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": Sample(
-        _rule, {"toPort": 1000, "description": "other", **RETAGGED}, _rule_port, ("fromPort", "toPort")
-    ),
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": Sample(
-        _rule, {"cidrIpv4": "10.2.0.0/16"}, _rule_port, ("fromPort", "toPort", "cidrIpv4")
-    ),
-    "aws:ec2/vpcEndpoint:VpcEndpoint": Sample(
-        _endpoint, RETAGGED, aws_call("ec2", "modify_vpc_endpoint", VpcEndpointId="ID", RemoveSubnetIds="$subnetIds"),
-        ("subnetIds",),
-    ),
+        _open_ssh, ("ingress",)),
+    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": Sample(lambda world: {"vpcId": world.vpc(), **TAGGED},
+        {"ingress": [_HTTPS], **RETAGGED}, _open_ssh, ("ingress",), stays=True),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": Sample(_rule,
+        {"toPort": 1000, "description": "other", **RETAGGED}, _rule_port, ("fromPort", "toPort")),
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": Sample(_rule, {"cidrIpv4": "10.2.0.0/16"}, _rule_port,
+        ("fromPort", "toPort", "cidrIpv4")),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": Sample(_endpoint, RETAGGED,
+        aws_call("ec2", "modify_vpc_endpoint", VpcEndpointId="ID", RemoveSubnetIds="$subnetIds"), ("subnetIds",)),
     "aws:ec2/flowLog:FlowLog": Sample(_flow_log, RETAGGED, _EC2_TAG, ("tags",)),
-    "aws:ec2/launchTemplate:LaunchTemplate": Sample(
-        lambda world: {
-            "name": "gpu", "imageId": "ami-12345678", "instanceType": "p5.48xlarge", "updateDefaultVersion": True,
-            "userData": "IyEvYmluL3No", "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
+    "aws:ec2/launchTemplate:LaunchTemplate": Sample(lambda world: {"name": "gpu", "imageId": "ami-12345678",
+            "instanceType": "p5.48xlarge", "updateDefaultVersion": True, "userData": "IyEvYmluL3No",
+            "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
             "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": 500, "encrypted": "true"}}],
             "networkInterfaces": [
-                {"deviceIndex": 0, "networkCardIndex": 0, "interfaceType": "efa", "securityGroups": [world.group()]}
-            ],
-            "tagSpecifications": [{"resourceType": "instance", "tags": {"a": "b"}}],
-            **TAGGED,
-        },
-        {"instanceType": "p5e.48xlarge", **RETAGGED}, _new_version, ("imageId", "instanceType", "userData"),
-    ),
+                {"deviceIndex": 0, "networkCardIndex": 0, "interfaceType": "efa", "securityGroups": [world.group()]}],
+            "tagSpecifications": [{"resourceType": "instance", "tags": {"a": "b"}}], **TAGGED},
+        {"instanceType": "p5e.48xlarge", **RETAGGED}, _new_version, ("imageId", "instanceType", "userData")),
 }  # fmt: skip

@@ -31,21 +31,12 @@ def test_values_that_the_chart_has_are_accepted(tmp_path: Path, values: dict[str
     assert problems(chart_at(write_chart(tmp_path)), values) == []
 
 
-@pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        ({"replica": 3}, 'values.replica: chart widget 1.2.3 has no such value; did you mean "replicas"?'),
-        (
-            {"controller": {"image": {"repo": "x"}}},
-            "values.controller.image.repo: chart widget 1.2.3 has no such value",
-        ),
-        (
-            {"controller": {"image": "x:v2"}},
-            "values.controller.image: chart widget 1.2.3 requires a map here, got 'x:v2'",
-        ),
-        ({"tags": {}}, "values.tags: chart widget 1.2.3 has no such value"),
-    ],
-)
+@pytest.mark.parametrize(("values", "problem"), [
+    ({"replica": 3}, 'values.replica: chart widget 1.2.3 has no such value; did you mean "replicas"?'),
+    ({"controller": {"image": {"repo": "x"}}}, "values.controller.image.repo: chart widget 1.2.3 has no such value"),
+    ({"controller": {"image": "x:v2"}}, "values.controller.image: chart widget 1.2.3 requires a map here, got 'x:v2'"),
+    ({"tags": {}}, "values.tags: chart widget 1.2.3 has no such value"),
+])  # fmt: skip
 def test_unknown_values_are_reported_with_a_suggestion(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
     found = problems(chart_at(write_chart(tmp_path)), values)
     assert len(found) == 1
@@ -56,15 +47,12 @@ def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     assert len(problems(chart_at(write_chart(tmp_path)), {"a": 1, "controller": {"b": 2, "image": {"c": 3}}})) == 3
 
 
-@pytest.mark.parametrize(
-    ("template", "values"),
-    [
-        ("{{ .Values.controller.logLevel }}", {"controller": {"logLevel": "debug"}}),
-        ("{{ toYaml .Values.controller }}", {"controller": {"anything": 1}}),
-        ('{{ index .Values "controller" "log-level" }}', {"controller": {"log-level": "debug"}}),
-        ("{{ .Values.feature.gate.open }}", {"feature": {"gate": {"open": True}}}),
-    ],
-)
+@pytest.mark.parametrize(("template", "values"), [
+    ("{{ .Values.controller.logLevel }}", {"controller": {"logLevel": "debug"}}),
+    ("{{ toYaml .Values.controller }}", {"controller": {"anything": 1}}),
+    ('{{ index .Values "controller" "log-level" }}', {"controller": {"log-level": "debug"}}),
+    ("{{ .Values.feature.gate.open }}", {"feature": {"gate": {"open": True}}}),
+])  # fmt: skip
 def test_a_value_that_a_template_reads_needs_no_default(tmp_path: Path, template: str, values: dict[str, Any]) -> None:
     assert problems(chart_at(write_chart(tmp_path / "with", templates={"a.yaml": template})), values) == []
     assert problems(chart_at(write_chart(tmp_path / "without", templates={"a.yaml": CONFIG_MAP})), values) != []
@@ -116,15 +104,12 @@ SCHEMA = {
 VALUES = "replicas: 1\nnested: {depth: 1}\n"
 
 
-@pytest.mark.parametrize(
-    ("values", "start"),
-    [
-        ({"replicas": 0}, "values.replicas: chart widget 1.2.3 refuses it: 0 is less than the minimum"),
-        ({"mode": "slow"}, "values.mode: chart widget 1.2.3 refuses it: 'slow' is not one of"),
-        ({"replicas": None}, "values: chart widget 1.2.3 refuses it: 'replicas' is a required property"),
-        ({"nested": {"deepth": 2}}, "values.nested: chart widget 1.2.3 refuses it: Additional properties"),
-    ],
-)
+@pytest.mark.parametrize(("values", "start"), [
+    ({"replicas": 0}, "values.replicas: chart widget 1.2.3 refuses it: 0 is less than the minimum"),
+    ({"mode": "slow"}, "values.mode: chart widget 1.2.3 refuses it: 'slow' is not one of"),
+    ({"replicas": None}, "values: chart widget 1.2.3 refuses it: 'replicas' is a required property"),
+    ({"nested": {"deepth": 2}}, "values.nested: chart widget 1.2.3 refuses it: Additional properties"),
+])  # fmt: skip
 def test_a_violation_of_the_schema_is_reported_by_path(tmp_path: Path, values: dict[str, Any], start: str) -> None:
     (found,) = schema_problems(chart_at(write_chart(tmp_path, values=VALUES, schema=SCHEMA)), values)
     assert found.startswith(start)
