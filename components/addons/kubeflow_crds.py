@@ -92,25 +92,12 @@ _QUANTITY: Final = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kuber
 
 RUN_POLICY: Final = {
     "type": "object",
-    "properties": {
-        "activeDeadlineSeconds": _COUNT,
-        "backoffLimit": NUMBER,
-        "cleanPodPolicy": TEXT,
-        "managedBy": TEXT,
-        "schedulingPolicy": {
-            "type": "object",
-            "properties": {
-                "minAvailable": NUMBER,
-                "minResources": {"type": "object", "additionalProperties": _QUANTITY},
-                "priorityClass": TEXT,
-                "queue": TEXT,
-                "scheduleTimeoutSeconds": NUMBER,
-            },
-        },
-        "suspend": {**SWITCH, "default": False},
-        "ttlSecondsAfterFinished": NUMBER,
-    },
-}
+    "properties": {"activeDeadlineSeconds": _COUNT, "backoffLimit": NUMBER, "cleanPodPolicy": TEXT, "managedBy": TEXT,
+        "schedulingPolicy": {"type": "object", "properties": {"minAvailable": NUMBER,
+                "minResources": {"type": "object", "additionalProperties": _QUANTITY}, "priorityClass": TEXT,
+                "queue": TEXT, "scheduleTimeoutSeconds": NUMBER}}, "suspend": {**SWITCH, "default": False},
+        "ttlSecondsAfterFinished": NUMBER},
+}  # fmt: skip
 REPLICAS: Final = {
     "type": "object",
     "additionalProperties": {
@@ -120,28 +107,11 @@ REPLICAS: Final = {
 }
 STATUS: Final = {
     "type": "object",
-    "properties": {
-        "completionTime": _TIME,
-        "conditions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["status", "type"],
-                "properties": {
-                    "lastTransitionTime": _TIME,
-                    "lastUpdateTime": _TIME,
-                    "message": TEXT,
-                    "reason": TEXT,
-                    "status": TEXT,
-                    "type": TEXT,
-                },
-            },
-        },
-        "lastReconcileTime": _TIME,
-        "replicaStatuses": {"type": "object", "additionalProperties": ANYTHING},
-        "startTime": _TIME,
-    },
-}
+    "properties": {"completionTime": _TIME, "conditions": {"type": "array", "items": {"type": "object",
+                "required": ["status", "type"], "properties": {"lastTransitionTime": _TIME, "lastUpdateTime": _TIME,
+                    "message": TEXT, "reason": TEXT, "status": TEXT, "type": TEXT}}}, "lastReconcileTime": _TIME,
+        "replicaStatuses": {"type": "object", "additionalProperties": ANYTHING}, "startTime": _TIME},
+}  # fmt: skip
 
 
 def definition(kind: JobKind) -> dict[str, Any]:
