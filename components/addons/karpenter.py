@@ -124,15 +124,27 @@ class Event:
 
 EVENTS: Final[Mapping[str, Event]] = {
     "health": Event(source="aws.health", detail_type="AWS Health Event", why="Replace machines that AWS will retire"),
-    "rebalance": Event(source="aws.ec2", detail_type="EC2 Instance Rebalance Recommendation",
-        why="Report Spot machines that are likely to be reclaimed"),
-    "reservation": Event(source="aws.ec2", detail_type="EC2 Capacity Reservation Instance Interruption Warning",
-        why="Drain machines whose capacity reservation ends"),
-    "spot": Event(source="aws.ec2", detail_type="EC2 Spot Instance Interruption Warning",
-        why="Drain Spot machines that are reclaimed in two minutes"),
-    "state-change": Event(source="aws.ec2", detail_type="EC2 Instance State-change Notification",
-        why="Forget machines that were stopped or terminated"),
-}  # fmt: skip
+    "rebalance": Event(
+        source="aws.ec2",
+        detail_type="EC2 Instance Rebalance Recommendation",
+        why="Report Spot machines that are likely to be reclaimed",
+    ),
+    "reservation": Event(
+        source="aws.ec2",
+        detail_type="EC2 Capacity Reservation Instance Interruption Warning",
+        why="Drain machines whose capacity reservation ends",
+    ),
+    "spot": Event(
+        source="aws.ec2",
+        detail_type="EC2 Spot Instance Interruption Warning",
+        why="Drain Spot machines that are reclaimed in two minutes",
+    ),
+    "state-change": Event(
+        source="aws.ec2",
+        detail_type="EC2 Instance State-change Notification",
+        why="Forget machines that were stopped or terminated",
+    ),
+}
 """Events by a short name, which is part of the rule names: those have at most 64 characters. Detail types: Karpenter
 v1.14.1, CloudFormation template of 2026-08-20."""
 

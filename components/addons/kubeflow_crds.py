@@ -92,12 +92,25 @@ _QUANTITY: Final = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kuber
 
 RUN_POLICY: Final = {
     "type": "object",
-    "properties": {"activeDeadlineSeconds": _COUNT, "backoffLimit": NUMBER, "cleanPodPolicy": TEXT, "managedBy": TEXT,
-        "schedulingPolicy": {"type": "object", "properties": {"minAvailable": NUMBER,
-                "minResources": {"type": "object", "additionalProperties": _QUANTITY}, "priorityClass": TEXT,
-                "queue": TEXT, "scheduleTimeoutSeconds": NUMBER}}, "suspend": {**SWITCH, "default": False},
-        "ttlSecondsAfterFinished": NUMBER},
-}  # fmt: skip
+    "properties": {
+        "activeDeadlineSeconds": _COUNT,
+        "backoffLimit": NUMBER,
+        "cleanPodPolicy": TEXT,
+        "managedBy": TEXT,
+        "schedulingPolicy": {
+            "type": "object",
+            "properties": {
+                "minAvailable": NUMBER,
+                "minResources": {"type": "object", "additionalProperties": _QUANTITY},
+                "priorityClass": TEXT,
+                "queue": TEXT,
+                "scheduleTimeoutSeconds": NUMBER,
+            },
+        },
+        "suspend": {**SWITCH, "default": False},
+        "ttlSecondsAfterFinished": NUMBER,
+    },
+}
 REPLICAS: Final = {
     "type": "object",
     "additionalProperties": {
@@ -107,11 +120,28 @@ REPLICAS: Final = {
 }
 STATUS: Final = {
     "type": "object",
-    "properties": {"completionTime": _TIME, "conditions": {"type": "array", "items": {"type": "object",
-                "required": ["status", "type"], "properties": {"lastTransitionTime": _TIME, "lastUpdateTime": _TIME,
-                    "message": TEXT, "reason": TEXT, "status": TEXT, "type": TEXT}}}, "lastReconcileTime": _TIME,
-        "replicaStatuses": {"type": "object", "additionalProperties": ANYTHING}, "startTime": _TIME},
-}  # fmt: skip
+    "properties": {
+        "completionTime": _TIME,
+        "conditions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["status", "type"],
+                "properties": {
+                    "lastTransitionTime": _TIME,
+                    "lastUpdateTime": _TIME,
+                    "message": TEXT,
+                    "reason": TEXT,
+                    "status": TEXT,
+                    "type": TEXT,
+                },
+            },
+        },
+        "lastReconcileTime": _TIME,
+        "replicaStatuses": {"type": "object", "additionalProperties": ANYTHING},
+        "startTime": _TIME,
+    },
+}
 
 
 def definition(kind: JobKind) -> dict[str, Any]:

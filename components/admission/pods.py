@@ -127,12 +127,18 @@ _EACH: Final = below(SPEC_PATHS, "containers[].securityContext+", "initContainer
 RESTRICTED: Final = (
     Fill(paths=_EACH, field="allowPrivilegeEscalation", value="false"),
     Fill(paths=_EACH, field="capabilities", value=literal({"drop": ["ALL"]})),
-    Fill(paths=below(SPEC_PATHS, "containers[].securityContext.capabilities",
-            "initContainers[].securityContext.capabilities"), field="drop", value=literal(["ALL"])),
+    Fill(
+        paths=below(
+            SPEC_PATHS, "containers[].securityContext.capabilities", "initContainers[].securityContext.capabilities"
+        ),
+        field="drop",
+        value=literal(["ALL"]),
+    ),
     Fill(paths=below(SPEC_PATHS, "securityContext+"), field="runAsNonRoot", value="true"),
-    Fill(paths=below(SPEC_PATHS, "securityContext+"), field="seccompProfile",
-        value=literal({"type": "RuntimeDefault"})),
-)  # fmt: skip
+    Fill(
+        paths=below(SPEC_PATHS, "securityContext+"), field="seccompProfile", value=literal({"type": "RuntimeDefault"})
+    ),
+)
 """What the Pod Security level `restricted` requires and a pod lacks (kubernetes.io, "Pod Security Standards"): filled
 in where the namespace enforces it, which would refuse the pod otherwise."""
 

@@ -129,21 +129,29 @@ SOURCES: Final = ("configMapTargetRef", "env", "podIdentity", "secretTargetRef")
 _AWS: Final = ("awsRegion", "identityOwner")
 _SHARDS: Final = (*_AWS, "activationShardCount", "shardCount")
 TRIGGERS: Final = {
-    "aws-cloudwatch": [*_AWS, "activationTargetMetricValue", "awsAccountId", "dimensionName", "dimensionValue",
-        "expression", "ignoreNullValues", "metricCollectionTime", "metricEndTimeOffset", "metricName", "metricStat",
-        "metricStatPeriod", "metricUnit", "minMetricValue", "namespace", "targetMetricValue"],
-    "aws-dynamodb": [*_AWS, "activationTargetValue", "expressionAttributeNames", "expressionAttributeValues",
-        "filterExpression", "indexName", "keyConditionExpression", "tableName", "targetValue"],
+    "aws-cloudwatch": [
+        *_AWS, "activationTargetMetricValue", "awsAccountId", "dimensionName", "dimensionValue", "expression",
+        "ignoreNullValues", "metricCollectionTime", "metricEndTimeOffset", "metricName", "metricStat",
+        "metricStatPeriod", "metricUnit", "minMetricValue", "namespace", "targetMetricValue",
+    ],
+    "aws-dynamodb": [
+        *_AWS, "activationTargetValue", "expressionAttributeNames", "expressionAttributeValues", "filterExpression",
+        "indexName", "keyConditionExpression", "tableName", "targetValue",
+    ],
     "aws-dynamodb-streams": [*_SHARDS, "tableName"],
     "aws-kinesis-stream": [*_SHARDS, "streamName"],
-    "aws-sqs-queue": [*_AWS, "activationQueueLength", "queueLength", "queueURL", "queueURLFromEnv", "scaleOnDelayed",
-        "scaleOnInFlight"],
+    "aws-sqs-queue": [
+        *_AWS, "activationQueueLength", "queueLength", "queueURL", "queueURLFromEnv", "scaleOnDelayed",
+        "scaleOnInFlight",
+    ],
     "cpu": ["containerName", "type", "value"],
     "cron": ["desiredReplicas", "end", "start", "timezone"],
     "kubernetes-workload": ["activationValue", "groupByNode", "podSelector", "value"],
     "memory": ["containerName", "type", "value"],
-    "prometheus": ["activationThreshold", "customHeaders", "ignoreNullValues", "namespace", "query", "queryParameters",
-        "serverAddress", "threshold", "timeout", "unsafeSsl"],
+    "prometheus": [
+        "activationThreshold", "customHeaders", "ignoreNullValues", "namespace", "query", "queryParameters",
+        "serverAddress", "threshold", "timeout", "unsafeSsl",
+    ],
 }  # fmt: skip
 """Metadata of each allowed trigger (keda v2.20.2, pkg/scalers), without what names another address or identity:
 `awsEndpoint`, keys, and `authModes` of Prometheus."""

@@ -38,15 +38,25 @@ class Priority:
 
 
 PRIORITIES: Final[Mapping[PriorityName, Priority]] = {
-    PriorityName.PRODUCTION_INFERENCE: Priority(value=10_000, preemption="PreemptLowerPriority",
-        description="User-facing model serving. Preempts pods of lower priority when no node has capacity."),
-    PriorityName.PRODUCTION_TRAINING: Priority(value=8_000, preemption="Never",
-        description="Training that a release waits for. Kueue preempts the same team's jobs of lower priority for it."),
-    PriorityName.INTERACTIVE: Priority(value=5_000, preemption="Never",
-        description="Notebooks and debugging: a user waits for it; sessions last hours, not days."),
-    PriorityName.EXPERIMENT: Priority(value=1_000, preemption="Never",
-        description="Sweeps and trials: preempted first, so they write checkpoints."),
-}  # fmt: skip
+    PriorityName.PRODUCTION_INFERENCE: Priority(
+        value=10_000,
+        preemption="PreemptLowerPriority",
+        description="User-facing model serving. Preempts pods of lower priority when no node has capacity.",
+    ),
+    PriorityName.PRODUCTION_TRAINING: Priority(
+        value=8_000,
+        preemption="Never",
+        description="Training that a release waits for. Kueue preempts the same team's jobs of lower priority for it.",
+    ),
+    PriorityName.INTERACTIVE: Priority(
+        value=5_000,
+        preemption="Never",
+        description="Notebooks and debugging: a user waits for it; sessions last hours, not days.",
+    ),
+    PriorityName.EXPERIMENT: Priority(
+        value=1_000, preemption="Never", description="Sweeps and trials: preempted first, so they write checkpoints."
+    ),
+}
 """By name, highest first."""
 
 

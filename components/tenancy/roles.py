@@ -37,16 +37,31 @@ def of_addons() -> dict[str, tuple[str, ...]]:
 _EDITED: Final[_Resources] = {
     **of_addons(),
     "": ("configmaps", "persistentvolumeclaims", "pods", "services"),
-    "apps": ("deployments", "deployments/scale", "replicasets", "replicasets/scale", "statefulsets",
-        "statefulsets/scale"),
+    "apps": (
+        "deployments",
+        "deployments/scale",
+        "replicasets",
+        "replicasets/scale",
+        "statefulsets",
+        "statefulsets/scale",
+    ),
     "autoscaling": ("horizontalpodautoscalers",),
     "batch": ("cronjobs", "jobs"),
     "policy": ("poddisruptionbudgets",),
-}  # fmt: skip
+}
 """Resources that `edit` can write and every member can read."""
 _SEEN: Final[_Resources] = {
-    "": ("bindings", "events", "limitranges", "namespaces", "pods/log", "pods/status", "resourcequotas",
-        "resourcequotas/status", "serviceaccounts"),
+    "": (
+        "bindings",
+        "events",
+        "limitranges",
+        "namespaces",
+        "pods/log",
+        "pods/status",
+        "resourcequotas",
+        "resourcequotas/status",
+        "serviceaccounts",
+    ),
     "argoproj.io": ("workflowtaskresults",),
     "discovery.k8s.io": ("endpointslices",),
     "events.k8s.io": ("events",),
@@ -54,7 +69,7 @@ _SEEN: Final[_Resources] = {
     "metrics.k8s.io": ("pods",),
     "networking.k8s.io": ("ingresses", "networkpolicies"),
     RBAC: ("rolebindings", "roles"),
-}  # fmt: skip
+}
 _INTERACTIVE: Final = ("pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "services/proxy")
 _ADMINISTERED: Final[_Resources] = {"": ("serviceaccounts",), "networking.k8s.io": ("ingresses", "networkpolicies")}
 """Resources that `admin` can write in addition: ingresses, network policies and service accounts. Membership is defined

@@ -66,16 +66,22 @@ SYSTEM: Final = frozenset({"kube-node-lease", "kube-public", "kube-system"})
 READS: Final = frozenset({"get", "list", "watch"})
 _SCALED: Final = ("", "/scale", "/status")
 _READ: Final[Mapping[str, tuple[str, ...]]] = {
-    "": ("configmaps", "endpoints", "events", "limitranges", "namespaces", "namespaces/status", "nodes",
-        "nodes/metrics", "nodes/status", "persistentvolumeclaims", "persistentvolumeclaims/status", "persistentvolumes",
-        "pods", "pods/log", "pods/status", "podtemplates", "replicationcontrollers", "resourcequotas",
-        "resourcequotas/status", "serviceaccounts", "services", "services/status"),
-    "admissionregistration.k8s.io": ("mutatingwebhookconfigurations", "validatingadmissionpolicies",
-        "validatingadmissionpolicybindings", "validatingwebhookconfigurations"),
+    "": (
+        "configmaps", "endpoints", "events", "limitranges", "namespaces", "namespaces/status", "nodes", "nodes/metrics",
+        "nodes/status", "persistentvolumeclaims", "persistentvolumeclaims/status", "persistentvolumes", "pods",
+        "pods/log", "pods/status", "podtemplates", "replicationcontrollers", "resourcequotas", "resourcequotas/status",
+        "serviceaccounts", "services", "services/status",
+    ),
+    "admissionregistration.k8s.io": (
+        "mutatingwebhookconfigurations", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
+        "validatingwebhookconfigurations",
+    ),
     "apiextensions.k8s.io": ("customresourcedefinitions",),
     "apiregistration.k8s.io": ("apiservices",),
-    "apps": ("controllerrevisions", "daemonsets", "daemonsets/status",
-        *(f"{kind}{part}" for kind in ("deployments", "replicasets", "statefulsets") for part in _SCALED)),
+    "apps": (
+        "controllerrevisions", "daemonsets", "daemonsets/status",
+        *(f"{kind}{part}" for kind in ("deployments", "replicasets", "statefulsets") for part in _SCALED),
+    ),
     "autoscaling": ("horizontalpodautoscalers", "horizontalpodautoscalers/status"),
     "batch": ("cronjobs", "cronjobs/status", "jobs", "jobs/status"),
     "coordination.k8s.io": ("leases",),

@@ -289,19 +289,45 @@ def _controller(
 
 
 _CONTROLLERS = (
-    _controller("kueue", "kueue", "sigs.k8s.io/kueue/cmd/kueue",
-        "-X sigs.k8s.io/kueue/pkg/version.GitVersion=v{version}", minutes=4.5,
-        documentation="https://kueue.sigs.k8s.io/docs/installation/"),
-    _controller("jobset", "jobset", "sigs.k8s.io/jobset", "-X sigs.k8s.io/jobset/pkg/version.GitVersion=v{version}",
-        minutes=3.0, documentation="https://jobset.sigs.k8s.io/docs/installation/"),
-    _controller("trainer", "kubeflow-trainer", "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager",
-        minutes=2.5, documentation="https://www.kubeflow.org/docs/components/trainer/operator-guides/installation/"),
-    _controller("training-operator", "training-operator", "slipway.local/tools/controllers/training-operator",
-        version_of="github.com/kubeflow/training-operator", minutes=2.5,
-        documentation="https://www.kubeflow.org/docs/components/trainer/legacy-v1/installation/"),
-    _controller("mpi-operator", "mpi-operator", "slipway.local/tools/controllers/mpi-operator",
-        version_of="github.com/kubeflow/mpi-operator", minutes=2.5,
-        documentation="https://github.com/kubeflow/mpi-operator"),
+    _controller(
+        "kueue",
+        "kueue",
+        "sigs.k8s.io/kueue/cmd/kueue",
+        "-X sigs.k8s.io/kueue/pkg/version.GitVersion=v{version}",
+        minutes=4.5,
+        documentation="https://kueue.sigs.k8s.io/docs/installation/",
+    ),
+    _controller(
+        "jobset",
+        "jobset",
+        "sigs.k8s.io/jobset",
+        "-X sigs.k8s.io/jobset/pkg/version.GitVersion=v{version}",
+        minutes=3.0,
+        documentation="https://jobset.sigs.k8s.io/docs/installation/",
+    ),
+    _controller(
+        "trainer",
+        "kubeflow-trainer",
+        "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager",
+        minutes=2.5,
+        documentation="https://www.kubeflow.org/docs/components/trainer/operator-guides/installation/",
+    ),
+    _controller(
+        "training-operator",
+        "training-operator",
+        "slipway.local/tools/controllers/training-operator",
+        version_of="github.com/kubeflow/training-operator",
+        minutes=2.5,
+        documentation="https://www.kubeflow.org/docs/components/trainer/legacy-v1/installation/",
+    ),
+    _controller(
+        "mpi-operator",
+        "mpi-operator",
+        "slipway.local/tools/controllers/mpi-operator",
+        version_of="github.com/kubeflow/mpi-operator",
+        minutes=2.5,
+        documentation="https://github.com/kubeflow/mpi-operator",
+    ),
     _controller(
         "kserve",
         "kserve-resources",
@@ -312,7 +338,7 @@ _CONTROLLERS = (
         minutes=3.5,
         documentation="https://kserve.github.io/website/docs/admin-guide/overview",
     ),
-)  # fmt: skip
+)
 
 _KUBERAY = Tool(
     name="kuberay",

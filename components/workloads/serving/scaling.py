@@ -69,11 +69,17 @@ PROMETHEUS: Final = "http://kube-prometheus-stack-prometheus.monitoring:9090"
 VLLM_WAITING: Final = "vllm:num_requests_waiting"
 BEHAVIOUR: Final[dict[str, Any]] = {
     # Up fast, because users wait; down slowly, because a new replica takes minutes to load its model.
-    "scaleUp": {"stabilizationWindowSeconds": 0, "policies": [{"type": "Pods", "value": 2, "periodSeconds": 30}],
-        "selectPolicy": "Max"},
-    "scaleDown": {"stabilizationWindowSeconds": 300, "policies": [{"type": "Pods", "value": 1, "periodSeconds": 120}],
-        "selectPolicy": "Min"},
-}  # fmt: skip
+    "scaleUp": {
+        "stabilizationWindowSeconds": 0,
+        "policies": [{"type": "Pods", "value": 2, "periodSeconds": 30}],
+        "selectPolicy": "Max",
+    },
+    "scaleDown": {
+        "stabilizationWindowSeconds": 300,
+        "policies": [{"type": "Pods", "value": 1, "periodSeconds": 120}],
+        "selectPolicy": "Min",
+    },
+}
 """Up by two pods every 30 s; down by one every 120 s, after 300 s of stabilization."""
 
 
