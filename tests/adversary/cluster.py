@@ -16,18 +16,8 @@ from tests.support.definitions import define
 from tests.support.stacks import recorded
 
 STACK: Final = "prod"
-_DECLARED: Final = (
-    "Namespace",
-    "PriorityClass",
-    "ClusterRole",
-    "RoleBinding",
-    "ResourceQuota",
-    "LimitRange",
-    "NetworkPolicy",
-    "ServiceAccount",
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding",
-)
+_DECLARED: Final = ("Namespace", "PriorityClass", "ClusterRole", "RoleBinding", "ResourceQuota", "LimitRange",
+    "NetworkPolicy", "ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")  # fmt: skip
 """Kinds, in the order in which they are created."""
 _MORE: Final = {
     "PodMonitor": ("monitoring.coreos.com", "v1", "podmonitors"),

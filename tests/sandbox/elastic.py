@@ -85,16 +85,10 @@ def karpenter(plane: ControlPlane, directory: Path, gates: str, ports: tuple[int
     endpoint = plane.pool.get(CLUSTER)
     assert endpoint is not None
     (directory / "kubeconfig").write_text(yaml.safe_dump(kubeconfig({CLUSTER: endpoint}, plane.pki.admin_token)))
-    environment = {
-        "KUBECONFIG": str(directory / "kubeconfig"),
-        "METRICS_PORT": str(ports[0]),
-        "HEALTH_PROBE_PORT": str(ports[1]),
-        "DISABLE_LEADER_ELECTION": "true",
-        "FEATURE_GATES": gates,
-        "LOG_LEVEL": "debug",
-        "SLIPWAY_EC2_CATALOGS": str(directory / CATALOGS),
-        "SLIPWAY_EC2_CONTROL": str(directory / ec2.FILE),
-    }
+    environment = {"KUBECONFIG": str(directory / "kubeconfig"), "METRICS_PORT": str(ports[0]),
+        "HEALTH_PROBE_PORT": str(ports[1]), "DISABLE_LEADER_ELECTION": "true", "FEATURE_GATES": gates,
+        "LOG_LEVEL": "debug", "SLIPWAY_EC2_CATALOGS": str(directory / CATALOGS),
+        "SLIPWAY_EC2_CONTROL": str(directory / ec2.FILE)}  # fmt: skip
     binary = toolchain.find("karpenter")
     assert binary is not None
     health = f"http://127.0.0.1:{ports[1]}/readyz"

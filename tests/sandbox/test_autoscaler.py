@@ -94,18 +94,10 @@ def deployment(*arguments: str) -> Object:
         "command": ["./cluster-autoscaler", *arguments],
     }
     labels = {"app": "autoscaler"}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "cluster-autoscaler", "namespace": "default"},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "template": {
-                "metadata": {"labels": labels},
-                "spec": {"containers": [container], "nodeSelector": {"somewhere": "else"}},
-            },
-        },
-    }
+    return {"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "cluster-autoscaler", "namespace": "default"}, "spec": {
+            "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels},
+                "spec": {"containers": [container], "nodeSelector": {"somewhere": "else"}}}}}  # fmt: skip
 
 
 def inputs(pool: PoolSpec) -> dict[str, Any]:

@@ -40,17 +40,10 @@ def pod(name: str, spec: PoolSpec, requests: dict[str, str], annotations: dict[s
     """A pod for a pool: with its labels, its toleration, and requests."""
     tolerations = [{"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in spec.taints]
     container = {"name": "main", "image": "busybox", "resources": {"requests": requests, "limits": requests}}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default", "annotations": annotations or {}},
-        "spec": {
-            "containers": [container],
-            "nodeSelector": {"karpenter.sh/nodepool": spec.name},
-            "tolerations": tolerations,
-            "terminationGracePeriodSeconds": 5,
-        },
-    }
+    return {"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "annotations": annotations or {}}, "spec": {
+            "containers": [container], "nodeSelector": {"karpenter.sh/nodepool": spec.name}, "tolerations": tolerations,
+            "terminationGracePeriodSeconds": 5}}  # fmt: skip
 
 
 def running(elastic: Elastic, name: str) -> Object:

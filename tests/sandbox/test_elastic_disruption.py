@@ -89,19 +89,11 @@ def _begin(
 def job(spec: PoolSpec, seconds: int, annotations: dict[str, str] | None) -> Object:
     """A job of one pod on a GPU of a pool that runs for some seconds."""
     template = pod(spec.name, spec, {GPU: "1"}, {**(annotations or {}), "sandbox.slipway/duration": f"{seconds}s"})
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": spec.name, "namespace": "default"},
-        "spec": {
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": spec.name, "namespace": "default"}, "spec": {
             "backoffLimit": 0,
             "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
-            "template": {
-                "metadata": {"annotations": template["metadata"]["annotations"]},
-                "spec": {**template["spec"], "restartPolicy": "Never"},
-            },
-        },
-    }
+            "template": {"metadata": {"annotations": template["metadata"]["annotations"]},
+                "spec": {**template["spec"], "restartPolicy": "Never"}}}}  # fmt: skip
 
 
 def pods(elastic: Elastic, name: str) -> list[Object]:

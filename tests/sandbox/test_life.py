@@ -55,16 +55,9 @@ def pod(namespace: str, name: str = "pod", annotations: dict[str, str] | None = 
 
 def job(namespace: str, name: str, annotations: dict[str, str] | None = None, **spec: Any) -> Object:
     template = pod(namespace, annotations=annotations, restartPolicy="Never")
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "backoffLimit": 0,
-            **spec,
-            "template": {"metadata": {"annotations": annotations or {}}, "spec": template["spec"]},
-        },
-    }
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": namespace}, "spec": {
+            "backoffLimit": 0, **spec,
+            "template": {"metadata": {"annotations": annotations or {}}, "spec": template["spec"]}}}  # fmt: skip
 
 
 def wait(client: KubeClient, ref: Ref, ready: Callable[[Object], T | None], what: str) -> T:
@@ -222,16 +215,9 @@ def test_a_claim_is_bound_with_its_first_pod_and_its_volume_goes_with_it(living:
         "volumeBindingMode": "WaitForFirstConsumer",
     }
     living.apply(storage_class, "test")
-    claim = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "disk", "namespace": namespace},
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "storageClassName": "gp3",
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
-    }
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "disk", "namespace": namespace},
+        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "gp3",
+            "resources": {"requests": {"storage": "1Gi"}}}}  # fmt: skip
     living.apply(claim, "test")
     living.apply(pod(namespace, volumes=[{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}]), "test")
     wait(living, Ref("v1", "Pod", "pod", namespace), phase("Running"), "does not run")

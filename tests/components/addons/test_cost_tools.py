@@ -66,15 +66,8 @@ def test_the_agent_of_kubecost_mounts_no_secret_that_nobody_creates(shared: Path
 def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
     result = kubecost()
     store = yaml.safe_load(result.values["kubecost"]["global"]["federatedStorage"]["config"])
-    assert store == {
-        "type": "S3",
-        "prefix": "costs",
-        "config": {
-            "bucket": "slipway-test-state-0a1b2c3",
-            "endpoint": "s3.us-east-1.amazonaws.com",
-            "region": "us-east-1",
-        },
-    }
+    assert store == {"type": "S3", "prefix": "costs", "config": {"bucket": "slipway-test-state-0a1b2c3",
+            "endpoint": "s3.us-east-1.amazonaws.com", "region": "us-east-1"}}  # fmt: skip
     associations = result.recording.of(aws.eks.PodIdentityAssociation).values()
     assert {each.inputs["serviceAccount"] for each in associations} == set(ACCOUNTS)
     for policy in result.recording.of(aws.iam.RolePolicy).values():

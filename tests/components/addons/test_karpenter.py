@@ -77,14 +77,8 @@ SCOPE = Scope(
     region="us-east-1",
     account_id="111122223333",
 )
-NOT_USED = {
-    "arc-zonal-shift:GetManagedResource",
-    "iam:AddRoleToInstanceProfile",
-    "iam:CreateInstanceProfile",
-    "iam:DeleteInstanceProfile",
-    "iam:RemoveRoleFromInstanceProfile",
-    "iam:TagInstanceProfile",
-}
+NOT_USED = {"arc-zonal-shift:GetManagedResource", "iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile",
+    "iam:DeleteInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:TagInstanceProfile"}  # fmt: skip
 """Actions of upstream's template that this platform doesn't use."""
 
 

@@ -254,17 +254,10 @@ def definition(kind: str) -> Object:
     group, version, plural = CUSTOM[kind]
     loose = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": loose, "status": loose}}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"}, "spec": {"group": group, "scope": "Namespaced",
             "names": {"plural": plural, "kind": kind},
-            "versions": [{"name": version, "served": True, "storage": True, "schema": schema}],
-        },
-    }
+            "versions": [{"name": version, "served": True, "storage": True, "schema": schema}]}}  # fmt: skip
 
 
 def _scaled(kind: str, body: Object | None, **more: Any) -> Object:

@@ -95,18 +95,10 @@ def record_cluster(
 
 def visible(outputs: ClusterOutputs) -> dict[str, Any]:
     """The cluster's outputs as a map that can be resolved."""
-    return {
-        "name": outputs.name,
-        "arn": outputs.arn,
-        "endpoint": outputs.endpoint,
-        "kubeconfig": outputs.kubeconfig,
-        "authority": outputs.certificate_authority,
-        "group": outputs.security_group_id,
-        "issuer": outputs.oidc_issuer,
-        "oidc": outputs.oidc_provider_arn,
-        "access": [resource.urn for resource in outputs.access],
-        "cni": [resource.urn for resource in outputs.cni_ready],
-    }
+    return {"name": outputs.name, "arn": outputs.arn, "endpoint": outputs.endpoint, "kubeconfig": outputs.kubeconfig,
+        "authority": outputs.certificate_authority, "group": outputs.security_group_id, "issuer": outputs.oidc_issuer,
+        "oidc": outputs.oidc_provider_arn, "access": [resource.urn for resource in outputs.access],
+        "cni": [resource.urn for resource in outputs.cni_ready]}  # fmt: skip
 
 
 def _role(name: str) -> PodRole:

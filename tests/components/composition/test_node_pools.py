@@ -93,13 +93,7 @@ def test_all_managed_groups_share_one_role(recording: Recording) -> None:
 
 def test_in_an_isolated_network_karpenter_does_not_query_prices() -> None:
     endpoints = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sqs", "ssm", "sts"]
-    network = {
-        "cidr": "10.0.0.0/16",
-        "podCidr": "100.64.0.0/16",
-        "zones": ["us-east-1a", "us-east-1b", "us-east-1c"],
-        "peers": {"office": "192.168.0.0/16"},
-        "nat": "none",
-        "endpoints": endpoints,
-    }
+    network = {"cidr": "10.0.0.0/16", "podCidr": "100.64.0.0/16", "zones": ["us-east-1a", "us-east-1b", "us-east-1c"],
+        "peers": {"office": "192.168.0.0/16"}, "nat": "none", "endpoints": endpoints}  # fmt: skip
     closed = record_fleet({"cpu": POOLS["cpu"]}, network=network)
     assert closed.of(Release)["karpenter-release"].inputs["values"]["settings"]["isolatedVPC"] is True

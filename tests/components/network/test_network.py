@@ -20,15 +20,9 @@ def record(letters: str = "ab", *, preview: bool = False, protect: bool = False,
             settings=network(letters, **more), account=account(), cluster_name=CLUSTER_NAME, protect=protect
         )
         outputs = Network("network", args, pulumi.ResourceOptions(providers=providers())).outputs
-        return {
-            "vpcId": outputs.vpc_id,
-            "cidr": outputs.vpc_cidr,
-            "zones": outputs.zones,
-            "private": outputs.private_subnets,
-            "public": outputs.public_subnets,
-            "pods": outputs.pod_subnets,
-            "ready": [resource.urn for resource in outputs.ready],
-        }
+        return {"vpcId": outputs.vpc_id, "cidr": outputs.vpc_cidr, "zones": outputs.zones,
+            "private": outputs.private_subnets, "public": outputs.public_subnets, "pods": outputs.pod_subnets,
+            "ready": [resource.urn for resource in outputs.ready]}  # fmt: skip
 
     return run(build, preview=preview)
 

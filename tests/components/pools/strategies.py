@@ -32,20 +32,13 @@ def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> 
     # EKS refuses a group in more zones than offer its types.
     most = len(common) if managed else len(ZONES)
     some = draw(st.lists(st.sampled_from(ZONES), min_size=int(most < len(ZONES)), max_size=most, unique=True))
-    pool: dict[str, Any] = {
-        "role": draw(st.sampled_from(["general", "training", "inference", "interactive"])),
-        "provisioner": "managed" if managed else "karpenter",
-        "instanceTypes": chosen,
-        "min": draw(st.integers(0, maximum)) if managed else 0,
-        "max": maximum,
-        "maxPods": 16,
-        "zones": [draw(st.sampled_from(ZONES))] if efa else some,
-        "efa": efa,
-        "dedicated": draw(st.booleans()),
+    pool: dict[str, Any] = {"role": draw(st.sampled_from(["general", "training", "inference", "interactive"])),
+        "provisioner": "managed" if managed else "karpenter", "instanceTypes": chosen,
+        "min": draw(st.integers(0, maximum)) if managed else 0, "max": maximum, "maxPods": 16,
+        "zones": [draw(st.sampled_from(ZONES))] if efa else some, "efa": efa, "dedicated": draw(st.booleans()),
         "os": draw(st.sampled_from(["al2023", "bottlerocket"])),
         "labels": draw(st.dictionaries(st.sampled_from(["example.com/a", "example.com/b"]), st.just("x"))),
-        "taints": draw(st.dictionaries(st.just("example.com/t"), st.just({"effect": "NoExecute"}))),
-    }
+        "taints": draw(st.dictionaries(st.just("example.com/t"), st.just({"effect": "NoExecute"})))}  # fmt: skip
     return pool | draw(gpu_settings(kind, pool)) if kind.gpu_name else pool
 
 

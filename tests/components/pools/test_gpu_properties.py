@@ -223,16 +223,9 @@ def combinations(gpu: str) -> dict[str, dict[str, Any]]:
         whole = layout is None or layout.get("layout") == mig.DISABLED
         if (layout and system == "bottlerocket") or (mode == "mps" and not whole):
             continue
-        pool: dict[str, Any] = {
-            "role": "inference",
-            "provisioner": "karpenter" if scaler == "karpenter" else "managed",
-            "instanceTypes": [kind],
-            "zones": ONE_ZONE,
-            "min": 1 if scaler == "fixed" else 0,
-            "max": 1,
-            "maxPods": 16,
-            "os": system,
-        }
+        pool: dict[str, Any] = {"role": "inference", "provisioner": "karpenter" if scaler == "karpenter" else "managed",
+            "instanceTypes": [kind], "zones": ONE_ZONE, "min": 1 if scaler == "fixed" else 0, "max": 1, "maxPods": 16,
+            "os": system}  # fmt: skip
         pool |= {"mig": layout} if layout else {}
         pool |= {"sharing": {"mode": mode, "replicas": 3}} if mode else {}
         by_name[f"p{len(by_name)}"] = pool

@@ -31,26 +31,17 @@ PREFIX = "k8s.io/cluster-autoscaler/"
 
 def test_a_mig_group_has_tags_for_its_resources() -> None:
     manifest = spec(**MANAGED_A100, mig={"layout": "all-balanced"})
-    assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(manifest, "ml")} == {
-        "enabled": "true",
-        "ml": "owned",
-        "node-template/autoscaling-options/ignoredaemonsetsutilization": "true",
+    assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(manifest, "ml")} == {"enabled": "true",
+        "ml": "owned", "node-template/autoscaling-options/ignoredaemonsetsutilization": "true",
         "node-template/autoscaling-options/scaledowngpuutilizationthreshold": "0.01",
         "node-template/autoscaling-options/scaledownutilizationthreshold": "0.01",
-        "node-template/label/accelerator": "nvidia-a100",
-        "node-template/label/gpu-count": "8",
-        "node-template/label/nvidia.com/gpu": "true",
-        "node-template/label/nvidia.com/mig.config": "all-balanced",
-        "node-template/label/platform.slipway/pool": "work",
-        "node-template/label/platform.slipway/role": "training",
-        "node-template/resources/ephemeral-storage": "7450Gi",
-        "node-template/resources/nvidia.com/gpu": "0",
-        "node-template/resources/nvidia.com/mig-1g.5gb": "16",
-        "node-template/resources/nvidia.com/mig-2g.10gb": "8",
-        "node-template/resources/nvidia.com/mig-3g.20gb": "8",
-        "node-template/taint/nvidia.com/gpu": "true:NoSchedule",
-        "node-template/taint/platform.slipway/pool": "work:NoSchedule",
-    }
+        "node-template/label/accelerator": "nvidia-a100", "node-template/label/gpu-count": "8",
+        "node-template/label/nvidia.com/gpu": "true", "node-template/label/nvidia.com/mig.config": "all-balanced",
+        "node-template/label/platform.slipway/pool": "work", "node-template/label/platform.slipway/role": "training",
+        "node-template/resources/ephemeral-storage": "7450Gi", "node-template/resources/nvidia.com/gpu": "0",
+        "node-template/resources/nvidia.com/mig-1g.5gb": "16", "node-template/resources/nvidia.com/mig-2g.10gb": "8",
+        "node-template/resources/nvidia.com/mig-3g.20gb": "8", "node-template/taint/nvidia.com/gpu": "true:NoSchedule",
+        "node-template/taint/platform.slipway/pool": "work:NoSchedule"}  # fmt: skip
 
 
 def test_whole_gpus_need_no_resource_tag_but_efa_does() -> None:

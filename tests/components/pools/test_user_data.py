@@ -125,26 +125,12 @@ TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 
 
 def settings(kind: InstanceType, provisioner: str, *, efa: bool, pod_cidr: bool) -> dict[str, Any]:
-    pool = {
-        "role": "training" if kind.gpus else "general",
-        "provisioner": provisioner,
-        "instanceTypes": [kind.name],
-        "max": 1,
-        "zones": ONE_ZONE,
-        "efa": efa,
-    }
-    return {
-        "environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
-        "account": {"id": ACCOUNT, "region": REGION},
-        "network": {
-            "cidr": "10.0.0.0/16",
-            "zones": list(ZONES),
-            "peers": {"office": "192.168.0.0/16"},
-            **({"podCidr": "100.64.0.0/16"} if pod_cidr else {}),
-        },
-        "pools": {"system": SYSTEM, "work": pool},
-        "addons": {"gpuOperator": {}, "efaDevicePlugin": {}},
-    }
+    pool = {"role": "training" if kind.gpus else "general", "provisioner": provisioner, "instanceTypes": [kind.name],
+        "max": 1, "zones": ONE_ZONE, "efa": efa}  # fmt: skip
+    return {"environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
+        "account": {"id": ACCOUNT, "region": REGION}, "network": {"cidr": "10.0.0.0/16", "zones": list(ZONES),
+            "peers": {"office": "192.168.0.0/16"}, **({"podCidr": "100.64.0.0/16"} if pod_cidr else {})},
+        "pools": {"system": SYSTEM, "work": pool}, "addons": {"gpuOperator": {}, "efaDevicePlugin": {}}}  # fmt: skip
 
 
 def launched(spec: PoolSpec) -> list[tuple[int, str]]:

@@ -97,14 +97,8 @@ def test_only_raw_data_moves_to_another_storage_class() -> None:
 
 
 PURPOSES = {"checkpoints", "logs", "models", "raw", "state"}
-EACH = (
-    aws.s3.BucketPublicAccessBlock,
-    aws.s3.BucketOwnershipControls,
-    aws.s3.BucketServerSideEncryptionConfiguration,
-    aws.s3.BucketVersioning,
-    aws.s3.BucketLifecycleConfiguration,
-    aws.s3.BucketPolicy,
-)
+EACH = (aws.s3.BucketPublicAccessBlock, aws.s3.BucketOwnershipControls, aws.s3.BucketServerSideEncryptionConfiguration,
+    aws.s3.BucketVersioning, aws.s3.BucketLifecycleConfiguration, aws.s3.BucketPolicy)  # fmt: skip
 PROTECTED = {"environment.protect": True}
 
 

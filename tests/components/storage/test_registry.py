@@ -106,15 +106,8 @@ def test_the_key_and_the_writer_cover_the_groups() -> None:
 
 
 BUCKETS = {f"storage-{purpose}" for purpose in ("checkpoints", "logs", "models", "raw", "state")}
-STATEFUL = {
-    *BUCKETS,
-    "storage-key",
-    "storage-efs-files",
-    "storage-lustre-files",
-    "storage-mlflow-instance",
-    "storage-images-serving",
-    "storage-images-training",
-}
+STATEFUL = {*BUCKETS, "storage-key", "storage-efs-files", "storage-lustre-files", "storage-mlflow-instance",
+    "storage-images-serving", "storage-images-training"}  # fmt: skip
 """Resources with data in production: protected and retained."""
 WITH_THEM = {
     *(

@@ -256,14 +256,8 @@ def test_without_a_run_or_a_schedule_nothing_starts() -> None:
     assert set(pipeline("weekly", replace(PIPELINE, run=None, schedule=None))) == {"template"}
 
 
-EVERYTHING: dict[str, Any] = {
-    "jobset": {},
-    "trainer": {},
-    "trainingOperator": {},
-    "mpiOperator": {},
-    "leaderWorkerSet": {},
-    "kuberay": {},
-}
+EVERYTHING: dict[str, Any] = {"jobset": {}, "trainer": {}, "trainingOperator": {}, "mpiOperator": {},
+    "leaderWorkerSet": {}, "kuberay": {}}  # fmt: skip
 
 
 def suspended(manifest: Mapping[str, Any]) -> bool:

@@ -260,19 +260,10 @@ def test_a_policy_document_is_rendered_as_iam_writes_it() -> None:
             }
         )
     )
-    assert rendered == {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "Assume",
-                "Effect": "Allow",
-                "Action": "sts:AssumeRoleWithWebIdentity",
-                "Principal": {"Federated": "arn"},
-                "Condition": {"StringEquals": {"oidc:sub": ["a", "b"], "oidc:aud": "sts.amazonaws.com"}},
-            },
-            {"Effect": "Deny", "NotAction": ["s3:*", "ec2:*"], "Resource": "home/${aws:username}"},
-        ],
-    }
+    assert rendered == {"Version": "2012-10-17", "Statement": [{"Sid": "Assume", "Effect": "Allow",
+                "Action": "sts:AssumeRoleWithWebIdentity", "Principal": {"Federated": "arn"},
+                "Condition": {"StringEquals": {"oidc:sub": ["a", "b"], "oidc:aud": "sts.amazonaws.com"}}},
+            {"Effect": "Deny", "NotAction": ["s3:*", "ec2:*"], "Resource": "home/${aws:username}"}]}  # fmt: skip
 
 
 def test_sources_come_first_and_overrides_replace_by_sid() -> None:

@@ -141,18 +141,12 @@ def manifests(namespace: str, label: str = "one", version: str = VERSION) -> lis
         "spec": {"serviceAccountName": "gadget", "containers": [container], "volumes": volumes},
     }
     service = {"selector": labels, "ports": [{"port": 443, "targetPort": "hooks"}]}
-    return [
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta},
+    return [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta},
         {"apiVersion": "v1", "kind": "Secret", "metadata": meta},
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"gadget.json": f'{{"label": "{label}"}}'}},
-        {"apiVersion": "v1", "kind": "Service", "metadata": {**meta, "name": SERVICE}, "spec": service},
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": meta,
-            "spec": {"selector": {"matchLabels": labels}, "template": template},
-        },
-    ]
+        {"apiVersion": "v1", "kind": "Service", "metadata": {**meta, "name": SERVICE}, "spec": service}, {
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta,
+            "spec": {"selector": {"matchLabels": labels}, "template": template}}]  # fmt: skip
 
 
 def webhook(namespace: str) -> Object:

@@ -40,18 +40,10 @@ def claim(namespace: str, **spec: Any) -> Object:
 
 
 def volume(namespace: str) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"{namespace}-disk"},
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "capacity": {"storage": "1Gi"},
-            "storageClassName": "",
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"{namespace}-disk"}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageClassName": "",
             "claimRef": {"namespace": namespace, "name": "disk"},
-            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-1"},
-        },
-    }
+            "csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-1"}}}  # fmt: skip
 
 
 def test_a_namespace_is_gone_with_its_objects(client: KubeClient) -> None:

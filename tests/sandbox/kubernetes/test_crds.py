@@ -39,17 +39,11 @@ def test_the_scope_of_a_stand_in_is_that_of_the_object() -> None:
 
 def test_only_descriptions_are_removed_from_schemas() -> None:
     text = {"type": "string", "description": "text"}
-    schema = {
-        "type": "object",
-        "description": "text",
-        "properties": {
-            "description": text,
+    schema = {"type": "object", "description": "text", "properties": {"description": text,
             "many": {"type": "array", "items": text},
-            "any": {"anyOf": [text, {"type": "integer"}], "default": {"description": "a value"}},
-        },
+            "any": {"anyOf": [text, {"type": "integer"}], "default": {"description": "a value"}}},
         "additionalProperties": False,
-        "x-kubernetes-validations": [{"rule": "self.description != ''", "message": "wanted"}],
-    }
+        "x-kubernetes-validations": [{"rule": "self.description != ''", "message": "wanted"}]}  # fmt: skip
     definition = crd("crds.test", "Described", {})
     definition["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
     bare = {"type": "string"}

@@ -113,14 +113,8 @@ def unserved_configuration(
     name: str, config: dict[str, Any], kind: str = "ValidatingWebhookConfiguration"
 ) -> dict[str, Any]:
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
-    hook = {
-        "name": "deny.example.com",
-        "clientConfig": config,
-        "failurePolicy": "Fail",
-        "rules": [rule],
-        "sideEffects": "None",
-        "admissionReviewVersions": ["v1"],
-    }
+    hook = {"name": "deny.example.com", "clientConfig": config, "failurePolicy": "Fail", "rules": [rule],
+        "sideEffects": "None", "admissionReviewVersions": ["v1"]}  # fmt: skip
     api = "admissionregistration.k8s.io/v1"
     return {"apiVersion": api, "kind": kind, "metadata": {"name": name}, "webhooks": [hook]}
 

@@ -11,14 +11,8 @@ from sandbox.nodes.volumes import DRIVERS, refusal, volume
 
 
 def pod(volumes: list[dict[str, Any]] | None = None, **container: Any) -> dict[str, Any]:
-    return {
-        "metadata": {"name": "train", "namespace": "vision", "uid": "u-1"},
-        "spec": {
-            "nodeName": "n-0",
-            "volumes": volumes or [],
-            "containers": [{"name": "main", "image": "x", **container}],
-        },
-    }
+    return {"metadata": {"name": "train", "namespace": "vision", "uid": "u-1"}, "spec": {"nodeName": "n-0",
+            "volumes": volumes or [], "containers": [{"name": "main", "image": "x", **container}]}}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -245,18 +245,9 @@ def test_a_bill_has_plain_values_rounded_to_the_cent() -> None:
         specs={},
         limits=LIMITS,
     )
-    assert bill == {
-        "floorUsdPerHour": 0.36,
-        "expectedUsdPerHour": 5.0,
-        "ceilingUsdPerHour": 46.48,
-        "pools": {"a": 2.0, "b": 1.0},
-        "premiumOnDemand": [],
-        "limits": {
-            "ceilingUsdPerHour": 60.0,
-            "pools": {},
-            "premium": {"a100": {"reference": "plan", "until": "2027-06-30"}},
-        },
-    }
+    assert bill == {"floorUsdPerHour": 0.36, "expectedUsdPerHour": 5.0, "ceilingUsdPerHour": 46.48,
+        "pools": {"a": 2.0, "b": 1.0}, "premiumOnDemand": [], "limits": {"ceilingUsdPerHour": 60.0, "pools": {},
+            "premium": {"a100": {"reference": "plan", "until": "2027-06-30"}}}}  # fmt: skip
     assert list(bill["pools"]) == ["a", "b"]
 
 

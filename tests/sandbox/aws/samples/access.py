@@ -11,16 +11,10 @@ POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 
 
 def _addon(world: World) -> dict[str, Any]:
-    return {
-        "clusterName": world.cluster(),
-        "addonName": "vpc-cni",
-        "addonVersion": "v1.22.4-eksbuild.3",
+    return {"clusterName": world.cluster(), "addonName": "vpc-cni", "addonVersion": "v1.22.4-eksbuild.3",
         "configurationValues": '{"env": {"WARM_PREFIX_TARGET": "1"}}',
         "podIdentityAssociations": [{"serviceAccount": "aws-node", "roleArn": world.role()["arn"]}],
-        "resolveConflictsOnCreate": "OVERWRITE",
-        "resolveConflictsOnUpdate": "PRESERVE",
-        **TAGGED,
-    }
+        "resolveConflictsOnCreate": "OVERWRITE", "resolveConflictsOnUpdate": "PRESERVE", **TAGGED}  # fmt: skip
 
 
 def _upgrade_by_hand(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:

@@ -17,18 +17,12 @@ def _scale(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
 
 def _node_group(world: World) -> dict[str, Any]:
     template, outputs = world.template()
-    return {
-        "clusterName": world.cluster(),
-        "nodeGroupName": "gpu",
-        "nodeRoleArn": world.role()["arn"],
-        "subnetIds": world.subnets(),
-        "scalingConfig": {"minSize": 0, "maxSize": 4, "desiredSize": 2},
+    return {"clusterName": world.cluster(), "nodeGroupName": "gpu", "nodeRoleArn": world.role()["arn"],
+        "subnetIds": world.subnets(), "scalingConfig": {"minSize": 0, "maxSize": 4, "desiredSize": 2},
         "launchTemplate": {"id": template, "version": str(outputs["latestVersion"])},
         "labels": {"pool": "gpu", "old": "1"},
         "taints": [{"key": "nvidia.com/gpu", "value": "1", "effect": "NO_SCHEDULE"}],
-        "updateConfig": {"maxUnavailable": 1},
-        **TAGGED,
-    }
+        "updateConfig": {"maxUnavailable": 1}, **TAGGED}  # fmt: skip
 
 
 def _cluster(world: World) -> dict[str, Any]:

@@ -43,15 +43,8 @@ def _endpoint(world: World) -> dict[str, Any]:
     subnets = world.subnets()
     vpc = world.aws.call("ec2", "describe_subnets", SubnetIds=subnets)["Subnets"][0]["VpcId"]
     group = world.make("aws:ec2/securityGroup:SecurityGroup", name="endpoint", vpcId=vpc)[0]
-    return {
-        "vpcId": vpc,
-        "serviceName": f"com.amazonaws.{world.aws.region}.ecr.api",
-        "vpcEndpointType": "Interface",
-        "subnetIds": subnets,
-        "securityGroupIds": [group],
-        "privateDnsEnabled": True,
-        **TAGGED,
-    }
+    return {"vpcId": vpc, "serviceName": f"com.amazonaws.{world.aws.region}.ecr.api", "vpcEndpointType": "Interface",
+        "subnetIds": subnets, "securityGroupIds": [group], "privateDnsEnabled": True, **TAGGED}  # fmt: skip
 
 
 def _flow_log(world: World) -> dict[str, Any]:

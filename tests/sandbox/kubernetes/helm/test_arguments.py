@@ -10,15 +10,8 @@ NAMED: dict[str, Any] = {"name": "one", "namespace": "team"}
 def test_helm_waits_until_the_sandbox_interrupts_it() -> None:
     expected = ["install", "one", "/chart", "--namespace", "team", "--timeout", "24h", "--wait", "--skip-crds"]
     assert values.install_arguments(NAMED, "/chart") == expected
-    assert values.uninstall_arguments(NAMED) == [
-        "uninstall",
-        "one",
-        "--namespace",
-        "team",
-        "--wait",
-        "--timeout",
-        "24h",
-    ]
+    assert values.uninstall_arguments(NAMED) == ["uninstall", "one", "--namespace", "team", "--wait", "--timeout",
+        "24h"]  # fmt: skip
     assert values.limit(NAMED) == 300.0
 
 

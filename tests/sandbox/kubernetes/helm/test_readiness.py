@@ -28,16 +28,10 @@ def scheduled(text: str) -> dict[str, Any]:
 
 
 def warning(client: KubeClient, namespace: str, kind: str, about: str, uid: str, message: str) -> None:
-    event = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{about}.1", "namespace": namespace},
-        "involvedObject": {"kind": kind, "name": about, "namespace": namespace, "uid": uid},
-        "type": "Warning",
-        "reason": "FailedCreate" if kind != "Pod" else "FailedMount",
-        "message": message,
-        "lastTimestamp": "2026-11-22T00:00:00Z",
-    }
+    event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": f"{about}.1", "namespace": namespace},
+        "involvedObject": {"kind": kind, "name": about, "namespace": namespace, "uid": uid}, "type": "Warning",
+        "reason": "FailedCreate" if kind != "Pod" else "FailedMount", "message": message,
+        "lastTimestamp": "2026-11-22T00:00:00Z"}  # fmt: skip
     client.apply(event, "test")
 
 

@@ -47,15 +47,8 @@ def test_a_wrong_value_is_refused_at_preview_with_its_path(hooks: Hooks, charts:
 def test_a_release_of_a_missing_chart_is_recorded_and_noted(hooks: Hooks, namespace: str) -> None:
     id, outputs, _ = hooks.create(RELEASE, release(namespace, values={"anything": 1}, version="4.5.6"))
     assert id == f"{namespace}/one"
-    assert outputs["status"] == {
-        "appVersion": "",
-        "chart": "widget",
-        "name": "one",
-        "namespace": namespace,
-        "revision": 1,
-        "status": "deployed",
-        "version": "4.5.6",
-    }
+    assert outputs["status"] == {"appVersion": "", "chart": "widget", "name": "one", "namespace": namespace,
+        "revision": 1, "status": "deployed", "version": "4.5.6"}  # fmt: skip
     assert outputs["slipway"]["mode"] == "recorded"
     assert list(hooks.noted()) == ["recorded"]
 
@@ -164,21 +157,10 @@ def test_webhooks_and_apis_that_nothing_serves_are_left_out_and_noted(
         "webhook": {"clientConfig": service, "conversionReviewVersions": ["v1"]},
     }
     hook = {"name": "x.helm.test", "clientConfig": service, "sideEffects": "None", "admissionReviewVersions": ["v1"]}
-    templates = {
-        "api.yaml": {
-            "apiVersion": "apiregistration.k8s.io/v1",
-            "kind": "APIService",
-            "metadata": {"name": "v1.none.test"},
-            "spec": api,
-        },
-        "hook.yaml": {
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": "ValidatingWebhookConfiguration",
-            "metadata": {"name": "widget"},
-            "webhooks": [hook],
-        },
-        "meter.yaml": described,
-    }
+    templates = {"api.yaml": {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+            "metadata": {"name": "v1.none.test"}, "spec": api}, "hook.yaml": {
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": "widget"}, "webhooks": [hook]}, "meter.yaml": described}  # fmt: skip
     write_chart(charts, templates={name: yaml.safe_dump(obj) for name, obj in templates.items()})
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     assert hooks.noted()["left out"] == (
