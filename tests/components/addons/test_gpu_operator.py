@@ -13,8 +13,8 @@ from spec.pools import resolve_all
 from spec.settings.addons.gpu import GpuOperator as Settings
 from tests.components.addons.charts import own_values
 from tests.components.pools.samples import platform
-from tests.components.pools.test_crds import complaints
 from tests.support.context import POOLS, Seen, seen_parts
+from tests.support.structural import complaints, definition, schema
 
 PLACEMENT: Final = {"nodeSelector": {"platform.slipway/role": "system"}, "tolerations": [{"key": "x"}]}
 L4: Final = {"preset": "gpu-spot"}
@@ -92,9 +92,8 @@ def test_the_rule_depends_on_the_chart_and_is_declared_only_for_bottlerocket() -
 
 
 def test_the_rule_satisfies_the_charts_crd(shared: Path) -> None:
-    crds = yaml.load_all((shared / "charts/gpu-operator/crds/nfd-api-crds.yaml").read_text(), yaml.CSafeLoader)
-    (crd,) = (each for each in crds if each and each["spec"]["names"]["kind"] == "NodeFeatureRule")
-    expected = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    crd = definition(shared / "charts/gpu-operator/crds/nfd-api-crds.yaml", "NodeFeatureRule")
+    expected = schema(crd, "v1alpha1")["properties"]["spec"]
     rule = seen({"l4": BOTTLEROCKET}).objects["bottlerocket"]["spec"]
     assert list(complaints(rule, expected, "spec")) == []
     rule["rules"][0]["matchFeatures"][0]["matchExpressions"]["ID"]["op"] = "Is"

@@ -1,7 +1,6 @@
 """The examples work on their stacks."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -9,7 +8,6 @@ from components.workloads import WorkloadRefused
 from spec.jobs import LONGEST
 from tests.components.workloads import test_ray
 from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, record, settings, target
-from tests.components.workloads.test_crds import wrong
 from tests.components.workloads.test_refusals import REFUSED
 
 KINDS = {
@@ -41,12 +39,6 @@ def test_it_declares_the_expected_kinds_in_its_teams_namespace(name: str) -> Non
 def test_nothing_falls_back_to_a_default_provider(name: str) -> None:
     assert record(name).default_provider_users == ()
     assert settings(name)["config"]["pulumi:disable-default-providers"] == {"value": ["*"]}
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_custom_resources_satisfy_their_crds(shared: Path, name: str) -> None:
-    for manifest in manifests(name):
-        assert wrong(shared / "charts", manifest) == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
