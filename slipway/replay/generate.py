@@ -27,7 +27,8 @@ GANG_SHARE: Final = 0.05
 GANG_NODES: Final = ((2, 0.5), (4, 0.25), (8, 0.15), (16, 0.1))
 """Nodes of a gang, and how many of the gangs have them."""
 LONGEST: Final = 2 * DAY
-"""Seconds of the longest job, so that a week has an end: longer ones are several, from checkpoint to checkpoint."""
+"""Seconds of the longest job, so that a week has an end: longer ones are several, from checkpoint to checkpoint. Where
+the jobs of a pool can't be its load then, the longest is as many whole days as they need, at most the trace's."""
 JITTER: Final = 1800
 """Seconds by which a resampled job is moved, so that two copies of one job don't come together."""
 
@@ -139,10 +140,15 @@ def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
     jobs, notes = [], [f"seed {shape.seed}: {shape.jobs:,} jobs drawn from the last {span / DAY:.0f} days"]
     for pool in every:
         found = drawn[id(pool)]
-        factor = _factor(found, shape.load * pool.most * shape.days * DAY, pool.model) if pool.model and found else 1.0
-        jobs += [replace(one, duration=round(min(factor * one.duration, LONGEST), 3)) for one in found]
-        if pool.model and found:
-            notes.append(f"load {shape.load:g} of {pool.most:,} {pool.model}: durations times {factor:.4g}")
+        if not pool.model or not found:
+            jobs += [replace(one, duration=round(min(one.duration, LONGEST), 3)) for one in found]
+            continue
+        factor, longest = _scaled(found, shape.load * pool.most * shape.days * DAY, pool.model, shape.days)
+        jobs += [replace(one, duration=round(min(factor * one.duration, longest), 3)) for one in found]
+        notes.append(
+            f"load {shape.load:g} of {pool.most:,} {pool.model}: durations times {factor:.4g}"
+            + (f", at most {longest // 3600} hours" if longest > LONGEST else "")
+        )
     first_job = min((one.submitted for one in jobs), default=0.0)
     moved_jobs = (replace(one, submitted=round(one.submitted - first_job, 3)) for one in jobs)
     ordered = tuple(sorted(moved_jobs, key=lambda one: (one.submitted, one.name)))
@@ -210,25 +216,28 @@ def _team(name: str, pool: Ceiling, least: int) -> tuple[str, int]:
     return last, pool.shares[last][1]
 
 
-def _factor(jobs: Sequence[Job], wanted: float, model: str) -> float:
-    """By how much durations are multiplied so that the jobs ask for that much GPU time."""
+def _scaled(jobs: Sequence[Job], wanted: float, model: str, days: int) -> tuple[float, int]:
+    """By how much durations are multiplied so that the jobs ask for that much GPU time, and the longest one then."""
 
-    def offered(factor: float) -> float:
-        return math.fsum(one.gpus * min(factor * one.duration, LONGEST) for one in jobs)
+    def offered(factor: float, longest: int) -> float:
+        return math.fsum(one.gpus * min(factor * one.duration, longest) for one in jobs)
 
-    if offered(math.inf) < wanted:
+    allowed = range(LONGEST, max(LONGEST, days * DAY) + 1, DAY)
+    longest = next((one for one in allowed if offered(math.inf, one) >= wanted), None)
+    if longest is None:
+        share = offered(math.inf, allowed[-1]) / wanted
         msg = (
-            f"{len(jobs):,} jobs of at most {LONGEST // 3600} hours can't be that load of the stack's {model}: they "
-            f"ask for {offered(math.inf) / wanted:.0%} of it. Use a larger --jobs, or a lower --load."
+            f"{len(jobs):,} jobs of at most {allowed[-1] // 3600} hours can't be that load of the stack's {model}: "
+            f"they ask for {share:.0%} of it. Use a larger --jobs, or a lower --load."
         )
         raise SlipwayError(msg, EXIT_REFUSED)
     low, high = 0.0, 1.0
-    while offered(high) < wanted:
+    while offered(high, longest) < wanted:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if offered(middle) < wanted else (low, middle)
-    return high
+        low, high = (middle, high) if offered(middle, longest) < wanted else (low, middle)
+    return high, longest
 
 
 # A trace where there is none. The numbers are chosen near openb's: half of the jobs run less than ten minutes.

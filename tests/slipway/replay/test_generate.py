@@ -70,6 +70,18 @@ def test_each_pool_is_asked_for_the_load(load: float) -> None:
     assert max(one.duration for one in found) <= LONGEST
 
 
+def test_jobs_are_longer_where_their_number_can_not_be_the_load() -> None:
+    shape = Shape(seed=1, load=1.3, jobs=800)
+    found = resample(synthetic(shape), FLEET, shape)
+    for pool in FLEET[:2]:
+        asked = sum(one.gpus * one.duration for one in found.jobs if one.gpu_types == (pool.model,))
+        assert asked / (pool.most * 7 * DAY) == pytest.approx(1.3, rel=1e-6)
+    longest = max(one.duration for one in found.jobs)
+    assert LONGEST < longest <= 7 * DAY
+    assert longest % DAY == 0
+    assert any(f"at most {longest / 3600:.0f} hours" in note for note in found.notes)
+
+
 def test_gangs_are_whole_nodes_and_five_percent() -> None:
     found = made(1).jobs
     gangs = [one for one in found if one.pods > 1]
@@ -113,7 +125,7 @@ def test_only_the_last_days_of_a_long_trace_are_drawn() -> None:
 
 def test_a_load_that_so_few_jobs_can_not_be_is_refused() -> None:
     source = Trace(jobs=(Job(name="a", submitted=0.0, duration=60.0, gpu_millis=1000),), format="csv")
-    with pytest.raises(SlipwayError, match="jobs of at most 48 hours can't be that load"):
+    with pytest.raises(SlipwayError, match="jobs of at most 168 hours can't be that load"):
         resample(source, FLEET, Shape(seed=1, load=1.0, jobs=10))
     with pytest.raises(SlipwayError, match="no job of the trace is of a kind"):
         resample(source, FLEET[2:], Shape(seed=1, load=1.0, jobs=10))
