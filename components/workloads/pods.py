@@ -38,8 +38,7 @@ class Resources:
         both: dict[str, str] = {"memory": self.memory}
         if self.gpus:
             both[keys.GPU] = str(self.gpus)
-        if self.mig:
-            both |= {name: str(count) for name, count in mig.resources(self.mig, 1).items()}
+        both |= {mig.resource_name(profile): str(count) for profile, count in sorted(self.mig.items())}
         if self.efa:
             both |= {keys.EFA: str(self.efa), HUGEPAGES: f"{EFA_HUGEPAGES_MIB}Mi"}
         if self.scratch:

@@ -1,6 +1,5 @@
 """Geometry of Multi-Instance GPU: the profiles of a GPU, and the combinations of them that fit."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -61,21 +60,17 @@ def is_capable(gpu: str) -> bool:
 def resource_name(profile: str) -> str:
     """Extended resource of the device plugin for a profile with `migStrategy: mixed`.
 
-    An instance with media engines counts as one without: the plugin takes the first resource whose pattern is found
-    anywhere in the profile's name, and `1g.5gb` is found in `1g.5gb+me` (k8s-device-plugin v0.20.0,
-    api/config/v1/resources.go, ResourcePattern.Matches; NVIDIA/k8s-device-plugin#1462).
+    Instances with media engines have one of their own since k8s-device-plugin v0.20.0 (internal/rm/rm.go,
+    AddDefaultResourcesToConfig, and NVIDIA/k8s-device-plugin#1807); before, they counted as those without.
     """
-    return f"{gpus.DEVICES}mig-{profile.partition('+')[0]}"
+    return f"{gpus.DEVICES}mig-{profile.replace('+', '.')}"
 
 
 def resources(layout: Mapping[str, int], count: int) -> dict[str, int]:
     """Extended resources of a node with `count` GPUs, partitioned by `layout`; whole GPUs if the layout is empty."""
     if not layout:
         return {gpus.DEVICE: count}
-    devices: Counter[str] = Counter()
-    for profile, instances in sorted(layout.items()):
-        devices[resource_name(profile)] += instances * count
-    return dict(devices)
+    return {resource_name(profile): instances * count for profile, instances in sorted(layout.items())}
 
 
 def uniform_layouts(gpu: str) -> dict[str, dict[str, int]]:

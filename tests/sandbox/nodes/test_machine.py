@@ -29,7 +29,7 @@ def test_allocatable_is_capacity_minus_reservations() -> None:
             "nvidia.com/mig-2g.10gb": "8", "nvidia.com/mig-3g.20gb": "8"}),
     # The name of a stack's own layout contains its profiles, so that a group without tags has them too.
     ({"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"}, {},
-        {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "8", "nvidia.com/mig-3g.20gb": "8"}),
+        {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb.me": "8", "nvidia.com/mig-3g.20gb": "8"}),
     # An unknown layout has no resources by its label; a tag or an overlay may add them.
     ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
     ({"nvidia.com/mig.config": "custom"}, {"nvidia.com/mig-3g.20gb": "16"},

