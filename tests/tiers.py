@@ -37,6 +37,7 @@ FAST: Final = (
 STARTING: Final = frozenset(
     {
         "tests/components/addons/test_cost_tools.py",
+        "tests/components/addons/test_device_plugin.py",
         "tests/components/addons/test_images.py",
         "tests/components/addons/test_monitors.py",
         "tests/components/observability/test_alerts.py",

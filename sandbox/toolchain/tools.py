@@ -260,6 +260,17 @@ _ACTIONLINT = Tool(
     for_tests=True,
 )
 
+_DEVICE_PLUGIN = Tool(
+    name="device-plugin",
+    # The newest of NVIDIA's plugin that proxies of Go modules have (2026-11); the GPU Operator installs 0.20.0.
+    version="0.19.3",
+    accepts=Accepts.SAME_MINOR,
+    version_arguments=(),
+    documentation="docs/adr/0150-gpus-by-nvidias-code.md",
+    go=GoBuild(module="device-plugin", package=".", version_of="github.com/NVIDIA/k8s-device-plugin", minutes=0.8),
+    for_tests=True,
+)
+
 
 def _controller(
     name: str,
@@ -375,6 +386,7 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             _ETCD,
             _HELM,
             _ACTIONLINT,
+            _DEVICE_PLUGIN,
             *_CONTROLLERS,
             _KUBERAY,
             _REPLAY,
