@@ -42,6 +42,7 @@ STARTING: Final = frozenset(
         "tests/components/addons/test_monitors.py",
         "tests/components/observability/test_alerts.py",
         "tests/components/observability/test_efa.py",
+        "tests/components/observability/test_seen.py",
         "tests/components/observability/test_spend.py",
         "tests/components/pools/test_mig.py",
         "tests/components/test_daemonsets.py",

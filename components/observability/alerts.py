@@ -118,7 +118,7 @@ def gpu_memory() -> Alert:
 
 def network_bound() -> Alert:
     """GPUs wait for the network: it is saturated and they are half idle."""
-    gpus = f"avg by (node, namespace) ({GPU_ACTIVE})"
+    gpus = f'avg by (node, namespace) ({GPU_ACTIVE}{{namespace!=""}})'
     return Alert(
         name="TrainingNetworkBound",
         expression=with_team(f"{gpus} < {HALF} and on (node) {EFA_RATIO} > {SATURATED}", ("node", "namespace")),

@@ -63,7 +63,7 @@ def pod_monitor(
     match: Mapping[str, Any],
     port: str,
     of: Sequence[str] | None = None,
-    path: str = "/metrics",
+    endpoint: Mapping[str, Any] | None = None,
     node: bool = False,
 ) -> dict[str, Any]:
     """A PodMonitor.
@@ -74,11 +74,11 @@ def pod_monitor(
         match: Label selector of the pods.
         port: Name of the container port.
         of: Namespaces of the pods; all if None.
-        path: Path of the metrics.
+        endpoint: What else its endpoint has: `path`, `honorLabels`.
         node: Whether to add the label `node` with the name of the pod's node.
     """
     labels = [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}] if node else []
-    endpoint: dict[str, Any] = {"port": port, "path": path, "followRedirects": False}
+    read: dict[str, Any] = {"port": port, "path": "/metrics", "followRedirects": False, **(endpoint or {})}
     return {
         "apiVersion": API,
         "kind": "PodMonitor",
@@ -86,7 +86,7 @@ def pod_monitor(
         "spec": {
             "selector": dict(match),
             "namespaceSelector": {"any": True} if of is None else {"matchNames": list(of)},
-            "podMetricsEndpoints": [{**endpoint, "relabelings": labels} if labels else endpoint],
+            "podMetricsEndpoints": [{**read, "relabelings": labels} if labels else read],
         },
     }
 
@@ -143,6 +143,8 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             match={"matchLabels": {"app.kubernetes.io/instance": "cert-manager"}},
             port="http-metrics",
             of=["cert-manager"],
+            # Else every certificate would be one of the namespace cert-manager.
+            endpoint={"honorLabels": True},
         ),
         # Metrics that a job exports on a port named `metrics`: steps, losses, checkpoints.
         "jobs": pod_monitor(
@@ -167,7 +169,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             match={"matchLabels": {named: "efa-exporter"}},
             port="metrics",
             of=[namespace],
-            path=PATH,
+            endpoint={"path": PATH},
             node=True,
         )
     return {f"monitor-{key}": manifest for key, manifest in podmonitors.items()}

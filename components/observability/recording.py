@@ -171,12 +171,16 @@ def _gpu(expression: str) -> str:
     """GPU series with common labels, independent of the labels of exporter and monitor.
 
     The node's label is `Hostname` up to 4.8.2 and `hostname` after; a monitor that doesn't honor the exporter's labels
-    prefixes those of the pod with `exported_`.
+    prefixes those of the pod with `exported_`. A GPU that no pod has gets those of the exporter's own pod, from
+    Prometheus: they say nothing of the GPU.
     """
+    exporter = ("container", "nvidia-dcgm-exporter")
     named = relabelled(
         expression,
         ("node", "$1", "Hostname", "(.+)"),
         ("node", "$1", "hostname", "(.+)"),
+        ("namespace", "", *exporter),
+        ("pod", "", *exporter),
         ("namespace", "$1", "exported_namespace", "(.+)"),
         ("pod", "$1", "exported_pod", "(.+)"),
     )

@@ -271,6 +271,17 @@ _DEVICE_PLUGIN = Tool(
     for_tests=True,
 )
 
+_HPA = Tool(
+    name="hpa",
+    version=KUBERNETES_VERSION,
+    accepts=Accepts.SAME_MINOR,
+    version_arguments=(),
+    documentation="docs/adr/0151-metrics-that-were-seen.md",
+    # After kube-controller-manager, of which it is a part; alone 1.5 minutes.
+    go=GoBuild(module="kube", package=f"{OWN_MODULES}/kube/hpa", minutes=0.1, version_of="k8s.io/kubernetes"),
+    for_tests=True,
+)
+
 
 def _controller(
     name: str,
@@ -387,6 +398,7 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             _HELM,
             _ACTIONLINT,
             _DEVICE_PLUGIN,
+            _HPA,
             *_CONTROLLERS,
             _KUBERAY,
             _REPLAY,

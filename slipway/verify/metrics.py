@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from components.addons.kube_prometheus_stack import NAMESPACE, RELEASE
 from components.observability.promql import NAMESPACE_TEAM
-from components.observability.recording import NODE_COST, TEAM_COST
+from components.observability.recording import GPU_ACTIVE, NODE_COST, TEAM_COST
 from sandbox.kubernetes.client import ApiError
 from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.probes import cheapest
@@ -18,8 +18,6 @@ from spec.settings.platform import Platform
 
 PATH: Final = f"/api/v1/namespaces/{NAMESPACE}/services/http:{RELEASE}-prometheus:9090/proxy/api/v1/query"
 SUBJECT: Final = "metrics"
-GPUS: Final = "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
-"""Exported for each GPU or MIG instance by DCGM (default-counters.csv of dcgm-exporter)."""
 
 
 def of_metrics(get: Callable[[str], Any], platform: Platform, *, simulated: bool) -> Iterator[ClusterCheck]:
@@ -64,7 +62,7 @@ def _questions(platform: Platform) -> Iterator[tuple[str, str, frozenset[str]]]:
     with_nodes = frozenset(pool.name for pool in kept)
     yield "the nodes of pools that always have some have a cost", f"max by (pool) ({NODE_COST})", with_nodes
     if platform.addons.gpu_operator and any(pool.gpu for pool in kept):
-        yield "metrics of GPUs arrive", f"count by (Hostname) ({GPUS})", frozenset()
+        yield "metrics of GPUs arrive", f"count by (node) ({GPU_ACTIVE})", frozenset()
 
 
 def _label(series: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Prometheus' promtool, which parses queries and evaluates rules like Prometheus."""
+"""Prometheus, and its promtool, which parses queries and evaluates rules like it."""
 
 import os
 import shutil
@@ -10,20 +10,18 @@ import pytest
 
 from tests.support.patience import SECONDS
 
-BUILT: Final = Path(__file__).parents[2] / "build" / "promtool" / "promtool"
-"""Path to which tools/promtool.sh installs it."""
-REASON: Final = "no promtool here: run `tools/promtool.sh` on Debian or Ubuntu, or put Prometheus' promtool on PATH"
+BUILT: Final = Path(__file__).parents[2] / "build" / "promtool"
+"""Folder to which tools/promtool.sh installs both."""
 
 
-def find() -> str | None:
-    """The tool: from SLIPWAY_PROMTOOL, from PATH, or installed by `make test`."""
-    named = os.environ.get("SLIPWAY_PROMTOOL") or shutil.which("promtool")
-    return named or (str(BUILT) if BUILT.is_file() else None)
+def find(name: str = "promtool") -> str:
+    """The binary: from SLIPWAY_PROMTOOL or SLIPWAY_PROMETHEUS, from PATH, or installed by `make test`; else a skip."""
+    found = os.environ.get(f"SLIPWAY_{name.upper()}") or shutil.which(name) or shutil.which(BUILT / name)
+    if found is None:
+        pytest.skip(f"no {name} here: run `tools/promtool.sh` on Debian or Ubuntu, or put Prometheus' {name} on PATH")
+    return found
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run it, or skip the test if it isn't installed."""
-    tool = find()
-    if tool is None:
-        pytest.skip(REASON)
-    return subprocess.run([tool, *arguments], capture_output=True, text=True, check=False, timeout=SECONDS)
+    """Run promtool, or skip the test if it isn't installed."""
+    return subprocess.run([find(), *arguments], capture_output=True, text=True, check=False, timeout=SECONDS)

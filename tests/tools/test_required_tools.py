@@ -19,7 +19,7 @@ STUB: Final = '#!/bin/sh\necho "$0 $*" >>log\ncase "$0 $*" in *"$MISSING"*) echo
 CHECKS: Final = ("ruff check", "ruff format", "mypy", "lint-imports", "codespell", "tools/lock.py")
 TOOLS: Final = ("toolchain ensure --keep-going pulumi", "tools.scanners", "tools.site", "ensure actionlint", "promtool")
 APT: Final = '#!/bin/sh\n[ "$MISSING" != promtool ]\n'
-DPKG: Final = "#!/bin/sh\nmkdir -p $3/usr/bin && touch $3/usr/bin/promtool\n"
+DPKG: Final = "#!/bin/sh\nmkdir -p $3/usr/bin && touch $3/usr/bin/promtool $3/usr/bin/prometheus\n"
 
 
 @pytest.fixture

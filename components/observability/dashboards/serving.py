@@ -70,6 +70,11 @@ SERVING = Dashboard(
             ],
             unit="reqps",
         ),
-        Panel(title="Replicas", queries=[_sum(f"up{{{_CHOSEN}}}")], about="Pods whose metrics Prometheus scrapes."),
+        Panel(
+            title="Replicas",
+            # All models are `.*`, which every target without the label matches.
+            queries=[_sum(f'up{{inferenceservice!="",{_CHOSEN}}}')],
+            about="Pods whose metrics Prometheus scrapes.",
+        ),
     ),
 )

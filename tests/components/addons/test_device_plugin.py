@@ -127,7 +127,7 @@ def test_the_plugin_still_answers_as_recorded(specs: dict[str, PoolSpec], record
 
 
 MIG_3G: Final = "nvidia.com/mig-3g.20gb"
-WRONG: Final = {
+WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "instances that overlap": ({"instances": [("3g.20gb", 0), ("2g.10gb", 2)]}, "memory slice 2 is of"),
     "a profile that the card lacks": ({"instances": [("1g.10gb+me", 0)]}, "no profile 1g.10gb+me"),
     "a second set of media engines": ({"instances": [("1g.5gb+me", 0), ("1g.5gb+me", 1)]}, "at most 1 of"),

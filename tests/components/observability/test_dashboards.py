@@ -15,38 +15,12 @@ from components.observability.monitors import SCRAPED_BY, scrape_class
 from policies.checks.promql import counted_twice
 from spec.catalog.metrics import replicated_gauges
 from tests.components.observability.samples import groups
+from tests.components.observability.seen import lines
 
 RECORDED: Final = {rule["record"] for group in groups() for rule in group["rules"] if "record" in rule}
 ALERTING: Final = [rule["expr"] for group in groups() for rule in group["rules"]]
-FOREIGN: Final = {
-    # kube-state-metrics v2, docs/metrics/
-    "kube_namespace_labels", "kube_node_labels", "kube_node_spec_unschedulable", "kube_node_status_allocatable",
-    "kube_pod_container_resource_limits", "kube_pod_container_resource_requests",
-    "kube_pod_container_status_last_terminated_reason", "kube_pod_container_status_restarts_total",
-    "kube_pod_container_status_terminated_reason", "kube_pod_labels",
-    "kube_pod_spec_volumes_persistentvolumeclaims_info", "kube_pod_start_time", "kube_pod_status_phase",
-    "kube_pod_status_scheduled", "kube_pod_status_unschedulable",
-    # kubelet: cAdvisor and volumes
-    "container_cpu_usage_seconds_total", "container_memory_working_set_bytes", "kubelet_volume_stats_available_bytes",
-    "kubelet_volume_stats_capacity_bytes", "kubelet_volume_stats_used_bytes",
-    # DCGM exporter, default-counters.csv
-    "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_XID_ERRORS", "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
-    # Kueue, "Prometheus Metrics"
-    "kueue_admission_wait_time_seconds_bucket", "kueue_admitted_active_workloads", "kueue_admitted_workloads_total",
-    "kueue_cluster_queue_nominal_quota", "kueue_cluster_queue_resource_usage", "kueue_evicted_workloads_total",
-    "kueue_pending_workloads",
-    # Karpenter 1.14, cert-manager, OpenCost
-    "certmanager_certificate_expiration_timestamp_seconds", "karpenter_interruption_received_messages_total",
-    "node_total_hourly_cost",
-    # vLLM, Triton, KServe's Python servers, Prometheus itself
-    "nv_inference_count", "nv_inference_request_duration_us", "nv_inference_request_success",
-    "request_predict_seconds_bucket", "request_predict_seconds_count", "up", "vllm:e2e_request_latency_seconds_bucket",
-    "vllm:generation_tokens_total", "vllm:num_requests_running", "vllm:num_requests_waiting",
-    "vllm:request_success_total", "vllm:time_to_first_token_seconds_bucket",
-    # The platform's: the EFA exporter, and metrics of training processes
-    "node_amazonefa_rx_bytes", "slipway_checkpoint_timestamp_seconds",
-}  # fmt: skip
-"""Metrics of other projects, by documentation; a name that isn't here is misspelled or unverified."""
+FOREIGN: Final = {series.partition("{")[0] for series, _, _ in lines()} | {"up"}
+"""Metrics of exporters, as they serve them; a name that isn't here is misspelled or was never seen."""
 
 
 def queries(dashboard: Dashboard) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ METRIC: Final = "s0-prometheus"
 KIND: Final = "ExternalMetricValue"
 NAMED: Final = "scaledobject.keda.sh/name"
 SCALED: Final = "keda.sh/v1alpha1"
+AT_ONCE: Final = {"stabilizationWindowSeconds": 0}
 
 
 def metrics_api() -> Object:
@@ -40,14 +41,12 @@ def metrics_api() -> Object:
 
 
 def autoscaler(scaled: Object) -> Object:
-    """What KEDA makes of a ScaledObject, with a scale-down that does not wait for minutes."""
+    """What KEDA makes of a ScaledObject."""
     name, namespace, spec = scaled["metadata"]["name"], scaled["metadata"]["namespace"], scaled["spec"]
     (trigger,) = spec["triggers"]
     metric = {"name": METRIC, "selector": {"matchLabels": {NAMED: name}}}
     target = {"type": "AverageValue", "averageValue": trigger["metadata"]["threshold"]}
     advanced = (spec.get("advanced") or {}).get("horizontalPodAutoscalerConfig") or {}
-    behavior = advanced.get("behavior") or {}
-    down = {**(behavior.get("scaleDown") or {}), "stabilizationWindowSeconds": 0}
     owner = {"apiVersion": SCALED, "kind": "ScaledObject", "name": name, "uid": scaled["metadata"]["uid"]}
     return {
         "apiVersion": "autoscaling/v2",
@@ -58,7 +57,7 @@ def autoscaler(scaled: Object) -> Object:
             "maxReplicas": spec["maxReplicaCount"],
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", **spec["scaleTargetRef"]},
             "metrics": [{"type": "External", "external": {"metric": metric, "target": target}}],
-            "behavior": {**behavior, "scaleDown": down},
+            "behavior": advanced.get("behavior") or {},
         },
     }
 
@@ -72,10 +71,12 @@ class Load:
         until(self._served, SECONDS, "the API of metrics is not served")
 
     def on(self, name: str) -> None:
-        """Play KEDA for the ScaledObject of a model, once KServe has made it."""
+        """Play KEDA for the ScaledObject of a model, once KServe has made it; it scales down without waiting."""
         ref = Ref(SCALED, "ScaledObject", f"{name}-predictor", self._namespace)
         scaled = until(lambda: self._client.get(ref), SECONDS, f"KServe makes no ScaledObject of {name}")
-        self._client.apply(autoscaler(scaled), "test", force=True)
+        made = autoscaler(scaled)
+        made["spec"]["behavior"] |= {"scaleDown": {**made["spec"]["behavior"].get("scaleDown", {}), **AT_ONCE}}
+        self._client.apply(made, "test", force=True)
 
     def is_now(self, name: str, waiting: int) -> None:
         """So many requests wait for a model, in all of its pods together."""

@@ -305,7 +305,7 @@ def test_a_stack_whose_metrics_arrive_passes() -> None:
         ({"namespace_team": ["vision-training", "language-serving", "language-training"]}, TEAMS, "vision-serving"),
         ({"node:usd_per_hour": ["system", "h100"]}, COST, "none for a100"),
         ({"team:usd_per_hour": ["vision"]}, TEAM_COST, "none for language"),
-        ({"DCGM": []}, GPUS, "no series of count by (Hostname)"),
+        ({"gpu:active": []}, GPUS, "no series of count by (node)"),
     ],
 )
 def test_what_does_not_arrive_is_reported(series: Mapping[str, list[str]], what: str, detail: str) -> None:

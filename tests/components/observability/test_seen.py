@@ -1,0 +1,109 @@
+"""Every query of a dashboard, an alert, an autoscaler and a command finds in Prometheus what its page says.
+
+The series are those of exporters, as Prometheus stores them (`seen.py`). What each query finds is in `found.yaml`;
+`python -m tests.components.observability.test_seen` writes it anew, for somebody to read.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from components.observability.alerts import all_alerts
+from components.observability.dashboards import DASHBOARDS
+from components.observability.dashboards.panels import Dashboard
+from components.observability.recording import NODE_COST
+from components.workloads.serving.scaling import Autoscaling, Scaled, queries
+from slipway.replay.readers.prometheus import QUERY as REPLAYED
+from slipway.statement.recorded import QUERY as STATED
+from slipway.verify.metrics import of_metrics
+from spec import strict_yaml
+from tests.components.observability.samples import SETTINGS, groups
+from tests.components.observability.seen import Found, evaluate, growing, stored
+from tests.components.observability.test_dashboards import plain
+from tests.support import stacks
+
+FOUND: Final = Path(__file__).with_name("found.yaml")
+
+
+def _of(dashboard: Dashboard) -> Iterator[tuple[str, str]]:
+    for variable in dashboard.variables:
+        yield f"{dashboard.title}, variable {variable.name}", f"count by ({variable.label}) ({variable.series})"
+    for panel in dashboard.panels:
+        for number, query in enumerate(panel.queries):
+            letter = f" {'ABCDEF'[number]}" if len(panel.queries) > 1 else ""
+            yield f"{dashboard.title}: {panel.title}{letter}", plain(query.expression.replace("$__range", "1h"))
+
+
+def _verified() -> Iterator[tuple[str, str]]:
+    """What `slipway verify` asks."""
+    asked: list[str] = []
+
+    def get(path: str) -> Any:
+        asked.extend(parse_qs(urlsplit(path).query)["query"])
+        return {"data": {"result": []}}
+
+    platform = stacks.platform_of("prod")
+    for check, query in zip(of_metrics(get, platform, simulated=False), asked, strict=False):
+        yield f"verify: {check.what}", query
+
+
+def expressions() -> dict[str, str]:
+    """All of them, by where they are."""
+    rules = [rule for group in groups() for rule in group["rules"] if "record" in rule]
+    found = {f"record {rule['record']}": f"count({rule['record']})" for rule in rules}
+    (measured,) = (
+        rule["expr"] for group in groups(opencost=True) for rule in group["rules"] if rule.get("record") == NODE_COST
+    )
+    found[f"record {NODE_COST} with OpenCost"] = measured
+    for alerts in all_alerts(SETTINGS).values():
+        found |= {f"alert {alert.name}": alert.expression for alert in alerts}
+    for dashboard in DASHBOARDS:
+        found |= dict(_of(dashboard))
+    for settings, deployment, mig in (
+        (Autoscaling(), "chat-predictor", False),
+        (Autoscaling(waiting=None), "small", True),
+    ):
+        scaled = Scaled(namespace="vision", deployment=deployment, mig=mig)
+        found |= {
+            f"autoscaler of {deployment}: {name}": query for name, (query, _) in queries(settings, scaled).items()
+        }
+    found |= dict(_verified())
+    for name, query in (("replay", REPLAYED), ("statement", STATED)):
+        found[f"slipway {name}"] = f"count by (__name__) ({query})"
+    return found
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Found]:
+    folder = tmp_path_factory.mktemp("seen")
+    return evaluate(growing(stored(folder)), expressions(), folder)
+
+
+def test_each_query_finds_what_its_page_says(found: dict[str, Found]) -> None:
+    assert found == strict_yaml.read(FOUND.read_text(encoding="utf-8"))
+
+
+def test_every_query_finds_something(found: dict[str, Found]) -> None:
+    assert [name for name, samples in found.items() if not samples] == []
+
+
+def _record() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = evaluate(growing(stored(Path(folder))), expressions(), Path(folder))
+    lines = [
+        "# What each query finds in seen.yaml. Written by `python -m tests.components.observability.test_seen`.",
+        "",
+    ]
+    for name, samples in found.items():
+        lines.append(f"{json.dumps(name)}:{'' if samples else ' {}'}")
+        lines += [f"  '{labels}': {value:g}" for labels, value in sorted(samples.items())]
+    FOUND.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _record()
