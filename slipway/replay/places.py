@@ -87,14 +87,14 @@ class Fit:
 
     Attributes:
         place: The first of its places.
-        pinned: Whether it selects that pool; otherwise Kueue chooses among those with the resource.
+        among: The pools that it selects; none if Kueue may choose among all with the resource.
         requests: Quantities by resource.
         gpus: GPUs of each pod, as parts of whole ones.
         notes: What differs from the trace.
     """
 
     place: Place
-    pinned: bool
+    among: Sequence[Place]
     requests: Mapping[str, str]
     gpus: Fraction
     notes: Sequence[str] = ()
@@ -176,7 +176,8 @@ def find(job: Job, team: str, every: Sequence[Place], types: Mapping[str, str]) 
     # Kueue tries every flavor of the team's queue that has the resource: only if all of them will do, it may choose.
     resource = _request(best, job)[0]
     offering = [one for one in every if one.shares.get(team, 0) > 0 and resource in _resources(one)]
-    return _fit(best, job, pinned=same != offering or not job.gpu_millis, notes=notes)
+    equal = [one for one in same if one.spec.gpu == best.spec.gpu] if job.gpu_millis else [best]
+    return _fit(best, job, among=[] if job.gpu_millis and same == offering else equal, notes=notes)
 
 
 def _resources(place: Place) -> set[str]:
@@ -282,7 +283,7 @@ def _holds(place: Place, job: Job, team: str) -> bool:
     )
 
 
-def _fit(place: Place, job: Job, *, pinned: bool, notes: Iterable[str]) -> Fit:
+def _fit(place: Place, job: Job, *, among: Sequence[Place], notes: Iterable[str]) -> Fit:
     cpu, memory, said = job.cpu_millis, job.memory_mib, list(notes)
     requests, amount = {}, Fraction(0)
     if place.parts:
@@ -296,7 +297,7 @@ def _fit(place: Place, job: Job, *, pinned: bool, notes: Iterable[str]) -> Fit:
         said.append("asks for more memory than a node has, and gets that of its CPUs")
         memory = place.memory_mib * cpu // place.cpu_millis
     requests = {CPU: quantity(CPU, cpu), MEMORY: quantity(MEMORY, memory), **requests}
-    return Fit(place=place, pinned=pinned, requests=requests, gpus=amount, notes=tuple(said))
+    return Fit(place=place, among=tuple(among), requests=requests, gpus=amount, notes=tuple(said))
 
 
 def topology_of(place: Place) -> dict[str, str | None]:

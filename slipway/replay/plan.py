@@ -7,6 +7,7 @@ the program, as `slipway render` writes them.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from spec.catalog import instances, prices
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.pools import PoolSpec
 from spec.pools.allocatable import allocatable
-from spec.pools.keys import CAPACITY_TYPE, GPU
+from spec.pools.keys import CAPACITY_TYPE, GPU, POOL
 from spec.pricing.model import Line, Pricer
 from spec.pricing.pools import Running, machines
 from spec.quantities import CPU, MEMORY, quantity, seconds
@@ -198,6 +199,7 @@ def offerings(spec: PoolSpec, platform: Platform) -> Iterator[dict[str, Any]]:
         amounts = {CPU: node.cpu_millis, MEMORY: node.memory_mib}
         sizes = {name: quantity(name, amount) for name, amount in amounts.items()}
         devices = {name: str(count) for name, count in node.devices.items()}
+        whole = {CPU: kind.vcpus * 1000, MEMORY: kind.usable_memory_mib}
         price = hourly(spec, platform, kind)
         for zone in spec.zones:
             offered = kind.zone_ids.get(region)
@@ -209,6 +211,7 @@ def offerings(spec: PoolSpec, platform: Platform) -> Iterator[dict[str, Any]]:
                 "capacityType": str(spec.market),
                 "usdPerHour": float(price) if price is not None else 0.0,
                 "allocatable": {**sizes, **devices, "pods": str(spec.settings.max_pods)},
+                "capacity": {**{name: quantity(name, amount) for name, amount in whole.items()}, **devices},
                 "labels": {CAPACITY_TYPE: str(spec.market), "topology.kubernetes.io/zone": zone},
             }
 
@@ -295,12 +298,11 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
     job, fit, team = planned.job, planned.fit, platform.teams[planned.team]
     assert fit is not None  # noqa: S101 - only those that can run are passed to the engine
     place = fit.place
-    selector = dict(place.spec.node_selector) if fit.pinned else {}
-    tolerations = [
-        # What pods with GPUs must tolerate wherever they run, and those of a pool that they select.
-        *([{"key": GPU, "operator": "Exists"}] if place.parts else ()),
-        *(one.manifest for one in place.spec.tolerations if fit.pinned),
-    ]
+    pools = [one.spec for one in fit.among]
+    # What pods with GPUs must tolerate wherever they run, and those of pools that they select.
+    tolerations = [{"key": GPU, "operator": "Exists"}] if place.parts else []
+    of_pools = (one.manifest for pool in pools for one in pool.tolerations)
+    tolerations += [json.loads(one) for one in dict.fromkeys(json.dumps(one) for one in of_pools)]
     return {
         "name": planned.id,
         "namespace": namespace_of(planned.team, team, job.kind),
@@ -317,11 +319,22 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
                 "name": "main",
                 "count": job.pods,
                 "requests": dict(fit.requests),
-                "nodeSelector": selector,
+                "nodeSelector": dict(pools[0].node_selector) if len(pools) == 1 else {},
+                "affinity": _one_of(pools) if len(pools) > 1 else None,
                 "tolerations": tolerations,
                 "topologyRequest": topology_of(place),
             }
         ],
+    }
+
+
+def _one_of(pools: Sequence[PoolSpec]) -> dict[str, Any]:
+    """The affinity of a pod that may run in any of some pools, which Kueue and the schedulers read."""
+    among = {"key": POOL, "operator": "In", "values": [one.pool for one in pools]}
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [among]}]}
+        }
     }
 
 

@@ -83,6 +83,7 @@ def manifest(job: Mapping[str, Any]) -> dict[str, Any]:
                     "restartPolicy": "Never",
                     "priorityClassName": job["priorityClass"],
                     "nodeSelector": pods["nodeSelector"],
+                    "affinity": pods["affinity"] or {},
                     "tolerations": pods["tolerations"],
                     "containers": [container],
                     "volumes": [{"name": _CLAIM, "persistentVolumeClaim": {"claimName": _CLAIM}}],

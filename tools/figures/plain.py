@@ -67,7 +67,7 @@ def fit(planned: Planned, places: Mapping[str, Place]) -> Fit | None:
     place = places[planned.fit.place.name]
     if count:
         requests[GPU] = str(count)
-    return Fit(place=place, pinned=True, requests=requests, gpus=Fraction(count))
+    return Fit(place=place, among=(place,), requests=requests, gpus=Fraction(count))
 
 
 def _place(place: Place) -> Place:
@@ -123,6 +123,7 @@ def _document(job: Mapping[str, Any], planned: Planned) -> dict[str, Any]:
                 **pods,
                 "requests": dict(planned.fit.requests),
                 "nodeSelector": dict(spec.node_selector),
+                "affinity": None,
                 "tolerations": tolerations,
                 "topologyRequest": {"required": None, "preferred": None},
             }

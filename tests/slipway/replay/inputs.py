@@ -65,6 +65,7 @@ def job(
         "count": count,
         "requests": {"cpu": "1", GPU: str(gpus)},
         "nodeSelector": {},
+        "affinity": None,
         "tolerations": [],
         "topologyRequest": {"required": None, "preferred": None},
     }

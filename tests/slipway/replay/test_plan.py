@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
+from slipway.render.program import record_platform
 from slipway.replay import plan
 from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import NoPlaceError, find, memory_of, places, tables
-from slipway.replay.plan import Options, priority_of, teams_for
+from slipway.replay.plan import Options, make, priority_of, teams_for
 from spec.catalog import gpus
 from spec.errors import SlipwayError
+from spec.settings import load, read_stack
 from spec.settings.teams import PriorityName
 from tests.slipway.replay.examples import TRACE, planned
-from tests.support.stacks import platform_of, recorded
+from tests.support.day import TODAY
+from tests.support.stacks import FOLDER, platform_of, recorded
 
 GPU = "nvidia.com/gpu"
 
@@ -47,7 +50,7 @@ def test_a_job_gets_a_pool_with_its_gpus(
     stack: str, team: str, one: Job, pool: str, pinned: bool, device: dict[str, str]
 ) -> None:
     fit = find(one, team, places(platform_of(stack)), {})
-    assert (fit.place.name, fit.pinned) == (pool, pinned)
+    assert (fit.place.name, [one.name for one in fit.among]) == (pool, [pool] if pinned else [])
     assert {name: amount for name, amount in fit.requests.items() if name.startswith(gpus.DEVICES)} == device
 
 
@@ -74,6 +77,19 @@ def test_a_gpu_type_is_translated_and_the_substitute_is_said() -> None:
     assert find(job(gpu_types=("TPUv5",)), "vision", every, {"TPUv5": "H100"}).place.name == "h100"
     assert find(job(gpu_types=("T4",)), "vision", every, {}).notes == ("GPU type T4 runs on L4",)
     assert find(job(gpu_types=("G2",)), "vision", every, {}).notes == ()
+
+
+def test_a_job_may_run_in_each_pool_with_its_gpus() -> None:
+    platform = load(read_stack("thousand", FOLDER.parent / "examples/stacks"), stack="thousand", today=TODAY).platform
+    fit = find(job(gpu_types=("L4",)), "vision", places(platform), {})
+    assert [one.name for one in fit.among] == ["l4-a", "l4-d", "l4-f"]
+    jobs = Trace(jobs=(job(gpu_types=("L4",), team="vision"),), format="csv")
+    document = make(jobs, platform, record_platform(platform, stack="thousand"), Options()).document
+    ((pods,),) = (one["podSets"] for one in document["jobs"])
+    (term,) = pods["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == ["l4-a", "l4-d", "l4-f"]
+    assert pods["nodeSelector"] == {}
+    assert [one.get("value") for one in pods["tolerations"]] == [None, "true", "l4-a", "l4-d", "l4-f"]
 
 
 def test_every_type_of_the_table_is_unknown_to_the_catalog_and_has_a_size() -> None:

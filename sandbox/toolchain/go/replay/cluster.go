@@ -14,6 +14,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 )
 
 // amounts are of pods, CPU, memory, then of cluster.devices.
@@ -51,14 +52,16 @@ type node struct {
 	info     *framework.NodeInfo
 	// free is what its pods leave. A search looks at that of every node: upstream's maps made it four times slower.
 	free amounts
-	// plan is info with the pods that wait for this node.
-	plan  *framework.NodeInfo
-	ready bool
-	gone  bool
+	// planned counts the pods that wait for this node; of Cluster Autoscaler's, plan is info with them.
+	planned int
+	plan    *framework.NodeInfo
+	ready   bool
+	gone    bool
 	// expired nodes get no more pods, and are removed with their last one.
 	expired bool
-	// quiet numbers the changes of its pods, so that a removal that was planned before one is dropped.
-	quiet int
+	// quiet numbers the changes of its pods, so that a removal that was planned before one is dropped; idle is that after
+	// which it was empty for as long as its pool waits.
+	quiet, idle int
 }
 
 // cluster has the nodes and pods. Where a pod goes is decided by kube-scheduler's plugins (placement.go), which nodes
@@ -73,6 +76,8 @@ type cluster struct {
 	coming  []*node
 	waiting []*pod
 	number  int
+	// karpenter is nil where it scales no pool.
+	karpenter *karpenter
 	// devices are the extended resources that nodes of the pools have.
 	devices []corev1.ResourceName
 	// room has the nodes on which something became free, one entry each time; poolsChanged numbers the changes of pools.
@@ -81,13 +86,17 @@ type cluster struct {
 	dirty        bool
 }
 
-func newCluster(r *run, pools []*pool) (*cluster, error) {
+func newCluster(r *run, pools []*pool, rendered map[string]*karpv1.NodePool) (*cluster, error) {
 	c := &cluster{run: r, pools: pools, byName: map[string]*node{}}
 	var err error
 	if c.place, err = newPlacement(r.ctx, c); err != nil {
 		return nil, err
 	}
-	return c, c.readPools()
+	if err = c.readPools(); err != nil {
+		return nil, err
+	}
+	c.karpenter = newKarpenter(r.ctx, c, rendered)
+	return c, nil
 }
 
 // podsOf makes the pods of one part of a podSet.
@@ -138,10 +147,7 @@ func (c *cluster) add(pods []*pod) {
 func (c *cluster) forget(pods []*pod) {
 	waited := false
 	for _, p := range pods {
-		if p.planned != nil {
-			must(p.planned.plan.RemovePod(logger, p.object))
-			p.planned = nil
-		}
+		c.release(p)
 		if p.node == nil {
 			p.gone, waited = true, true
 		}
@@ -239,10 +245,7 @@ func (c *cluster) tryAgain(k *kind) bool {
 }
 
 func (c *cluster) bind(p *pod, n *node) {
-	if p.planned != nil {
-		must(p.planned.plan.RemovePod(logger, p.object))
-		p.planned = nil
-	}
+	c.release(p)
 	p.node = n
 	p.object.Spec.NodeName = n.name
 	n.info.AddPodInfo(p.info)

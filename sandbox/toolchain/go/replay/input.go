@@ -53,6 +53,7 @@ type podSet struct {
 	Count           int32               `json:"count"`
 	Requests        corev1.ResourceList `json:"requests"`
 	NodeSelector    map[string]string   `json:"nodeSelector"`
+	Affinity        *corev1.Affinity    `json:"affinity"`
 	Tolerations     []corev1.Toleration `json:"tolerations"`
 	TopologyRequest struct {
 		Required  *string `json:"required"`

@@ -111,7 +111,7 @@ func (r *run) newWorkload(spec *jobSpec, number int) (*kueue.Workload, error) {
 			Name: kueue.PodSetReference(set.Name), Count: set.Count,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever, SchedulerName: corev1.DefaultSchedulerName,
-				NodeSelector: set.NodeSelector, Tolerations: set.Tolerations, Priority: ptr.To(podLevel),
+				NodeSelector: set.NodeSelector, Affinity: set.Affinity, Tolerations: set.Tolerations, Priority: ptr.To(podLevel),
 				Containers: []corev1.Container{{Name: "main", Image: "none", Resources: corev1.ResourceRequirements{Requests: set.Requests}}},
 			}},
 		}

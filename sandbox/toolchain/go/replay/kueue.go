@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sort"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -228,22 +230,29 @@ func (c *control) waiting() int {
 }
 
 // settled says what a cycle goes by.
-type settled struct{ waiting, writes, nodes int }
+type settled struct{ waiting, decisions, nodes int }
 
 func (c *control) state() settled {
-	return settled{c.waiting(), c.store.writes(), c.nodes}
+	return settled{c.waiting(), c.store.decisions(), c.nodes}
 }
 
-// tries says whether a workload has flavors left, which it tries one by one: a cycle that changes nothing isn't the last.
-func (c *control) tries() bool {
+// standing is what the next cycle begins with: the workloads that it would try, each with the flavors that it has tried. It
+// says whether one has others left, so that a cycle that decides nothing isn't the last.
+func (c *control) standing() (text string, left bool) {
+	var found strings.Builder
 	for _, heap := range c.heaps {
-		for _, info := range heap.Snapshot() {
-			if info.LastAssignment.PendingFlavors() {
-				return true
+		keys, _ := heap.Dump()
+		slices.Sort(keys)
+		for _, key := range keys {
+			if info := heap.Info(key); info != nil && info.LastAssignment != nil {
+				left = left || info.LastAssignment.PendingFlavors()
+				fmt.Fprintln(&found, key, info.LastAssignment.LastTriedFlavorIdx)
+			} else {
+				fmt.Fprintln(&found, key)
 			}
 		}
 	}
-	return false
+	return found.String(), left
 }
 
 // deliver hands the changes of Workloads to the reconciler's own event handlers, in the order of their names, and runs

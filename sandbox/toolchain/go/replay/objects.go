@@ -13,9 +13,11 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
@@ -49,6 +51,7 @@ func newScheme() *runtime.Scheme {
 	must(clientgoscheme.AddToScheme(scheme))
 	must(kueue.AddToScheme(scheme))
 	must(config.AddToScheme(scheme))
+	scheme.AddKnownTypes(schema.GroupVersion{Group: "karpenter.sh", Version: "v1"}, &karpv1.NodePool{})
 	return scheme
 }
 
@@ -107,10 +110,11 @@ type platform struct {
 	workloadLevels []*kueue.WorkloadPriorityClass
 	podLevels      []*schedulingv1.PriorityClass
 	namespaces     []*corev1.Namespace
+	nodePools      map[string]*karpv1.NodePool
 }
 
 func readPlatform(scheme *runtime.Scheme, in *input) (*platform, error) {
-	p := &platform{}
+	p := &platform{nodePools: map[string]*karpv1.NodePool{}}
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	for _, part := range []struct {
 		name    string
@@ -119,7 +123,7 @@ func readPlatform(scheme *runtime.Scheme, in *input) (*platform, error) {
 		for i, raw := range part.objects {
 			o, err := decode(decoder, raw)
 			if runtime.IsNotRegisteredError(err) && part.name == "cluster" {
-				continue // a kind that nothing here reads, as Karpenter's
+				continue // a kind that nothing here reads, as an EC2NodeClass
 			}
 			if err != nil {
 				return nil, fmt.Errorf("input: %s.objects[%d]: %w", part.name, i, err)
@@ -143,6 +147,8 @@ func readPlatform(scheme *runtime.Scheme, in *input) (*platform, error) {
 				p.podLevels = append(p.podLevels, o)
 			case *corev1.Namespace:
 				p.namespaces = append(p.namespaces, o)
+			case *karpv1.NodePool:
+				p.nodePools[o.Name] = o
 			default:
 				if part.name == "kueue" {
 					return nil, fmt.Errorf("input: kueue.objects[%d]: the engine reads no %T", i, o)

@@ -37,6 +37,7 @@ type event struct {
 type engine struct {
 	Kueue     string `json:"kueue"`
 	Scheduler string `json:"scheduler"`
+	Karpenter string `json:"karpenter"`
 	Nodes     string `json:"nodes"`
 	Jobs      string `json:"jobs"`
 }

@@ -11,11 +11,13 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/karpenter/pkg/utils/resources"
 )
 
-const nodesModel = "model: for each pod that waits, the cheapest offering that fits of the pool with the most weight; " +
-	"nodes are ready after launchSeconds, and removed once empty for consolidateAfterSeconds; " +
-	"after expireAfterSeconds they get no more pods, and are removed with their last one"
+const nodesModel = "model: EC2 always has capacity, and launches the cheapest offering of a NodeClaim; nodes are ready after " +
+	"launchSeconds; a node that is empty for consolidateAfterSeconds goes with the next look of the disruption controller; " +
+	"after expireAfterSeconds nodes get no more pods, and are removed with their last one; Cluster Autoscaler's groups: for " +
+	"each pod that waits, the cheapest offering that fits"
 
 // pool is a group of nodes that are launched when pods wait, up to a maximum.
 type pool struct {
@@ -29,8 +31,8 @@ type pool struct {
 	Weight                  int                 `json:"weight"`
 	LaunchSeconds           float64             `json:"launchSeconds"`
 	ConsolidateAfterSeconds *float64            `json:"consolidateAfterSeconds"`
-	// ConsolidationPolicy makes no difference to the model: jobs have karpenter.sh/do-not-disrupt, so that of the nodes
-	// that Karpenter finds underutilized it removes the empty ones (karpenter.sh/docs, "Disruption").
+	// ConsolidationPolicy makes no difference: jobs have karpenter.sh/do-not-disrupt, so that of the nodes that Karpenter
+	// finds underutilized it removes the empty ones (karpenter.sh/docs, "Disruption").
 	ConsolidationPolicy string      `json:"consolidationPolicy"`
 	ExpireAfterSeconds  *float64    `json:"expireAfterSeconds"`
 	WarmNodes           int         `json:"warmNodes"`
@@ -48,7 +50,9 @@ type offering struct {
 	CapacityType string              `json:"capacityType"`
 	USDPerHour   float64             `json:"usdPerHour"`
 	Allocatable  corev1.ResourceList `json:"allocatable"`
-	Labels       map[string]string   `json:"labels"`
+	// Capacity is what limits count; without it, the same as Allocatable.
+	Capacity corev1.ResourceList `json:"capacity"`
+	Labels   map[string]string   `json:"labels"`
 
 	template *framework.NodeInfo // a node of it without pods
 }
@@ -78,6 +82,10 @@ func (c *cluster) readPools() error {
 			if _, ok := o.Allocatable[corev1.ResourcePods]; !ok {
 				o.Allocatable[corev1.ResourcePods] = *resource.NewQuantity(110, resource.DecimalSI)
 			}
+			if o.Capacity == nil {
+				o.Capacity = o.Allocatable
+			}
+			o.Capacity[corev1.ResourcePods] = o.Allocatable[corev1.ResourcePods]
 			o.template = framework.NewNodeInfo()
 			o.template.SetNode(p.object(o, p.Name+"-"+o.InstanceType))
 			for name := range o.template.Allocatable.ScalarResources {
@@ -144,7 +152,7 @@ func (p *pool) full(o *offering) string {
 	}
 	for _, name := range sortedNames(p.Limits) {
 		limit, then := p.Limits[name], p.used[name].DeepCopy()
-		then.Add(o.Allocatable[name])
+		then.Add(o.Capacity[name])
 		if then.Cmp(limit) > 0 {
 			return fmt.Sprintf("pool %s would exceed its limit of %s %s", p.Name, limit.String(), name)
 		}
@@ -161,9 +169,16 @@ func sortedNames(list corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
+// one is what a node counts for the limits of its pool.
+func one(o *offering) corev1.ResourceList {
+	counted := o.Capacity.DeepCopy()
+	counted[resources.Node] = *resource.NewQuantity(1, resource.DecimalSI)
+	return counted
+}
+
 func (p *pool) count(o *offering, sign int) {
 	p.nodes += sign
-	for name, value := range o.Allocatable {
+	for name, value := range one(o) {
 		sum := p.used[name].DeepCopy()
 		if sign > 0 {
 			sum.Add(value)
@@ -180,7 +195,9 @@ func (c *cluster) launch(p *pool, o *offering, reason string) *node {
 	n := &node{name: fmt.Sprintf("%s-%04d", p.Name, p.launched), pool: p, offering: o, info: framework.NewNodeInfo()}
 	n.object = p.object(o, n.name)
 	n.info.SetNode(n.object)
-	n.plan = n.info.SnapshotConcrete()
+	if p.Scaler != "karpenter" {
+		n.plan = n.info.SnapshotConcrete()
+	}
 	c.sayNode(n, "launched", reason)
 	if p.ExpireAfterSeconds != nil && p.Scaler == "karpenter" {
 		c.run.after(seconds(*p.ExpireAfterSeconds), func() { c.expire(n) })
@@ -196,8 +213,7 @@ func (c *cluster) sayNode(n *node, state, reason string) {
 
 // arrive makes a node ready.
 func (c *cluster) arrive(n *node) {
-	n.ready, n.free = true, c.left(n.info)
-	n.plan = framework.NewNodeInfo()
+	n.ready, n.free, n.planned = true, c.left(n.info), 0
 	for _, p := range c.waiting {
 		if p.planned == n {
 			p.planned = nil
@@ -222,10 +238,22 @@ func (c *cluster) empty(n *node) {
 	}
 	quiet := n.quiet
 	c.run.after(seconds(*after), func() {
-		if n.quiet == quiet && !n.gone && n.pool.nodes > n.pool.Min && (n.pool.WarmNodes == 0 || c.spare(n.pool) > n.pool.WarmNodes) {
+		if n.quiet != quiet || n.gone || !c.spares(n, 0) {
+			return
+		}
+		if n.pool.Scaler == "karpenter" {
+			n.idle = quiet
+			c.karpenter.consolidatable(n)
+		} else {
 			c.drop(n, "empty")
 		}
 	})
+}
+
+// spares says whether a pool can do without an empty node and some others.
+func (c *cluster) spares(n *node, others int) bool {
+	p := n.pool
+	return p.nodes-others > p.Min && (p.WarmNodes == 0 || c.spare(p)-others > p.WarmNodes)
 }
 
 // disrupted is the taint that Karpenter sets on a node before it drains it (pkg/apis/v1/taints.go).
@@ -263,7 +291,7 @@ func (c *cluster) spare(p *pool) int {
 		}
 	}
 	for _, n := range c.coming {
-		if n.pool == p && len(n.plan.Pods) == 0 {
+		if n.pool == p && n.planned == 0 {
 			count++
 		}
 	}
@@ -283,15 +311,22 @@ func (c *cluster) drop(n *node, reason string) {
 	c.dirty = true
 }
 
-// provision plans a node for each pod that waits: one that is on its way, or a new one.
+// provision has nodes launched for pods that wait: Cluster Autoscaler's at once, Karpenter's at the end of its batch.
 func (c *cluster) provision() {
 	for _, p := range c.waiting {
 		if p.planned != nil || p.kind.triedPools == c.poolsChanged {
 			continue
 		}
-		if !c.plan(p) {
-			p.kind.triedPools = c.poolsChanged
+		switch {
+		case c.autoscale(p):
+		case c.karpenter != nil:
+			c.karpenter.trigger(p)
+		default:
+			c.explain(p)
 		}
+	}
+	if c.karpenter != nil && c.karpenter.due {
+		c.karpenter.provision()
 	}
 	for _, p := range c.pools {
 		for p.WarmNodes > 0 && c.spare(p) < p.WarmNodes && p.full(p.Offerings[0]) == "" {
@@ -300,53 +335,72 @@ func (c *cluster) provision() {
 	}
 }
 
-func (c *cluster) plan(p *pod) bool {
+// autoscale plans a node of Cluster Autoscaler's groups: one that is on its way, or a new one.
+func (c *cluster) autoscale(p *pod) bool {
 	for _, n := range c.coming {
-		if c.place.fits(p, n.plan) {
+		if n.pool.Scaler != "karpenter" && c.place.fits(p, n.plan) {
 			c.assign(p, n)
 			return true
 		}
 	}
-	obstacle, some := "", false
 	for _, one := range c.pools {
 		for _, o := range one.Offerings {
-			fits, known := p.kind.fits[o]
-			if !known {
-				fits = c.place.fits(p, o.template)
-				p.kind.fits[o] = fits
-			}
-			if !fits {
-				continue
-			}
-			some = true
-			why := one.full(o)
-			if why == "" {
+			if one.Scaler == "clusterAutoscaler" && c.couldHave(p, o) && one.full(o) == "" {
 				c.assign(p, c.order(one, o, "pods wait"))
 				return true
 			}
-			if obstacle == "" {
-				obstacle = why
-			}
 		}
 	}
-	if some {
-		c.run.waits(p.job, "node", obstacle)
-		return false
+	return false
+}
+
+// couldHave says whether an offering's nodes would take a pod.
+func (c *cluster) couldHave(p *pod, o *offering) bool {
+	fits, known := p.kind.fits[o]
+	if !known {
+		fits = c.place.fits(p, o.template)
+		p.kind.fits[o] = fits
 	}
+	return fits
+}
+
+// explain says why a pod gets no node now; one that no pool can ever have a node for is refused.
+func (c *cluster) explain(p *pod) {
+	p.kind.triedPools = c.poolsChanged
 	var templates []fwk.NodeInfo
 	for _, one := range c.pools {
 		for _, o := range one.Offerings {
+			if c.couldHave(p, o) {
+				if why := one.full(o); why != "" {
+					c.run.waits(p.job, "node", why)
+				}
+				return
+			}
 			templates = append(templates, o.template)
 		}
 	}
 	c.run.refuse(p.job, "no pool has a node for it: "+c.place.sentence(p, templates, nil, false))
-	return false
 }
 
 func (c *cluster) assign(p *pod, n *node) {
 	p.planned = n
-	n.plan.AddPodInfo(p.info)
+	n.planned++
+	if n.pool.Scaler != "karpenter" {
+		n.plan.AddPodInfo(p.info)
+	}
 	c.run.waits(p.job, "node", fmt.Sprintf("waits for node %s", n.name))
+}
+
+// release takes a pod from the node that was planned for it.
+func (c *cluster) release(p *pod) {
+	if p.planned == nil {
+		return
+	}
+	p.planned.planned--
+	if p.planned.pool.Scaler != "karpenter" {
+		must(p.planned.plan.RemovePod(logger, p.object))
+	}
+	p.planned = nil
 }
 
 func (c *cluster) order(p *pool, o *offering, reason string) *node {

@@ -65,7 +65,7 @@ func newRun(ctx context.Context, in *input) (*run, error) {
 	if r.control, err = newControl(ctx, newStore(scheme), p, cfg); err != nil {
 		return nil, err
 	}
-	if r.cluster, err = newCluster(r, in.Pools); err != nil {
+	if r.cluster, err = newCluster(r, in.Pools, p.nodePools); err != nil {
 		return nil, err
 	}
 	return r, r.readJobs()
@@ -89,6 +89,7 @@ func (r *run) begin() {
 	r.say(event{Kind: "engine", Engine: &engine{
 		Kueue:     versionOf("sigs.k8s.io/kueue"),
 		Scheduler: r.cluster.schedulerName(),
+		Karpenter: versionOf("sigs.k8s.io/karpenter"),
 		Nodes:     nodesModel,
 		Jobs:      jobsModel,
 	}})
@@ -171,19 +172,22 @@ func (r *run) wake() {
 	r.after(requeuePeriod, func() { r.requeuing = false })
 }
 
-// cycles runs Kueue's scheduling cycles until one has no effect.
+// cycles runs Kueue's scheduling cycles until one has no effect. One that only says something else about what waits has
+// none: while victims of a preemption end, two workloads can get each other's message in turn, as often as they are tried.
 func (r *run) cycles() bool {
 	changed := false
-	before := r.control.state()
+	before, seen := r.control.state(), map[string]bool{}
 	for before.waiting > 0 && before != r.control.settled && cut.Load() == nil {
 		r.control.cycle()
 		r.deliver()
 		now := r.control.state()
-		switch {
-		case now != before:
+		if now != before {
 			changed = true
-		case !r.control.tries():
+			clear(seen)
+		} else if standing, left := r.control.standing(); !left || seen[standing] {
 			r.control.settled = now
+		} else {
+			seen[standing] = true
 		}
 		before = now
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,6 +33,7 @@ type store struct {
 	objects       map[reflect.Type]map[client.ObjectKey]client.Object
 	changes       []change
 	version       int
+	decided       int // writes of Workloads that change more than what they say
 }
 
 func newStore(scheme *runtime.Scheme) *store {
@@ -105,6 +107,9 @@ func (s *store) put(o client.Object) {
 	if w, ok := o.(*kueue.Workload); ok {
 		old, _ := s.objects[kind][client.ObjectKeyFromObject(o)].(*kueue.Workload)
 		s.changes = append(s.changes, change{old, w})
+		if old == nil || decides(old, w) {
+			s.decided++
+		}
 	}
 	s.objects[kind][client.ObjectKeyFromObject(o)] = o
 }
@@ -181,11 +186,30 @@ func (s *store) take() []change {
 	return taken
 }
 
-// writes counts the writes so far.
-func (s *store) writes() int {
+// decides says whether a write changes what Kueue goes by: a message or a time of a condition is no decision.
+func decides(old, now *kueue.Workload) bool {
+	was, is := &old.Status, &now.Status
+	return holding(old) != holding(now) || !equality.Semantic.DeepEqual(was.Admission, is.Admission) ||
+		!equality.Semantic.DeepEqual(was.RequeueState, is.RequeueState) ||
+		!equality.Semantic.DeepEqual(was.AdmissionChecks, is.AdmissionChecks) || !equality.Semantic.DeepEqual(old.Spec, now.Spec)
+}
+
+// holding has the types of the conditions that are true.
+func holding(w *kueue.Workload) string {
+	types := ""
+	for _, one := range w.Status.Conditions { // conditions are only appended
+		if one.Status == metav1.ConditionTrue {
+			types += one.Type + " "
+		}
+	}
+	return types
+}
+
+// decisions counts those writes so far.
+func (s *store) decisions() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.version
+	return s.decided
 }
 
 func (s *store) workload(key client.ObjectKey) *kueue.Workload {
