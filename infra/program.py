@@ -30,7 +30,7 @@ from infra.providers import aws_provider, kubernetes_provider, tags_of
 from spec.pools import resolve_all
 from spec.pricing.estimate import bill_of
 from spec.settings import PROJECT
-from spec.settings.addons.batch import ArgoWorkflows, Kueue
+from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
 from spec.settings.cluster import AddonName
 from spec.settings.found import needs_of
 from spec.settings.network import Nat
@@ -143,6 +143,7 @@ def _tenancy(
         cluster=cluster,
         controllers=registry.controllers(platform.addons),
         version=platform.cluster.version,
+        scheduler=registry.scheduler(platform.addons),
     )
     Admission("admission", admission, opts)
     tenancy = TeamContext(
@@ -152,6 +153,7 @@ def _tenancy(
         storage=context.storage,
         protect=platform.environment.protect,
         workflows=platform.addons.has(ArgoWorkflows),
+        placeholders=platform.addons.has(Yunikorn),
     )
     outputs = teams(platform, tenancy, opts)
     if (settings := platform.addons.kueue) is not None:

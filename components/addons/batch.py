@@ -1,7 +1,6 @@
 """Controllers of batch kinds, a chart each: JobSet (groups of Jobs that start, fail and restart together,
-jobset.sigs.k8s.io), LeaderWorkerSet (groups of pods replicated as a unit, for multi-node inference, lws.sigs.k8s.io),
-KubeRay (github.com/ray-project/kuberay) and the scheduler Volcano (volcano.sh), for jobs and queues that users bring:
-the queues of teams are Kueue's, and a stack has one of the two.
+jobset.sigs.k8s.io), LeaderWorkerSet (groups of pods replicated as a unit, for multi-node inference, lws.sigs.k8s.io)
+and KubeRay (github.com/ray-project/kuberay).
 """
 
 from typing import Any
@@ -11,7 +10,6 @@ from components.base.controllers import Controller
 from components.base.placement import keeps_one, sized, uncapped
 from spec.catalog.software import CHARTS
 from spec.settings.addons import batch
-from spec.teams.labels import TEAM
 
 
 class Jobset(ChartAddOn[batch.Jobset]):
@@ -67,7 +65,14 @@ class Kuberay(ChartAddOn[batch.Kuberay]):
 
     def values(self, context: AddOnContext) -> dict[str, Any]:
         """Values of the chart that differ from its defaults."""
-        gangs = {"batchScheduler": {"name": "volcano"}} if context.platform.addons.has(batch.Volcano) else {}
+        gangs = next(
+            (
+                {"batchScheduler": {"name": name}}
+                for name, kind in (("volcano", batch.Volcano), ("yunikorn", batch.Yunikorn))
+                if context.platform.addons.has(kind)
+            ),
+            {},
+        )
         return {
             "replicas": self.settings.replicas,
             # 500 Ray pods need about 500 MB (the chart's values.yaml).
@@ -75,30 +80,4 @@ class Kuberay(ChartAddOn[batch.Kuberay]):
             "metrics": {"serviceMonitor": {"enabled": context.monitored}},
             **context.placement,
             **gangs,
-        }
-
-
-class Volcano(ChartAddOn[batch.Volcano]):
-    """Scheduler, controllers and admission. Its containers add DAC_OVERRIDE, which the level `restricted` refuses."""
-
-    name = "volcano"
-    software = CHARTS["volcano"]
-
-    def values(self, context: AddOnContext) -> dict[str, Any]:
-        """Values of the chart that differ from its defaults."""
-        replicas = self.settings.replicas
-        return {
-            "custom": {
-                "admission_replicas": replicas,
-                "controller_replicas": replicas,
-                "scheduler_replicas": replicas,
-                "leader_elect_enable": replicas > 1,
-                "default_ns": context.placement["nodeSelector"],
-                "default_tolerations": context.placement["tolerations"],
-                "admission_resources": sized("50m", "256Mi"),
-                "controller_resources": sized("100m", "512Mi"),
-                "scheduler_resources": sized("200m", "1Gi"),
-                # Its webhooks fail closed, so they apply only to team namespaces and never to those of the platform.
-                "webhooks_namespace_selector_expressions": [{"key": TEAM, "operator": "Exists"}],
-            }
         }

@@ -7,7 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from components.addons.argo_workflows import ArgoWorkflows
-from components.addons.batch import Jobset, Kuberay, LeaderWorkerSet, Volcano
+from components.addons.batch import Jobset, Kuberay, LeaderWorkerSet
 from components.addons.efa_device_plugin import EfaDevicePlugin
 from components.addons.fluent_bit import FluentBit
 from components.addons.gpu_operator import GpuOperator
@@ -20,11 +20,12 @@ from components.addons.load_balancer_controller import LoadBalancerController
 from components.addons.mlflow import Mlflow
 from components.addons.mpi_operator import MpiOperator
 from components.addons.opencost import Opencost
+from components.addons.schedulers import Volcano, Yunikorn
 from components.addons.serving import Keda, Knative
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
 from components.base.addon import AddOn
-from components.base.controllers import Controller
+from components.base.controllers import Controller, Scheduler
 from spec.settings.addons import Addons, AddonSettings, batch, cost, gpu, ingress, observability, serving, tracking
 
 Kinds = Mapping[str, type[AddonSettings]]
@@ -89,6 +90,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     batch.Kuberay: Kuberay,
     batch.ArgoWorkflows: ArgoWorkflows,
     batch.Volcano: Volcano,
+    batch.Yunikorn: Yunikorn,
     serving.Knative: Knative,
     serving.Kserve: Kserve,
     tracking.Mlflow: Mlflow,
@@ -104,3 +106,8 @@ def wanted(addons: Addons) -> dict[str, AddOn[Any]]:
 def controllers(addons: Addons) -> tuple[tuple[str, Controller], ...]:
     """Controllers of the enabled add-ons that act in namespaces of teams, with the namespaces of their accounts."""
     return tuple((addon.namespace.name, each) for addon in wanted(addons).values() for each in addon.controllers)
+
+
+def scheduler(addons: Addons) -> Scheduler | None:
+    """What schedules the pods of teams instead of kube-scheduler."""
+    return next((addon.scheduler for addon in wanted(addons).values() if addon.scheduler), None)

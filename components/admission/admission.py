@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.admission import defaults
+from components.admission import defaults, scheduler
 from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool, spot_checkpoint, spot_eviction
 from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
@@ -26,7 +26,7 @@ from components.admission.rule import Kind, Rule, literal
 from components.admission.templates import KIND, USER, changed
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
 from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS, WORKFLOW_SCOPE
-from components.base.controllers import Controller
+from components.base.controllers import Controller, Scheduler
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
 from spec.pools.pool_spec import PoolSpec
@@ -53,6 +53,7 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         HOST_ACCESS,
         scale_bounds(context.max_replicas),
         CONTROLLER_REFERENCE,
+        *((scheduler.rule(context.scheduler),) if context.scheduler else ()),
         PRIORITY_CLASS,
         node_selection(context),
         VOLUME_SOURCES,
@@ -185,6 +186,7 @@ class AdmissionArgs:
         cluster: The cluster.
         controllers: Controllers of the installed add-ons, with the namespaces of their service accounts.
         version: Minor version of Kubernetes, `1.36`.
+        scheduler: What schedules the pods of teams instead of kube-scheduler.
     """
 
     settings: Settings
@@ -193,6 +195,7 @@ class AdmissionArgs:
     cluster: ClusterOutputs
     controllers: Sequence[tuple[str, Controller]] = ()
     version: str = ""
+    scheduler: Scheduler | None = None
 
 
 class Admission(pulumi.ComponentResource):
@@ -211,6 +214,7 @@ class Admission(pulumi.ComponentResource):
             max_replicas=args.settings.max_replicas,
             controllers=args.controllers,
             version=args.version,
+            scheduler=args.scheduler,
         )
         for key, manifest in manifests(args.settings, context).items():
             declare(f"{name}-{key}", manifest, child)
@@ -235,4 +239,6 @@ def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, 
             if other is not Action.OFF:
                 found[f"{rule.name}-binding-{other}"] = binding(rule, other, only=teams)
     on = [rule for rule in rules(context) if rule.name in found]
+    if context.scheduler is not None:
+        found |= scheduler.manifests(context.scheduler)
     return found | (defaults.manifests(on, context) if settings.defaults else {})

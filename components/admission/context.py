@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from components.admission import placement
 from components.admission.rule import literal
 from components.admission.templates import LABELS, SPECS
-from components.base.controllers import BUILT_IN, KUBE_SYSTEM, Controller, accounts
+from components.base.controllers import BUILT_IN, KUBE_SYSTEM, Controller, Scheduler, accounts
 from spec.jobs import QUEUE
 from spec.pools.pool_spec import PoolSpec
 
@@ -24,6 +24,7 @@ class StackContext:
         max_replicas: Maximum number of pods of one workload.
         controllers: Controllers of the add-ons, with the namespaces of their service accounts.
         version: Minor version of Kubernetes, `1.36`.
+        scheduler: What schedules the pods of teams instead of kube-scheduler.
     """
 
     pools: Mapping[str, PoolSpec]
@@ -32,6 +33,7 @@ class StackContext:
     aliases: Sequence[str] = ()
     controllers: Sequence[tuple[str, Controller]] = ()
     version: str = ""
+    scheduler: Scheduler | None = None
 
     @property
     def makers(self) -> dict[str, list[str]]:

@@ -43,6 +43,7 @@ INGRESS: Final = Kind("networking.k8s.io", "ingresses", "Ingress")
 POD_MONITOR: Final = Kind("monitoring.coreos.com", "podmonitors", "PodMonitor")
 CONFIG_MAP: Final = Kind("", "configmaps", "ConfigMap")
 SECRET: Final = Kind("", "secrets", "Secret")
+POD_GROUP: Final = Kind("scheduling.volcano.sh", "podgroups", "PodGroup")
 SERVICE_MONITOR: Final = Kind("monitoring.coreos.com", "servicemonitors", "ServiceMonitor")
 
 REPLICATED: Final = {**{kind.kind: kind.replicas for kind in KINDS.values()}, MPI_JOB.kind: "mpiReplicaSpecs"}

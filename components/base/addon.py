@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import pulumi
 
-from components.base.controllers import Controller
+from components.base.controllers import Controller, Scheduler
 from components.base.iam import Inline, Managed
 from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
 from components.base.placement import keeps_one, system_placement
@@ -150,6 +150,8 @@ class AddOn(ABC, Generic[S]):
     """Where its controllers are; by default as `software` says."""
     controllers: ClassVar[tuple[Controller, ...]] = ()
     """Its controllers that create or change objects in namespaces of teams."""
+    scheduler: ClassVar[Scheduler | None] = None
+    """How the pods of teams are given to it, if it schedules them."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -6,7 +6,7 @@ user writes.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,29 @@ class Controller:
     account: str
     makes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheduler:
+    """A scheduler of the pods of teams beside kube-scheduler, and how a pod says its queue.
+
+    Attributes:
+        name: `schedulerName` of its pods.
+        queue: Label or annotation of a pod that names its queue.
+        holder: Which of the two: `labels` or `annotations`.
+        parent: What is before the team's name in the name of its queue.
+        app: Label that says which pods are one application; empty if an owner does.
+        other_apps: Labels and annotations that say the same where that label is missing.
+        pod_groups: Whether it has PodGroups, which name a queue as well.
+    """
+
+    name: str
+    queue: str
+    holder: Literal["labels", "annotations"]
+    parent: str = ""
+    app: str = ""
+    other_apps: tuple[str, ...] = ()
+    pod_groups: bool = False
 
 
 def username(namespace: str, account: str) -> str:

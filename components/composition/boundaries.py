@@ -22,7 +22,7 @@ from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
 from spec.pools import resolve_all
 from spec.pools.pool_spec import PoolSpec
-from spec.settings.addons.batch import ArgoWorkflows, Kueue
+from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.settings.cluster import AccessPolicy
 from spec.settings.platform import Platform
@@ -101,6 +101,7 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
         max_replicas=platform.admission.max_replicas,
         controllers=registry.controllers(platform.addons),
         version=platform.cluster.version,
+        scheduler=registry.scheduler(platform.addons),
     )
     yield from admission_manifests(platform.admission, context).values()
     yield from map(priority_class, PriorityName)
@@ -117,7 +118,12 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
 
 
 def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Manifest]:
-    facts = TeamFacts(network=platform.network, pools=pools, workflows=platform.addons.has(ArgoWorkflows))
+    facts = TeamFacts(
+        network=platform.network,
+        pools=pools,
+        workflows=platform.addons.has(ArgoWorkflows),
+        placeholders=platform.addons.has(Yunikorn),
+    )
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:
         yield namespace_of_addon(SHUTDOWN)

@@ -75,11 +75,18 @@ DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
-    """The ResourceQuota of one namespace: compute, storage, objects."""
+def resource_quota(
+    namespace: str, space: TeamNamespace, team: Team, pools: Mapping[str, PoolSpec], *, placeholders: bool = False
+) -> dict[str, Any]:
+    """The ResourceQuota of one namespace: compute, storage, objects.
+
+    With placeholders compute is twice as much: YuniKorn holds the nodes of a gang by a pod beside each of its pods, and
+    its queue has the limit.
+    """
     everything = {name: 0 for spec in pools.values() for name in spec.resources}
     # Zero for resources without a share: what a ResourceQuota doesn't name is unlimited.
-    amounts = percent(total([everything, maximum(team, pools)]), space.share)
+    most = maximum(team, pools)
+    amounts = percent(total([everything, most, most if placeholders else {}]), space.share)
     storage = percent({"storage": team.storage_gib * _MIB_PER_GIB}, space.share)["storage"]
     compute = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
     hard = {
@@ -147,11 +154,13 @@ class TeamFacts:
         network: Settings of the network, for the CIDRs in network policies.
         pools: Pools by name.
         workflows: Whether Argo runs workflows with the service account of a namespace.
+        placeholders: Whether the scheduler holds nodes by pods of its own.
     """
 
     network: Network
     pools: Mapping[str, PoolSpec]
     workflows: bool = False
+    placeholders: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,7 +282,7 @@ class Space(pulumi.ComponentResource):
 def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Quotas, RBAC and network policies of a team's namespace, by the suffix of their logical name."""
     space = settings.namespaces_of(team)[namespace]
-    yield "quota", resource_quota(namespace, space, settings, facts.pools)
+    yield "quota", resource_quota(namespace, space, settings, facts.pools, placeholders=facts.placeholders)
     if priorities := priority_quota(namespace, settings):
         yield "priorities", priorities
     yield "limits", limit_range(namespace, settings, facts.pools)

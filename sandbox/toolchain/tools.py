@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
@@ -327,6 +327,18 @@ _CONTROLLERS = (
         minutes=3.0,
         documentation="https://jobset.sigs.k8s.io/docs/installation/",
     ),
+    replace(
+        _controller(
+            "lws",
+            "lws",
+            "sigs.k8s.io/lws/cmd",
+            "-X sigs.k8s.io/lws/pkg/version.GitVersion=v{version}",
+            minutes=2.5,
+            documentation="https://lws.sigs.k8s.io/docs/installation/",
+        ),
+        # The newest that the module proxy served on 2026-11-25; the chart is 0.10.0.
+        version="0.9.0",
+    ),
     _controller(
         "trainer",
         "kubeflow-trainer",
@@ -360,6 +372,17 @@ _CONTROLLERS = (
         minutes=3.5,
         documentation="https://kserve.github.io/website/docs/admin-guide/overview",
     ),
+)
+
+_YUNIKORN = _controller(
+    "yunikorn",
+    "yunikorn",
+    "slipway.local/tools/yunikorn",
+    version_of="github.com/apache/yunikorn-k8shim",
+    # On the libraries of Kubernetes 1.34, as upstream's go.mod says.
+    module="yunikorn",
+    minutes=3.0,
+    documentation="https://yunikorn.apache.org/docs/",
 )
 
 _KUBERAY = Tool(
@@ -401,6 +424,7 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             _HPA,
             *_CONTROLLERS,
             _KUBERAY,
+            _YUNIKORN,
             _REPLAY,
         )
     }

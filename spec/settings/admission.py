@@ -53,6 +53,8 @@ class Admission(Model):
     """Only Kueue starts what it queues."""
     queue_metadata: Action = Action.DENY
     """Labels and annotations by which Kueue counts are those of its users, if the stack has Kueue."""
+    scheduler: Action = Action.DENY
+    """A pod is placed by the stack's own scheduler in its team's queue, if the stack has YuniKorn or Volcano."""
     priority_class: Action = Action.DENY
     """A pod has one of the platform's priority classes, or none."""
     node_selection: Action = Action.DENY

@@ -15,11 +15,11 @@ GPUS = {**SIZE, "nvidia.com/gpu": "8"}
 
 
 @contextmanager
-def living_plane(directory: Path, builds: Builds | None = None) -> Iterator[ControlPlane]:
+def living_plane(directory: Path, builds: Builds | None = None, version: str = "") -> Iterator[ControlPlane]:
     """A control plane of its own: pods of other tests would be scheduled on its nodes."""
     plane = start_plane(directory, PROGRAMS, builds)
     try:
-        plane.pool.create(CLUSTER)
+        plane.pool.create(CLUSTER, version)
         writer = NodeWriter(plane.targets.of_cluster)
         writer.write(CLUSTER, _node("cpu-0", "m7i.2xlarge", SIZE))
         writer.write(CLUSTER, _node("gpu-0", "p4d.24xlarge", GPUS, Taint("pool", "NoSchedule", "a100")))

@@ -49,7 +49,8 @@ class Controller:
         environment: Variables that it gets besides those of its container.
         issued: Whether the sandbox issues the webhook's certificate, because the controller can't here, or because
             cert-manager would.
-        tag: Tag of its image, where manifests install it.
+        tag: What the stacks install, where it isn't the binary's version: the tag of the image of manifests, or the
+            version of a chart whose module can't be had.
         readiness: Path of its health endpoint.
     """
 
@@ -114,6 +115,25 @@ JOBSET: Final = Controller(
         "internalCertManagement": {"enable": False},
     },
     issued=True,
+)
+
+LWS: Final = Controller(
+    name="lws",
+    image="lws/lws",
+    chart="lws",
+    services=("lws-webhook-service",),
+    ports={9443: WEBHOOK},
+    # api/config/v1alpha1, Configuration (lws v0.9.0). Its own management of certificates looks in a fixed folder.
+    configuration={
+        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{{health}}"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"host": LOOPBACK, "port": "{webhook}", "certDir": f"{{root}}/{CERTIFICATES}"},
+        "leaderElection": {"leaderElect": False},
+        "internalCertManagement": {"enable": False},
+    },
+    issued=True,
+    # The fields of a LeaderWorkerSet are the same in both.
+    tag="0.10.0",
 )
 
 KARPENTER: Final = Controller(
@@ -192,15 +212,25 @@ KSERVE: Final = Controller(
     issued=True,
 )
 
+YUNIKORN: Final = Controller(
+    name="yunikorn",
+    image="apache/yunikorn",
+    chart="yunikorn",
+    # A main of the sandbox's own, which listens on loopback (sandbox/toolchain/go/yunikorn).
+    flags=(f"--health={LOOPBACK}:{{health}}",),
+)
+
 CONTROLLERS: Final[tuple[Controller, ...]] = (
     KUEUE,
     JOBSET,
+    LWS,
     KARPENTER,
     TRAINER,
     TRAINING_OPERATOR,
     MPI_OPERATOR,
     KUBERAY,
     KSERVE,
+    YUNIKORN,
 )
 """All rows."""
 
@@ -227,5 +257,5 @@ def served(chart: str = "", version: str = "") -> dict[str, bool]:
     return {
         each.name: each.binary is not None
         for each in CONTROLLERS
-        if each.wanted and each.chart == chart and (not chart or each.version == version.lstrip("v"))
+        if each.wanted and each.chart == chart and (not chart or (each.tag or each.version) == version.lstrip("v"))
     }

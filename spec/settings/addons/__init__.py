@@ -16,6 +16,7 @@ from spec.settings.addons.batch import (
     Trainer,
     TrainingOperator,
     Volcano,
+    Yunikorn,
 )
 from spec.settings.addons.cost import Kubecost, Opencost
 from spec.settings.addons.gpu import EfaDevicePlugin, GpuOperator
@@ -68,7 +69,9 @@ class Addons(Model):
     argo_workflows: ArgoWorkflows | None = None
     """Workflows and pipelines."""
     volcano: Volcano | None = None
-    """Batch scheduler, instead of Kueue; without queues of teams."""
+    """Batch scheduler with queues of teams, instead of Kueue."""
+    yunikorn: Yunikorn | None = None
+    """Scheduler with queues of teams, instead of Kueue."""
     knative: Knative | None = None
     """Autoscaling by requests."""
     kserve: Kserve | None = None

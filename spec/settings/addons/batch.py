@@ -1,6 +1,6 @@
 """Settings of batch and training add-ons: queues, kinds of jobs, workflows."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -12,10 +12,22 @@ from spec.settings.base import pattern
 MemoryGib = Annotated[int, Field(ge=1, le=64)]
 
 
-class Volcano(AddonSettings):
-    """Volcano: a batch scheduler for jobs and queues that users bring; the platform creates none (chart volcano)."""
+class Yunikorn(AddonSettings):
+    """Apache YuniKorn: a scheduler with a queue for each team (chart yunikorn)."""
 
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
+
+    memory_gib: MemoryGib = 2
+    """Memory of the scheduler, in GiB. It has one replica: it elects no leader."""
+    node_sort_policy: Literal["binpacking", "fair"] = "binpacking"
+    """`binpacking` fills nodes, so that others can be removed; `fair` spreads pods over all nodes."""
+
+
+class Volcano(AddonSettings):
+    """Volcano: a batch scheduler with a queue for each team (chart volcano)."""
+
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
+    excludes: ClassVar[tuple[type[AddonSettings], ...]] = (Yunikorn,)
 
     replicas: Replicas = 2
     """Replicas each of scheduler, controller and admission webhook; one is the leader."""
@@ -64,7 +76,7 @@ class Kueue(AddonSettings):
     # Kueue takes up TrainJobs once, when their CRD is served. If those of Trainer's runtimes are not served yet, it
     # gives up until it is started again (kueue v0.19.2, jobframework/setup.go); its webhook refuses every TrainJob.
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack, Trainer)
-    excludes: ClassVar[tuple[type[AddonSettings], ...]] = (Volcano,)
+    excludes: ClassVar[tuple[type[AddonSettings], ...]] = (Volcano, Yunikorn)
 
     replicas: Replicas = 2
     """Replicas of the manager, one of them the leader; its webhooks fail closed in team namespaces."""
@@ -128,3 +140,9 @@ class ArgoWorkflows(AddonSettings):
     """Maximum number of workflows that run at once in one namespace."""
     keep_days: Annotated[int, Field(ge=1, le=365)] = 7
     """Days that a finished workflow stays visible."""
+
+
+SCHEDULERS: Final = (Volcano, Yunikorn)
+"""Add-ons that schedule the pods of teams instead of kube-scheduler, in queues of their own."""
+QUEUES: Final = (Kueue, *SCHEDULERS)
+"""Add-ons of which a stack has one for the queues of its teams."""

@@ -12,6 +12,7 @@ from spec.settings.checks import (
     names,
     network,
     pools,
+    schedulers,
     storage,
     teams,
 )
@@ -119,6 +120,11 @@ CHECKS: Final = (
     Check(addons.https_served, ("addons", "account")),
     Check(addons.kinds_named, ("addons",)),
     Check(addons.multi_kueue_used, ("addons",)),
+    Check(schedulers.version_served, ("addons", "cluster")),
+    Check(schedulers.shares_kept, ("addons", "teams", "queues")),
+    Check(schedulers.pools_distinct, ("addons", "teams", "pools")),
+    Check(schedulers.nodes_there, ("addons", "teams", "pools")),
+    Check(schedulers.applications_named, ("addons", "teams")),
 )
 
 __all__ = ["CHECKS", "Check", "Context", "run"]

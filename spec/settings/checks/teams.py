@@ -15,7 +15,7 @@ from spec.catalog import prices, regions
 from spec.catalog.software import SOFTWARE
 from spec.naming import physical_length
 from spec.settings.addons import Addons
-from spec.settings.addons.batch import Kueue
+from spec.settings.addons.batch import QUEUES
 from spec.settings.admission import Action, Admission
 from spec.settings.checks.base import Context
 from spec.settings.checks.machines import known_types
@@ -131,13 +131,13 @@ def storage_enough(_context: Context, teams: Teams) -> Iterator[Problem]:
 
 
 def parts_add_up(_context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
-    """Without Kueue, only the shares of its namespaces limit a team, so they must not exceed the whole."""
-    if addons.has(Kueue):
+    """Without queues, only the shares of its namespaces limit a team, so they must not exceed the whole."""
+    if any(map(addons.has, QUEUES)):
         return
     for team, settings in teams.items():
         parts = sum(space.share for space in settings.namespaces_of(team).values())
         if parts > 100:
-            rule = "without Kueue, the shares of a team's namespaces must add up to at most 100 percent"
+            rule = "without queues, the shares of a team's namespaces must add up to at most 100 percent"
             fix = "Set `share` of each, or add `kueue: {}` to addons."
             yield Problem(f"teams.{team}.namespaces", rule, parts, fix)
 
@@ -229,8 +229,8 @@ def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[P
             if share.borrowing_limit == 0:
                 continue
             offered = lendable[path.rpartition(".")[2]] - share.lendable
-            if not addons.has(Kueue):
-                rule = "borrowing needs Kueue, which returns borrowed quota"
+            if not any(map(addons.has, QUEUES)):
+                rule = "borrowing needs queues, which return borrowed quota"
                 yield Problem(
                     f"{path}.borrowingLimit", rule, share.borrowing_limit, "Remove it, or add `kueue: {}` to addons."
                 )

@@ -41,7 +41,15 @@ def kept(workload: Object, value: str = "true", labels: Object | None = None) ->
 
 FIRST: Final = {**gpus(), "name": "first"}
 
+QUEUE: Final = "yunikorn.apache.org/queue"
+APP: Final = "yunikorn.apache.org/app-id"
+SCHEDULED: Final = spec(schedulerName="yunikorn")
+
 ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
+    "scheduler": {
+        "a pod of its team's queue": make.pod(SCHEDULED, **{QUEUE: "root.vision"}),
+        "an application of its namespace": make.pod(SCHEDULED, **{QUEUE: "root.vision", APP: "scheduler.sweep"}),
+    },
     "gpu-pool": {
         "a pod without GPUs": make.pod(),
         "a pod on its pool": make.pod(on("h100")),
@@ -107,6 +115,19 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
 }  # fmt: skip
 
 DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
+    "scheduler": {
+        "another scheduler": (make.pod(**{QUEUE: "root.vision"}), "remove schedulerName"),
+        "no queue": (make.pod(SCHEDULED), "in their team's queue"),
+        "another team's queue": (make.pod(SCHEDULED, **{QUEUE: "root.language"}), "in their team's queue"),
+        "another namespace's application": (
+            make.pod(SCHEDULED, **{QUEUE: "root.vision", APP: "language.sweep"}),
+            "begin yunikorn.apache.org/app-id with the name of the namespace",
+        ),
+        "another application, by a key that counts less": (
+            make.pod(SCHEDULED, **{QUEUE: "root.vision", "spark-app-selector": "language.sweep"}),
+            "begin yunikorn.apache.org/app-id",
+        ),
+    },
     "gpu-pool": {
         "a GPU without a toleration": (make.pod(spec(gpus())), "it requests nvidia.com/gpu 1. Nodes offer: a100"),
         "one of two taints": (make.pod(on("h100", taints=[pool_taint("h100")])), "no pool fits this pod"),

@@ -1,9 +1,11 @@
 """Valid workloads, which tests change in one aspect."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from components.addons.registry import REGISTRY
+from components.addons.schedulers import Yunikorn
 from components.admission import StackContext
 from components.admission.kinds import REPLICATED
 from spec.pools import resolve_all
@@ -26,6 +28,8 @@ CONTROLLERS: Final = tuple((addon.namespace.name, each) for addon in REGISTRY.va
 CONTEXT: Final = StackContext(
     pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100, controllers=CONTROLLERS
 )
+SCHEDULED: Final = replace(CONTEXT, scheduler=Yunikorn.scheduler)
+"""With all rules: no stack has queues of Kueue and another scheduler, but each rule is evaluated alone."""
 IMAGE: Final = "registry.example.com/team/train:1.2.3"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 POOL: Final = "platform.slipway/pool"

@@ -22,7 +22,19 @@ from spec.settings.admission import Action
 from tests.components.admission.acts import ACTS
 from tests.components.admission.cases import ACCEPTED, DENIED
 from tests.components.admission.changes import changed
-from tests.components.admission.samples import CONTEXT, CUSTOM, GPU, GPU_TAINT, Object, definition, gpus, job, pod, spec
+from tests.components.admission.samples import (
+    CONTEXT,
+    CUSTOM,
+    GPU,
+    GPU_TAINT,
+    SCHEDULED,
+    Object,
+    definition,
+    gpus,
+    job,
+    pod,
+    spec,
+)
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.patience import SECONDS
@@ -31,7 +43,7 @@ pytestmark = pytest.mark.sandbox
 
 TEAM = "platform.slipway/team"
 STACKS = Path(__file__).parents[3] / "stacks"
-RULES = {rule.name: rule for rule in rules(CONTEXT)}
+RULES = {rule.name: rule for rule in rules(SCHEDULED)}
 
 
 def namespace(name: str, **labels: str) -> Object:

@@ -13,11 +13,11 @@ from spec.catalog.software import CHARTS
 from spec.settings.admission import Action, Admission
 from tests.components.admission import acts_of_keys, acts_of_sources
 from tests.components.admission.guide import GUIDE, PART, listing
-from tests.components.admission.samples import CONTEXT
+from tests.components.admission.samples import CONTEXT, SCHEDULED
 from tests.support import generated
 from tests.support.structural import definition
 
-RULES: Final = rules(CONTEXT)
+RULES: Final = rules(SCHEDULED)
 LONGEST_MESSAGE: Final = 5000
 """k8s.io/apiserver, validating admission policy, maxMessageLength is 5 KiB; a longer one is not shown."""
 
@@ -29,7 +29,7 @@ def test_every_rule_has_a_setting_and_every_setting_a_rule() -> None:
     assert {rule.name.replace("-", "_") for rule in RULES} == settings
 
 
-def test_without_kueue_jobs_need_no_queue() -> None:
+def test_without_kueue_and_another_scheduler_jobs_need_no_queue() -> None:
     context = StackContext(pools=CONTEXT.pools, queues=False, max_replicas=10)
     without = rules(context)
     assert {rule.name for rule in RULES} - {rule.name for rule in without} == {
@@ -37,6 +37,7 @@ def test_without_kueue_jobs_need_no_queue() -> None:
         "gpu-queue",
         "queue-start",
         "queue-metadata",
+        "scheduler",
     }
     assert all("kueue.x-k8s.io" not in str(policy(rule, context)["spec"]["validations"]) for rule in without)
 

@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 
 @contextmanager
-def cluster(directory: Path, *wanted: table.Controller) -> Iterator[ControlPlane]:
+def cluster(directory: Path, *wanted: table.Controller, version: str = "") -> Iterator[ControlPlane]:
     """A cluster beside which these controllers run; skips the test if one is not built."""
     missing = [each.name for each in wanted if each.binary is None]
     if missing:
         pytest.skip(f"not built: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
-    with living_plane(directory, ByHand()) as plane:
+    with living_plane(directory, ByHand(), version) as plane:
         yield plane
 
 

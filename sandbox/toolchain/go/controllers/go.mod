@@ -6,6 +6,7 @@ tool (
 	github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager
 	sigs.k8s.io/jobset
 	sigs.k8s.io/kueue/cmd/kueue
+	sigs.k8s.io/lws/cmd
 )
 
 require (
