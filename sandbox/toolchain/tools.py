@@ -333,7 +333,7 @@ _CONTROLLERS = (
             "lws",
             "sigs.k8s.io/lws/cmd",
             "-X sigs.k8s.io/lws/pkg/version.GitVersion=v{version}",
-            minutes=2.5,
+            minutes=0.5,
             documentation="https://lws.sigs.k8s.io/docs/installation/",
         ),
         # The newest that the module proxy served on 2026-11-25; the chart is 0.10.0.

@@ -56,7 +56,7 @@ def test_yunikorn_is_confined() -> None:
     )
     values = found.values["yunikorn"]
     assert values["embedAdmissionController"] is values["enableWebService"] is False
-    assert (values["resources"]["limits"], values["goMemoryLimit"]) == ({"cpu": None, "memory": "4Gi"}, "3072MiB")
+    assert (values["resources"]["limits"], values["goMemoryLimit"]) == ({"memory": "4Gi"}, "3072MiB")
     (rule,) = found.before["ingress"]["spec"]["ingress"]
     assert rule["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
     assert found.objects["monitor"]["spec"]["podMetricsEndpoints"] == [{"port": "http1", "path": "/ws/v1/metrics"}]

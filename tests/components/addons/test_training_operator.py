@@ -60,7 +60,7 @@ def test_a_budget_selects_the_operator() -> None:
 @pytest.mark.parametrize("addon", [TrainingOperator(Settings()), MpiOperator(MpiSettings())])
 def test_jobs_get_pod_groups_only_on_a_stack_with_volcano(addon: AddOn[Any]) -> None:
     def arguments(**addons: Any) -> list[str]:
-        operator = seen_parts(lambda: addon, addons=addons).objects["operator"]
+        operator = seen_parts(lambda: addon, addons=addons, cluster={"version": "1.36"}).objects["operator"]
         (container,) = operator["spec"]["template"]["spec"]["containers"]
         return [each for each in container["args"] if "gang" in each]
 
