@@ -142,7 +142,7 @@ class ArgoWorkflows(AddonSettings):
     """Days that a finished workflow stays visible."""
 
 
-SCHEDULERS: Final = (Volcano, Yunikorn)
+SCHEDULERS: Final[tuple[type[AddonSettings], ...]] = (Volcano, Yunikorn)
 """Add-ons that schedule the pods of teams instead of kube-scheduler, in queues of their own."""
-QUEUES: Final = (Kueue, *SCHEDULERS)
+QUEUES: Final[tuple[type[AddonSettings], ...]] = (Kueue, *SCHEDULERS)
 """Add-ons of which a stack has one for the queues of its teams."""

@@ -116,7 +116,7 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
 
 DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
     "scheduler": {
-        "another scheduler": (make.pod(**{QUEUE: "root.vision"}), "remove schedulerName"),
+        "another scheduler": (make.pod(None, **{QUEUE: "root.vision"}), "remove schedulerName"),
         "no queue": (make.pod(SCHEDULED), "in their team's queue"),
         "another team's queue": (make.pod(SCHEDULED, **{QUEUE: "root.language"}), "in their team's queue"),
         "another namespace's application": (

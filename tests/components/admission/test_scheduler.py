@@ -8,6 +8,7 @@ import pytest
 from components.addons.schedulers import Volcano, Yunikorn
 from components.admission import scheduler
 from components.admission.admission import binding, policy
+from components.base.addon import AddOn
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.waiting import until
 from spec.settings.admission import Action
@@ -19,7 +20,7 @@ from tests.support.patience import SECONDS
 pytestmark = pytest.mark.sandbox
 TEAM = "platform.slipway/team"
 APP = "yunikorn.apache.org/app-id"
-CLUSTERS = {"yunikorn": Yunikorn, "volcano": Volcano}
+CLUSTERS: dict[str, type[AddOn[Any]]] = {"yunikorn": Yunikorn, "volcano": Volcano}
 OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "5ad3", "controller": True}
 GROUPS = {
     "apiVersion": "apiextensions.k8s.io/v1",
