@@ -275,9 +275,16 @@ def _try(work: Workload, place: FitPlace) -> Choice | Refusal:
             return Choice(place, units, held)
     if held is None:
         return Refusal(place, f"it doesn't have the {work.model_parallel} units of one copy of the model")
+    return Refusal(place, lacks(work, place, units))
+
+
+def lacks(work: Workload, place: Place, units: int) -> str:
+    """Why so many units of a place don't hold a workload; empty if they do."""
+    held = memory(work, units)
+    if held.total <= place.usable_bytes:
+        return ""
     many = f"each of {units} units" if units > 1 else "one unit"
-    why = f"{many} needs {held.total / GIB:.1f} GiB, but only {place.usable_bytes / GIB:.1f} GiB are usable"
-    return Refusal(place, why)
+    return f"{many} needs {held.total / GIB:.1f} GiB, but only {place.usable_bytes / GIB:.1f} GiB are usable"
 
 
 def _holds(work: Workload, places: Iterable[FitPlace]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -164,7 +165,10 @@ def lane(name: str, jobs: Sequence[Sequence[Turn]], end: float) -> Lane:
             if state in steps:
                 steps[state].add(turn.at, by)
         before[number] = turn.state
-    moments = [Moment(at=round(turn.at, 1), text=" ".join(turn.text.split())) for turn, _ in turns]
+    said = Counter((round(turn.at, 1), " ".join(turn.text.split())) for turn, _ in turns)
+    moments = [
+        Moment(at=at, text=f"{text} ({count} jobs)" if count > 1 else text) for (at, text), count in said.items()
+    ]
     return Lane(
         name=name,
         waiting=steps[WAITS].averages(end, POINTS),

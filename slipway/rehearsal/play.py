@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from slipway.fit import places
+from slipway.fit.places import lacks
+from slipway.fit.request import Shape, workload
 from slipway.rehearsal.document import Lane, Turns, lane
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.replay import engine, plan
 from slipway.replay.fold import Fold
 from slipway.replay.jobs import MOST_MEBIBYTES, MOST_MILLIS, Job, Trace
-from slipway.replay.plan import Options
+from slipway.replay.places import Fit
+from slipway.replay.plan import Options, Plan
 from slipway.replay.result import Result
 from slipway.replay.text import Row
 from slipway.trial import clock
@@ -61,7 +65,7 @@ def play(
     """
     platform, recording = stack.changed(variant.change)
     trace = trace_of(variant, scenario, platform)
-    planned = plan.make(trace, platform, recording, Options(until=variant.seconds))
+    planned = _with_memory(plan.make(trace, platform, recording, Options(until=variant.seconds)), variant, platform)
     fold = Fold(planned, stack=stack.name, source=scenario.name, form="scenario", every=True)
     turns = Turns(planned)
     for event in engine.run(_configured(planned.document, variant), say=say):
@@ -76,6 +80,33 @@ def play(
         for name, one in variant.jobs.items()
     ]
     return found, lanes
+
+
+def _with_memory(planned: Plan, variant: Variant, platform: Platform) -> Plan:
+    """The plan without jobs whose model their GPUs don't hold, which are refused in the words of `slipway fit`."""
+    models = {copy(name, number, one): one.fit for name, one in variant.jobs.items() for number in range(one.count)}
+    jobs = dict(planned.jobs)
+    for key, one in planned.jobs.items():
+        if one.fit is not None and models[one.job.name]:
+            why = _lacks(models[one.job.name], one.fit, platform)
+            jobs[key] = replace(one, fit=None, refused=why) if why else one
+    kept = [one for one in planned.document["jobs"] if jobs[one["name"]].fit is not None]
+    return replace(planned, jobs=jobs, document={**planned.document, "jobs": kept})
+
+
+def _lacks(options: Mapping[str, Any], where: Fit, platform: Platform) -> str:
+    """Why the GPUs of a pod don't hold a model; empty if they do. Raises ConfigurationError if it is none."""
+    given = {name.replace("-", "_"): value for name, value in options.items()}
+    try:
+        shape = Shape(**{name: given.pop(name) for name in Shape.__dataclass_fields__ if name in given})
+        work = workload(shape, **{"batch": 1, **given})
+    except (KeyError, TypeError) as error:
+        msg = f"fit: {options}: use options of `slipway fit` by name, such as model, mode, batch and seq ({error})"
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+    unit = next(
+        one for one in places.of_stack(platform) if one.pool == where.place.name and one.resource in where.requests
+    )
+    return lacks(work, unit, int(where.requests[unit.resource]))
 
 
 def _configured(document: Mapping[str, Any], variant: Variant) -> Mapping[str, Any]:

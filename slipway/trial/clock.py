@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from slipway.trial.expectations import documents, parsed
+from slipway.trial.expectations import M, documents, parsed
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
@@ -56,6 +56,9 @@ class Job(Model):
     """GPUs of each pod: `8`, `0.25`."""
     gpu_type: str = ""
     """GPU model, product or instance type; empty for any."""
+    fit: dict[str, str | int | bool] = Field(default_factory=dict)
+    """Options of `slipway fit` by name, which describe the model on the GPUs of one pod: `{model: llama-3.1-8b, mode:
+    serve, batch: 8, seq: 8192}`. A job whose GPUs lack the memory never starts."""
 
 
 class ClockExpectation(Model):
@@ -90,6 +93,19 @@ class Bad(Model):
     """Fields of jobs that differ, by job; null leaves the job out."""
     breaks: dict[str, dict[str, str]] = Field(min_length=1)
     """By subject, the expectations that are not met, each with words of the layer that decides. All others are met."""
+    stacks: list[str] = Field(default_factory=list)
+    """Stacks on which it is replayed, if not on all of the scenario's."""
+
+
+class Differs(Model):
+    """What is different on one stack, whose pools and quotas are others."""
+
+    change: dict[str, Any] | None = None
+    """Settings of the stack file that differ, in place of those of `replay`."""
+    jobs: dict[str, dict[str, Any] | None] = Field(default_factory=dict)
+    """Fields of jobs that differ, by job; null leaves the job out."""
+    expect: dict[str, dict[str, Any] | None] = Field(default_factory=dict)
+    """Expectations that differ, by subject; null leaves the subject out."""
 
 
 class Replay(Model):
@@ -118,6 +134,34 @@ class ReplayFile(Model):
     """By subject: `job/NAME`, `team/NAME`, `pool/NAME` or `stack`."""
     bad: dict[str, Bad] = Field(default_factory=dict)
     """Bad variants by name."""
+    differs: dict[str, Differs] = Field(default_factory=dict)
+    """By stack."""
+
+    def on(self, stack: str, path: Path) -> ReplayFile:
+        """The scenario on a stack."""
+        one = self.differs.get(stack, Differs())
+        change = self.replay.change if one.change is None else one.change
+        subjects = {**dict.fromkeys(one.expect, ClockExpectation()), **self.expect}
+        jobs = _changed(self.replay.jobs, one.jobs, path)
+        expect = _changed(subjects, one.expect, path)
+        gone = set(subjects) - set(expect)
+        bad = {
+            name: bad.model_copy(update={"breaks": {key: bad.breaks[key] for key in bad.breaks if key not in gone}})
+            for name, bad in self.bad.items()
+            if stack in (bad.stacks or [stack])
+        }
+        replay = self.replay.model_copy(update={"change": change, "jobs": jobs})
+        return self.model_copy(update={"replay": replay, "expect": expect, "bad": bad})
+
+
+def _changed(parts: Mapping[str, M], changes: Mapping[str, Mapping[str, Any] | None], path: Path) -> dict[str, M]:
+    """Parts of the file with the fields that differ, without those that are left out."""
+    found = {}
+    for name, one in parts.items():
+        change = changes.get(name, {})
+        if change is not None:
+            found[name] = parsed(type(one), {**one.model_dump(by_alias=True, mode="json"), **change}, path)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +214,8 @@ def drives(path: Path) -> bool:
     return isinstance(first, Mapping) and KEY in first
 
 
-def read(path: Path) -> ClockScenario:
-    """Read a file.
+def read(path: Path, stack: str = "") -> ClockScenario:
+    """Read a file, as it is on a stack; on none in particular without one.
 
     Raises:
         SlipwayError: It is not YAML, has a wrong field, or names a job, a subject or an expectation that it lacks.
@@ -181,6 +225,10 @@ def read(path: Path) -> ClockScenario:
         msg = f"{path} has {len(found)} documents: a scenario is one"
         raise SlipwayError(msg, EXIT_REFUSED)
     file = parsed(ReplayFile, found[0], path)
+    if unknown := sorted({*file.differs, *(one for bad in file.bad.values() for one in bad.stacks)} - set(file.stacks)):
+        msg = f"{path}: {', '.join(unknown)}: not in stacks ({', '.join(file.stacks)})"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    file = file.on(stack, path)
     for problem in _problems(file):
         msg = f"{path}: {problem}"
         raise SlipwayError(msg, EXIT_REFUSED)
@@ -200,11 +248,7 @@ def read(path: Path) -> ClockScenario:
 
 
 def _variant(name: str, bad: Bad, good: Variant, path: Path) -> Variant:
-    jobs = {}
-    for job, one in good.jobs.items():
-        change = bad.jobs.get(job, {})
-        if change is not None:
-            jobs[job] = parsed(Job, {**one.model_dump(by_alias=True, mode="json"), **change}, path)
+    jobs = _changed(good.jobs, bad.jobs, path)
     return Variant(
         name=name,
         description=bad.description,

@@ -81,8 +81,10 @@ def test_jobs_that_are_alike_share_a_lane_whose_moments_are_the_first_ones() -> 
     one = lane("job/a", copies, 100)
     assert (one.waiting[0], one.running[0]) == (5, 0)
     assert (one.waiting[-1], one.running[-1]) == (0, 5)
-    assert (len(one.moments), one.more) == (MOST, 10 - MOST)
-    assert [moment.at for moment in one.moments] == [0, 0, 0, 0, 0, 10]
+    assert [(moment.at, moment.text) for moment in one.moments[:2]] == [(0, "created (5 jobs)"), (10, "runs")]
+    assert one.more == 0
+    many = lane("job/a", [[Turn(number, WAITS, "evicted") for number in range(10)]], 100)
+    assert (len(many.moments), many.more) == (MOST, 10 - MOST)
 
 
 def test_what_is_refused_never_waits() -> None:
