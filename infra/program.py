@@ -29,6 +29,7 @@ from components.tenancy.priorities import Priorities, PrioritiesArgs
 from infra.providers import aws_provider, kubernetes_provider, tags_of
 from spec.pools import resolve_all
 from spec.pricing.estimate import bill_of
+from spec.pricing.pods import device_prices
 from spec.settings import PROJECT
 from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
 from spec.settings.cluster import AddonName
@@ -144,6 +145,7 @@ def _tenancy(
         controllers=registry.controllers(platform.addons),
         version=platform.cluster.version,
         scheduler=registry.scheduler(platform.addons),
+        prices=device_prices(platform),
     )
     Admission("admission", admission, opts)
     tenancy = TeamContext(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import pulumi
 
 from components.admission import defaults, scheduler
 from components.admission.context import StackContext
+from components.admission.costs import job_cost
 from components.admission.gpus import GPU_LIMITS, gpu_pool, spot_checkpoint, spot_eviction
 from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
 from components.admission.jobs import JOB_BOUNDS, ray_cluster, scale_bounds
@@ -41,6 +42,7 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         gpu_pool(context),
         GPU_LIMITS,
         JOB_BOUNDS,
+        job_cost(context),
         spot_checkpoint(context),
         spot_eviction(context),
         ray_cluster(context),
@@ -187,6 +189,7 @@ class AdmissionArgs:
         controllers: Controllers of the installed add-ons, with the namespaces of their service accounts.
         version: Minor version of Kubernetes, `1.36`.
         scheduler: What schedules the pods of teams instead of kube-scheduler.
+        prices: Prices of devices, as in the context.
     """
 
     settings: Settings
@@ -196,6 +199,7 @@ class AdmissionArgs:
     controllers: Sequence[tuple[str, Controller]] = ()
     version: str = ""
     scheduler: Scheduler | None = None
+    prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 class Admission(pulumi.ComponentResource):
@@ -215,6 +219,7 @@ class Admission(pulumi.ComponentResource):
             controllers=args.controllers,
             version=args.version,
             scheduler=args.scheduler,
+            prices=args.prices,
         )
         for key, manifest in manifests(args.settings, context).items():
             declare(f"{name}-{key}", manifest, child)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from components.admission import placement
 from components.admission.rule import literal
@@ -25,6 +25,7 @@ class StackContext:
         controllers: Controllers of the add-ons, with the namespaces of their service accounts.
         version: Minor version of Kubernetes, `1.36`.
         scheduler: What schedules the pods of teams instead of kube-scheduler.
+        prices: Thousandths of a USD an hour of each device, by pool (`spec.pricing.pods.device_prices`).
     """
 
     pools: Mapping[str, PoolSpec]
@@ -34,6 +35,7 @@ class StackContext:
     controllers: Sequence[tuple[str, Controller]] = ()
     version: str = ""
     scheduler: Scheduler | None = None
+    prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def makers(self) -> dict[str, list[str]]:

@@ -61,7 +61,7 @@ _STOPS: Final = (
 )
 
 
-def _max_restarts(spec: str) -> str:
+def max_restarts(spec: str) -> str:
     """Restarts of a JobSet; 0 is upstream's default."""
     policy = f"{spec}.failurePolicy"
     return f"(has({policy}) && has({policy}.maxRestarts) ? {policy}.maxRestarts : 0)"
@@ -95,7 +95,7 @@ def _restarts(spec: str) -> str:
     rules = f"{spec}.failurePolicy.rules"
     endless = f"has(r.action) && !(r.action in {literal(list(COUNTED))}) && !({_reclaimed(spec)})"
     return (
-        f"(has({spec}.failurePolicy) && {_max_restarts(spec)} > {MAX_RETRIES} ? ['failurePolicy.maxRestarts'] : []) + "
+        f"(has({spec}.failurePolicy) && {max_restarts(spec)} > {MAX_RETRIES} ? ['failurePolicy.maxRestarts'] : []) + "
         f"(has({spec}.failurePolicy) && has({rules}) ? {rules}.filter(r, {endless})"
         f".map(r, 'failurePolicy.rules.action (' + string(r.action) + ')') : [])"
     )
@@ -140,7 +140,7 @@ _WITHIN: Final = (
 _JOB_SETS: Final = (
     # Each restart makes the Jobs anew, and with them their deadlines (jobset v0.12.0, failure_policy.go).
     f"(!has(j.activeDeadlineSeconds) || j.activeDeadlineSeconds > {LONGEST} ? ['activeDeadlineSeconds'] : "
-    f"j.activeDeadlineSeconds * ({_max_restarts(f'{O}.spec')} + 1) > {LONGEST} "
+    f"j.activeDeadlineSeconds * ({max_restarts(f'{O}.spec')} + 1) > {LONGEST} "
     "? ['activeDeadlineSeconds (of each attempt)'] : [])"
 )
 _SHUT_DOWN: Final = (
@@ -210,7 +210,7 @@ _BOUNDED: Final = (
         paths=_EACH_JOB,
         field="activeDeadlineSeconds",
         value=str(_PER_ATTEMPT),
-        wrong=f"s.activeDeadlineSeconds * ({_max_restarts(f'{O}.spec')} + 1) > {LONGEST}",
+        wrong=f"s.activeDeadlineSeconds * ({max_restarts(f'{O}.spec')} + 1) > {LONGEST}",
     ),
     Fill(
         paths={"RayJob": ["spec"]},

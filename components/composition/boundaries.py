@@ -22,6 +22,7 @@ from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
 from spec.pools import resolve_all
 from spec.pools.pool_spec import PoolSpec
+from spec.pricing.pods import device_prices
 from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.settings.cluster import AccessPolicy
@@ -102,6 +103,7 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
         controllers=registry.controllers(platform.addons),
         version=platform.cluster.version,
         scheduler=registry.scheduler(platform.addons),
+        prices=device_prices(platform),
     )
     yield from admission_manifests(platform.admission, context).values()
     yield from map(priority_class, PriorityName)

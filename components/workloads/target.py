@@ -16,6 +16,7 @@ from components.storage import drivers
 from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
+from spec.pricing.pods import device_prices
 from spec.settings import Platform, load, read_stack
 from spec.settings.addons import AddonSettings
 from spec.settings.addons.tracking import Mlflow
@@ -55,6 +56,8 @@ class Target:
         by_topology: Names of the pools to which the queue admits only pods with an annotation of their topology; None
             if unknown: then it isn't checked.
         env: Environment variables of every container, such as the address of the team's tracking server.
+        prices: Thousandths of a USD an hour of each device, by pool.
+        job_usd: The most that one job of the team may cost, in USD; None without a bound.
         after: Dependencies, if the same program declares them: namespace, queue, volume claims.
     """
 
@@ -80,6 +83,8 @@ class Target:
     runtimes: Mapping[str, NamedRuntime] | None = None
     by_topology: frozenset[str] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    job_usd: int | None = None
     after: Sequence[pulumi.Resource] = ()
 
     @classmethod
@@ -105,6 +110,7 @@ class Target:
             by_topology=frozenset(name for name, spec in pools.items() if by_topology(spec, platform.queues))
             if platform.addons.kueue
             else None,
+            prices=device_prices(platform),
         )
         if not platform.teams:
             return common
@@ -117,6 +123,7 @@ class Target:
                     priorities=tuple(str(priority) for priority in team.priorities),
                     open=space.purpose in SERVES,
                     pod_security=space.pod_security,
+                    job_usd=team.most_per_job,
                     env={tracking.VARIABLE: tracking.address(name)} if platform.addons.has(Mlflow) else {},
                 )
         known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))

@@ -278,7 +278,7 @@ def _try(work: Workload, place: FitPlace) -> Choice | Refusal:
     return Refusal(place, lacks(work, place, units))
 
 
-def lacks(work: Workload, place: Place, units: int) -> str:
+def lacks(work: Workload, place: FitPlace, units: int) -> str:
     """Why so many units of a place don't hold a workload; empty if they do."""
     held = memory(work, units)
     if held.total <= place.usable_bytes:

@@ -294,7 +294,8 @@ _LEVELS: Final[tuple[Mapping[str, Callable[[Evaluate, Evaluate], Evaluate]], ...
         "in": _operator(lambda left, right: any(_equal(left, each) for each in _items(right))),
     },
     {"+": _same(operator.add, str, list), "-": _same(operator.sub)},
-    {"*": _same(operator.mul)},
+    # Rules divide whole numbers above zero by constants: CEL truncates (cel-spec, "Arithmetic").
+    {"*": _same(operator.mul), "/": _same(operator.floordiv)},
 )
 
 
@@ -367,6 +368,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "quantity": _quantity,
     "asInteger": _as_integer,
     "sum": lambda values: sum(map(_number, _items(values))),
+    "min": lambda values: min(map(_number, _items(values))),
     "join": lambda values, by="": by.join(_typed(each, str) for each in _items(values)),
     "contains": _text(lambda text, part: part in text),
     "startsWith": _text(str.startswith),

@@ -19,7 +19,7 @@ from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from spec.jobs import GATE, QUEUE
 from spec.settings.admission import Action, Admission
-from spec.teams.labels import PRIORITIES, TEAM
+from spec.teams.labels import JOB_USD, PRIORITIES, TEAM
 
 USER: Final = "slipway-why"
 """Name of the member of a team who would create the object."""
@@ -46,6 +46,7 @@ def context_of(target: Target, settings: Admission) -> StackContext:
         queues=target.queue is not None,
         aliases=target.aliases,
         max_replicas=settings.max_replicas,
+        prices=target.prices,
     )
 
 
@@ -106,7 +107,10 @@ class Variables(dict[str, Any]):
     def __init__(self, own: Mapping[str, str], served: Object, target: Target) -> None:
         kind = str(served.get("kind"))
         labels = {**target.labels, "kubernetes.io/metadata.name": target.namespace, LEVEL: target.pod_security}
-        space = {"labels": labels, "annotations": {PRIORITIES: ",".join(target.priorities)}}
+        notes = {PRIORITIES: ",".join(target.priorities)}
+        if target.job_usd is not None:
+            notes[JOB_USD] = str(target.job_usd)
+        space = {"labels": labels, "annotations": notes}
         request = {
             "operation": "CREATE",
             "subResource": "",

@@ -6,7 +6,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from spec.catalog import prices
+from spec.pools import resolve_all
 from spec.pools.allocatable import Allocatable, allocatable
+from spec.pools.keys import MIG, NVIDIA
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.model import Line, Pricer
 from spec.pricing.pools import machines, running
@@ -72,6 +74,26 @@ def started(spec: PoolSpec, platform: Platform, cpu_millis: int, memory_mib: int
     if spec.managed and spec.market is not Market.SPOT:
         return found[0]
     return min(found, key=lambda node: (node.hourly, node.kind))
+
+
+def device_prices(platform: Platform) -> dict[str, dict[str, int]]:
+    """Expected price of each GPU resource of a pool, in thousandths of a USD an hour; without pools of unknown price.
+
+    A MIG instance has the part of the node that its compute slices are of all that the layout has.
+    """
+    found = {}
+    for name, spec in resolve_all(platform).items():
+        node = started(spec, platform, 0, 0)
+        slices = {one: count * _slices(one) for one, count in spec.resources.items() if one.startswith(NVIDIA)}
+        if slices and node.price is not None:
+            part = node.hourly * 1000 / sum(slices.values())
+            found[name] = {one: round(part * _slices(one)) for one in sorted(slices)}
+    return found
+
+
+def _slices(resource: str) -> int:
+    """Compute slices of a MIG instance, `nvidia.com/mig-2g.20gb`; 1 of a whole or shared GPU."""
+    return int(resource.removeprefix(MIG).partition("g.")[0]) if resource.startswith(MIG) else 1
 
 
 def nodes_for(spec: PoolSpec, platform: Platform, wanted: Mapping[str, Decimal], pods: int) -> tuple[StartedNode, int]:

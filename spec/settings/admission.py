@@ -31,6 +31,8 @@ class Admission(Model):
     """GPU requests equal GPU limits, also in custom resources."""
     job_bounds: Action = Action.DENY
     """A job sets a deadline, a limit on its retries, and a time after which it is deleted, none too high."""
+    job_cost: Action = Action.DENY
+    """A job costs at most `teams.X.jobUsd` until its deadline."""
     spot_checkpoint: Action = Action.DENY
     """A job on Spot writes to a volume claim."""
     spot_eviction: Action = Action.DENY

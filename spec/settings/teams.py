@@ -107,6 +107,8 @@ class Team(Model):
     """Cost center that is billed; becomes the label `platform.slipway/cost-center`."""
     budget_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     """Monthly budget, in USD; no alert if unset."""
+    job_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
+    """Most that the GPUs of one job may cost until its deadline, in USD; `budgetUsd` if unset, without it no bound."""
     members: dict[Name, Member] = Field(default_factory=dict)
     """Members, by a name of your choice."""
     namespaces: dict[Name, TeamNamespace] = Field(default_factory=dict)
@@ -134,6 +136,11 @@ class Team(Model):
     retired: bool = False
     """Decommission the team: its queue is drained, its members can only read, and its data may be deleted. Required
     before a team is removed from the file."""
+
+    @property
+    def most_per_job(self) -> int | None:
+        """Most that one job may cost, in USD; None without a bound."""
+        return self.budget_usd if self.job_usd is None else self.job_usd
 
     @property
     def shares(self) -> dict[str, Share]:

@@ -45,6 +45,14 @@ PRIORITIES: Final = "platform.slipway/priorities"
 """Annotation of a namespace: the priority classes of its team, separated by commas."""
 
 
+JOB_USD: Final = "platform.slipway/job-usd"
+"""Annotation of a namespace: the most that one job may cost, in USD."""
+
+
 def notes_of_namespace(settings: Team) -> dict[str, str]:
     """Annotations of a namespace of a team, which admission rules read."""
-    return {PRIORITIES: ",".join(str(name) for name in settings.priorities)}
+    most = settings.most_per_job
+    return {
+        PRIORITIES: ",".join(str(name) for name in settings.priorities),
+        **({JOB_USD: str(most)} if most is not None else {}),
+    }

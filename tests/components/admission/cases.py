@@ -39,6 +39,8 @@ def kept(workload: Object, value: str = "true", labels: Object | None = None) ->
     return {**workload, "spec": {**workload["spec"], "template": {**template, "metadata": metadata}}}
 
 
+EACH: Final = {"resourcesPerNode": {"limits": {GPU: "1"}}}
+WEEK: Final = 7 * 86400
 FIRST: Final = {**gpus(), "name": "first"}
 
 QUEUE: Final = "yunikorn.apache.org/queue"
@@ -77,6 +79,16 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a JobSet that restarts when a node is taken away": make.reclaimed(
             {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
             {"action": "Ignore", "onPodConditions": [{"type": "Ready", "status": "False"}]}),
+    },
+    "job-cost": {
+        "a job of an hour": make.job(on("h100")),
+        "a job without GPUs": make.job(activeDeadlineSeconds=2 * WEEK, parallelism=50),
+        "a job that may use a cheaper pool": make.job(
+            tolerant(make.GPU_TAINT, body=spec(gpus())), activeDeadlineSeconds=WEEK
+        ),
+        "a TrainJob whose runtime selects the pool": make.train_job(deadline=WEEK, **EACH),
+        "a TrainJob with the resources of its runtime": make.train_job(nodes=100, deadline=2 * WEEK),
+        "a RayJob": ray.job(),
     },
     "spot-checkpoint": {"a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
         "a job that is not on spot": make.job(on("h100")),
@@ -234,6 +246,34 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a JobSet that restarts by another condition": (
             make.reclaimed({"action": "FailJob", "onPodConditions": [{"type": "Ready", "status": "False"}]}),
             "fix spec.failurePolicy.rules.action (RestartJobSetAndIgnoreMaxRestarts)",
+        ),
+    },
+    "job-cost": {
+        # 6.88 USD an hour for 168 hours.
+        "a week of one GPU": (
+            make.job(on("h100"), activeDeadlineSeconds=WEEK),
+            "this job may cost 1155 USD or more until its deadline, and one job of this team at most 1000. Lower",
+        ),
+        "a cron job": (make.cron_job(on("h100"), activeDeadlineSeconds=WEEK), "may cost 1155 USD"),
+        "all attempts of a JobSet": (
+            make.job_set(on("h100"), parallelism=2, deadline=WEEK // 6, failurePolicy={"maxRestarts": 2}),
+            "may cost 1155 USD",
+        ),
+        "many instances": (
+            make.job(on("a100", gpus(7, SLICE)), activeDeadlineSeconds=2 * WEEK, parallelism=2),
+            "may cost 1843 USD",
+        ),
+        "all groups of a job, with its operator's deadline": (
+            make.operated("PyTorchJob", on("h100"), replicas=2, activeDeadlineSeconds=WEEK // 2),
+            "may cost 1155 USD",
+        ),
+        "a RayJob, all attempts": (
+            ray.job(on("h100"), activeDeadlineSeconds=WEEK // 2, backoffLimit=1),
+            "may cost 1155 USD",
+        ),
+        "a TrainJob, at the lowest price": (
+            make.train_job(nodes=100, deadline=WEEK, **EACH),
+            "may cost 6720 USD",
         ),
     },
     "spot-checkpoint": {

@@ -25,16 +25,23 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }
 CONTROLLERS: Final = tuple((addon.namespace.name, each) for addon in REGISTRY.values() for each in addon.controllers)
+GPU: Final = "nvidia.com/gpu"
+SLICE: Final = "nvidia.com/mig-1g.5gb"
 CONTEXT: Final = StackContext(
-    pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100, controllers=CONTROLLERS
+    pools=resolve_all(platform(POOLS)),
+    queues=True,
+    max_replicas=100,
+    controllers=CONTROLLERS,
+    # Made up, in thousandths of a USD an hour.
+    prices={"h100": {GPU: 6880}, "a100": {SLICE: 392}, "spot": {GPU: 400}},
 )
 SCHEDULED: Final = replace(CONTEXT, scheduler=Yunikorn.scheduler)
 """With all rules: no stack has queues of Kueue and another scheduler, but each rule is evaluated alone."""
+JOB_USD: Final = 1000
+"""The most that one job may cost in the namespaces of the tests."""
 IMAGE: Final = "registry.example.com/team/train:1.2.3"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 POOL: Final = "platform.slipway/pool"
-GPU: Final = "nvidia.com/gpu"
-SLICE: Final = "nvidia.com/mig-1g.5gb"
 GPU_TAINT: Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 DEDICATED: Final = {"key": "dedicated", "operator": "Equal", "value": "ml-workloads", "effect": "NoSchedule"}
 
@@ -198,9 +205,13 @@ def gated(manifest: Object) -> Object:
     return {**manifest, "spec": {**manifest["spec"], "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}}
 
 
-def train_job(*, queued: bool = True, nodes: int = 2, deadline: int = 3600) -> Object:
+def train_job(*, queued: bool = True, nodes: int = 2, deadline: int = 3600, **trainer: Any) -> Object:
     labels = {QUEUE: "default"} if queued else {}
-    body = {"runtimeRef": {"name": "torch"}, "activeDeadlineSeconds": deadline, "trainer": {"numNodes": nodes}}
+    body = {
+        "runtimeRef": {"name": "torch"},
+        "activeDeadlineSeconds": deadline,
+        "trainer": {"numNodes": nodes, **trainer},
+    }
     return _object("trainer.kubeflow.org/v1alpha1", "TrainJob", body, labels)
 
 

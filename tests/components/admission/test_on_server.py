@@ -19,6 +19,7 @@ from slipway.why.judge import as_served, denied
 from spec.pools import resolve_all
 from spec.settings import load, read_stack
 from spec.settings.admission import Action
+from spec.teams.labels import JOB_USD as NOTE
 from tests.components.admission.acts import ACTS
 from tests.components.admission.cases import ACCEPTED, DENIED
 from tests.components.admission.changes import changed
@@ -27,6 +28,7 @@ from tests.components.admission.samples import (
     CUSTOM,
     GPU,
     GPU_TAINT,
+    JOB_USD,
     SCHEDULED,
     Object,
     definition,
@@ -47,7 +49,8 @@ RULES = {rule.name: rule for rule in rules(SCHEDULED)}
 
 
 def namespace(name: str, **labels: str) -> Object:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+    metadata = {"name": name, "labels": labels, "annotations": {NOTE: str(JOB_USD)}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
 def bound(rule: str, action: Action) -> Object:
@@ -109,7 +112,7 @@ COUNT = 60
 def test_the_judge_of_files_agrees_with_the_api_server(client: KubeClient) -> None:
     """`slipway why FILE` evaluates the same rules without a server (ADR 0126). What the server refuses for another
     reason than a rule is not compared."""
-    target = Target(pools=CONTEXT.pools, namespace="it", queue=None, labels={TEAM: "vision"})
+    target = Target(pools=CONTEXT.pools, namespace="it", queue=None, labels={TEAM: "vision"}, job_usd=JOB_USD)
     found, compared = [], 0
     for manifest in changed(COUNT, seed=2026):
         served = as_served(manifest, target)

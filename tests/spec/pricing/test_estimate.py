@@ -12,9 +12,12 @@ from spec.catalog import instances, prices
 from spec.pools import resolve_all
 from spec.pricing import Estimate, Line, estimate, services
 from spec.pricing.estimate import bill_facts, premium
+from spec.pricing.pods import device_prices
 from spec.pricing.pools import average, share_on
 from spec.settings import load, read_stack
 from spec.settings.cost import Limits, PoolUse, Schedule
+from spec.settings.teams import Team
+from spec.teams.labels import JOB_USD, notes_of_namespace
 from tests.spec.pricing.by_hand import line, unpriced, usd
 from tests.spec.settings.stack import loaded
 from tests.support.day import TODAY
@@ -354,3 +357,33 @@ def test_use_never_exceeds_the_hours_that_a_schedule_leaves() -> None:
     always = PoolUse(nodes=4)
     assert average(2, always, Fraction(1, 2)) == 2
     assert average(2, always, Fraction(1)) == 4
+
+
+def test_a_gpu_costs_its_part_of_the_node_and_an_instance_its_compute_slices() -> None:
+    pools = {
+        "system": {"preset": "system"},
+        "whole": {"preset": "h100", "instanceTypes": ["p5.48xlarge"]},
+        "slices": {"preset": "a100", "mig": {"layout": "all-balanced"}},
+        "shared": {"preset": "gpu-spot", "instanceTypes": ["g6.2xlarge"], "capacity": {"market": "on-demand"}},
+    }
+    pools["shared"]["sharing"] = {"mode": "time-slicing", "replicas": 4}
+    found = device_prices(loaded({"pools": pools}).platform)
+    a100, l4, h100 = usd("p4d.24xlarge"), usd("g6.2xlarge"), usd("p5.48xlarge")
+    # all-balanced: 2 of 1g, 1 of 2g and 1 of 3g on each of eight GPUs, of which the seventh slice of each is used.
+    assert found == {
+        "whole": {"nvidia.com/gpu": round(h100 * 1000 / 8)},
+        "slices": {
+            f"nvidia.com/mig-{size}g.{size * 5 if size < 3 else 20}gb": round(a100 * 1000 * size / (8 * 7))
+            for size in (1, 2, 3)
+        },
+        "shared": {"nvidia.com/gpu": round(l4 * 1000 / 4)},
+    }
+
+
+def test_one_job_of_a_team_costs_at_most_its_bound_else_its_budget() -> None:
+    team = {"project": "a", "costCenter": "b", "budgetUsd": 100}
+    notes = [
+        notes_of_namespace(Team.model_validate({**team, **more})).get(JOB_USD)
+        for more in ({}, {"jobUsd": 7}, {"budgetUsd": None})
+    ]
+    assert notes == ["100", "7", None]
