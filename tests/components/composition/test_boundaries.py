@@ -29,7 +29,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "a team more, one retired": {"teams.search": NEW_TEAM, "teams.vision.retired": True},
     "actions of rules": {
         "admission": {"imageTag": "off", "hostAccess": "warn", "jobBounds": "audit", "maxReplicas": 50}},
-    "defaults": {"cluster.version": "1.36"},
+    "defaults": {"cluster.version": "1.36", "cluster.amiRelease": "1.36.2-20260714"},
     "an access entry with a group": {"cluster.access.readers": {
             "principalArn": "arn:aws:iam::444455556666:role/readers", "kubernetesGroups": ["readers"]}},
     "a MultiKueue worker": {"addons.kueue.multiKueue": "worker"},
