@@ -38,6 +38,7 @@ DECLARED: Final = frozenset(
         "kubernetes:networking.k8s.io/v1:IngressClass",
         "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule",
         "kubernetes:operator.knative.dev/v1beta1:KnativeServing",
+        "kubernetes:scheduling.volcano.sh/v1beta1:Queue",
         "pulumi:pulumi:Stack",
         "slipway:addons:ClusterAutoscaler",
         "slipway:addons:Karpenter",

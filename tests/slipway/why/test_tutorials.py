@@ -1,0 +1,40 @@
+"""The manifests of examples/tutorials are what the rules and pools of a stack accept."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from components.workloads.target import Target
+from slipway.why.judge import violations
+from tests.support.stacks import platform_of
+
+FOLDER: Final = Path(__file__).parents[3] / "examples/tutorials"
+NAMESPACES: Final = {"job": "vision-training", "pipeline": "vision-training", "serving": "vision-serving"}
+
+
+def objects(name: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
+
+
+def test_every_file_is_tested() -> None:
+    assert {path.stem for path in FOLDER.glob("*.yaml")} == set(NAMESPACES)
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_a_manifest_is_accepted(name: str) -> None:
+    platform = platform_of("prod")
+    target = Target.of(platform, namespace=NAMESPACES[name])
+    found = [str(one) for each in objects(name) for one in violations(each, target, platform.admission)]
+    assert found == []
+
+
+def test_a_published_job_is_not() -> None:
+    """The same without what was added: else this test could not fail."""
+    platform = platform_of("prod")
+    (job,) = objects("job")
+    del job["spec"]["activeDeadlineSeconds"]
+    job["spec"]["template"]["spec"]["volumes"].pop()
+    target = Target.of(platform, namespace=NAMESPACES["job"])
+    assert {one.rule.name for one in violations(job, target, platform.admission)} == {"job-bounds", "spot-checkpoint"}
