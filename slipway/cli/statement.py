@@ -13,7 +13,7 @@ from slipway.engine.project import find
 from slipway.replay import result
 from slipway.replay.text import Source
 from slipway.report.make import PAGE, prepare
-from slipway.statement import recorded, replayed
+from slipway.statement import kubecost, recorded, replayed
 from slipway.statement.charges import charges
 from slipway.statement.output import Shown, document, page, table, text
 from slipway.statement.split import split
@@ -29,7 +29,9 @@ def run(options: argparse.Namespace) -> int:
     else:
         period = recorded.period(Source.of(options.prometheus), platform)
     items, unpriced = charges(period, platform, options.bill)
-    shown = Shown(stack=options.stack, statement=split(items, period.uses), period=period, unpriced=unpriced)
+    beside = {} if options.kubecost is None else kubecost.read(Source.of(options.kubecost), platform)
+    statement = split(items, period.uses)
+    shown = Shown(stack=options.stack, statement=statement, period=period, unpriced=unpriced, kubecost=beside)
     if options.out is not None:
         prepare(options.out)
         for name, content in ((CSV, table(shown.statement)), (PAGE, page(shown))):
