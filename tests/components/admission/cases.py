@@ -1,7 +1,7 @@
 """What each rule accepts and what it denies, with a part of the message."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from tests.components.admission import ray_samples as ray
 from tests.components.admission import samples as make
@@ -39,7 +39,7 @@ def kept(workload: Object, value: str = "true", labels: Object | None = None) ->
     return {**workload, "spec": {**workload["spec"], "template": {**template, "metadata": metadata}}}
 
 
-EACH: Final = {"resourcesPerNode": {"limits": {GPU: "1"}}}
+EACH: Final[dict[str, Any]] = {"resourcesPerNode": {"limits": {GPU: "1"}}}
 WEEK: Final = 7 * 86400
 FIRST: Final = {**gpus(), "name": "first"}
 

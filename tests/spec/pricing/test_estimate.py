@@ -360,7 +360,7 @@ def test_use_never_exceeds_the_hours_that_a_schedule_leaves() -> None:
 
 
 def test_a_gpu_costs_its_part_of_the_node_and_an_instance_its_compute_slices() -> None:
-    pools = {
+    pools: dict[str, dict[str, Any]] = {
         "system": {"preset": "system"},
         "whole": {"preset": "h100", "instanceTypes": ["p5.48xlarge"]},
         "slices": {"preset": "a100", "mig": {"layout": "all-balanced"}},
