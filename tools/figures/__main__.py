@@ -18,12 +18,13 @@ from slipway.cli.output import Progress
 from slipway.replay import readers
 from spec.clock import today
 from tests.support.generated import FIGURES, ROOT, write_part
+from tools.figures.filling import rows
 from tools.figures.measure import Case, key, measure, stack
 from tools.figures.table import tables, text, windows
 
 MEASURED: Final = Path(__file__).with_name("measured.json")
 PAGE: Final = ROOT / "docs" / "guides" / "replay.md"
-PARTS: Final = {"figures": text, "windows": windows}
+PARTS: Final = {"figures": text, "windows": windows, "filling": rows}
 CHECK_SEEDS: Final = (1, 3, 5, 7, 9)
 """Seeds for the check alone (ADR 0133)."""
 

@@ -38,7 +38,10 @@ def plain(plan: Plan, platform: Platform) -> Plan:
     shapes = {str(one["name"]): one for one in plan.document["pools"]}
     document = {
         **plan.document,
-        "kueue": {"configuration": {}, "objects": list(_queues(places))},
+        "kueue": {
+            "configuration": {},
+            "objects": list(everything({one.name: one.spec.node_selector for one in places})),
+        },
         "cluster": {"objects": []},
         "pools": [_pool(shapes[one.name], one.spec, platform) for one in places],
         "jobs": [_document(one, jobs[str(one["name"])]) for one in plan.document["jobs"]],
@@ -92,15 +95,18 @@ def _pool(pool: Mapping[str, Any], spec: PoolSpec, platform: Platform) -> dict[s
     }
 
 
-def _queues(places: tuple[Place, ...]) -> Iterator[dict[str, Any]]:
+def everything(flavors: Mapping[str, Mapping[str, str]]) -> Iterator[dict[str, Any]]:
+    """Kueue's objects of one queue that admits everything, to flavors with these labels of nodes."""
+
     def manifest(kind: str, name: str, spec: Mapping[str, Any], **meta: str) -> dict[str, Any]:
         return {"apiVersion": _API, "kind": kind, "metadata": {"name": name, **meta}, "spec": dict(spec)}
 
     resources = [{"name": name, "nominalQuota": amount} for name, amount in _ENOUGH.items()]
-    for place in places:
-        yield manifest("ResourceFlavor", place.name, {"nodeLabels": dict(place.spec.node_selector)})
-    flavors = [{"name": place.name, "resources": resources} for place in places]
-    groups = [{"coveredResources": list(_ENOUGH), "flavors": flavors}]
+    for name, labels in flavors.items():
+        yield manifest("ResourceFlavor", name, {"nodeLabels": dict(labels)})
+    groups = [
+        {"coveredResources": list(_ENOUGH), "flavors": [{"name": name, "resources": resources} for name in flavors]}
+    ]
     yield manifest("ClusterQueue", QUEUE, {"namespaceSelector": {}, "resourceGroups": groups})
     yield manifest("LocalQueue", QUEUE, {"clusterQueue": QUEUE}, namespace=NAMESPACE)
 

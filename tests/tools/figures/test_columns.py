@@ -12,6 +12,8 @@ from tests.slipway.replay import examples
 from tests.support.generated import FIGURES, check_part
 from tests.support.stacks import platform_of
 from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PARTS
+from tools.figures.filling import PARTS as PARTS_OF_GPUS
+from tools.figures.filling import WHOLE, arrivals, filled, milli
 from tools.figures.outcome import Outcome, Paid, Watch, figures
 from tools.figures.plain import plain
 from tools.figures.table import tables
@@ -39,6 +41,30 @@ def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
     kinds = [one["kind"] for one in found.document["kueue"]["objects"]]
     assert kinds.count("ClusterQueue") == 1
     assert "WorkloadPriorityClass" not in kinds
+
+
+NODES = [{"sn": f"node-{number}", "cpu_milli": "8000", "memory_mib": "65536", "gpu": "2"} for number in range(2)]
+
+
+def asking(gpus: int, milli: int = 1000) -> dict[str, str]:
+    return {"num_gpu": str(gpus), "gpu_milli": str(milli), "cpu_milli": "1000", "memory_mib": "1024"}
+
+
+def test_the_filling_test_goes_on_until_130_percent_are_asked_for() -> None:
+    pods = [asking(1), asking(1, 500), asking(2), asking(0)]
+    found = arrivals(pods, 4, seed=1)
+    assert all(found[: len(pods)].count(one) == 1 for one in pods), "each pod comes once before any comes again"
+    assert sum(map(milli, found[:-1])) < 1.3 * 4000 <= sum(map(milli, found))
+    assert found == arrivals(pods, 4, seed=1)
+
+
+@pytest.mark.usefixtures("binary")
+def test_the_filling_test_counts_what_placed_pods_ask_for() -> None:
+    halves = [asking(1, 500)] * 6
+    assert filled(NODES, halves, WHOLE) == 4 * 0.5 / 4
+    assert filled(NODES, halves, PARTS_OF_GPUS) == 6 * 0.5 / 4
+    # Spread over both nodes, the small ones leave no room for the large one: 2 of 4 GPUs.
+    assert filled(NODES, [asking(1), asking(1), asking(2)], WHOLE) == 0.5
 
 
 def test_outcomes_come_from_events() -> None:
