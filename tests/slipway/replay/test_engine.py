@@ -102,6 +102,12 @@ def test_karpenter_packs_the_pods_of_a_batch(binary: Path, moments: tuple[float,
     assert events[-1]["jobs"]["finished"] == len(jobs)
 
 
+def test_karpenter_tries_the_last_of_node_pools_with_one_weight_first(binary: Path) -> None:
+    pools = [pool(name=name, weight=weight) for name, weight in (("a", 10), ("b", 10), ("c", 1))]
+    events = replay(binary, document([job("one", 0, 60)], pools=pools))
+    assert only(events, "node", state="launched")["pool"] == "b"
+
+
 def test_karpenter_counts_a_node_on_its_way_for_the_pods_that_come_later(binary: Path) -> None:
     jobs = [job("a", 0, 600, gpus=4), job("b", 60, 600, gpus=4), job("c", 70, 600, gpus=4)]
     events = replay(binary, document(jobs, objects=queue("default", 64)))
