@@ -92,7 +92,7 @@ def budgets(teams: Mapping[str, int]) -> list[Record]:
 
 
 GPU_ACTIVE: Final = "slipway:gpu:active"
-"""Utilization of a GPU or MIG instance, 0 to 1: `node`, `UUID`, `GPU_I_ID`, and `namespace` and `pod` if a pod has it."""
+"""Utilization of a GPU or MIG instance, 0 to 1: `node`, `UUID`, `GPU_I_ID`; `namespace` and `pod` if a pod has it."""
 GPU_XID: Final = "slipway:gpu:xid"
 """Last Xid of a GPU; the same labels."""
 GPU_MEMORY: Final = "slipway:gpu:memory_ratio"
