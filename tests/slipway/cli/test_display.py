@@ -1,7 +1,6 @@
 """A preview and an update show a summary instead of the engine's rows, and never hide an error."""
 
 import io
-import json
 import os
 import signal
 import subprocess
@@ -11,18 +10,15 @@ from pathlib import Path
 import pytest
 
 from sandbox.kubernetes.waiting import until
-from slipway.cli import display, main, offline, operations
+from slipway.cli import display, main
 from slipway.cli.gate import Review
-from spec.errors import EXIT_REFUSED
+from tests.slipway.cli.test_rows import BUCKET, DIAGNOSTICS, TOTALS
+from tests.slipway.cli.test_rows import OUTPUT as ROWS
 from tests.slipway.engine.fake import FakePulumi, exported, resource
-from tests.slipway.engine.test_gate import event, urn
+from tests.slipway.engine.test_gate import event
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 from tests.support.patience import SECONDS
 
-BUCKET = "aws:s3/bucket:Bucket"
-ROWS = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s3:Bucket it created (0.04s)\n"
-TOTALS = "Outputs:\n    a: 1\n\nResources:\n    + 1 to create\n\nDuration: 2s\n"
-DIAGNOSTICS = "Diagnostics:\n  aws:s3:Bucket (it):\n    error: AccessDenied:\n\n    Resources: not allowed\n\n"
 POLICIES = "Policies:\n    slipway@v0.1.0 (local: policies)\n        - [advisory]  bucket-lifecycle\n\n"
 
 
@@ -93,61 +89,18 @@ def test_a_long_run_shows_its_latest_row(waiting: str, tmp_path: Path, monkeypat
     assert shown.getvalue().startswith("[    0 s] the engine runs; its latest row follows every")
 
 
-@pytest.mark.usefixtures("user", "checkout")
-class TestCommand:
-    def test_the_rows_of_a_preview_are_replaced_by_the_changes(
-        self, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake.tell("events", event("create") + event("same", name="other"))
-        fake.tell("says", f"{ROWS}{DIAGNOSTICS}{TOTALS}")
-        assert main(["preview", "dev", "--sandbox"]) == 0
-        shown = capsys.readouterr().out
-        assert "creating" not in shown
-        assert "AccessDenied" in shown
-        assert "Stack dev: 1 to create; 1 unchanged." in shown
-        assert "create   S3 Bucket it" in shown
-        assert "Policies" in shown
-
-    def test_verbose_keeps_the_rows_and_adds_the_changes(
-        self, fake: FakePulumi, sandbox: offline.Sandbox, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        fake.tell("events", event("create"))
-        fake.tell("says", ROWS)
-        assert main(["preview", "dev", "--sandbox", "--verbose"]) == 0
-        shown = capfd.readouterr().out
-        assert ROWS in shown
-        assert "Stack dev: 1 to create" in shown
-
-    def test_a_failed_update_shows_its_diagnostics_and_keeps_its_code(
-        self, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake.tell("events", event("create"))
-        fake.tell("says", f"{ROWS}{DIAGNOSTICS}{TOTALS}")
-        fake.tell("exit", "255")
-        assert main(["up", "dev", "--sandbox"]) == 255
-        shown = capsys.readouterr().out
-        assert DIAGNOSTICS.strip() in shown
-        assert "Stack dev" not in shown
-
-    def test_an_update_in_the_sandbox_reports_what_it_did(
-        self, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake.tell("events", event("create"))
-        assert main(["up", "dev", "--sandbox"]) == 0
-        assert "Stack dev: 1 created; 0 unchanged." in capsys.readouterr().out
-
-    def test_an_update_on_aws_shows_the_changes_before_and_the_diagnostics_after(
-        self, fake: FakePulumi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(Review, "text", lambda _, request, log: f"summary of {request.operation}")
-        fake.tell("events", event("create"))
-        fake.tell("export", exported(resource(BUCKET, "it")))
-        fake.tell("says", f"{ROWS}{DIAGNOSTICS}{TOTALS}")
-        assert main(["up", "dev", "--yes"]) == 0
-        shown = capsys.readouterr().out
-        assert shown.count("summary of preview") == 1
-        assert shown.count("AccessDenied") == 2
-        assert "creating" not in shown
+def test_an_update_on_aws_shows_the_changes_before_and_the_diagnostics_after(
+    checkout: Path, user: None, fake: FakePulumi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Review, "text", lambda _, request, log: f"summary of {request.operation}")
+    fake.tell("events", event("create"))
+    fake.tell("export", exported(resource(BUCKET, "it")))
+    fake.tell("says", f"{ROWS}{DIAGNOSTICS}{TOTALS}")
+    assert main(["up", "dev", "--yes"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("summary of preview") == 1
+    assert shown.count("AccessDenied") == 2
+    assert "creating" not in shown
 
 
 def test_an_interrupt_is_answered_at_once_and_says_how_to_go_on(fake: FakePulumi, checkout: Path, user: None) -> None:
@@ -168,76 +121,3 @@ def test_an_interrupt_is_answered_at_once_and_says_how_to_go_on(fake: FakePulumi
     assert process.returncode == 255
     assert "interrupted: running operations end, and the state is written" in error
     assert error.rstrip().endswith("interrupted: nothing was changed")
-
-
-def refreshed(op: str, name: str = "it") -> str:
-    """What the engine logs once it has read a resource: `refresh` first, then what it found."""
-    before, after = {"inputs": {"bucket": "a"}}, {"inputs": {"bucket": "b"}} if op == "update" else None
-    step = {"urn": urn(BUCKET, name), "type": BUCKET, "old": before, "new": after, "diffs": ["bucket"]}
-    found = {"sequence": 2, "resOutputsEvent": {"metadata": {**step, "op": op}}}
-    return event("refresh", name=name) + json.dumps(found) + "\n"
-
-
-@pytest.mark.usefixtures("user", "checkout")
-class TestRefreshAndDestroy:
-    def test_a_refresh_in_the_sandbox_shows_drift_instead_of_rows(
-        self, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake.tell("events", refreshed("update") + refreshed("delete", "gone") + refreshed("same", "other"))
-        fake.tell("says", f"{ROWS}{DIAGNOSTICS}{TOTALS}")
-        assert main(["refresh", "dev", "--sandbox"]) == 0
-        shown = capsys.readouterr().out
-        assert "creating" not in shown
-        assert "AccessDenied" in shown
-        assert "Stack dev: drift of 2 resources: 1 updated, 1 deleted in the state; 1 unchanged." in shown
-        assert "update   S3 Bucket it: bucket: a -> b" in shown
-        assert "--skip-preview" in fake.calls[-2]["arguments"]
-
-    def test_a_destroy_in_the_sandbox_shows_what_it_deleted(
-        self, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake.tell("events", event("delete"))
-        fake.tell("says", ROWS)
-        assert main(["destroy", "dev", "--sandbox", "--yes"]) == 0
-        shown = capsys.readouterr().out
-        assert "Stack dev: 1 deleted" in shown
-        assert "creating" not in shown
-
-    @pytest.mark.parametrize(("operation", "events"), [("refresh", refreshed("update")), ("destroy", event("delete"))])
-    @pytest.mark.parametrize("answer", [True, False])
-    def test_on_a_terminal_the_user_is_asked_after_a_preview(
-        self, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-        operation: str, events: str, answer: bool,
-    ) -> None:  # fmt: skip
-        monkeypatch.setattr(operations, "tear_down", lambda request, platform, run, ask, **_: run(request))
-        monkeypatch.setattr(operations, "can_ask", lambda: True)
-        monkeypatch.setattr(operations, "ask", lambda question: answer)
-        fake.tell("events", events)
-        assert main([operation, "dev"]) == (0 if answer else EXIT_REFUSED)
-        first, *others = [call["arguments"] for call in fake.calls if call["arguments"][0] == operation]
-        assert "--preview-only" in first
-        assert [("--yes" in one, "--skip-preview" in one) for one in others] == ([(True, True)] if answer else [])
-        assert f"Stack dev: {'drift of 1 resource: ' if operation == 'refresh' else ''}1 to " in capsys.readouterr().out
-
-    def test_without_drift_nobody_is_asked(self, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(operations, "can_ask", lambda: True)
-        fake.tell("events", refreshed("same"))
-        assert main(["refresh", "dev"]) == 0
-        (call,) = [call["arguments"] for call in fake.calls if call["arguments"][0] == "refresh"]
-        assert "--preview-only" in call
-
-    @pytest.mark.parametrize("operation", ["refresh", "destroy"])
-    def test_a_preview_alone_changes_nothing(
-        self, fake: FakePulumi, sandbox: offline.Sandbox, operation: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake.tell("events", refreshed("update") if operation == "refresh" else event("delete"))
-        assert main([operation, "dev", "--sandbox", "--", "--preview-only"]) == 0
-        (call,) = [call["arguments"] for call in fake.calls if call["arguments"][0] == operation]
-        assert not {"--yes", "--skip-preview"} & set(call)
-        shown = capsys.readouterr().out
-        assert "1 to " in shown
-        assert "This was a preview: nothing was changed." in shown
-
-    def test_verbose_keeps_the_engines_display_and_question(self, fake: FakePulumi) -> None:
-        assert main(["refresh", "dev", "--yes", "--verbose"]) == 0
-        assert fake.calls[-1]["arguments"] == ["refresh", "--stack", "dev", "--yes"]

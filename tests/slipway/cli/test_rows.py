@@ -1,44 +1,113 @@
 """What command lines give: the rows of `rows.yaml`."""
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from slipway.cli import main, offline
+from slipway.cli import main, offline, operations
 from spec.errors import EXIT_REFUSED
 from spec.strict_yaml import read
-from tests.slipway.engine.fake import FakePulumi
+from tests.slipway.engine.fake import FakePulumi, exported, resource
+from tests.slipway.engine.test_gate import event, urn
 from tests.support import mocks
 
 assert mocks  # it silences warnings that the SDK prints when it is first imported
 ROWS: Final = read(Path(__file__).with_name("rows.yaml").read_text(encoding="utf-8"))
+WORDS: Final = {"run", "code", "out", "err", "never", "calls", "tells", "answer", "env"}
+BUCKET: Final = "aws:s3/bucket:Bucket"
+OUTPUT: Final = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s3:Bucket it created (0.04s)\n"
+DIAGNOSTICS: Final = "Diagnostics:\n  aws:s3:Bucket (it):\n    error: AccessDenied:\n\n    Resources: not allowed\n\n"
+TOTALS: Final = "Outputs:\n    a: 1\n\nResources:\n    + 1 to create\n\nDuration: 2s\n"
+SAYS: Final = {"rows": OUTPUT, "all": f"{OUTPUT}{DIAGNOSTICS}{TOTALS}"}
+VPC: Final = resource("aws:ec2/vpc:Vpc", "network-vpc", protect=True)
 
 
-def files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+def found(op: str, name: str = "it") -> str:
+    """What the engine logs once it has read a resource: `refresh` first, then what it found."""
+    before, after = {"inputs": {"bucket": "a"}}, {"inputs": {"bucket": "b"}} if op == "update" else None
+    step = {"op": op, "urn": urn(BUCKET, name), "type": BUCKET, "old": before, "new": after, "diffs": ["bucket"]}
+    return event("refresh", name=name) + json.dumps({"sequence": 2, "resOutputsEvent": {"metadata": step}}) + "\n"
 
 
-@pytest.mark.usefixtures("user", "sandbox")
-@pytest.mark.parametrize("row", [pytest.param(row, id=row["run"]) for row in ROWS])
+def planned(op: str, name: str = "it") -> str:
+    """A step of a plan; a replacement with the property that forces it."""
+    inputs = {key: {"inputs": {"bucket": value}} for key, value in (("old", "a"), ("new", "b"))}
+    return event(op, name=name, keys=["bucket"], **inputs) if op == "replace" else event(op, name=name)
+
+
+def told(name: str, what: Any) -> str:
+    """The text of a file that prescribes what the engine does."""
+    match name:
+        case "events":
+            words = [line.split() for line in what]
+            return "".join(found(*rest) if op == "found" else planned(op, *rest) for op, *rest in words)
+        case "export":
+            return exported(*(VPC if one == "protected" else resource(BUCKET, one) for one in what))
+        case "says":
+            return SAYS[what]
+        case _:
+            return str(what)
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def is_call(words: str, arguments: list[str]) -> bool:
+    first, *others = words.split()
+    unlike = [word[1:] for word in others if word.startswith("!")]
+    like = {word for word in others if not word.startswith("!")}
+    return arguments[0] == first and like <= set(arguments) and not set(unlike) & set(arguments)
+
+
+@pytest.mark.usefixtures("user")
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"{number}-{row['run']}") for number, row in enumerate(ROWS)])
 def test_what_a_command_line_gives(
-    row: dict[str, Any], checkout: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    row: dict[str, Any], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    assert row.keys() <= {"run", "code", "out", "err"}
+    assert row.keys() <= WORDS
     monkeypatch.delenv("SLIPWAY_CHARTS", raising=False)
     monkeypatch.setattr(offline, "start", lambda *_, **__: pytest.fail("the sandbox was started"))
+    monkeypatch.setattr(operations, "tear_down", lambda request, platform, run, ask, **_: run(request))
+    for name, value in row.get("env", {}).items():
+        monkeypatch.setenv(name, value)
+    for name, what in row.get("tells", {}).items():
+        fake.tell(name, told(name, what))
+    if "answer" in row:
+        monkeypatch.setattr(operations, "can_ask", lambda: True)
+        monkeypatch.setattr(operations, "ask", lambda _: row["answer"])
     before = files(checkout)
     try:
         code: Any = main(shlex.split(row["run"]))
     except SystemExit as end:
         code = end.code
-    out, error = capsys.readouterr()
+    out, error = capfd.readouterr()
     assert code == row["code"], error
     assert [text for text in row.get("out", ()) if text not in out] == []
     assert [text for text in row.get("err", ()) if text not in error] == []
+    assert [text for text in row.get("never", ()) if text in out + error] == []
     assert "Errno" not in error
     assert "Traceback" not in error
-    if code == EXIT_REFUSED:
-        assert (out, fake.calls, files(checkout)) == ("", [], before)
+    assert files(checkout) == before
+    runs = [call["arguments"] for call in fake.calls]
+    if "calls" in row:
+        *wanted, last = row["calls"]
+        shown = runs[: len(wanted)] if last == "..." else runs
+        wanted += [last] * (last != "...")
+        agreed = [words for words, run in zip(wanted, shown, strict=False) if is_call(words, run)]
+        assert (agreed, len(shown)) == (wanted, len(wanted)), runs
+    elif code == EXIT_REFUSED:
+        assert (out, runs) == ("", [])
+    in_sandbox = "--sandbox" in row["run"].split() or "SLIPWAY_SANDBOX_SHELL" in row.get("env", {})
+    for call in fake.calls:
+        environment = call["environment"]
+        assert call["directory"] in (str(checkout), str(sandbox.home / "project"))
+        assert environment.get("PULUMI_DEBUG_COMMANDS") == ("true" if "--event-log" in call["arguments"] else None)
+        assert ("AWS_PROFILE" in environment) is not in_sandbox
+        backend = f"file://{sandbox.home / 'pulumi'}?metadata=skip" if in_sandbox else "s3://real-state"
+        assert environment["PULUMI_BACKEND_URL"] == backend
+        assert environment.get("AWS_ENDPOINT_URL") == ("http://127.0.0.1:5000" if in_sandbox else None)
