@@ -1,10 +1,7 @@
-"""A test that hangs fails at its deadline, and the tests after it run: in runs of pytest of their own."""
+"""Deadlines, the fast tier, and which tests a run leaves out: the rows of slow.yaml and their quarters."""
 
-import os
-import re
 import subprocess
 import sys
-import textwrap
 import tomllib
 from collections import Counter
 from pathlib import Path, PurePath
@@ -17,51 +14,6 @@ from tests import tiers
 from tests.tiers import ROOT
 
 SETTINGS: Final = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
-HANGING: Final = """
-    import subprocess, threading, time
-    import pytest
-
-    @pytest.fixture(scope="session")
-    def server():
-        time.sleep(60)
-
-    @pytest.fixture
-    def stopped():
-        yield
-        time.sleep(60)
-
-    def test_call():
-        threading.Thread(target=threading.Event().wait, daemon=True, name="the-other-thread").start()
-        time.sleep(60)
-
-    def test_process(): subprocess.run(["sleep", "60"])
-    def test_fixture(server): pass
-    def test_teardown(stopped): pass
-
-    def test_swallows_its_end():
-        while True:
-            try: time.sleep(60)
-            except BaseException: pass
-
-    def test_passes(): pass
-    """
-
-
-def test_a_test_that_hangs_fails_at_its_deadline_and_the_run_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "test_hanging.py").write_text(textwrap.dedent(HANGING))
-    command = [sys.executable, "-m", "pytest", "-n", "1", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
-    outside = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}
-    done = subprocess.run(
-        [*command, "-c", ROOT / "pyproject.toml", "-o", "timeout=1", "-o", "faulthandler_timeout=3", tmp_path],
-        cwd=ROOT, env={**outside, "COLUMNS": "200"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
-    found = dict(re.findall(r"^(?:FAILED|ERROR) \S+::test_(\w+) - (.*)$", done.stdout, re.MULTILINE))
-    late = "Failed: Timeout (>1.0s) from pytest-timeout."
-    assert {name for name, reason in found.items() if reason == late} == {"call", "process", "fixture", "teardown"}
-    assert "worker 'gw0' crashed" in found["swallows_its_end"]
-    assert re.search(r"Stack of the-other-thread.*threading.py", done.stdout, re.DOTALL)
-    assert "2 passed" in done.stdout  # test_teardown's call is one
 
 
 def test_deadlines_are_by_place_and_the_process_outlives_them() -> None:
@@ -140,25 +92,3 @@ def test_the_run_on_later_dates_has_no_test_of_the_sandbox_or_of_a_thread_that_w
     dated = text[text.index("\nDATED := ") : text.index("\ndates: export")]
     assert '-m "not sandbox"' in dated
     assert "cli/test_display.py" in dated.partition("--ignore=")[2]
-
-
-def test_a_test_has_the_deadline_of_its_place_or_its_own(tmp_path: Path) -> None:
-    source = """
-        import pytest
-
-        def of(request): return request.node.get_closest_marker("timeout")
-
-        @pytest.mark.sandbox
-        def test_place(request): assert of(request).args == (900,)
-
-        @pytest.mark.sandbox
-        @pytest.mark.timeout(7)
-        def test_own(request): assert of(request).args == (7,)
-
-        def test_other(request): assert of(request) is None
-        """
-    (tmp_path / "test_marked.py").write_text(textwrap.dedent(source))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.tiers", "-p", "no:cacheprovider"]
-    options = [f"--rootdir={tmp_path}", "-c", str(ROOT / "pyproject.toml")]
-    done = subprocess.run([*command, *options, tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert "3 passed" in done.stdout, done.stdout

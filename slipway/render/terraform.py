@@ -1,11 +1,10 @@
 """A stack's AWS resources as Terraform JSON, for tools that read Terraform: Checkov, Trivy, Infracost, OPA.
 
-The SDK's classes tell properties apart from the program's own keys (tags, labels, cost filters).
+The form is that of developer.hashicorp.com, "JSON Configuration Syntax". The SDK's classes tell properties apart from
+the program's own keys (tags, labels, cost filters).
 
 A rendering has sample ids and ARNs. If a property depends on another resource, each such value in it becomes
 `${type.name.attribute}` again, also within a longer string such as a policy.
-
-Syntax").
 
 It is input for scanners and cost tools; Slipway provisions with Pulumi, and never applies this document.
 """

@@ -1,7 +1,5 @@
 """`slipway render`: writes a stack's program as files, in seconds and without engine, cloud or credentials."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile
@@ -9,15 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal
 
-from slipway.render.recording import RenderError
+from slipway.render.recording import Recording, RenderError
 from spec.errors import EXIT_REFUSED
 from spec.settings import Problem, load, read_stack
-
-if TYPE_CHECKING:
-    from slipway.render.recording import Recording
-
 
 # Writes a rendering to a folder, all or nothing, and never over other files.
 
@@ -106,7 +100,6 @@ def _swap(fresh: Path, target: Path) -> None:
 
 Format = Literal["pulumi", "terraform"]
 """Format of a rendering: the whole program, or its AWS resources for tools that read Terraform."""
-FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 @dataclass(frozen=True)

@@ -166,20 +166,6 @@ def test_without_credentials_the_command_lists_the_permissions_it_needs(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_writes_to_the_catalog_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    folders: list[Path] = []
-
-    def write(self: Refreshed, folder: Path) -> Path:
-        folders.append(folder)
-        return folder / self.name
-
-    monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
-    monkeypatch.setattr(Refreshed, "write", write)
-    monkeypatch.chdir(Path(__file__).parent)
-    assert main(["prices", "refresh"]) == 0
-    assert folders == [Path(str(catalog.__file__)).parent / "data"]
-
-
 def test_the_command_writes_a_file_per_region_and_reports_missing_prices(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
