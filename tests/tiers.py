@@ -60,7 +60,7 @@ STARTING: Final = frozenset(
         "tests/slipway/verify/test_verification.py",
         "tests/spec/settings/test_speed.py",
         "tests/spec/test_clock.py",
-        "tests/support/test_generated.py",
+        "tests/support/test_support.py",
     }
 )
 """Files in these folders whose tests start processes."""

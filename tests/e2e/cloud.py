@@ -1,83 +1,47 @@
 """Everything in a stack's account in moto, listed like any AWS client would."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import boto3
+import jmespath  # type: ignore[import-untyped]
 
-Lister = Callable[[Any], list[str]]
-
-
-def vpcs(ec2: Any) -> list[str]:
-    """Without the default VPC."""
-    return [vpc["VpcId"] for vpc in ec2.describe_vpcs()["Vpcs"] if not vpc["IsDefault"]]
-
-
-LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
+_THERE: Final = """!contains(`["deleted", "deleting", "Deleted", "Deleting"]`, State)"""
+LISTED: Final[Mapping[str, tuple[str, str, str]]] = {
     # The default VPC with its subnets, groups and routes, which every account has, is not listed.
-    "VPCs": ("ec2", vpcs),
-    "subnets": ("ec2", lambda c: [s["SubnetId"] for s in c.describe_subnets()["Subnets"] if not s["DefaultForAz"]]),
-    "NAT gateways": ("ec2", lambda c: _existing(c.describe_nat_gateways()["NatGateways"], "NatGatewayId", "State")),
-    "addresses": ("ec2", lambda c: [a["AllocationId"] for a in c.describe_addresses()["Addresses"]]),
-    "endpoints": ("ec2", lambda c: _existing(c.describe_vpc_endpoints()["VpcEndpoints"], "VpcEndpointId", "State")),
-    "internet gateways": (
-        "ec2",
-        lambda c: [g["InternetGatewayId"] for g in c.describe_internet_gateways()["InternetGateways"]],
-    ),
-    "flow logs": ("ec2", lambda c: [log["FlowLogId"] for log in c.describe_flow_logs()["FlowLogs"]]),
-    "launch templates": (
-        "ec2",
-        lambda c: [t["LaunchTemplateName"] for t in c.describe_launch_templates()["LaunchTemplates"]],
-    ),
-    "security groups": (
-        "ec2",
-        lambda c: [g["GroupId"] for g in c.describe_security_groups()["SecurityGroups"] if g["GroupName"] != "default"],
-    ),
-    "clusters": ("eks", lambda c: c.list_clusters()["clusters"]),
-    "roles": ("iam", lambda c: [role["RoleName"] for role in c.list_roles()["Roles"]]),
-    "policies": ("iam", lambda c: [policy["Arn"] for policy in c.list_policies(Scope="Local")["Policies"]]),
-    "instance profiles": (
-        "iam",
-        lambda c: [profile["InstanceProfileName"] for profile in c.list_instance_profiles()["InstanceProfiles"]],
-    ),
-    "OIDC providers": (
-        "iam",
-        lambda c: [one["Arn"] for one in c.list_open_id_connect_providers()["OpenIDConnectProviderList"]],
-    ),
-    "log groups": ("logs", lambda c: [group["logGroupName"] for group in c.describe_log_groups()["logGroups"]]),
-    "buckets": ("s3", lambda c: [bucket["Name"] for bucket in c.list_buckets()["Buckets"]]),
-    "EFS file systems": ("efs", lambda c: [one["FileSystemId"] for one in c.describe_file_systems()["FileSystems"]]),
-    "FSx file systems": ("fsx", lambda c: [one["FileSystemId"] for one in c.describe_file_systems()["FileSystems"]]),
-    "databases": ("rds", lambda c: [one["DBInstanceIdentifier"] for one in c.describe_db_instances()["DBInstances"]]),
+    "VPCs": ("ec2", "describe_vpcs", "Vpcs[?!IsDefault].VpcId"),
+    "subnets": ("ec2", "describe_subnets", "Subnets[?!DefaultForAz].SubnetId"),
+    "NAT gateways": ("ec2", "describe_nat_gateways", f"NatGateways[?{_THERE}].NatGatewayId"),
+    "addresses": ("ec2", "describe_addresses", "Addresses[].AllocationId"),
+    "endpoints": ("ec2", "describe_vpc_endpoints", f"VpcEndpoints[?{_THERE}].VpcEndpointId"),
+    "internet gateways": ("ec2", "describe_internet_gateways", "InternetGateways[].InternetGatewayId"),
+    "flow logs": ("ec2", "describe_flow_logs", "FlowLogs[].FlowLogId"),
+    "launch templates": ("ec2", "describe_launch_templates", "LaunchTemplates[].LaunchTemplateName"),
+    "security groups": ("ec2", "describe_security_groups", "SecurityGroups[?GroupName!='default'].GroupId"),
+    "clusters": ("eks", "list_clusters", "clusters"),
+    "roles": ("iam", "list_roles", "Roles[].RoleName"),
+    "policies": ("iam", "list_policies", "Policies[].Arn"),
+    "instance profiles": ("iam", "list_instance_profiles", "InstanceProfiles[].InstanceProfileName"),
+    "OIDC providers": ("iam", "list_open_id_connect_providers", "OpenIDConnectProviderList[].Arn"),
+    "log groups": ("logs", "describe_log_groups", "logGroups[].logGroupName"),
+    "buckets": ("s3", "list_buckets", "Buckets[].Name"),
+    "EFS file systems": ("efs", "describe_file_systems", "FileSystems[].FileSystemId"),
+    "FSx file systems": ("fsx", "describe_file_systems", "FileSystems[].FileSystemId"),
+    "databases": ("rds", "describe_db_instances", "DBInstances[].DBInstanceIdentifier"),
     "final snapshots": (
         "rds",
-        lambda c: [
-            f"{one['DBSnapshotIdentifier']} {one['KmsKeyId']}"
-            for one in c.describe_db_snapshots(SnapshotType="manual")["DBSnapshots"]
-        ],
+        "describe_db_snapshots",
+        "DBSnapshots[?SnapshotType=='manual'].join(' ', [DBSnapshotIdentifier, KmsKeyId])",
     ),
-    "secrets": ("secretsmanager", lambda c: [one["Name"] for one in c.list_secrets()["SecretList"]]),
-    "repositories": ("ecr", lambda c: [one["repositoryName"] for one in c.describe_repositories()["repositories"]]),
-    "queues": ("sqs", lambda c: c.list_queues().get("QueueUrls", [])),
-    "rules": ("events", lambda c: [rule["Name"] for rule in c.list_rules()["Rules"]]),
-    "aliases": (
-        "kms",
-        lambda c: [a["AliasName"] for a in c.list_aliases()["Aliases"] if not a["AliasName"].startswith("alias/aws/")],
-    ),
-    # AWS deletes a key after a waiting period: until then it is pending deletion.
-    "keys": (
-        "kms",
-        lambda c: [
-            key["KeyId"]
-            for key in c.list_keys()["Keys"]
-            if c.describe_key(KeyId=key["KeyId"])["KeyMetadata"]["KeyState"] != "PendingDeletion"
-        ],
-    ),
+    "secrets": ("secretsmanager", "list_secrets", "SecretList[].Name"),
+    "repositories": ("ecr", "describe_repositories", "repositories[].repositoryName"),
+    "queues": ("sqs", "list_queues", "QueueUrls"),
+    "rules": ("events", "list_rules", "Rules[].Name"),
+    "aliases": ("kms", "list_aliases", "Aliases[?!starts_with(AliasName, 'alias/aws/')].AliasName"),
+    "keys": ("kms", "list_keys", "Keys[].KeyId"),
 }
-
-
-def _existing(objects: list[dict[str, Any]], name: str, state: str) -> list[str]:
-    return [one[name] for one in objects if one[state].lower() not in ("deleted", "deleting")]
+"""Service, operation, and the JMESPath of the names in its answer."""
+_ARGUMENTS: Final[Mapping[str, Mapping[str, str]]] = {"policies": {"Scope": "Local"}}
 
 
 def client(service: str, variables: Mapping[str, str]) -> Any:
@@ -94,10 +58,19 @@ def client(service: str, variables: Mapping[str, str]) -> Any:
 
 def contents(variables: Mapping[str, str], *kinds: str) -> dict[str, list[str]]:
     """The objects in the account of a stack, of these kinds or of all; kinds without objects are left out."""
-    listed = {kind: LISTED[kind] for kind in kinds or LISTED}
-    clients = {service: client(service, variables) for service in {service for service, _ in listed.values()}}
-    names_by_kind = {kind: sorted(lister(clients[service])) for kind, (service, lister) in listed.items()}
+    names_by_kind = {kind: _names(kind, client(LISTED[kind][0], variables)) for kind in kinds or LISTED}
     return {kind: names for kind, names in names_by_kind.items() if names}
+
+
+def _names(kind: str, aws: Any) -> list[str]:
+    _, operation, path = LISTED[kind]
+    names = sorted(jmespath.search(path, getattr(aws, operation)(**_ARGUMENTS.get(kind, {}))) or ())
+    # AWS deletes a key after a waiting period: until then it is pending deletion.
+    return [name for name in names if kind != "keys" or _exists(aws, name)]
+
+
+def _exists(kms: Any, key: str) -> bool:
+    return bool(kms.describe_key(KeyId=key)["KeyMetadata"]["KeyState"] != "PendingDeletion")
 
 
 def unneeded(found: Mapping[str, list[str]]) -> dict[str, list[str]]:
