@@ -7,7 +7,7 @@ import pytest
 from sandbox.kubernetes.objects import Ref
 from slipway.verify.probes import LABEL, NAMESPACE
 from spec.errors import EXIT_STATEFUL
-from tests.e2e.cloud import client, contents, vpcs
+from tests.e2e.cloud import client, contents
 from tests.e2e.world import World, counts, updated
 
 pytestmark = pytest.mark.sandbox
@@ -45,7 +45,7 @@ def test_the_api_server_shows_a_node_of_every_pool_with_its_gpus(dev: str, world
 def drifted(dev: str, world: World) -> None:
     """Change the VPC and a pool of stack dev outside of Pulumi."""
     ec2 = client("ec2", world.variables("dev"))
-    (vpc,) = vpcs(ec2)
+    (vpc,) = contents(world.variables("dev"), "VPCs")["VPCs"]
     ec2.create_tags(Resources=[vpc], Tags=[{"Key": "owner", "Value": "another-team"}])
     patch = {"spec": {"limits": {"cpu": "1"}}}
     path = "/apis/karpenter.sh/v1/nodepools/cpu"

@@ -34,8 +34,9 @@ def found(op: str, name: str = "it") -> str:
 
 def planned(op: str, name: str = "it") -> str:
     """A step of a plan; a replacement with the property that forces it."""
-    inputs = {key: {"inputs": {"bucket": value}} for key, value in (("old", "a"), ("new", "b"))}
-    return event(op, name=name, keys=["bucket"], **inputs) if op == "replace" else event(op, name=name)
+    if op != "replace":
+        return event(op, name=name)
+    return event(op, name=name, keys=["bucket"], old={"inputs": {"bucket": "a"}}, new={"inputs": {"bucket": "b"}})
 
 
 def told(name: str, what: Any) -> str:
