@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-import boto3
 import pytest
 
+from tests.e2e import cloud
 from tests.e2e.world import BRIEF, World
 
 pytestmark = pytest.mark.sandbox
@@ -28,31 +28,9 @@ NETWORK: Final = json.dumps(
 def stack(world: World) -> Iterator[str]:
     """Brief with shared storage, in an existing VPC of an account of its own."""
     (line,) = (line for line in BRIEF.splitlines() if line.strip().startswith("network:"))
-    text = BRIEF.replace("name: brief", f"name: {STACK}").replace(line, f"    network: {NETWORK}")
-    text = text.replace("777788889999", "777788880001") + "    storage: {efs: {}, lustre: {}}\n"
-    path = world.checkout / "stacks" / f"Pulumi.{STACK}.yaml"
-    path.write_text(text, encoding="utf-8")
-    try:
-        yield STACK
-    finally:
-        world.run("destroy", STACK, "--sandbox", "--yes")
-        path.unlink()
-
-
-def ec2(world: World, stack: str) -> Any:
-    """A client of the sandbox, in the stack's account."""
-    variables = json.loads(world.succeed("sandbox", "env", stack, "--json").partition("\n{")[0] or "{}")
-    session = boto3.Session(
-        variables["AWS_ACCESS_KEY_ID"], variables["AWS_SECRET_ACCESS_KEY"], variables.get("AWS_SESSION_TOKEN"),
-        region_name="us-east-1",
-    )  # fmt: skip
-    return session.client("ec2", endpoint_url=variables["AWS_ENDPOINT_URL"])
-
-
-def resources(world: World, stack: str) -> list[dict[str, Any]]:
-    path = world.home / "pulumi" / ".pulumi" / "stacks" / "slipway" / f"{stack}.json"
-    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]["latest"]["resources"]
-    return found
+    text = BRIEF.replace(line, f"    network: {NETWORK}").replace("777788889999", "777788880001")
+    with world.stack(STACK, text + "    storage: {efs: {}, lustre: {}}\n") as name:
+        yield name
 
 
 def test_a_stack_uses_a_vpc_that_exists_and_leaves_it(world: World, stack: str) -> None:
@@ -64,7 +42,7 @@ def test_a_stack_uses_a_vpc_that_exists_and_leaves_it(world: World, stack: str) 
 
     assert VPC in world.succeed("sandbox", "network", stack)
     world.succeed("up", stack, "--sandbox")
-    made = resources(world, stack)
+    made = world.resources(stack)
     types = {one["type"] for one in made}
     assert not types & {"aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet", "aws:ec2/natGateway:NatGateway"}
     of = {kind: [one.get("inputs", {}) for one in made if one["type"] == kind] for kind in types}
@@ -77,7 +55,7 @@ def test_a_stack_uses_a_vpc_that_exists_and_leaves_it(world: World, stack: str) 
     assert node_class["spec"]["subnetSelectorTerms"] == [{"id": id} for id in PRIVATE.values()]
     assert "0 to create" not in world.succeed("preview", stack, "--sandbox", "--", "--expect-no-changes")
 
-    client = ec2(world, stack)
+    client = cloud.client("ec2", world.variables(stack))
     filters = [{"Name": "association.subnet-id", "Values": [PRIVATE["us-east-1a"]]}]
     (table,) = client.describe_route_tables(Filters=filters)["RouteTables"]
     route = {"RouteTableId": table["RouteTableId"], "DestinationCidrBlock": "0.0.0.0/0"}

@@ -1,27 +1,19 @@
 """A cluster with a private endpoint: the network first, then everything else."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.world import BRIEF, World
+from tests.e2e.world import World
 
 pytestmark = pytest.mark.sandbox
-
-STACK = "private"
 
 
 @pytest.fixture
 def stack(world: World) -> Iterator[str]:
-    """Brief under another name: its endpoint is private, and one peer reaches it."""
-    path = world.checkout / "stacks" / f"Pulumi.{STACK}.yaml"
-    path.write_text(BRIEF.replace("name: brief", f"name: {STACK}"), encoding="utf-8")
-    try:
-        yield STACK
-    finally:
-        world.run("destroy", STACK, "--sandbox", "--yes")
-        path.unlink()
+    """Its endpoint is private, and one peer reaches it."""
+    with world.stack("private") as name:
+        yield name
 
 
 def test_the_network_comes_first_and_the_next_run_adds_the_rest(world: World, stack: str) -> None:
@@ -39,6 +31,4 @@ def test_the_network_comes_first_and_the_next_run_adds_the_rest(world: World, st
 
 
 def types(world: World, stack: str) -> set[str]:
-    path = world.home / "pulumi" / ".pulumi" / "stacks" / "slipway" / f"{stack}.json"
-    checkpoint = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]["latest"]
-    return {resource["type"] for resource in checkpoint["resources"]}
+    return {resource["type"] for resource in world.resources(stack)}

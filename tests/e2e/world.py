@@ -9,7 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -130,6 +131,23 @@ class World:
         text = path.read_text(encoding="utf-8")
         assert old in text, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new), encoding="utf-8")
+
+    @contextmanager
+    def stack(self, name: str, text: str = BRIEF) -> Iterator[str]:
+        """Brief, or a change of it, under another name for the block; destroyed afterwards."""
+        path = self.checkout / "stacks" / f"Pulumi.{name}.yaml"
+        path.write_text(text.replace("name: brief", f"name: {name}"), encoding="utf-8")
+        try:
+            yield name
+        finally:
+            self.run("destroy", name, "--sandbox", "--yes")
+            path.unlink()
+
+    def resources(self, stack: str) -> list[dict[str, Any]]:
+        """The resources in the state of a stack."""
+        path = self.home / "pulumi" / ".pulumi" / "stacks" / "slipway" / f"{stack}.json"
+        latest = json.loads(path.read_text(encoding="utf-8"))["checkpoint"]["latest"]
+        return list(latest["resources"])
 
     def variables(self, stack: str) -> dict[str, str]:
         """The variables of `slipway sandbox env` for a stack, cached."""

@@ -151,105 +151,70 @@ _SHARE: Final = replace(
     _pod("gpu-spot", cpu="500m", gpus=1), volumes={"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
 )
 
-_RAY: Final = _ray(_pod("cpu", memory="4Gi"), _SHARE)
-_ALL: Final = ("typed", "yaml")
-_VISION: Final[dict[str, Any]] = {"stack": "dev", "namespace": "vision"}
-_LANGUAGE: Final[dict[str, Any]] = {
-    "stack": "dev",
-    "namespace": "language",
-    "pools": ("h100",),
-    "subject": "TrainJob",
-    "whole": _ALL,
-}
-
-
-def _on_cpu(**common: Any) -> tuple[Row, ...]:
-    """The kinds of several pods that both stacks run without GPUs."""
-    cpu: dict[str, Any] = {"pools": ("cpu",), **common}
-    return (
-        Row(name="jobset", typed=_nodes("JobSet", 2, _CPU), subject="JobSet", pods=2, whole=("typed",), **cpu),
-        Row(name="pytorchjob", typed=_nodes("PyTorchJob", 2, _CPU), subject="PyTorchJob", pods=2, **cpu),
-        Row(name="tfjob", typed=_nodes("TFJob", 2, _CPU), subject="TFJob", pods=2, wave=1, **cpu),
-        Row(name="mpijob", typed=_nodes("MPIJob", 2, _CPU), subject="MPIJob", pods=3, ends="launcher", **cpu),
-        Row(
-            name="horovod",
-            typed=_nodes("MPIJob", 2, _HOROVOD, processes=2),
-            subject="MPIJob",
-            pods=3,
-            ends="launcher",
-            wave=1,
-            **cpu,
-        ),
-    )
-
-
-DEV: Final = (
-    Row(name="job", typed=_job(_SLICE), subject="Job", pods=1, pools=("a100",), **_VISION),
-    Row(name="sweep", typed=_sweep(_SLICE), subject="Job", pods=2, pools=("a100",), **_VISION),
-    *_on_cpu(**_VISION),
-    Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _H100), pods=1, **_LANGUAGE),
-    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _H100), pods=2, wave=1, apart=True, **_LANGUAGE),
-    Row(name="raycluster", typed=_RAY, subject="RayCluster", pods=3, pools=("cpu", "gpu-spot"), ends=None, **_VISION),
-    Row(
-        name="model",
-        typed=_model("triton-a100-1g.5gb"),
-        subject="InferenceService",
-        pods=1,
-        pools=("a100",),
-        ends=None,
-        **_VISION,
-    ),
-    Row(name="notebook", typed=_notebook(_SHARE), subject="Job", pods=1, pools=("gpu-spot",), **_VISION),
-)
-"""Stack dev, with both of Kubeflow's older operators."""
 _ONE: Final = replace(_SHARE, resources=Resources(cpu="1", memory="2Gi", gpus=1))
 _NODE: Final = replace(_pod("h100", cpu="96", memory="1000Gi", gpus=8, efa=32), shared_memory="64Gi")
-_PROD: Final[dict[str, Any]] = {"stack": "prod", "namespace": "vision-training"}
-_BLOCK: Final[dict[str, Any]] = {**_LANGUAGE, "stack": "prod", "namespace": "language-training"}
-
-PROD: Final = (
-    Row(name="job", typed=_job(_ONE), subject="Job", pods=1, pools=("gpu-spot",), **_PROD),
-    Row(name="sweep", typed=_sweep(_ONE), subject="Job", pods=2, pools=("gpu-spot",), **_PROD),
-    *_on_cpu(**_PROD),
-    Row(name="trainjob-1", typed=_nodes("TrainJob", 1, _NODE), pods=1, **_BLOCK),
-    Row(name="trainjob-2", typed=_nodes("TrainJob", 2, _NODE), pods=2, wave=1, **_BLOCK),
-    Row(
-        name="raycluster",
-        typed=_ray(_pod("cpu", memory="4Gi"), _ONE),
-        subject="RayCluster",
-        pods=3,
-        pools=("cpu", "gpu-spot"),
-        ends=None,
-        **_PROD,
-    ),
-    Row(
-        name="model",
-        typed=_model("triton-a100-2g.20gb"),
-        subject="InferenceService",
-        pods=1,
-        pools=("a100",),
-        ends=None,
-        stack="prod",
-        namespace="vision-serving",
-    ),
-    Row(name="notebook", typed=_notebook(_ONE), subject="Job", pods=1, pools=("gpu-spot",), **_PROD),
-)
-"""Stack prod, with the same operators: whole nodes of its Capacity Block, Spot GPUs of their own, MIG in a managed
-group."""
 _BY_LOAD: Final = Autoscaling(min_replicas=1, max_replicas=3, gpu_percent=None, waiting=5)
-SCALED: Final[Mapping[str, Row]] = {
-    stack: Row(
-        name="scaled",
-        stack=stack,
-        namespace=namespace,
-        typed=_model(f"triton-a100-{profile}", _BY_LOAD),
-        subject="InferenceService",
-        pods=1,
-        pools=("a100",),
-        ends=None,
-    )
-    for stack, namespace, profile in (("dev", "vision", "1g.5gb"), ("prod", "vision-serving", "2g.20gb"))
-}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stack:
+    """What the rows of a stack are made of: namespaces of team vision, of its models and of team language; the pod of a
+    job, one on Spot, one on a node of H100s; the runtime of a model; whether the YAML of several nodes runs apart."""
+
+    name: str
+    training: str
+    serving: str
+    language: str
+    job: Pod
+    spot: Pod
+    node: Pod
+    runtime: str
+    apart: bool = False
+
+    def row(self, name: str, typed: Callable[[Target, str], WorkloadManifests], subject: str, **more: Any) -> Row:
+        usual = {"stack": self.name, "namespace": self.training, "pods": 1, "pools": ("cpu",)}
+        return Row(name=name, typed=typed, subject=subject, **{**usual, **more})
+
+    def model(self, name: str, scaling: Autoscaling | None = None) -> Row:
+        more = {"namespace": self.serving, "pools": ("a100",), "ends": None}
+        return self.row(name, _model(self.runtime, scaling), "InferenceService", **more)
+
+    def rows(self) -> tuple[Row, ...]:
+        node: dict[str, Any] = {"namespace": self.language, "pools": ("h100",), "whole": ("typed", "yaml")}
+        mpi: dict[str, Any] = {"pods": 3, "ends": "launcher"}
+        ray = _ray(_pod("cpu", memory="4Gi"), self.spot)
+        return (
+            self.row("job", _job(self.job), "Job", pools=self.job.pools),
+            self.row("sweep", _sweep(self.job), "Job", pods=2, pools=self.job.pools),
+            self.row("jobset", _nodes("JobSet", 2, _CPU), "JobSet", pods=2, whole=("typed",)),
+            self.row("pytorchjob", _nodes("PyTorchJob", 2, _CPU), "PyTorchJob", pods=2),
+            self.row("tfjob", _nodes("TFJob", 2, _CPU), "TFJob", pods=2, wave=1),
+            self.row("mpijob", _nodes("MPIJob", 2, _CPU), "MPIJob", **mpi),
+            self.row("horovod", _nodes("MPIJob", 2, _HOROVOD, processes=2), "MPIJob", wave=1, **mpi),
+            self.row("trainjob-1", _nodes("TrainJob", 1, self.node), "TrainJob", **node),
+            self.row(
+                "trainjob-2", _nodes("TrainJob", 2, self.node), "TrainJob", pods=2, wave=1, apart=self.apart, **node
+            ),
+            self.row("raycluster", ray, "RayCluster", pods=3, pools=("cpu", "gpu-spot"), ends=None),
+            self.model("model"),
+            self.row("notebook", _notebook(self.spot), "Job", pools=("gpu-spot",)),
+        )
+
+
+_STACKS: Final = (
+    # With both of Kubeflow's older operators.
+    _Stack(
+        name="dev", training="vision", serving="vision", language="language", job=_SLICE, spot=_SHARE, node=_H100,
+        runtime="triton-a100-1g.5gb", apart=True,
+    ),
+    # With the same operators: whole nodes of its Capacity Block, Spot GPUs of their own, MIG in a managed group.
+    _Stack(
+        name="prod", training="vision-training", serving="vision-serving", language="language-training", job=_ONE,
+        spot=_ONE, node=_NODE, runtime="triton-a100-2g.20gb",
+    ),
+)  # fmt: skip
+DEV, PROD = (stack.rows() for stack in _STACKS)
+SCALED: Final[Mapping[str, Row]] = {stack.name: stack.model("scaled", _BY_LOAD) for stack in _STACKS}
 """A model that scales by its load, by stack: one to three pods, one for five requests that wait."""
 BY_STACK: Final[Mapping[str, tuple[Row, ...]]] = {"dev": DEV, "prod": PROD}
 """All rows of a stack."""
