@@ -5,9 +5,7 @@ Availability Zones guide, "Availability Zone IDs").
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
-
-from botocore.exceptions import ClientError
+from typing import Any
 
 from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.catalog import instances, quotas
@@ -18,9 +16,6 @@ from spec.settings.pools import Pool, Provisioner
 from spec.settings.zones import zones_of
 
 # EC2 and VPC quotas against what the stack creates at its maximum.
-
-
-_CLUSTER_GONE: Final = "ResourceNotFoundException"
 
 
 def vcpus(context: AccountContext) -> Iterator[Diagnosis]:
@@ -84,13 +79,10 @@ def network(context: AccountContext) -> Iterator[Diagnosis]:
 
 def _granted(context: AccountContext, quota: Quota) -> float:
     """The account's value; the default of AWS if it was never changed."""
-    client, arguments = context.client("service-quotas"), {"ServiceCode": quota.service, "QuotaCode": quota.code}
-    try:
-        answer: Mapping[str, Mapping[str, float]] = client.get_service_quota(**arguments)
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "NoSuchResourceException":
-            raise
-        answer = client.get_aws_default_service_quota(**arguments)
+    arguments = {"ServiceCode": quota.service, "QuotaCode": quota.code}
+    answer = context.look_up("service-quotas", "get_service_quota", "NoSuchResourceException", **arguments)
+    if answer is None:
+        answer = context.client("service-quotas").get_aws_default_service_quota(**arguments)
     return float(answer["Quota"]["Value"])
 
 
@@ -102,13 +94,8 @@ def _request(context: AccountContext, quota: Quota, value: int) -> str:
 
 
 def _cluster_exists(context: AccountContext) -> bool:
-    try:
-        context.client("eks").describe_cluster(name=context.platform.cluster_name)
-    except ClientError as error:
-        if error.response["Error"]["Code"] == _CLUSTER_GONE:
-            return False
-        raise
-    return True
+    name = context.platform.cluster_name
+    return context.look_up("eks", "describe_cluster", "ResourceNotFoundException", name=name) is not None
 
 
 # Availability Zones of the stack, and which of them offer the types of each pool.
@@ -239,11 +226,5 @@ def _mismatches(pool: Pool, found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reservation(context: AccountContext, id: str) -> Mapping[str, Any] | None:
-    try:
-        answer = context.client("ec2").describe_capacity_reservations(CapacityReservationIds=[id])
-    except ClientError as error:
-        if error.response["Error"]["Code"].startswith(_UNKNOWN):
-            return None
-        raise
-    reservations: list[Mapping[str, Any]] = answer["CapacityReservations"]
-    return reservations[0] if reservations else None
+    answer = context.look_up("ec2", "describe_capacity_reservations", _UNKNOWN, CapacityReservationIds=[id])
+    return next(iter(answer["CapacityReservations"]), None) if answer else None

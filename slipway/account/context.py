@@ -104,6 +104,20 @@ class AccountContext:
         """The stack's region."""
         return self.platform.account.region
 
+    def look_up(
+        self, service: str, operation: str, missing: str | tuple[str, ...], **arguments: Any
+    ) -> Mapping[str, Any] | None:
+        """The answer about one object; None where AWS says that it is not there, with a code that begins so."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - as in `session`
+
+        try:
+            answer: Mapping[str, Any] = getattr(self.client(service), operation)(**arguments)
+        except ClientError as error:
+            if error.response["Error"]["Code"].startswith(missing):
+                return None
+            raise
+        return answer
+
     def pages(self, service: str, operation: str, key: str, **arguments: Any) -> Iterator[Any]:
         """The entries below `key` of every page of an operation."""
         for page in self.client(service).get_paginator(operation).paginate(**arguments):

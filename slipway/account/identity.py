@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from botocore.exceptions import ClientError
-
 from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.settings.capacity import Market
 
@@ -111,7 +109,7 @@ def spot_role(context: AccountContext) -> Iterator[Diagnosis]:
     spot = sorted(name for name, pool in context.platform.capacities.items() if pool.capacity.market is Market.SPOT)
     if not spot:
         return
-    if _role(context, SPOT_ROLE) is None:
+    if context.look_up("iam", "get_role", "NoSuchEntity", RoleName=SPOT_ROLE) is None:
         fix = "aws iam create-service-linked-role --aws-service-name spot.amazonaws.com"
         yield failed("Spot role", f"{SPOT_ROLE} does not exist; pools {', '.join(spot)} need it", fix)
     else:
@@ -121,23 +119,8 @@ def spot_role(context: AccountContext) -> Iterator[Diagnosis]:
 def _exists(context: AccountContext, arn: str) -> bool:
     kind, _, path = arn.rpartition(":")[2].partition("/")
     name = path.rpartition("/")[2]
-    found = _role(context, name) if kind == "role" else _user(context, name)
-    return found == arn
-
-
-def _role(context: AccountContext, name: str) -> str | None:
-    try:
-        return str(context.client("iam").get_role(RoleName=name)["Role"]["Arn"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "NoSuchEntity":
-            return None
-        raise
-
-
-def _user(context: AccountContext, name: str) -> str | None:
-    try:
-        return str(context.client("iam").get_user(UserName=name)["User"]["Arn"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "NoSuchEntity":
-            return None
-        raise
+    if kind == "role":
+        found = context.look_up("iam", "get_role", "NoSuchEntity", RoleName=name)
+        return found is not None and found["Role"]["Arn"] == arn
+    found = context.look_up("iam", "get_user", "NoSuchEntity", UserName=name)
+    return found is not None and found["User"]["Arn"] == arn

@@ -1,10 +1,8 @@
 """What other services of AWS have that the stack names: versions, certificates, tags of costs, Pulumi's state."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
-
-from botocore.exceptions import ClientError
 
 from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.catalog import addons, amis, instances
@@ -71,11 +69,12 @@ def ami_releases(context: AccountContext) -> Iterator[Diagnosis]:
         parameter = amis.release_parameter(pool.os, version, gpu=kind.gpus > 0, arch=kind.arch)
         pools.setdefault(parameter, []).append(name)
     for parameter, names in pools.items():
-        newest = _parameter(context, parameter)
-        if newest is None:
+        answer = context.look_up("ssm", "get_parameter", "ParameterNotFound", Name=parameter)
+        if answer is None:
             what = f"Systems Manager has no {parameter}, for pools {', '.join(names)}"
             yield failed("AMI releases", what, "use another os or version")
             continue
+        newest = str(answer["Parameter"]["Value"])
         yield ok("AMI releases", f"{newest} is the newest, for pools {', '.join(names)}")
         older: dict[str, list[str]] = {}
         for name in names:
@@ -86,19 +85,7 @@ def ami_releases(context: AccountContext) -> Iterator[Diagnosis]:
             yield note("AMI releases", f"{pinned} is pinned, for pools {', '.join(held)}")
 
 
-def _parameter(context: AccountContext, name: str) -> str | None:
-    try:
-        return str(context.client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "ParameterNotFound":
-            return None
-        raise
-
-
 # The certificates of models' HTTPS addresses: those that the settings name exist, are issued, and cover the domain.
-
-
-_UNKNOWN: Final = "ResourceNotFoundException"
 
 
 def check(context: AccountContext) -> Iterator[Diagnosis]:
@@ -106,11 +93,12 @@ def check(context: AccountContext) -> Iterator[Diagnosis]:
     settings = context.platform.addons.kserve
     for arn in settings.certificate_arn if settings is not None else ():
         short = arn.rpartition("/")[2]
-        found = _certificate(context, arn)
-        if found is None:
+        answer = context.look_up("acm", "describe_certificate", "ResourceNotFoundException", CertificateArn=arn)
+        if answer is None:
             fix = "request one in ACM, and set its ARN in addons.kserve.certificateArn"
             yield failed("certificate", f"{short} does not exist in {context.region}", fix)
             continue
+        found = answer["Certificate"]
         wanted = f"*.{settings.ingress_domain}" if settings is not None else ""
         names = [found["DomainName"], *found.get("SubjectAlternativeNames", ())]
         if found["Status"] != "ISSUED":
@@ -123,16 +111,6 @@ def check(context: AccountContext) -> Iterator[Diagnosis]:
         else:
             end = found.get("NotAfter")
             yield ok("certificate", f"{wanted}{f' until {end:%Y-%m-%d}' if end else ''}")
-
-
-def _certificate(context: AccountContext, arn: str) -> Mapping[str, Any] | None:
-    try:
-        answer: Mapping[str, Mapping[str, Any]] = context.client("acm").describe_certificate(CertificateArn=arn)
-    except ClientError as error:
-        if error.response["Error"]["Code"] == _UNKNOWN:
-            return None
-        raise
-    return answer["Certificate"]
 
 
 # Cost Explorer: tags that budgets filter by, and the account's one anomaly monitor of services.
@@ -207,15 +185,11 @@ def bucket(context: AccountContext) -> Iterator[Diagnosis]:
         local = scheme == "file"
         yield note("state", url, f"a state on one machine is lost with it: use a bucket ({GUIDE})" if local else "")
         return
-    client = context.client("s3")
-    try:
-        client.head_bucket(Bucket=name)
-    except ClientError as error:
-        if error.response["Error"]["Code"] not in ("404", "NoSuchBucket"):
-            raise
+    # HEAD has no body, so the code may be that of HTTP.
+    if context.look_up("s3", "head_bucket", ("404", "NoSuchBucket"), Bucket=name) is None:
         yield failed("state", f"bucket {name} does not exist", f"create it ({GUIDE})")
         return
-    if client.get_bucket_versioning(Bucket=name).get("Status") != "Enabled":
+    if context.client("s3").get_bucket_versioning(Bucket=name).get("Status") != "Enabled":
         fix = f"aws s3api put-bucket-versioning --bucket {name} --versioning-configuration Status=Enabled"
         yield note("state", f"bucket {name} keeps no versions: a lost state can't be restored", fix)
     else:
@@ -231,13 +205,11 @@ def key(context: AccountContext) -> Iterator[Diagnosis]:
         return
     # `awskms://alias/NAME`, `awskms://ID` and `awskms:///arn:...` (Pulumi, "State and backends", secrets providers).
     id = provider.removeprefix(_KMS).partition("?")[0].lstrip("/")
-    try:
-        state = context.client("kms").describe_key(KeyId=id)["KeyMetadata"]["KeyState"]
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "NotFoundException":
-            raise
+    answer = context.look_up("kms", "describe_key", "NotFoundException", KeyId=id)
+    if answer is None:
         yield failed("secrets", f"key {id} does not exist in {context.region}", f"create it ({GUIDE})")
         return
+    state = answer["KeyMetadata"]["KeyState"]
     if state == "Enabled":
         yield ok("secrets", f"key {id} is enabled")
     else:
