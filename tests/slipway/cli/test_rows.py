@@ -39,7 +39,7 @@ def planned(op: str, name: str = "it") -> str:
     return event(op, name=name, keys=["bucket"], old={"inputs": {"bucket": "a"}}, new={"inputs": {"bucket": "b"}})
 
 
-def told(name: str, what: Any) -> str:
+def prescribed(name: str, what: Any) -> str:
     """The text of a file that prescribes what the engine does."""
     match name:
         case "events":
@@ -77,7 +77,7 @@ def test_what_a_command_line_gives(
     for name, value in row.get("env", {}).items():
         monkeypatch.setenv(name, value)
     for name, what in row.get("tells", {}).items():
-        fake.tell(name, told(name, what))
+        fake.tell(name, prescribed(name, what))
     if "answer" in row:
         monkeypatch.setattr(operations, "can_ask", lambda: True)
         monkeypatch.setattr(operations, "ask", lambda _: row["answer"])
