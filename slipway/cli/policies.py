@@ -3,7 +3,6 @@
 import argparse
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from policies.rules import BY_NAME, rendering
 from policies.runner import Finding
 from policies.stack_file import Program, program_of
 from slipway.cli.check import checked
-from slipway.engine.project import Project, find, take_out
+from slipway.engine.project import Project, find, git, take_out
 from slipway.engine.stacks import STACKS, stack_file
 from slipway.render import evaluation
 from slipway.render.program import record_platform
@@ -122,17 +121,14 @@ def _git(project: Project, ref: str, wrong: str, *command: str) -> str:
     Raises:
         SlipwayError: It fails.
     """
-    done = subprocess.run(
-        ["git", "-C", str(project.root), *command],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = git(project, *command)
     if done.returncode:
         msg = (
-            f"--against {ref}: git {wrong} ({done.stderr.strip().rstrip('.')}). "
+            f"--against {ref}: git {wrong} ({done.stderr.decode(errors='replace').strip().rstrip('.')}). "
             "Name a commit, branch or tag that has the policies; a shallow clone has one commit only."
         )
         raise SlipwayError(msg, EXIT_REFUSED)
-    return done.stdout
+    return done.stdout.decode()
 
 
 def report(

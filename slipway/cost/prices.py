@@ -9,7 +9,7 @@ region already has a file; otherwise it is listed as unpriced.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -186,18 +186,17 @@ def find(client: Pricing, query: Query, region: str) -> Found | str:
 
 
 def _products(client: Pricing, query: Query, region: str) -> Iterator[Mapping[str, Any]]:
-    arguments: dict[str, Any] = {
-        "ServiceCode": query.service,
-        "Filters": query.filters(region),
-        "FormatVersion": "aws_v1",
-    }
-    while True:
-        page = client.get_products(**arguments)
-        for text in page["PriceList"]:
-            yield json.loads(text)
-        if not page.get("NextToken"):
-            return
-        arguments["NextToken"] = page["NextToken"]
+    filters = query.filters(region)
+    for page in _pages(client.get_products, ServiceCode=query.service, Filters=filters, FormatVersion="aws_v1"):
+        yield from map(json.loads, page["PriceList"])
+
+
+def _pages(operation: Callable[..., Mapping[str, Any]], **arguments: Any) -> Iterator[Mapping[str, Any]]:
+    page = operation(**arguments)
+    yield page
+    while token := page.get("NextToken"):
+        page = operation(**arguments, NextToken=token)
+        yield page
 
 
 def _price(product: Mapping[str, Any]) -> Decimal | None:
@@ -236,18 +235,12 @@ def savings(client: Ec2, on_demand: Mapping[str, Decimal], now: datetime) -> dic
 
 
 def _history(client: Ec2, kinds: list[str], now: datetime) -> Iterable[Mapping[str, Any]]:
-    arguments: dict[str, Any] = {
-        "InstanceTypes": kinds,
-        "ProductDescriptions": ["Linux/UNIX"],
-        "StartTime": now - timedelta(days=DAYS),
-        "EndTime": now,
-    }
-    while kinds:
-        page = client.describe_spot_price_history(**arguments)
+    if not kinds:
+        return
+    span = {"StartTime": now - timedelta(days=DAYS), "EndTime": now}
+    linux = {"InstanceTypes": kinds, "ProductDescriptions": ["Linux/UNIX"]}
+    for page in _pages(client.describe_spot_price_history, **linux, **span):
         yield from page["SpotPriceHistory"]
-        if not page.get("NextToken"):
-            return
-        arguments["NextToken"] = page["NextToken"]
 
 
 # Generates a region's price file from AWS's price list and Spot price history.

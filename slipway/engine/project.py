@@ -95,13 +95,13 @@ def take_out(project: Project, ref: str, into: Path, *, under: str = "") -> str:
     Raises:
         SlipwayError: The repository has no such commit, or git can't be run.
     """
-    commit = _git(project, "rev-parse", "--verify", "--quiet", "--short=10", "--end-of-options", f"{ref}^{{commit}}")
+    commit = git(project, "rev-parse", "--verify", "--quiet", "--short=10", "--end-of-options", f"{ref}^{{commit}}")
     if commit.returncode:
         # With --quiet, git prints nothing for an unknown commit, but does print an error outside a repository.
         missing = f"git knows no commit {ref!r} here; fetch it (a shallow clone has one commit only)"
         raise SlipwayError(_last_line(commit) or missing, EXIT_REFUSED)
     known = commit.stdout.decode().strip()
-    tree = _git(project, "archive", "--format=tar", known)
+    tree = git(project, "archive", "--format=tar", known)
     if tree.returncode:
         raise SlipwayError(_last_line(tree), EXIT_REFUSED)
     with tarfile.open(fileobj=io.BytesIO(tree.stdout)) as archive:
@@ -110,7 +110,12 @@ def take_out(project: Project, ref: str, into: Path, *, under: str = "") -> str:
     return known
 
 
-def _git(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def git(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """A git command in the project's folder, to its end.
+
+    Raises:
+        SlipwayError: git is missing, or takes too long.
+    """
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         return subprocess.run(

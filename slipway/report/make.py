@@ -1,14 +1,13 @@
 """Generates the report on a stack: runs the program, estimates its cost, evaluates the policies, compares it with a
 baseline, and writes the two files."""
 
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from slipway.engine.project import Project
+from slipway.engine.project import Project, git
 from slipway.render import evaluation
 from slipway.render.layout import as_data
 from slipway.render.program import record_platform
@@ -130,10 +129,7 @@ def _why(base: Baseline) -> str:
 def _commit(project: Project) -> str:
     """The commit of the checkout, marked if files differ from it; empty if git knows none."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(project.root), "describe", "--always", "--dirty", "--exclude=*"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-    except OSError:
+        done = git(project, "describe", "--always", "--dirty", "--exclude=*")
+    except SlipwayError:
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return done.stdout.decode().strip() if done.returncode == 0 else ""
