@@ -1,8 +1,8 @@
-"""A module that renders or starts a process while it is imported is not collected; in runs of pytest of their own."""
+"""A module that renders or starts a process while it is imported is not collected; in a run of pytest of its own."""
 
+import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -12,26 +12,34 @@ from tests.tiers import ROOT
 
 RUN = "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], check=True)"
 RENDER = "from slipway.render.recorder import record; record(lambda: None, stack='dev')"
+SOURCES = {
+    "test_at_import_1.py": f"{RUN}\ndef test_one(): pass\n",
+    "test_at_import_2.py": f"{RENDER}\ndef test_one(): pass\n",
+    "test_inside.py": f"""\
+import pytest
+def test_process():
+    {RUN}
+def test_rendering():
+    {RENDER}
+@pytest.mark.fast
+def test_fast_process():
+    {RUN}
+@pytest.mark.fast
+def test_fast_rendering():
+    {RENDER}
+""",
+}
 
 
-def collected(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
-    (folder / "test_module.py").write_text(textwrap.dedent(source))
+def test_what_is_costly_fails_a_module_and_a_process_a_test_of_the_fast_tier(tmp_path: Path) -> None:
+    for name, source in SOURCES.items():
+        (tmp_path / name).write_text(source)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.guards", "-p", "no:cacheprovider"]
-    options = [f"--rootdir={folder}", "-c", str(ROOT / "pyproject.toml"), str(folder)]
-    return subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.parametrize(("costly", "what"), [(RUN, guards.PROCESS), (RENDER, guards.RENDER)])
-def test_what_is_costly_fails_a_module_and_not_a_test(tmp_path: Path, costly: str, what: str) -> None:
-    at_import = collected(tmp_path, f"{costly}\ndef test_one(): pass\n")
-    assert at_import.returncode == pytest.ExitCode.INTERRUPTED, at_import.stdout
-    assert f"Failed: {what} while it is imported" in at_import.stdout
-    in_a_test = collected(tmp_path, f"def test_one():\n    {costly}\n")
-    assert "1 passed" in in_a_test.stdout, in_a_test.stdout
-
-
-@pytest.mark.parametrize(("costly", "passes"), [(RUN, False), (RENDER, True)])
-def test_a_test_of_the_fast_tier_starts_no_process(tmp_path: Path, costly: str, passes: bool) -> None:
-    done = collected(tmp_path, f"import pytest\n@pytest.mark.fast\ndef test_one():\n    {costly}\n")
-    assert (done.returncode == 0) == passes, done.stdout
-    assert (f"{guards.PROCESS} in a test of the tier `fast`" in done.stdout) != passes
+    options = ["--continue-on-collection-errors", f"--rootdir={tmp_path}", "-c", str(ROOT / "pyproject.toml")]
+    done = subprocess.run([*command, *options, tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    for what in (guards.PROCESS, guards.RENDER):
+        assert f"Failed: {what} while it is imported" in done.stdout
+    assert f"{guards.PROCESS} in a test of the tier `fast`" in done.stdout
+    assert re.search(r"^FAILED \S*test_inside\.py::test_fast_process$", done.stdout, re.MULTILINE)
+    assert "1 failed, 3 passed, 2 errors" in done.stdout

@@ -123,8 +123,8 @@ FILES = {
     "pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--import-mode=importlib"]\nmarkers = ["slow"]\n',
     "infra/__init__.py": "",
     # The name of an installed package: the copy's is the one that must be imported.
-    "infra/limits.py": "def fits(used, bound):\n    return used <= bound\n\ndef half(n):\n    return n // 4\n",
-    "tests/infra/test_limits.py": "from infra.limits import fits, half\n\ndef test_edge():\n    assert fits(5, 5)\n",
+    "infra/limits.py": "def fits(used, bound):\n    return used <= bound\n\ndef both(a, b):\n    return a + b\n",
+    "tests/infra/test_limits.py": "from infra.limits import both, fits\n\ndef test_edge():\n    assert fits(5, 5)\n",
 }
 
 
@@ -138,6 +138,6 @@ def test_the_rate_is_that_of_the_tests_and_the_tree_stays_as_it_is(
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert main(["--tree", str(tmp_path), "--seed", "1", "--count", "100"]) == 1
     printed = capsys.readouterr().out
-    assert "1 of 4 mutants killed: 25.00%" in printed
-    assert "-    return n // 4\n+    return n // 5\n" in printed
+    assert "1 of 2 mutants killed: 50.00%" in printed
+    assert "-    return a + b\n+    return a - b\n" in printed
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
