@@ -85,7 +85,7 @@ def manifests(rules: Iterable[Rule], context: StackContext) -> dict[str, dict[st
 
 def policy(found: Sequence[Step], context: StackContext) -> dict[str, Any]:
     """The MutatingAdmissionPolicy of the fields that the API server fills in."""
-    ours = [one for one in found if one.fill.of_server and one.fill.when != "false"]
+    ours = [one for one in found if one.fill.of_server and one.fill.when != "false" and not one.fill.removes]
     return {
         "apiVersion": _API,
         "kind": "MutatingAdmissionPolicy",

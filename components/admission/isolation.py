@@ -6,8 +6,20 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Message, Rule, literal
-from components.admission.templates import HOLDERS, KIND, PARTIAL, RUNTIMES, SPECS, USER, O, joined
+from components.admission.rule import Fill, Message, Rule, literal
+from components.admission.templates import (
+    EVERY_SPEC,
+    HOLDERS,
+    KIND,
+    METADATA_PATHS,
+    PARTIAL,
+    RUNTIMES,
+    SPECS,
+    USER,
+    O,
+    below,
+    joined,
+)
 from components.base.placement import CRITICAL
 from spec.jobs import PRIORITY
 from spec.pools import keys
@@ -48,7 +60,15 @@ PRIORITY_CLASS: Final = Rule(
         f"{PRIORITIES}",
     ),
     metadata=("labels",),
-)
+    fills=(
+        Fill(paths=EVERY_SPEC, removes=f"{_CLASS} ? ['priorityClassName'] : []",
+        ),
+        Fill(
+            paths=below(METADATA_PATHS, "labels"),
+            removes=f"s.filter(k, k == '{PRIORITY}' && !(s[k] in {_OWN}))",
+        ),
+    ),
+)  # fmt: skip
 
 ALLOWED_VOLUMES: Final = (
     "configMap", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",
@@ -70,7 +90,14 @@ VOLUME_SOURCES: Final = Rule(
         shown="volumes",
         fix=f" is not for teams: use a volume claim, or one of {', '.join(ALLOWED_VOLUMES)}",
     ),
-)
+    fills=(
+        # Empty, instead of what only the node or another server has.
+        Fill(
+            paths=below(EVERY_SPEC, "volumes[]"), field="emptyDir", value="{}",
+            removes=f"s.exists(k, k in {literal(list(ALLOWED_VOLUMES))}) ? [] : s.filter(k, k != 'name')",
+        ),
+    ),
+)  # fmt: skip
 
 
 def _terms(affinity: str, required: str, preferred: str) -> str:
@@ -145,6 +172,11 @@ _APART: Final = (
 )
 
 
+def _good(key: str, known: str) -> str:
+    """Whether a label is one of pools for teams, whatever its value."""
+    return f"({key} in {known} || {literal(list(DOMAINS))}.exists(d, {key}.startsWith(d)))"
+
+
 def _selected(known: str) -> str:
     """Labels by which pod `s` selects nodes and that aren't for teams, as a list: those of a node's size, and those of
     nodes that no pool has.
@@ -153,17 +185,13 @@ def _selected(known: str) -> str:
         known: CEL list of the labels that are.
     """
     sizes = literal(SIZES)
-
-    def good(key: str) -> str:
-        return f"({key} in {known} || {literal(list(DOMAINS))}.exists(d, {key}.startsWith(d)))"
-
     least = f"e.key.startsWith('{KARPENTER}') && e.operator in ['Lt', 'Exists']"
     small = f"e.key in {sizes} && e.operator == 'In' && e.values.all(v, string(v).matches({sizes}[e.key]))"
     return (
-        f"((has(s.nodeSelector) ? s.nodeSelector.filter(k, !{good('k')} && "
+        f"((has(s.nodeSelector) ? s.nodeSelector.filter(k, !{_good('k', known)} && "
         f"!(k in {sizes} && string(s.nodeSelector[k]).matches({sizes}[k]))).map(k, string(k)) : []) + "
-        f"{_ALL_TERMS}.map(t, (has(t.matchExpressions) ? t.matchExpressions : []).filter(e, !{good('e.key')} && "
-        f"!({least}) && !({small})).map(e, string(e.key)).join(', ')).filter(x, x != ''))"
+        f"{_ALL_TERMS}.map(t, (has(t.matchExpressions) ? t.matchExpressions : []).filter(e, "
+        f"!{_good('e.key', known)} && !({least}) && !({small})).map(e, string(e.key)).join(', ')).filter(x, x != ''))"
     )
 
 
@@ -239,4 +267,25 @@ def node_selection(context: StackContext) -> Rule:
             "the CPU and memory that a large node is for; a JobSet may have a topology for itself alone if it is "
             f"{NODE}",
         ),
+        fills=_anywhere(literal(sorted({*labels, *KINDS_OF_NODES, *SIZES, keys.POOL, keys.ROLE, *_SINGLE}))),
     )
+
+
+def _anywhere(known: str) -> tuple[Fill, ...]:
+    """Without what selects nodes that no pool has: other providers' labels, and a topology of one's own."""
+    other = f"has(t.matchExpressions) && t.matchExpressions.exists(e, !{_good('e.key', known)})"
+    affinity = _ALL_TERMS.replace("s.affinity", "s").replace("has(s) && ", "")
+    return (
+        Fill(
+            paths=below(EVERY_SPEC, "nodeSelector"),
+            removes=f"s.filter(k, !{_good('k', known)})",
+        ),
+        Fill(
+            paths=below(EVERY_SPEC, "affinity"),
+            removes=f"({affinity}).exists(t, {other}) ? ['nodeAffinity'] : []",
+        ),
+        Fill(
+            paths=below(METADATA_PATHS, "annotations"),
+            removes=f"s.filter(k, k == '{EXCLUSIVE}' && s[k] != '{NODE}')",
+        ),
+    )  # fmt: skip

@@ -90,13 +90,17 @@ def _reclaimed(spec: str) -> str:
     )
 
 
+def _uncounted(spec: str) -> str:
+    """Whether the rule `r` of a failure policy restarts what nothing counts."""
+    return f"has(r.action) && !(r.action in {literal(list(COUNTED))}) && !({_reclaimed(spec)})"
+
+
 def _restarts(spec: str) -> str:
     """Restarts of a JobSet."""
     rules = f"{spec}.failurePolicy.rules"
-    endless = f"has(r.action) && !(r.action in {literal(list(COUNTED))}) && !({_reclaimed(spec)})"
     return (
         f"(has({spec}.failurePolicy) && {max_restarts(spec)} > {MAX_RETRIES} ? ['failurePolicy.maxRestarts'] : []) + "
-        f"(has({spec}.failurePolicy) && has({rules}) ? {rules}.filter(r, {endless})"
+        f"(has({spec}.failurePolicy) && has({rules}) ? {rules}.filter(r, {_uncounted(spec)})"
         f".map(r, 'failurePolicy.rules.action (' + string(r.action) + ')') : [])"
     )
 
@@ -241,6 +245,13 @@ _BOUNDED: Final = (
         value=str(MAX_RETRIES),
         when="false",
         wrong=_above("maxRestarts", MAX_RETRIES),
+    ),
+    Fill(
+        paths={"JobSet": ["spec.failurePolicy.rules[]"]},
+        field="action",
+        when="false",
+        wrong=f"s.action in {literal(list(UNCOUNTED))} && [s].exists(r, {_uncounted(f'{O}.spec')})",
+        right="s.action.replace('AndIgnoreMaxRestarts', '')",
     ),
     Fill(
         paths={"JobSet": ["spec"], "Job": ["spec"], **{kind.kind: ["spec.runPolicy+"] for kind in kinds.OPERATED}},

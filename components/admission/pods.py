@@ -120,8 +120,22 @@ HOST_ACCESS: Final = Rule(
         shown="fields",
         fix=". Use an emptyDir for scratch space, a volume claim for data",
     ),
+    fills=(
+        Fill(
+            paths=SPEC_PATHS,
+            removes="['hostNetwork', 'hostPID', 'hostIPC'].filter(f, f in s && s[f])",
+        ),
+        Fill(
+            paths=below(SPEC_PATHS, "containers[].securityContext", "initContainers[].securityContext"),
+            removes="s.filter(k, k == 'privileged' && s[k])",
+        ),
+        Fill(
+            paths=below(SPEC_PATHS, "containers[].ports[]", "initContainers[].ports[]"),
+            removes="s.filter(k, k == 'hostPort' && s[k] > 0)",
+        ),
+    ),
     left="without access to its node the program may not work",
-)
+)  # fmt: skip
 
 _EACH: Final = below(SPEC_PATHS, "containers[].securityContext+", "initContainers[].securityContext+")
 RESTRICTED: Final = (

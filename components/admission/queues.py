@@ -10,7 +10,17 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Fill, Kind, Message, Rule, literal
-from components.admission.templates import HOLDERS, KIND, LABELS, SPECS, USER, O, joined
+from components.admission.templates import (
+    HOLDERS,
+    KIND,
+    LABELS,
+    METADATA_PATHS,
+    SPECS,
+    USER,
+    O,
+    below,
+    joined,
+)
 from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
 
 _LABELLED: Final = f"(({LABELS}).exists(k, k == {literal(QUEUE)} && ({LABELS})[k] != ''))"
@@ -210,5 +220,12 @@ def queue_metadata(context: StackContext) -> Rule:
             "a Job or a JobSet instead of a pod group",
         ),
         metadata=("labels", "annotations"),
+        fills=(
+            Fill(
+                paths=below(METADATA_PATHS, "labels", "annotations"),
+                removes=f"s.filter(k, (k.contains('{KUEUE}') || k.startsWith('{_LWS}')) && !(k in "
+                f"{literal(list(ALLOWED))}))",
+            ),
+        ),
         pod_updates=True,
     )

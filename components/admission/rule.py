@@ -60,16 +60,19 @@ class Fill:
         when: Whether it is filled in where it is absent.
         wrong: Whether a value that the user set has to be replaced. Only a file is: the API server never does it.
         right: What replaces it, `null` to remove it; `value` if empty.
+        removes: Names of fields of `s` that have to go, a list; the field is filled in if there are any. Only a file is
+            changed so.
         appends: Whether the field is a list that grows by `value`.
         of_server: Whether the API server fills it in as well.
     """
 
     paths: Mapping[str, Sequence[str]]
-    field: str
-    value: str
+    field: str = ""
+    value: str = ""
     when: str = "true"
     wrong: str = ""
     right: str = ""
+    removes: str = ""
     appends: bool = False
     of_server: bool = True
 

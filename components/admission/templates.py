@@ -190,6 +190,25 @@ SPEC_PATHS: Final[Mapping[str, Sequence[str]]] = {
     **{kind: tuple(f"{path}.spec" for path in paths) for kind, paths in TEMPLATE_PATHS.items()},
 }
 """Where the pod specs are."""
+_RUNTIME_SPECS: Final = "template.spec.replicatedJobs[].template.spec.template.spec"
+EVERY_SPEC: Final[Mapping[str, Sequence[str]]] = {
+    **SPEC_PATHS,
+    "TrainJob": (f"spec.runtimePatches[].trainingRuntimeSpec.{_RUNTIME_SPECS}",),
+    "TrainingRuntime": (f"spec.{_RUNTIME_SPECS}",),
+}
+"""The same, and the parts of pod specs that kinds of the Trainer have."""
+METADATA_PATHS: Final[Mapping[str, Sequence[str]]] = {
+    **{
+        kind: ("metadata", *(f"{path.removesuffix('spec')}metadata" for path in paths if path != "spec"))
+        for kind, paths in SPEC_PATHS.items()
+    },
+    "TrainJob": ("metadata",),
+    "CronJob": ("metadata", "spec.jobTemplate.metadata", "spec.jobTemplate.spec.template.metadata"),
+    "JobSet": (
+        "metadata", "spec.replicatedJobs[].template.metadata", "spec.replicatedJobs[].template.spec.template.metadata",
+    ),
+}  # fmt: skip
+"""Where labels and annotations are: those of the object, of what it makes, and of its pods."""
 WORKER_PATHS: Final = {kind: (f"{spec}.workerGroupSpecs[]",) for kind, spec in _RAY_PATHS.items()}
 HEAD_PATHS: Final = {kind: (f"{spec}.headGroupSpec",) for kind, spec in _RAY_PATHS.items()}
 

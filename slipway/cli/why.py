@@ -119,7 +119,14 @@ def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.
         (at, one, _target(place, options.namespace or _namespace(one) or place.namespace or "default"))
         for at, one in objects
     ]
-    found = fix.file(text, located, place.platform.admission)
+    namespace = options.namespace or place.namespace or "default"
+    known = DryRun(place.client, namespace) if place.client is not None else None
+    existing = [
+        {"kind": kind, "metadata": {"name": name}}
+        for kind in fix.KNOWN
+        for name in (known.names("v1", kind) if known is not None else ())
+    ]
+    found = fix.file(text, located, place.platform.admission, existing)
     if options.what == STANDARD_INPUT:
         sys.stdout.write(found.text)
     elif any(found.changes):

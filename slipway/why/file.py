@@ -57,6 +57,7 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
     """
     kind = str(manifest.get("kind"))
     found = [Finding(Layer.ADMISSION, one) for one in _served(kind, target)]
+    found += [Finding(Layer.ADMISSION, one) for one in served.features(manifest)]
     found += _queue(kind, manifest, target)
     found += [Finding(Layer.CONTROLLER, one) for one in served.metrics(manifest, target)]
     found += [Finding(Layer.VOLUME, one) for one in served.classes(manifest, target)]

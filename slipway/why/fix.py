@@ -19,9 +19,11 @@ from ruamel.yaml.error import YAMLError
 
 from components.admission import defaults
 from components.admission import rules as every_rule
-from components.admission.rule import Fill
+from components.admission.defaults import Step
+from components.admission.rule import Fill, literal
+from components.admission.templates import EVERY_SPEC, SPEC_PATHS, below
 from components.workloads.target import Target
-from slipway.why import cel
+from slipway.why import cel, served
 from slipway.why.bundle import Object
 from slipway.why.judge import Variables, context_of, violations, without_nulls
 from spec.errors import EXIT_REFUSED, SlipwayError
@@ -29,7 +31,40 @@ from spec.settings.admission import Action, Admission
 
 Path = tuple[str | int, ...]
 NAMESPACE: Final = "namespace"
-_ABSENT: Final = object()
+_CLAIM: Final = "PersistentVolumeClaim"
+_ACCOUNT: Final = "ServiceAccount"
+KNOWN: Final = (_CLAIM, _ACCOUNT)
+"""Kinds of core objects whose names a fix reads, if there is a cluster."""
+_OF_VOLUME: Final = "volumes[].ephemeral.volumeClaimTemplate.spec"
+_CLAIM_SPECS: Final = {
+    _CLAIM: ["spec"],
+    **below(SPEC_PATHS, "volumes[].ephemeral.volumeClaimTemplate.spec"),
+    "StatefulSet": [
+        "spec.volumeClaimTemplates[].spec",
+        "spec.template.spec.volumes[].ephemeral.volumeClaimTemplate.spec",
+    ],
+}
+"""Where claims are declared, by kind."""
+EXISTING: Final = "what the cluster has"
+"""In place of a rule: what is changed is not there, or a feature that is off."""
+_FEATURES: Final = (
+    Fill(
+        paths={"JobSet": ["spec.failurePolicy.rules[]"]},
+        field="action",
+        when="false",
+        wrong=f"s.action in {literal(list(served.OF_ONE_JOB))}",
+        right="'RestartJobSet'",
+    ),
+    Fill(
+        paths={"JobSet": ["spec.failurePolicy"]},
+        removes=f"s.filter(k, k == 'restartStrategy' && s[k] == '{served.IN_PLACE}')",
+    ),
+    Fill(
+        paths={kind: [".".join(path)] for kind, path in served.RAY_SPECS.items()},
+        removes=f"has(object.metadata.annotations) && '{served.ELASTIC}' in object.metadata.annotations ? [] : "
+        "s.filter(k, k == 'enableInTreeAutoscaling' && s[k])",
+    ),
+)
 _LIST: Final = re.compile(r"(?m)^( *(?:- )*)[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( *)- ")
 """A key with a list below it: their indentation."""
 _BELOW: Final = re.compile(r"(?m)^[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( +)[^\s#-]")
@@ -67,13 +102,45 @@ def _plain(value: Any) -> str:
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
 
 
-def fixed(manifest: Object, target: Target, settings: Admission) -> tuple[dict[str, Any], list[Change]]:
+def _existing(target: Target, others: Sequence[Object]) -> tuple[Step, ...]:
+    """What no rule refuses: claims that nobody makes, classes that the platform lacks, features that are off."""
+    made, accounts = _names(_CLAIM, others), _names(_ACCOUNT, others)
+    known = sorted(target.claims.values())
+    claims = literal(sorted({*made, *known}))
+    missing = f"has(s.persistentVolumeClaim) && !(s.persistentVolumeClaim.claimName in {claims})"
+    volumes = below(SPEC_PATHS, "volumes[]")
+    fills = [
+        Fill(paths=volumes, field="emptyDir", value="{}", removes=f"{missing} ? ['persistentVolumeClaim'] : []")
+        if not known
+        else Fill(
+            paths=volumes, field="persistentVolumeClaim", when="false", wrong=missing,
+            right=literal({"claimName": known[0]}),
+        )
+    ]  # fmt: skip
+    if target.classes is not None:
+        classes = literal(["", *sorted(target.classes)])
+        fills.append(Fill(paths=_CLAIM_SPECS, removes=f"s.filter(k, k == 'storageClassName' && !(s[k] in {classes}))"))
+    if "default" in accounts:
+        # Every namespace has this one: the cluster was asked.
+        missing = f"k in ['serviceAccountName', 'serviceAccount'] && !(s[k] in {literal(sorted(accounts))})"
+        fills.append(Fill(paths=EVERY_SPEC, removes=f"s.filter(k, {missing})"))
+    return tuple(Step(EXISTING, fill) for fill in (*fills, *_FEATURES))
+
+
+def _names(kind: str, objects: Iterable[Object]) -> set[str]:
+    return {str((one.get("metadata") or {}).get("name")) for one in objects if one.get("kind") == kind}
+
+
+def fixed(
+    manifest: Object, target: Target, settings: Admission, others: Sequence[Object] = ()
+) -> tuple[dict[str, Any], list[Change]]:
     """A copy of an object with the fields that fix it, and what was changed.
 
     Args:
         manifest: The object.
         target: What the stack offers in its namespace.
         settings: Which rules are on.
+        others: The objects of its file, and those of the namespace that are known: claims, accounts.
     """
     found: dict[str, Any] = copy.deepcopy(dict(manifest))
     changes: list[Change] = []
@@ -84,7 +151,7 @@ def fixed(manifest: Object, target: Target, settings: Admission) -> tuple[dict[s
     context = context_of(replace(target, pools=shared or target.pools), settings)
     on = [rule for rule in every_rule(context) if settings.of(rule.name) is not Action.OFF]
     variables = defaults.variables(context)
-    for step in defaults.steps(on):
+    for step in (*defaults.steps(on), *_existing(target, others)):
         for path in step.fill.paths.get(str(found.get("kind")), ()):
             for at, holder in list(_holders(found, path)):
                 env = Variables(variables, without_nulls(found), target)
@@ -98,6 +165,15 @@ def _change(fill: Fill, at: Path, holder: Object, env: Mapping[str, Any], rule: 
     """What a field needs, if anything; nothing where an expression has no value, for example of another type."""
     present = holder.get(fill.field) is not None
     try:
+        if fill.removes:
+            gone = [name for name in cel.compiled(fill.removes)(env) if name in holder]
+            if gone and fill.field:
+                yield Change((*at, fill.field), cel.compiled(fill.value)(env), None, rule)
+            if set(gone) == set(holder) and gone and not fill.field:
+                yield Change(at, None, dict(holder), rule)
+            else:
+                yield from (Change((*at, name), None, holder[name], rule) for name in gone)
+            return
         if not present and cel.compiled(fill.when)(env) is True:
             yield Change((*at, fill.field), cel.compiled(fill.value)(env), None, rule)
         elif present and fill.appends and cel.compiled(fill.when)(env) is True:
@@ -168,7 +244,12 @@ class Fixed:
     left: Sequence[Sequence[str]]
 
 
-def file(text: str, targets: Iterable[tuple[Path, Object, Target | None]], settings: Admission) -> Fixed:
+def file(
+    text: str,
+    targets: Iterable[tuple[Path, Object, Target | None]],
+    settings: Admission,
+    existing: Sequence[Object] = (),
+) -> Fixed:
     """Fix the objects of a file.
 
     Args:
@@ -176,15 +257,17 @@ def file(text: str, targets: Iterable[tuple[Path, Object, Target | None]], setti
         targets: Each object with its number of the document and its path there, and what the stack offers in its
             namespace; None in a namespace of no team, which is left as it is.
         settings: Which rules are on.
+        existing: Objects of the namespace, of the kinds `KNOWN`.
 
     Raises:
         SlipwayError: A document can't be written so that it has the same meaning.
     """
-    chunks = _chunks(text)
+    chunks, targets = _chunks(text), list(targets)
     objects, changes, left = [], [], []
+    others = [*(one for _, one, _ in targets), *existing]
     by_document: dict[int, list[Change]] = {}
     for path, manifest, target in targets:
-        found, own = fixed(manifest, target, settings) if target else (manifest, [])
+        found, own = fixed(manifest, target, settings, others) if target else (manifest, [])
         number, *inside = path
         by_document.setdefault(int(number), []).extend(replace(one, path=(*inside, *one.path)) for one in own)
         objects.append(found)

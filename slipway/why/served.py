@@ -1,4 +1,5 @@
-"""What an object asks of the cluster that nothing there serves: metrics of autoscalers, classes of volumes."""
+"""What an object asks of the cluster that nothing there serves: metrics of autoscalers, classes of volumes, features of
+controllers that are off."""
 
 from __future__ import annotations
 
@@ -69,6 +70,38 @@ def classes(manifest: Object, target: Target) -> Iterator[Problem]:
             shared = [one for one, driver in target.classes.items() if not unsupported(driver, "", ["ReadWriteMany"])]
             other = f", or the class {' or '.join(sorted(shared))}" if shared else ""
             yield Problem(f"{path}.accessModes", wrong, spec.get("accessModes"), f"Use ReadWriteOnce{other}.")
+
+
+OF_ONE_JOB: Final = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
+"""Actions of a JobSet's failure policy behind the feature gate RestartJob, which is off by default (jobset v0.12.0,
+pkg/features)."""
+IN_PLACE: Final = "InPlaceRestart"
+"""A restart strategy behind a gate of its own, also off."""
+RAY_SPECS: Final = {
+    "RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec"), "RayService": ("spec", "rayClusterConfig"),
+}  # fmt: skip
+ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
+
+
+def features(manifest: Object) -> Iterator[Problem]:
+    """What webhooks of JobSet and Kueue refuse because a feature is off."""
+    kind, spec = str(manifest.get("kind")), manifest.get("spec") or {}
+    policy = (spec.get("failurePolicy") or {}) if kind == "JobSet" else {}
+    for at, one in enumerate(policy.get("rules") or ()):
+        if one.get("action") in OF_ONE_JOB:
+            rule = "JobSet restarts single jobs with the feature gate RestartJob alone, which is off"
+            yield Problem(f"spec.failurePolicy.rules[{at}].action", rule, one["action"], "Write RestartJobSet.")
+    if policy.get("restartStrategy") == IN_PLACE:
+        rule = "JobSet restarts in place with the feature gate InPlaceRestart alone, which is off"
+        yield Problem("spec.failurePolicy.restartStrategy", rule, IN_PLACE, "Remove it.")
+    part: Any = manifest
+    for name in RAY_SPECS.get(kind, ()):
+        part = part.get(name) or {}
+    notes = (manifest.get("metadata") or {}).get("annotations") or {}
+    if kind in RAY_SPECS and part.get("enableInTreeAutoscaling") and notes.get(ELASTIC) != "true":
+        path = f"{'.'.join(RAY_SPECS[kind])}.enableInTreeAutoscaling"
+        rule = "Kueue queues a Ray cluster that scales itself only as an elastic job"
+        yield Problem(path, rule, True, f"Remove it, or set the annotation {ELASTIC}: 'true' where its gate is on.")
 
 
 def claims(manifest: Object) -> Iterator[tuple[str, Mapping[str, Any]]]:

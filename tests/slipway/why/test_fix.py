@@ -13,12 +13,27 @@ import yaml
 from components.admission import rules
 from components.workloads.target import Target
 from slipway.why import fix
+from slipway.why.answer import Layer
+from slipway.why.file import findings
 from slipway.why.fix import fixed
 from slipway.why.judge import as_served, denied
 from spec.errors import SlipwayError
 from spec.settings.admission import Action, Admission
+from tests.components.admission import ray_samples as ray
 from tests.components.admission.cases import ACCEPTED, DENIED
-from tests.components.admission.samples import CONTEXT, Object, cron_job, gpus, job, job_set, on, pod, pytorch_job, spec
+from tests.components.admission.samples import (
+    CONTEXT,
+    Object,
+    container,
+    cron_job,
+    gpus,
+    job,
+    job_set,
+    on,
+    pod,
+    pytorch_job,
+    spec,
+)
 from tests.slipway.why.objects import DEV
 
 RULES: Final = {rule.name: rule for rule in rules(CONTEXT)}
@@ -45,7 +60,7 @@ def test_a_fix_adds_no_violation_and_is_stable(rule: str, case: str) -> None:
     broken = {name for name in RULES if _denied(name, before)}
     assert {name for name in RULES if _denied(name, manifest)} <= broken
     assert fixed(manifest, TARGET, Admission())[1] == []
-    assert all(one.rule in RULES or one.rule == fix.NAMESPACE for one in changes)
+    assert all(one.rule in {*RULES, fix.NAMESPACE, fix.EXISTING} for one in changes)
 
 
 def _denied(rule: str, manifest: Object) -> bool:
@@ -167,3 +182,116 @@ def test_a_key_that_is_there_twice_is_an_error() -> None:
 def test_words_that_only_yaml_1_1_reads_as_a_boolean_stay() -> None:
     text = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {suspend: yes, template: {spec: {}}}\n"
     assert "suspend: yes" in written(text).text
+
+
+SELECTS: Final = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+    {"matchExpressions": [{"key": "cloud.google.com/gke-accelerator", "operator": "Exists"}]}]}}}  # fmt: skip
+HOST: Final = container(securityContext={"privileged": True}, ports=[{"containerPort": 80, "hostPort": 80}])
+TEMPLATE: Final = "spec.template.spec"
+
+
+def annotated(manifest: Object, key: str, value: str) -> Object:
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": {key: value}}}
+
+
+REMOVED: Final[dict[str, tuple[Object, list[str]]]] = {
+    "labels of another provider's nodes": (
+        job(spec(nodeSelector={"cloud.google.com/gke-spot": "true", "kubernetes.io/arch": "amd64"})),
+        [f"{TEMPLATE}.nodeSelector.cloud.google.com/gke-spot removed, was 'true' (node-selection)"],
+    ),
+    "a selector with no other": (
+        job(spec(nodeSelector={"node-type": "gpu"})),
+        [f"{TEMPLATE}.nodeSelector removed, was {{node-type: gpu}} (node-selection)"],
+    ),
+    "the same as an affinity": (
+        job(spec(affinity={**SELECTS, "podAffinity": {}})),
+        [f"{TEMPLATE}.affinity.nodeAffinity removed"],
+    ),
+    "another provider's topology for itself": (
+        annotated(job_set(), "alpha.jobset.sigs.k8s.io/exclusive-topology", "cloud.google.com/gke-nodepool"),
+        ["metadata.annotations removed, was {alpha.jobset"],
+    ),
+    "a folder of the node": (
+        job(spec(volumes=[{"name": "data", "hostPath": {"path": "/mnt"}}])),
+        [f"{TEMPLATE}.volumes[0].emptyDir: {{}}", f"{TEMPLATE}.volumes[0].hostPath removed, was {{path: /mnt}}"],
+    ),
+    "a volume of a server": (
+        job(spec(volumes=[{"name": "data", "nfs": {"server": "a", "path": "/"}}])),
+        [f"{TEMPLATE}.volumes[0].emptyDir: {{}}", f"{TEMPLATE}.volumes[0].nfs removed"],
+    ),
+    "priorities of another platform": (
+        {**job(spec(priorityClassName="urgent")), "metadata": {"name": "it", "labels": {
+            "kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": "urgent"}}},
+        [f"{TEMPLATE}.priorityClassName removed, was urgent (priority-class)",
+         "metadata.labels.kueue.x-k8s.io/priority-class removed, was urgent (priority-class)"],
+    ),
+    "access to the node": (
+        job(spec(HOST, hostNetwork=True)),
+        [f"{TEMPLATE}.hostNetwork removed, was true (host-access)",
+         f"{TEMPLATE}.containers[0].securityContext removed, was {{privileged: true}} (host-access)",
+         f"{TEMPLATE}.containers[0].ports[0].hostPort removed, was 80 (host-access)"],
+    ),
+    "what only controllers of Kueue write": (
+        annotated(job(), "provreq.kueue.x-k8s.io/maxRunDurationSeconds", "600"),
+        ["metadata.annotations removed, was {provreq"],
+    ),
+    "restarts that nothing counts": (
+        job_set(failurePolicy={"rules": [{"name": "a", "action": "RestartJobAndIgnoreMaxRestarts"}]}),
+        ["spec.failurePolicy.rules[0].action: RestartJob, was RestartJobAndIgnoreMaxRestarts (job-bounds)"],
+    ),
+}  # fmt: skip
+"""What samples of other projects have, and what `--fix` says of it."""
+
+
+@pytest.mark.parametrize("case", REMOVED)
+def test_what_no_rule_accepts_goes_and_is_said(case: str) -> None:
+    before, said = REMOVED[case]
+    assert [name for name in RULES if _denied(name, before)]
+    found, changes = fixed(before, TARGET, Admission())
+    assert [name for name in RULES if _denied(name, found)] == []
+    for expected in said:
+        assert any(str(one).startswith(expected) for one in changes), [str(one) for one in changes]
+
+
+def test_a_claim_that_nobody_makes_becomes_one_of_the_team_or_an_empty_directory() -> None:
+    wanted = [{"name": "data", "persistentVolumeClaim": {"claimName": "theirs"}}]
+    given = job(spec(volumes=wanted))
+    own = {"kind": "PersistentVolumeClaim", "metadata": {"name": "theirs"}}
+    assert fixed(given, TARGET, Admission(), [own])[0]["spec"]["template"]["spec"]["volumes"] == wanted
+    (volume,) = fixed(given, TARGET, Admission())[0]["spec"]["template"]["spec"]["volumes"]
+    assert volume["persistentVolumeClaim"]["claimName"] in TARGET.claims.values()
+    (volume,) = fixed(given, replace(TARGET, claims={}), Admission())[0]["spec"]["template"]["spec"]["volumes"]
+    assert volume == {"name": "data", "emptyDir": {}}
+
+
+def test_a_class_that_the_platform_lacks_goes() -> None:
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "a"}}
+    classes = replace(TARGET, classes={"gp3": "ebs.csi.aws.com"})
+    theirs = {**claim, "spec": {"storageClassName": "fast-disks", "accessModes": ["ReadWriteOnce"]}}
+    assert fixed(theirs, classes, Admission())[0]["spec"] == {"accessModes": ["ReadWriteOnce"]}
+    ours = {**claim, "spec": {"storageClassName": "gp3"}}
+    assert fixed(ours, classes, Admission())[0] == ours
+
+
+def test_an_account_that_the_namespace_lacks_goes_where_a_cluster_was_asked() -> None:
+    given = job(spec(serviceAccountName="theirs"))
+    accounts = [{"kind": "ServiceAccount", "metadata": {"name": name}} for name in ("default", "ours")]
+    assert fixed(given, TARGET, Admission())[0] == given
+    assert "serviceAccountName" not in fixed(given, TARGET, Admission(), accounts)[0]["spec"]["template"]["spec"]
+    own = job(spec(serviceAccountName="ours"))
+    assert fixed(own, TARGET, Admission(), accounts)[0] == own
+
+
+def test_features_that_are_off() -> None:
+    policy = {"rules": [{"name": "a", "action": "RestartJob"}], "restartStrategy": "InPlaceRestart"}
+    given = job_set(failurePolicy=policy)
+    assert len([one for one in findings(given, TARGET) if one.layer is Layer.ADMISSION]) == 2
+    found = fixed(given, TARGET, Admission())[0]
+    assert found["spec"]["failurePolicy"] == {"rules": [{"name": "a", "action": "RestartJobSet"}]}
+    scaling = ray.cluster()
+    scaling["spec"]["enableInTreeAutoscaling"] = True
+    assert "enableInTreeAutoscaling" not in fixed(scaling, TARGET, Admission())[0]["spec"]
+    elastic = annotated(scaling, "kueue.x-k8s.io/elastic-job", "true")
+    assert fixed(elastic, TARGET, Admission())[0]["spec"]["enableInTreeAutoscaling"] is True
+    paths = [one.problem.path for one in findings(scaling, TARGET) if one.layer is Layer.ADMISSION]
+    assert paths == ["spec.enableInTreeAutoscaling"]
