@@ -250,6 +250,9 @@ def _by_rules(
         # Of another service, asked about what the request names: its own code is none of this one's.
         service = OPERATIONS[change.token].service
         yield error.code if error.operation.startswith(f"{service} ") else values.CODES[service], error.text
+    except (LookupError, TypeError, ValueError):
+        # Parameters of another form than the rules read: moto says what it can't use.
+        LOG.exception("%s of %s is not judged", operation, change.token)
 
 
 def _heads(one: Rule) -> set[str]:
