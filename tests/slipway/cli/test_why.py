@@ -93,9 +93,9 @@ def test_a_file_is_fixed_and_the_changes_are_shown(tmp_path: Path, capsys: pytes
 
 
 def test_what_only_the_author_knows_is_left_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    held = {"name": "main", "image": "a:1", "securityContext": {"privileged": True}}
+    held = {"name": "main", "image": "a:latest"}
     assert main(["why", file(tmp_path, job(pod__containers=[held])), "--stack", "dev", "--sandbox", "--fix"]) == 1
-    assert "left to its author: rule host-access: without access to its node" in capsys.readouterr().out
+    assert "left to its author: rule image-tag: only its author knows which version" in capsys.readouterr().out
 
 
 def test_standard_input_becomes_the_fixed_file(
