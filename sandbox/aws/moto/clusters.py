@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from moto.autoscaling import urls as autoscaling_urls
 from moto.autoscaling.responses import AutoScalingResponse
-from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, EmptyResult
 from moto.eks import models, urls
 from moto.eks.exceptions import InvalidRequestException, ResourceNotFoundException
@@ -22,6 +21,7 @@ from moto.logs.responses import LogsResponse
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.moto import live
 from sandbox.aws.moto.eks import ROUTES, ContentOperations, contents
+from sandbox.aws.moto.judged import Refused
 from sandbox.aws.types import capacity
 from spec import naming
 from spec.catalog import kubernetes
@@ -62,11 +62,7 @@ class Operations(ContentOperations):
         cluster.version = self._get_param("version") or kubernetes.DEFAULT
         # Moto gives every cluster of a process the same issuer.
         cluster.identity = {"oidc": {"issuer": _issuer(self._aws(), cluster.name)}}
-        try:
-            group = make_security_group(self._aws(), cluster.name, cluster.resources_vpc_config.get("subnetIds") or [])
-        except AwsError as error:
-            self.eks_backend.clusters.pop(cluster.name)
-            raise _as_answer(error) from error
+        group = make_security_group(self._aws(), cluster.name, cluster.resources_vpc_config.get("subnetIds") or [])
         cluster.resources_vpc_config = {**VPC_DEFAULTS, **cluster.resources_vpc_config, **group}
         self._start(cluster, cluster.version, live.CREATING)
         return answer
@@ -148,7 +144,7 @@ class Operations(ContentOperations):
     def create_nodegroup(self) -> ActionResult:
         answer = super().create_nodegroup()
         group = self._group()
-        template = self._template(group, new=True)
+        template = self._template(group)
         # Moto has defaults of 2021 for these, and ignores the rest.
         group.instance_types = self._get_param("instanceTypes") or (
             None if (template or {}).get("InstanceType") else [_DEFAULT_TYPE]
@@ -194,14 +190,12 @@ class Operations(ContentOperations):
     def _group(self) -> Any:
         return self.eks_backend.describe_nodegroup(self._get_param("name"), self._get_param("nodegroupName"))
 
-    def _template(self, group: Any, *, new: bool = False) -> Mapping[str, Any] | None:
-        """The data of its launch template; a new group whose template does not exist is taken back."""
+    def _template(self, group: Any) -> Mapping[str, Any] | None:
+        """The data of its launch template, which somebody may have deleted since."""
         try:
             return capacity.in_use(self._aws(), group.launch_template)
         except AwsError as error:
-            if new:
-                self.eks_backend.delete_nodegroup(group.cluster_name, group.nodegroup_name)
-            raise _as_answer(error) from error
+            raise Refused(_BAD, error.text) from error
 
     def _follow(self, group: Any, status: str, template: Mapping[str, Any] | None) -> None:
         """Let the nodes follow the group."""
@@ -416,14 +410,6 @@ def _failure(item: Any, status: str = live.FAILED) -> Any:
             item.status, item.health = status, health
 
     return failed
-
-
-class Refused(ServiceException):
-    """An answer with a code of the service: moto looks for one of its own classes in the module of the class."""
-
-
-def _as_answer(error: AwsError) -> Refused:
-    return Refused(error.code if error.operation.startswith("eks") else _BAD, error.text)
 
 
 def _logging(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
