@@ -23,6 +23,7 @@ from slipway.replay.result import Result
 from slipway.replay.text import Row
 from slipway.trial import clock
 from slipway.trial.clock import ClockScenario, Variant
+from slipway.trial.run import ENDED, Turn
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import MI, seconds
 from spec.settings import Platform, load
@@ -75,6 +76,9 @@ def play(
     if found.cut:
         msg = f"scenario {scenario.name}: the replay was cut by {found.cut_by}: nothing can be said of it"
         raise SlipwayError(msg)
+    for one in found.outcomes:
+        if one.refused and not turns.of[one.job]:
+            turns.of[one.job].append(Turn(one.submitted, ENDED, f"never starts: {one.refused}"))
     lanes = [
         lane(f"{clock.JOB}/{name}", [turns.of[copy(name, number, one)] for number in range(one.count)], found.seconds)
         for name, one in variant.jobs.items()
