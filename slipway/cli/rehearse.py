@@ -20,7 +20,7 @@ from slipway.engine.project import Project, find
 from slipway.rehearsal.document import Lane, Played, Rehearsal, expectations, lane, met
 from slipway.rehearsal.evaluation import checks as evaluate
 from slipway.rehearsal.page import page
-from slipway.rehearsal.play import Stack, play
+from slipway.rehearsal.play import Stack, blocked, play
 from slipway.replay.figures import duration
 from slipway.report.make import PAGE, prepare
 from slipway.trial import clock
@@ -101,7 +101,7 @@ def _replay(scenarios: Sequence[ClockScenario], project: Project, stack: str, sa
                 # Others may still say something, such as in a pull request that removes a team of this one.
                 length, checks = 0.0, [Check(scenario.name, "can be replayed", Status.FAILED, str(error))]
             else:
-                length, checks = result.seconds, evaluate(variant, result)
+                length, checks = result.seconds, evaluate(variant, result, blocked(variant, on))
             took = round(time.monotonic() - began, 1)
             yield Played(
                 scenario=name,

@@ -27,12 +27,14 @@ class Subject:
         kind: `job`, `team`, `pool` or `stack`.
         jobs: Its jobs.
         pools: Its pools: of jobs and teams none.
+        blocked: Why the network policies keep it from the job that it is to reach.
     """
 
     result: Result
     kind: str
     jobs: tuple[Outcome, ...]
     pools: tuple[PoolUse, ...]
+    blocked: str = ""
 
     @cached_property
     def held(self) -> Mapping[str, Held]:
@@ -63,13 +65,22 @@ class Subject:
         return sum(sum(job.preempted_by.values()) for job in self.jobs)
 
 
-def checks(variant: Variant, result: Result) -> list[Check]:
-    """Every expectation of a variant. Of a bad one, those that it breaks are met if they fail with the right words."""
-    return [check for subject, one in variant.expect.items() for check in _checks(variant, subject, one, result)]
+def checks(variant: Variant, result: Result, blocked: Mapping[str, str] | None = None) -> list[Check]:
+    """Every expectation of a variant. Of a bad one, those that it breaks are met if they fail with the right words.
+
+    Args:
+        variant: The variant.
+        result: Its replay.
+        blocked: By job, why it does not reach the one that it is to reach.
+    """
+    every = variant.expect.items()
+    return [check for name, one in every for check in _checks(variant, name, one, result, blocked or {})]
 
 
-def _checks(variant: Variant, name: str, one: ClockExpectation, result: Result) -> Iterator[Check]:
-    subject = _subject(variant, name, result)
+def _checks(
+    variant: Variant, name: str, one: ClockExpectation, result: Result, blocked: Mapping[str, str]
+) -> Iterator[Check]:
+    subject = _subject(variant, name, result, blocked.get(name, ""))
     if subject is None:
         yield Check(name, "is there", Status.FAILED, f"the stack has no {name}")
         return
@@ -86,7 +97,7 @@ def _checks(variant: Variant, name: str, one: ClockExpectation, result: Result) 
             yield Check(name, f"does not hold: {text}", Status.PASSED, found)
 
 
-def _subject(variant: Variant, name: str, result: Result) -> Subject | None:
+def _subject(variant: Variant, name: str, result: Result, blocked: str) -> Subject | None:
     kind, _, of = name.partition("/")
     if kind == STACK:
         return Subject(result, kind, tuple(result.outcomes), tuple(result.pools))
@@ -98,7 +109,7 @@ def _subject(variant: Variant, name: str, result: Result) -> Subject | None:
     else:
         names = {copy(of, number, variant.jobs[of]) for number in range(variant.jobs[of].count)}
         jobs = tuple(one for one in result.outcomes if one.job in names)
-    return Subject(result, kind, jobs, ()) if jobs else None
+    return Subject(result, kind, jobs, (), blocked) if jobs else None
 
 
 def _waits(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:
@@ -167,6 +178,10 @@ def _loses(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:
     return subject.lost <= (one.loses_at_most or 0), f"{subject.lost:,.1f} GPU hours{_last(subject)}"
 
 
+def _reaches(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:
+    return not subject.blocked, subject.blocked or f"allowed to {one.reaches}"
+
+
 def _last(subject: Subject) -> str:
     """Words of the last eviction of the job that was evicted most."""
     job = max(subject.jobs, key=lambda job: (sum(job.preempted_by.values()), job.lost_gpu_hours))
@@ -181,6 +196,7 @@ _VERDICTS: Final[Mapping[str, Callable[[Subject, ClockExpectation, Variant], Ver
     "preemptedBy": _preempted,
     "preemptedAtMost": _often,
     "losesAtMost": _loses,
+    "reaches": _reaches,
 }
 _TEXTS: Final[Mapping[str, Callable[[ClockExpectation], str]]] = {
     "waitsAtMost": lambda one: f"waits at most {one.waits_at_most}",
@@ -189,5 +205,6 @@ _TEXTS: Final[Mapping[str, Callable[[ClockExpectation], str]]] = {
     "neverStartsBecause": lambda one: f"never starts because {one.never_starts_because}",
     "preemptedBy": lambda one: f"preempted by {one.preempted_by}",
     "preemptedAtMost": lambda one: f"preempted at most {one.preempted_at_most} times",
+    "reaches": lambda one: f"reaches {one.reaches}",
     "losesAtMost": lambda one: f"loses at most {one.loses_at_most:g} GPU hours",
 }

@@ -12,6 +12,7 @@ from slipway.fit import places
 from slipway.fit.places import lacks
 from slipway.fit.request import Shape, workload
 from slipway.rehearsal.document import Lane, Turns, lane
+from slipway.rehearsal.traffic import PORT, Pod, Traffic
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.replay import engine, plan
@@ -84,6 +85,20 @@ def play(
         for name, one in variant.jobs.items()
     ]
     return found, lanes
+
+
+def blocked(variant: Variant, stack: Stack) -> dict[str, str]:
+    """By job, why the network policies keep it from the one that it is to reach; empty if they don't."""
+    platform, recording = stack.changed(variant.change)
+    traffic, found = Traffic.of(recording), {}
+    for name, one in variant.expect.items():
+        if one.reaches is not None:
+            other, _, port = one.reaches.partition(":")
+            source, target = (
+                Pod.of(variant.jobs[job], platform) for job in (name.removeprefix(f"{clock.JOB}/"), other)
+            )
+            found[name] = traffic.blocked(source, target, int(port or PORT))
+    return found
 
 
 def _with_memory(planned: Plan, variant: Variant, platform: Platform) -> Plan:

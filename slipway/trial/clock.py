@@ -76,6 +76,8 @@ class ClockExpectation(Model):
     """Kueue preempts it for this job. Of jobs."""
     preempted_at_most: int | None = Field(default=None, ge=0)
     """How often Kueue preempts them, all together. Of jobs, teams and the stack."""
+    reaches: str | None = None
+    """The stack's network policies let its pods connect to those of this job: `NAME`, or `NAME:PORT`. Of jobs."""
     loses_at_most: float | None = Field(default=None, ge=0)
     """GPU hours of work that evictions threw away. Of jobs, teams and the stack."""
 
@@ -275,6 +277,8 @@ def _problems(file: ReplayFile) -> Iterator[str]:
             yield f"expect.{subject}.{field}: not of a {kind}; it may have {', '.join(sorted(OF[kind]))}"
         if one.preempted_by is not None and one.preempted_by not in jobs:
             yield f"expect.{subject}.preemptedBy: replay.jobs has no {one.preempted_by}"
+        if one.reaches is not None and one.reaches.partition(":")[0] not in jobs:
+            yield f"expect.{subject}.reaches: replay.jobs has no {one.reaches.partition(':')[0]}"
     for variant, bad in file.bad.items():
         for job in bad.jobs:
             if job not in jobs:
@@ -296,6 +300,7 @@ OF: Final[Mapping[str, frozenset[str]]] = {
             "preemptedBy",
             "preemptedAtMost",
             "losesAtMost",
+            "reaches",
         }
     ),
     TEAM: frozenset({"waitsAtMost", "costsAtMost", "usedAtLeast", "preemptedAtMost", "losesAtMost"}),

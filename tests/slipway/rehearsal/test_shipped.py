@@ -10,7 +10,7 @@ import pytest
 from sandbox.toolchain import locate
 from slipway.cli import main
 from slipway.rehearsal.evaluation import checks
-from slipway.rehearsal.play import Stack, play, trace_of
+from slipway.rehearsal.play import Stack, blocked, play, trace_of
 from slipway.trial import clock
 from slipway.trial.evaluation import Status
 from slipway.trial.scenario import FOLDER
@@ -47,7 +47,7 @@ def test_it_goes_as_expected_and_its_bad_variants_break_what_they_say(path: Path
     scenario = clock.read(path, stack)
     for variant in scenario.variants:
         result, lanes = play(variant, scenario, stack_of(stack), lambda _line: None)
-        found = checks(variant, result)
+        found = checks(variant, result, blocked(variant, stack_of(stack)))
         assert [one for one in found if one.status is not Status.PASSED] == [], variant.name or "good"
         assert [one.name for one in lanes] == [f"job/{name}" for name in variant.jobs]
 
