@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.scanners.agreement import identities, objects, security_groups, stores
+from tests.scanners.agreement import identities, objects, security_groups
 from tests.scanners.agreement.spelling import Spelling, read
 
 TABLE: Final[tuple[Spelling, ...]] = (
-    *(spelling for module in (identities, security_groups, stores, objects) for spelling in module.SPELLINGS),
+    *(spelling for module in (identities, security_groups, objects) for spelling in module.SPELLINGS),
     *(spelling for path in sorted(Path(__file__).parent.glob("*.yaml")) for spelling in read(path)),
 )
 """Rows that are alike for many ports, documents or kinds are Python, all others YAML."""
