@@ -65,11 +65,6 @@ def with_(fixture: Fixture, name: str, path: str, value: Any = MISSING) -> Fixtu
     return {**fixture, name: replace(fixture[name], props=edited(fixture[name].props, path, value))}
 
 
-def without(fixture: Fixture, *names: str) -> Fixture:
-    """A fixture without some of its resources."""
-    return {name: resource for name, resource in fixture.items() if name not in names}
-
-
 @dataclass(frozen=True, kw_only=True)
 class RuleFixtures:
     """Fixtures of one rule.

@@ -6,22 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from tests.policies.build import Fixture, FixtureResource, edited, with_, without
+from tests.policies.build import Fixture, FixtureResource, edited
 from tests.policies.fixtures import load
-
-__all__ = [
-    "UNREVIEWED",
-    "Alone",
-    "Spelling",
-    "allow",
-    "by_checkov",
-    "by_pack",
-    "document",
-    "of",
-    "read",
-    "with_",
-    "without",
-]
 
 
 @dataclass(frozen=True)
