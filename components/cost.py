@@ -24,7 +24,7 @@ import pulumi_aws as aws
 
 from components.observability.notifications import Notifications
 from spec.settings.cost import Cost, Schedule
-from spec.settings.pools import Pool
+from spec.settings.pools import Pool, Provisioner
 from spec.settings.teams import Team
 
 
@@ -230,6 +230,8 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
     for schedule in schedules.values():
         for name in schedule.pools:
             pool = pools[name]
+            if pool.provisioner is Provisioner.KARPENTER:
+                continue  # no Auto Scaling group: `components.composition.cost_guards`
             for role, when, minimum, maximum in (
                 ("stop", schedule.stop, 0, 0),
                 ("start", schedule.start or "", pool.min, pool.max),

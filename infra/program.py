@@ -16,7 +16,7 @@ from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
 from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs, StorageOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
-from components.composition.cost_guards import GuardsArgs, guards
+from components.composition.cost_guards import GuardsArgs, elastic_schedules, guards
 from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
 from components.cost import Bill
 from components.network import Network, NetworkArgs
@@ -58,6 +58,7 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
         charts=platform.charts,
         volume_key=storage.key_arn,
         caches=sorted(platform.storage.registry.caches),
+        scheduled=frozenset(elastic_schedules(platform)),
         opts=inside,
     )
     managed = managed_pools(nodes)

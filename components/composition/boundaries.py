@@ -15,7 +15,7 @@ from components.admission.admission import manifests as admission_manifests
 from components.base.kubernetes import agreed, type_token
 from components.base.kubernetes import manifest as namespace_of_addon
 from components.composition.cost_guards import NAMESPACE as SHUTDOWN
-from components.composition.cost_guards import account, permissions
+from components.composition.cost_guards import account, elastic_permissions, permissions
 from components.queues import cluster_queue, local_queues, shared_manifests
 from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
@@ -105,6 +105,10 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
         scheduler=registry.scheduler(platform.addons),
         prices=device_prices(platform),
     )
+    pools_stop = elastic_permissions(platform)
+    if pools_stop or (platform.teams and any(schedule.notebooks for schedule in platform.cost.schedules.values())):
+        yield namespace_of_addon(SHUTDOWN)
+    yield from pools_stop.values()
     yield from admission_manifests(platform.admission, context).values()
     yield from map(priority_class, PriorityName)
     addons = registry.wanted(platform.addons).values()
@@ -128,7 +132,6 @@ def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Man
     )
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:
-        yield namespace_of_addon(SHUTDOWN)
         yield account()
     for name, team in platform.teams.items():
         for namespace, space in team.namespaces_of(name).items():

@@ -4,10 +4,15 @@ A session is the pod of a Job without retries (`components.workloads.notebook`):
 frees its GPU, and Karpenter removes the node. One CronJob per schedule and team namespace deletes the pods, with a role
 that can only list and delete pods in that namespace. RBAC can't restrict by label, so only the label selector limits
 the CronJob to notebooks.
+
+Pools of Karpenter stop by their limit: with `nodes: 0` Karpenter launches none (v1.14.1, pkg/controllers/provisioning,
+scheduler.go and `Limits.ExceededBy`), and deleting its NodeClaims drains those that are there, each until its last pod
+that may not be disrupted has ended. The next `up` takes the limits back (`pulumi.com/patchForce`).
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -25,10 +30,13 @@ from components.workloads.notebook import LABEL
 from spec.pools import keys
 from spec.settings.cost import Schedule
 from spec.settings.platform import Platform
-from spec.settings.pools import Role
+from spec.settings.pools import Provisioner, Role
 
 NAMESPACE: Final = Namespace(name="slipway-schedules", enforce="restricted")
 ACCOUNT: Final = "schedules"
+POOLS: Final = "pools"
+KARPENTER: Final = "karpenter.sh"
+NODE_POOL: Final = keys.NODE_POOL
 IMAGE: Final = "registry.k8s.io/kubectl"
 """Published with every release of Kubernetes since 1.28 (kubernetes/kubernetes, build/server-image/kubectl)."""
 
@@ -41,15 +49,18 @@ class NotebookShutdownArgs:
         schedules: Schedules that shut notebooks down, by name.
         namespaces: Team namespaces, each with the resources that must exist before an object is created in it.
         cluster: The cluster.
+        elastic: Schedules of Karpenter's pools, each with the maximum of its NodePools by name.
     """
 
     schedules: Mapping[str, Schedule]
     namespaces: Mapping[str, Sequence[pulumi.Resource]]
     cluster: ClusterOutputs
+    elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]] = field(default_factory=dict)
 
 
 class NotebookShutdown(pulumi.ComponentResource):
-    """CronJobs that delete the pods of notebook sessions, and a Role and RoleBinding in each team namespace."""
+    """CronJobs that delete the pods of notebook sessions, with a Role and RoleBinding in each team namespace, and those
+    that stop and start pools of Karpenter."""
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
@@ -61,8 +72,14 @@ class NotebookShutdown(pulumi.ComponentResource):
             return pulumi.ResourceOptions(parent=self, depends_on=list(waits), deleted_with=cluster.resource)
 
         namespace = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
-        declare(f"{name}-account", account(), after(namespace))
-        for space, waits in sorted(args.namespaces.items()):
+        for key, manifest in pool_permissions(_nodes(args.elastic)).items() if args.elastic else ():
+            declare(f"{name}-pools-{key}", manifest, after(namespace))
+        for pool, (schedule, limits) in sorted(args.elastic.items()):
+            for role, manifest in pool_jobs(pool, schedule, limits, cluster.version).items():
+                declare(f"{name}-pool-{pool}-{role}", manifest, after(namespace))
+        if args.schedules:
+            declare(f"{name}-account", account(), after(namespace))
+        for space, waits in sorted(args.namespaces.items()) if args.schedules else ():
             for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
             for key, schedule in sorted(args.schedules.items()):
@@ -70,9 +87,9 @@ class NotebookShutdown(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def account() -> dict[str, Any]:
-    """The service account of all the CronJobs."""
-    meta = {"name": ACCOUNT, "namespace": NAMESPACE.name}
+def account(name: str = ACCOUNT) -> dict[str, Any]:
+    """The service account of CronJobs: one for notebooks, one for pools."""
+    meta = {"name": name, "namespace": NAMESPACE.name}
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta, "automountServiceAccountToken": False}
 
 
@@ -99,51 +116,137 @@ def permissions(space: str) -> dict[str, dict[str, Any]]:
     }
 
 
+def pool_permissions(pools: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Account, ClusterRole and its binding for pools, by the suffix of their logical name. RBAC can't restrict
+    NodeClaims by label: only the CronJobs' own selector limits them to scheduled pools."""
+    api, name = "rbac.authorization.k8s.io", f"slipway-{POOLS}"
+    rules = [
+        {"apiGroups": [KARPENTER], "resources": ["nodepools"], "resourceNames": list(pools), "verbs": ["get", "patch"]},
+        {"apiGroups": [KARPENTER], "resources": ["nodeclaims"], "verbs": ["delete", "get", "list"]},
+    ]
+    return {
+        "account": account(POOLS),
+        "role": {"apiVersion": f"{api}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules},
+        "binding": {
+            "apiVersion": f"{api}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": POOLS, "namespace": NAMESPACE.name}],
+        },
+    }
+
+
+def pool_jobs(pool: str, schedule: Schedule, limits: Mapping[str, int], version: str) -> dict[str, dict[str, Any]]:
+    """The CronJobs of a pool of Karpenter, by role: `stop` and `start`.
+
+    Args:
+        pool: The pool.
+        schedule: When it stops and starts.
+        limits: Maximum of its NodePools by name, those of its fallbacks too.
+        version: Minor version of Kubernetes.
+    """
+
+    def patched(most: Mapping[str, int]) -> list[list[str]]:
+        return [
+            ["patch", f"nodepools.{KARPENTER}", name, "--type=merge", f"--patch={json.dumps(_limit(nodes))}"]
+            for name, nodes in sorted(most.items())
+        ]
+
+    drain = [
+        "delete",
+        f"nodeclaims.{KARPENTER}",
+        f"--selector={NODE_POOL} in ({','.join(sorted(limits))})",
+        "--wait=false",
+    ]
+    roles = {
+        "stop": (schedule.stop, [*patched(dict.fromkeys(limits, 0)), drain]),
+        "start": (schedule.start or "", patched(limits)),
+    }
+    return {
+        role: _cron_job(f"pool-{pool}-{role}", when, schedule.timezone, _pod(commands, version, POOLS))
+        for role, (when, commands) in roles.items()
+    }
+
+
+def _limit(nodes: int) -> dict[str, Any]:
+    return {"spec": {"limits": {"nodes": str(nodes)}}}
+
+
+def elastic_schedules(platform: Platform) -> dict[str, tuple[Schedule, dict[str, int]]]:
+    """Karpenter's pools with a schedule, each with the maximum of its NodePools."""
+    found = {}
+    for schedule in platform.cost.schedules.values():
+        for name in schedule.pools:
+            pool = platform.pools[name]
+            if pool.provisioner is Provisioner.KARPENTER:
+                of_fallbacks = {one: fallback.max for one, fallback in pool.fallbacks.items()}
+                found[name] = (schedule, {name: pool.max, **of_fallbacks})
+    return found
+
+
+def _nodes(pools: Mapping[str, tuple[Schedule, Mapping[str, int]]]) -> list[str]:
+    return sorted(name for _, limits in pools.values() for name in limits)
+
+
+def elastic_permissions(platform: Platform) -> dict[str, dict[str, Any]]:
+    """What the CronJobs of Karpenter's pools may do; nothing without any."""
+    found = elastic_schedules(platform)
+    return pool_permissions(_nodes(found)) if found else {}
+
+
 def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
     """A CronJob that deletes the pods of notebook sessions in one namespace; it succeeds when there are none."""
     command = ["delete", "pods", f"--namespace={space}", f"--selector={LABEL}", "--wait=false"]
+    return _cron_job(f"{space}-{key}", schedule.stop, schedule.timezone, _pod([command], version, ACCOUNT))
+
+
+def _cron_job(name: str, when: str, timezone: str, pod: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
-        "metadata": {"name": f"{space}-{key}", "namespace": NAMESPACE.name},
+        "metadata": {"name": name, "namespace": NAMESPACE.name},
         "spec": {
-            "schedule": schedule.stop,
-            "timeZone": schedule.timezone,
+            "schedule": when,
+            "timeZone": timezone,
             "concurrencyPolicy": "Forbid",
             # A run missed because the controller was down is caught up within an hour; later it would interrupt people
             # who work late on purpose.
             "startingDeadlineSeconds": 3600,
             "successfulJobsHistoryLimit": 1,
             "failedJobsHistoryLimit": 1,
-            "jobTemplate": {
-                "spec": {"backoffLimit": 3, "activeDeadlineSeconds": 600, "template": {"spec": _pod(command, version)}}
-            },
+            "jobTemplate": {"spec": {"backoffLimit": 3, "activeDeadlineSeconds": 600, "template": {"spec": dict(pod)}}},
         },
     }
 
 
-def _pod(command: Sequence[str], version: str) -> dict[str, Any]:
+def _pod(commands: Sequence[Sequence[str]], version: str, name: str) -> dict[str, Any]:
+    """A pod that runs kubectl with each of the commands, one after the other."""
+    *first, last = (_kubectl(command, version, number) for number, command in enumerate(commands))
     return {
         "restartPolicy": "OnFailure",
-        "serviceAccountName": ACCOUNT,
+        "serviceAccountName": name,
         "automountServiceAccountToken": True,
         "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
         "tolerations": [dict(CRITICAL)],
         "securityContext": {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
-        "containers": [
-            {
-                "name": "kubectl",
-                # The first patch release of a minor version always exists, and any patch release will do.
-                "image": f"{IMAGE}:v{version}.0",
-                "args": list(command),
-                "resources": sized("10m", "64Mi"),
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
-            }
-        ],
+        **({"initContainers": first} if first else {}),
+        "containers": [{**last, "name": "kubectl"}],
+    }
+
+
+def _kubectl(command: Sequence[str], version: str, number: int) -> dict[str, Any]:
+    return {
+        "name": f"kubectl-{number}",
+        # The first patch release of a minor version always exists, and any patch release will do.
+        "image": f"{IMAGE}:v{version}.0",
+        "args": list(command),
+        "resources": sized("10m", "64Mi"),
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
     }
 
 
@@ -185,12 +288,14 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
             account_id=platform.account.id,
         )
         Budgets("budgets", budgets, cloud)
-    if any(schedule.pools for schedule in cost.schedules.values()):
+    ours = elastic_schedules(platform)
+    if any(set(schedule.pools) - set(ours) for schedule in cost.schedules.values()):
         groups = {name: pool.node_group for name, pool in args.pools.items()}
         Schedules("schedules", SchedulesArgs(schedules=cost.schedules, pools=platform.pools, groups=groups), cloud)
     ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
     spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
-    if ending and spaces:
-        NotebookShutdown(
-            "evenings", NotebookShutdownArgs(schedules=ending, namespaces=spaces, cluster=args.cluster), inside
+    if (ending and spaces) or ours:
+        shutdown = NotebookShutdownArgs(
+            schedules=ending if spaces else {}, namespaces=spaces, cluster=args.cluster, elastic=ours
         )
+        NotebookShutdown("evenings", shutdown, inside)

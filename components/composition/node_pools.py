@@ -40,6 +40,7 @@ class NodePoolContext:
         caches: Upstream registries with a pull-through cache.
         opts: Resource options of every component: the providers.
         charts: Where charts come from.
+        scheduled: Names of pools whose limits a schedule changes.
     """
 
     specs: Mapping[str, PoolSpec]
@@ -50,6 +51,7 @@ class NodePoolContext:
     charts: Charts
     volume_key: pulumi.Input[str] | None = None
     caches: Sequence[str] = ()
+    scheduled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +151,7 @@ def _karpenter(
                 controller=karpenter.ready,
                 volume_key=context.volume_key,
                 weight=weights.get(name),
+                scheduled=spec.pool in context.scheduled,
             ),
             context.opts,
         )

@@ -65,6 +65,8 @@ def _extra(spec: PoolSpec) -> dict[str, int]:
 
 
 KIND: Final = ManifestKind("karpenter.sh/v1", "NodePool")
+PATCH_FORCE: Final = "pulumi.com/patchForce"
+"""Annotation: `up` takes over fields that another field manager has changed (pulumi-kubernetes, Server-Side Apply)."""
 NODE_CLASS_GROUP: Final = "karpenter.k8s.aws"
 _CAPACITY_TYPES: Final = {Market.ON_DEMAND: "on-demand", Market.SPOT: "spot", Market.RESERVED: "reserved"}
 _ARCHES: Final = {"x86_64": "amd64", "arm64": "arm64"}
@@ -158,6 +160,7 @@ class KarpenterPoolArgs:
         controller: Karpenter, its CRDs and its queue, which are created before a pool and deleted after it.
         volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS if None.
         weight: Karpenter tries NodePools of a higher weight first; None where no pool has a fallback.
+        scheduled: Whether a schedule changes its limits, which the next `up` takes back.
     """
 
     spec: PoolSpec
@@ -167,6 +170,7 @@ class KarpenterPoolArgs:
     controller: Sequence[pulumi.Resource]
     volume_key: pulumi.Input[str] | None = None
     weight: int | None = None
+    scheduled: bool = False
 
 
 class KarpenterPool(pulumi.ComponentResource):
@@ -197,21 +201,30 @@ class KarpenterPool(pulumi.ComponentResource):
             custom_timeouts=pulumi.CustomTimeouts(delete=_longest_deletion(spec)),
         )
         body = node_pool(spec, args.weight)
-        self.node_pool = self._make(spec, f"{name}-node-pool", KIND, body, last)
+        notes = {PATCH_FORCE: "true"} if args.scheduled else None
+        self.node_pool = self._make(spec, f"{name}-node-pool", KIND, body, last, notes)
         if spec.settings.capacity_buffer:
             inside = pulumi.ResourceOptions(parent=self, deleted_with=cluster)
             CapacityBuffer(f"{name}-buffer", spec, self.node_pool, inside)
         self.register_outputs({"nodePool": spec.name, "pool": facts(spec)})
 
     def _make(
-        self, spec: PoolSpec, name: str, kind: ManifestKind, body: dict[str, Any], opts: pulumi.ResourceOptions
+        self,
+        spec: PoolSpec,
+        name: str,
+        kind: ManifestKind,
+        body: dict[str, Any],
+        opts: pulumi.ResourceOptions,
+        notes: dict[str, str] | None = None,
     ) -> CustomResource:
         """All three have the name of the pool or fallback: its nodes have it in the label `karpenter.sh/nodepool`."""
         return CustomResource(
             name,
             api_version=kind.api_version,
             kind=kind.kind,
-            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=spec.name, labels={keys.POOL: spec.pool}),
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                name=spec.name, labels={keys.POOL: spec.pool}, annotations=notes
+            ),
             spec=body,
             opts=opts,
         )

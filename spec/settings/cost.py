@@ -154,7 +154,7 @@ class Schedule(Model):
     timezone: str = "UTC"
     """IANA time zone of both expressions: `Europe/Paris`."""
     pools: tuple[Name, ...] = ()
-    """Managed pools that scale to zero."""
+    """Pools that scale to zero. Karpenter's nodes drain: each goes when its last pod that may not be disrupted ends."""
     notebooks: bool = False
     """End the notebook sessions of all teams at `stop`; their volumes stay, and users start new sessions."""
 

@@ -14,7 +14,7 @@ from spec.settings.checks.base import Context
 from spec.settings.cost import Cost, PoolUse, Schedule
 from spec.settings.network import Nat, Network
 from spec.settings.notifications import Notifications
-from spec.settings.pools import Pool, Provisioner, Role
+from spec.settings.pools import Pool, Role
 from spec.settings.problems import Problem
 from spec.settings.storage import Storage
 from spec.settings.teams import Team
@@ -130,9 +130,6 @@ def scheduled_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Ite
 def _refused(pool: Pool) -> tuple[str, str] | None:
     if pool.role is Role.SYSTEM:
         return "the system pool runs the controllers and never stops", "Remove it."
-    if pool.provisioner is Provisioner.KARPENTER:
-        fix = "Remove it, and end the pods that hold its nodes: `notebooks: true`."
-        return "a Karpenter pool has no fixed size: its nodes are removed when their pods end", fix
     if pool.capacity.market is Market.RESERVED:
         return "reserved machines are billed whether they run or not", "Remove it."
     return None

@@ -34,7 +34,8 @@ CHANGES: dict[str, dict[str, Any]] = {
             "principalArn": "arn:aws:iam::444455556666:role/readers", "kubernetesGroups": ["readers"]}},
     "a MultiKueue worker": {"addons.kueue.multiKueue": "worker"},
     "other software": {"addons.argoWorkflows": None, "addons.leaderWorkerSet": None, "addons.mpiOperator": {},
-        "cost.schedules": {"evenings": {"stop": "0 20 * * *", "timezone": "Europe/Berlin", "notebooks": True}}},
+        "cost.schedules": {"evenings": {"stop": "0 20 * * *", "timezone": "Europe/Berlin", "notebooks": True},
+            "nights": {"stop": "0 21 * * *", "start": "0 6 * * *", "pools": ["cpu", "gpu-spot"]}}},
 }  # fmt: skip
 
 

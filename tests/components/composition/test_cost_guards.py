@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.kubernetes import type_token
-from components.composition.cost_guards import NAMESPACE, GuardsArgs, guards, permissions, shutdown_job
+from components.composition.cost_guards import NAMESPACE, GuardsArgs, guards, permissions, pool_jobs, shutdown_job
 from components.composition.node_pools import NodePoolContext, managed_pools
 from components.cost import actions, budgets, notifications
 from components.observability.notifications import subscribers, topic_arn
@@ -192,3 +192,46 @@ def test_the_shutdown_can_only_delete_pods_and_selects_notebooks() -> None:
     assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "get", "list"]}]
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "schedules", "namespace": NAMESPACE.name}]
     assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "nlp"
+
+
+def test_a_pool_of_karpenter_launches_nothing_at_night_and_drains() -> None:
+    recording = record_guards(cost={"schedules": {"nights": {**SCHEDULE, "pools": ["cpu"]}}}, teams=TEAMS)
+    assert recording.of(aws.autoscaling.Schedule) == {}
+    objects = {name: one.inputs for name, one in recording.of(type_token("batch/v1", "CronJob")).items()}
+    assert set(objects) == {"evenings-pool-cpu-stop", "evenings-pool-cpu-start"}
+    commands = {
+        name: [
+            " ".join(one["args"])
+            for pod in [job["spec"]["jobTemplate"]["spec"]["template"]["spec"]]
+            for one in [*pod.get("initContainers", ()), *pod["containers"]]
+        ]
+        for name, job in objects.items()
+    }
+    patch = 'patch nodepools.karpenter.sh cpu --type=merge --patch={"spec": {"limits": {"nodes": "%d"}}}'
+    assert commands == {
+        "evenings-pool-cpu-stop": [
+            patch % 0, "delete nodeclaims.karpenter.sh --selector=karpenter.sh/nodepool in (cpu) --wait=false",
+        ],
+        "evenings-pool-cpu-start": [patch % 10],
+    }  # fmt: skip
+    assert {job["spec"]["schedule"] for job in objects.values()} == {SCHEDULE["stop"], SCHEDULE["start"]}
+    assert {job["spec"]["timeZone"] for job in objects.values()} == {"Europe/Paris"}
+    role = recording.of(type_token("rbac.authorization.k8s.io/v1", "ClusterRole"))["evenings-pools-role"].inputs
+    assert [(one["resources"], one.get("resourceNames"), one["verbs"]) for one in role["rules"]] == [
+        (["nodepools"], ["cpu"], ["get", "patch"]),
+        (["nodeclaims"], None, ["delete", "get", "list"]),
+    ]
+    # No notebook is ended by it.
+    assert recording.of(type_token("rbac.authorization.k8s.io/v1", "Role")) == {}
+
+
+def test_fallbacks_stop_with_their_pool_and_start_with_their_own_maximum() -> None:
+    jobs = pool_jobs("cpu", Schedule.model_validate(SCHEDULE), {"cpu": 10, "cpu-spot": 3}, "1.35")
+    start = jobs["start"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    args = [one["args"] for one in [*start["initContainers"], *start["containers"]]]
+    assert [(one[2], json.loads(one[-1].partition("=")[2])["spec"]["limits"]["nodes"]) for one in args] == [
+        ("cpu", "10"), ("cpu-spot", "3"),
+    ]  # fmt: skip
+    stop = jobs["stop"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert len(stop["initContainers"]) == 2
+    assert "--selector=karpenter.sh/nodepool in (cpu,cpu-spot)" in stop["containers"][0]["args"]
