@@ -11,7 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
+from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
+from sandbox.kubernetes.objects import Ref
 from slipway.cli import cluster, offline
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, say
@@ -31,10 +32,10 @@ from slipway.trial.run import Run
 from slipway.trial.scenario import FOLDER, Scenario, read
 from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
-from spec.jobs import KUEUE_API
 from spec.settings import Platform, read_stack
 
 JSON: Final = "rehearsal.json"
+_CONTROLLER: Final = Ref("apps/v1", "Deployment", "kueue-controller-manager", "kueue-system")
 
 
 def text(one: Played) -> str:
@@ -133,17 +134,14 @@ def _play(scenarios: Sequence[Scenario], platform: Platform, stack: str, say: Pr
 
 
 def _require_queues(client: KubeClient, platform: Platform, stack: str) -> None:
-    """Raises SlipwayError if the stack has Kueue, and came up without its chart: no job would be admitted."""
-    if platform.addons.kueue is None:
-        return
-    try:
-        client.discovery.find(KUEUE_API, "LocalQueue")
-    except NoSuchKindError as error:
+    """Raises SlipwayError if the stack has Kueue, and came up without its chart, or with one that has only CRDs: no job
+    would be admitted."""
+    if platform.addons.kueue is not None and client.get(_CONTROLLER) is None:
         msg = (
             f"Kueue does not run in the sandbox, because stack {stack} came up without charts, so no job starts: "
             f"`SLIPWAY_CHARTS=DIR slipway up {stack} --sandbox`, with a folder of `slipway charts pull --dir DIR`"
         )
-        raise SlipwayError(msg) from error
+        raise SlipwayError(msg)
 
 
 def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: Path, say: Progress) -> Played:

@@ -16,7 +16,7 @@ from spec.teams import labels
 
 Object = Mapping[str, Any]
 PORT: Final = 29500
-"""Where ranks meet unless told otherwise (pytorch.org, torchrun, `--master-port`)."""
+"""Where ranks meet by default (pytorch.org, torchrun, `--master-port`)."""
 
 
 @dataclass(frozen=True, kw_only=True)

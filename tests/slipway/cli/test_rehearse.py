@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from sandbox.kubernetes.client import KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from slipway.cli import main, rehearse
 from slipway.engine.project import Project
 from slipway.rehearsal import document
@@ -18,23 +19,22 @@ from tests.support.stacks import platform_of
 PROJECT = Project(Path(__file__).resolve().parents[3])
 
 
-class Served:
-    """A cluster that serves these kinds."""
+class Cluster:
+    """A cluster with these objects."""
 
-    def __init__(self, *kinds: str) -> None:
-        self.kinds, self.discovery = kinds, self
+    def __init__(self, *names: str) -> None:
+        self.names = names
 
-    def find(self, api_version: str, kind: str) -> Any:
-        if kind not in self.kinds:
-            raise NoSuchKindError(api_version, kind)
-        return kind
+    def get(self, ref: Ref) -> object:
+        return {} if f"{ref.kind}/{ref.name}" in self.names else None
 
 
 def test_a_stack_without_its_charts_is_refused_with_the_command() -> None:
     platform = platform_of("dev")
     with pytest.raises(SlipwayError, match=r"Kueue does not run.*SLIPWAY_CHARTS=DIR slipway up dev --sandbox"):
-        rehearse._require_queues(cast("KubeClient", Served()), platform, "dev")
-    rehearse._require_queues(cast("KubeClient", Served("LocalQueue")), platform, "dev")
+        rehearse._require_queues(cast("KubeClient", Cluster()), platform, "dev")
+    running = Cluster("Deployment/kueue-controller-manager")
+    rehearse._require_queues(cast("KubeClient", running), platform, "dev")
 
 
 def test_scenarios_are_those_of_the_stack() -> None:
