@@ -49,13 +49,10 @@ def reading_policy(bucket: str, key: str) -> str:
     """Permissions to read artifacts, for the server. Steps write with the permissions of their own service account."""
     return document(
         Statement(
-            sid="FindArtifacts",
-            actions=["s3:ListBucket"],
-            resources=[bucket],
-            conditions={"StringLike": {"s3:prefix": [f"{ARTIFACTS}/*"]}},
+            "FindArtifacts", ["s3:ListBucket"], [bucket], conditions={"StringLike": {"s3:prefix": [f"{ARTIFACTS}/*"]}}
         ),
-        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=[f"{bucket}/{ARTIFACTS}/*"]),
-        Statement(sid="DecryptArtifacts", actions=["kms:Decrypt"], resources=[key]),
+        Statement("ReadArtifacts", ["s3:GetObject"], [f"{bucket}/{ARTIFACTS}/*"]),
+        Statement("DecryptArtifacts", ["kms:Decrypt"], [key]),
     )
 
 

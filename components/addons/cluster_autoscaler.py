@@ -107,16 +107,16 @@ def policy(cluster: str, partition: str, region: str, account_id: str) -> str:
     """Permissions to read all groups, and to scale those with the cluster's discovery tags."""
     own = {f"aws:ResourceTag/{ENABLED}": ["true"], f"aws:ResourceTag/{discovery_tag(cluster)}": ["owned"]}
     return document(
-        Statement(sid="Read", actions=_READ, resources=["*"]),
+        Statement("Read", _READ, ["*"]),
         Statement(
-            sid="ReadNodeGroups",
-            actions=["eks:DescribeNodegroup"],
-            resources=[f"arn:{partition}:eks:{region}:{account_id}:nodegroup/{cluster}/*"],
+            "ReadNodeGroups",
+            ["eks:DescribeNodegroup"],
+            [f"arn:{partition}:eks:{region}:{account_id}:nodegroup/{cluster}/*"],
         ),
         Statement(
-            sid="ScaleOwn",
-            actions=["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
-            resources=[f"arn:{partition}:autoscaling:{region}:{account_id}:autoScalingGroup:*"],
+            "ScaleOwn",
+            ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
+            [f"arn:{partition}:autoscaling:{region}:{account_id}:autoScalingGroup:*"],
             conditions={"StringEquals": own},
         ),
     )

@@ -224,16 +224,14 @@ def to_groups(cluster: ClusterOutputs) -> str:
     groups = f"arn:{cluster.partition}:logs:{cluster.region}:{cluster.account_id}:log-group:"
     return document(
         Statement(
-            sid="Write",
-            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-            resources=[f"{groups}{container_groups(cluster.name)}/*"],
+            "Write", ["logs:CreateLogStream", "logs:PutLogEvents"], [f"{groups}{container_groups(cluster.name)}/*"]
         )
     )
 
 
 def to_bucket(arn: str) -> str:
     """Permission to write objects below its prefix; the bucket is encrypted with S3's own key."""
-    return document(Statement(sid="Write", actions=["s3:PutObject"], resources=[f"{arn}/{CONTAINER_LOGS}/*"]))
+    return document(Statement("Write", ["s3:PutObject"], [f"{arn}/{CONTAINER_LOGS}/*"]))
 
 
 def values(context: AddOnContext, *, output: pulumi.Input[str]) -> dict[str, Any]:

@@ -179,17 +179,17 @@ def queue_policy(queue_arn: str, rules_arn: str) -> str:
     """Only rules of this account and Region may send messages, and every request must use TLS."""
     return document(
         Statement(
-            sid="EventsWrite",
-            actions=["sqs:SendMessage"],
-            resources=[queue_arn],
+            "EventsWrite",
+            ["sqs:SendMessage"],
+            [queue_arn],
             principals={"Service": ["events.amazonaws.com"]},
             conditions={"ArnLike": {"aws:SourceArn": [rules_arn]}},
         ),
         Statement(
-            sid="TlsOnly",
+            "TlsOnly",
+            ["sqs:*"],
+            [queue_arn],
             effect="Deny",
-            actions=["sqs:*"],
-            resources=[queue_arn],
             principals={"AWS": ["*"]},
             conditions={"Bool": {"aws:SecureTransport": ["false"]}},
         ),

@@ -79,23 +79,18 @@ def controller_policy(scope: Scope, *, node_role_arn: str, queue_arn: str) -> st
 def _launching(scope: Scope) -> list[Statement]:
     images = [scope.ec2("image", account=""), scope.ec2("snapshot", account="")]
     return [
-        Statement(sid="LaunchWith", actions=_LAUNCH, resources=[*images, *(scope.ec2(kind) for kind in _USED)]),
+        Statement("LaunchWith", _LAUNCH, [*images, *(scope.ec2(kind) for kind in _USED)]),
+        Statement("LaunchFromOwnTemplates", _LAUNCH, [scope.ec2("launch-template")], conditions=scope.owned),
         Statement(
-            sid="LaunchFromOwnTemplates",
-            actions=_LAUNCH,
-            resources=[scope.ec2("launch-template")],
-            conditions=scope.owned,
-        ),
-        Statement(
-            sid="LaunchTagged",
-            actions=[*_LAUNCH, "ec2:CreateLaunchTemplate"],
-            resources=[scope.ec2(kind) for kind in _CREATED],
+            "LaunchTagged",
+            [*_LAUNCH, "ec2:CreateLaunchTemplate"],
+            [scope.ec2(kind) for kind in _CREATED],
             conditions=scope.tagged,
         ),
         Statement(
-            sid="DeleteOwn",
-            actions=["ec2:DeleteLaunchTemplate", "ec2:TerminateInstances"],
-            resources=[scope.ec2("instance"), scope.ec2("launch-template")],
+            "DeleteOwn",
+            ["ec2:DeleteLaunchTemplate", "ec2:TerminateInstances"],
+            [scope.ec2("instance"), scope.ec2("launch-template")],
             conditions=scope.owned,
         ),
     ]
@@ -105,16 +100,11 @@ def _tagging(scope: Scope) -> list[Statement]:
     at_launch = scope.tagged
     at_launch["StringEquals"]["ec2:CreateAction"] = ["CreateFleet", "CreateLaunchTemplate", "RunInstances"]
     return [
+        Statement("TagAtLaunch", ["ec2:CreateTags"], [scope.ec2(kind) for kind in _CREATED], conditions=at_launch),
         Statement(
-            sid="TagAtLaunch",
-            actions=["ec2:CreateTags"],
-            resources=[scope.ec2(kind) for kind in _CREATED],
-            conditions=at_launch,
-        ),
-        Statement(
-            sid="NameOwnMachines",
-            actions=["ec2:CreateTags"],
-            resources=[scope.ec2("instance")],
+            "NameOwnMachines",
+            ["ec2:CreateTags"],
+            [scope.ec2("instance")],
             conditions={
                 **scope.owned,
                 "StringEqualsIfExists": {"aws:RequestTag/eks:eks-cluster-name": [scope.cluster]},
@@ -129,31 +119,27 @@ def _tagging(scope: Scope) -> list[Statement]:
 def _finding(scope: Scope) -> list[Statement]:
     region = {"StringEquals": {"aws:RequestedRegion": [scope.region]}}
     return [
-        Statement(sid="DescribeInRegion", actions=_DISCOVERY, resources=["*"], conditions=region),
+        Statement("DescribeInRegion", _DISCOVERY, ["*"], conditions=region),
         Statement(
-            sid="ReadAmiParameters",
-            actions=["ssm:GetParameter"],
-            resources=[f"arn:{scope.partition}:ssm:{scope.region}::parameter/aws/service/*"],
+            "ReadAmiParameters",
+            ["ssm:GetParameter"],
+            [f"arn:{scope.partition}:ssm:{scope.region}::parameter/aws/service/*"],
         ),
         # The price list has no resource types (Service Authorization Reference, AWS Price List).
-        Statement(sid="ReadPrices", actions=["pricing:GetProducts"], resources=["*"]),
+        Statement("ReadPrices", ["pricing:GetProducts"], ["*"]),
         Statement(
-            sid="ReadInstanceProfiles",
-            actions=["iam:GetInstanceProfile"],
-            resources=[f"arn:{scope.partition}:iam::{scope.account_id}:instance-profile/*"],
+            "ReadInstanceProfiles",
+            ["iam:GetInstanceProfile"],
+            [f"arn:{scope.partition}:iam::{scope.account_id}:instance-profile/*"],
         ),
-        Statement(sid="ListInstanceProfiles", actions=["iam:ListInstanceProfiles"], resources=["*"]),
+        Statement("ListInstanceProfiles", ["iam:ListInstanceProfiles"], ["*"]),
     ]
 
 
 def _integration(scope: Scope, node_role_arn: str, queue_arn: str) -> list[Statement]:
     to_ec2 = {"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}}
     return [
-        Statement(sid="PassNodeRole", actions=["iam:PassRole"], resources=[node_role_arn], conditions=to_ec2),
-        Statement(sid="DiscoverCluster", actions=["eks:DescribeCluster"], resources=[scope.cluster_arn]),
-        Statement(
-            sid="ReadInterruptions",
-            actions=["sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"],
-            resources=[queue_arn],
-        ),
+        Statement("PassNodeRole", ["iam:PassRole"], [node_role_arn], conditions=to_ec2),
+        Statement("DiscoverCluster", ["eks:DescribeCluster"], [scope.cluster_arn]),
+        Statement("ReadInterruptions", ["sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"], [queue_arn]),
     ]

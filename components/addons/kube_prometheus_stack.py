@@ -35,11 +35,11 @@ def publish(topic: str, context: AddOnContext) -> str:
     """Permissions to publish to the topic and to use its key."""
     region = regions.get(context.cluster.region)
     return document(
-        Statement(sid="Publish", actions=["sns:Publish"], resources=[topic]),
+        Statement("Publish", ["sns:Publish"], [topic]),
         Statement(
-            sid="Encrypt",
-            actions=["kms:Decrypt", "kms:GenerateDataKey*"],
-            resources=[f"arn:{region.partition}:kms:{region.name}:{context.cluster.account_id}:key/*"],
+            "Encrypt",
+            ["kms:Decrypt", "kms:GenerateDataKey*"],
+            [f"arn:{region.partition}:kms:{region.name}:{context.cluster.account_id}:key/*"],
             conditions={
                 "ForAnyValue:StringEquals": {"kms:ResourceAliases": [f"alias/{topic_name(context.platform)}"]},
                 "StringEquals": {"kms:ViaService": [f"sns.{region.name}.{region.dns_suffix}"]},

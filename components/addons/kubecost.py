@@ -62,18 +62,9 @@ def access(bucket_arn: str, key: Statement) -> str:
     `read_obj_policy`).
     """
     return document(
-        Statement(sid="Locate", actions=["s3:GetBucketLocation"], resources=[bucket_arn]),
-        Statement(
-            sid="List",
-            actions=["s3:ListBucket"],
-            resources=[bucket_arn],
-            conditions={"StringLike": {"s3:prefix": [f"{COSTS}/*"]}},
-        ),
-        Statement(
-            sid="Objects",
-            actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-            resources=[f"{bucket_arn}/{COSTS}/*"],
-        ),
+        Statement("Locate", ["s3:GetBucketLocation"], [bucket_arn]),
+        Statement("List", ["s3:ListBucket"], [bucket_arn], conditions={"StringLike": {"s3:prefix": [f"{COSTS}/*"]}}),
+        Statement("Objects", ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"], [f"{bucket_arn}/{COSTS}/*"]),
         key,
     )
 

@@ -69,26 +69,16 @@ def policy(*, cluster: str, partition: str, region: str, account_id: str, web_ac
     group = f"arn:{partition}:ec2:{here}:security-group/*"
     elb = f"arn:{partition}:elasticloadbalancing:{here}:"
     web_acls = Statement(
-        sid="AttachWebAcls",
-        actions=WEB_ACL,
-        resources=[f"arn:{partition}:wafv2:{here}:regional/webacl/*/*", f"{elb}loadbalancer/app/*/*"],
+        "AttachWebAcls", WEB_ACL, [f"arn:{partition}:wafv2:{here}:regional/webacl/*/*", f"{elb}loadbalancer/app/*/*"]
     )
     return document(
-        Statement(sid="Read", actions=READ, resources=["*"]),
+        Statement("Read", READ, ["*"]),
+        Statement("ReadCertificates", ["acm:DescribeCertificate"], [f"arn:{partition}:acm:{here}:certificate/*"]),
+        Statement("ReadGroupsOfVpc", ["ec2:GetSecurityGroupsForVpc"], [f"arn:{partition}:ec2:{here}:vpc/*"]),
         Statement(
-            sid="ReadCertificates",
-            actions=["acm:DescribeCertificate"],
-            resources=[f"arn:{partition}:acm:{here}:certificate/*"],
-        ),
-        Statement(
-            sid="ReadGroupsOfVpc",
-            actions=["ec2:GetSecurityGroupsForVpc"],
-            resources=[f"arn:{partition}:ec2:{here}:vpc/*"],
-        ),
-        Statement(
-            sid="MakeServiceLinkedRole",
-            actions=["iam:CreateServiceLinkedRole"],
-            resources=[f"arn:{partition}:iam::{account_id}:role/aws-service-role/elasticloadbalancing.amazonaws.com/*"],
+            "MakeServiceLinkedRole",
+            ["iam:CreateServiceLinkedRole"],
+            [f"arn:{partition}:iam::{account_id}:role/aws-service-role/elasticloadbalancing.amazonaws.com/*"],
             conditions={"StringEquals": {"iam:AWSServiceName": ["elasticloadbalancing.amazonaws.com"]}},
         ),
         *_security_groups(cluster, group, f"arn:{partition}:ec2:{here}:vpc/*"),
@@ -110,35 +100,33 @@ def _owned(cluster: str) -> Conditions:
 def _security_groups(cluster: str, group: str, vpc: str) -> list[Statement]:
     return [
         # EC2 checks the tags of the new group; the VPC doesn't have the tag (Service Authorization Reference).
-        Statement(sid="MakeSecurityGroupsInVpc", actions=["ec2:CreateSecurityGroup"], resources=[vpc]),
+        Statement("MakeSecurityGroupsInVpc", ["ec2:CreateSecurityGroup"], [vpc]),
+        Statement("MakeSecurityGroups", ["ec2:CreateSecurityGroup"], [group], conditions=_asked(cluster)),
         Statement(
-            sid="MakeSecurityGroups", actions=["ec2:CreateSecurityGroup"], resources=[group], conditions=_asked(cluster)
-        ),
-        Statement(
-            sid="TagNewSecurityGroups",
-            actions=["ec2:CreateTags"],
-            resources=[group],
+            "TagNewSecurityGroups",
+            ["ec2:CreateTags"],
+            [group],
             conditions={
                 "StringEquals": {"ec2:CreateAction": ["CreateSecurityGroup"], f"aws:RequestTag/{TAG}": [cluster]}
             },
         ),
         Statement(
-            sid="TagOwnSecurityGroups",
-            actions=["ec2:CreateTags", "ec2:DeleteTags"],
-            resources=[group],
+            "TagOwnSecurityGroups",
+            ["ec2:CreateTags", "ec2:DeleteTags"],
+            [group],
             conditions={**_owned(cluster), "Null": {f"aws:RequestTag/{TAG}": ["true"]}},
         ),
         Statement(
-            sid="ChangeOwnSecurityGroups",
-            actions=["ec2:AuthorizeSecurityGroupIngress", "ec2:DeleteSecurityGroup", "ec2:RevokeSecurityGroupIngress"],
-            resources=[group],
+            "ChangeOwnSecurityGroups",
+            ["ec2:AuthorizeSecurityGroupIngress", "ec2:DeleteSecurityGroup", "ec2:RevokeSecurityGroupIngress"],
+            [group],
             conditions=_owned(cluster),
         ),
         # The nodes' security group must allow the load balancers; EKS creates it and tags it with the cluster's name.
         Statement(
-            sid="OpenNodesToLoadBalancers",
-            actions=["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"],
-            resources=[group],
+            "OpenNodesToLoadBalancers",
+            ["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"],
+            [group],
             conditions={"StringEquals": {f"aws:ResourceTag/kubernetes.io/cluster/{cluster}": ["owned"]}},
         ),
     ]
@@ -152,28 +140,28 @@ def _load_balancers(cluster: str, elb: str) -> list[Statement]:
     creations = ["CreateListener", "CreateLoadBalancer", "CreateRule", "CreateTargetGroup"]
     return [
         Statement(
-            sid="Make",
-            actions=["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
-            resources=created,
+            "Make",
+            ["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
+            created,
             conditions=_asked(cluster),
         ),
         Statement(
-            sid="TagWhatIsMade",
-            actions=["elasticloadbalancing:AddTags"],
-            resources=[*created, *arns(_LISTENERS, _RULES)],
+            "TagWhatIsMade",
+            ["elasticloadbalancing:AddTags"],
+            [*created, *arns(_LISTENERS, _RULES)],
             conditions={
                 "StringEquals": {"elasticloadbalancing:CreateAction": creations, f"aws:RequestTag/{TAG}": [cluster]}
             },
         ),
         Statement(
-            sid="TagOwn",
-            actions=["elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags"],
-            resources=[*created, *arns(_LISTENERS, _RULES)],
+            "TagOwn",
+            ["elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags"],
+            [*created, *arns(_LISTENERS, _RULES)],
             conditions={**_owned(cluster), "Null": {f"aws:RequestTag/{TAG}": ["true"]}},
         ),
         Statement(
-            sid="ChangeOwn",
-            actions=[
+            "ChangeOwn",
+            [
                 *_on(
                     "AddListenerCertificates",
                     "CreateListener",
@@ -198,7 +186,7 @@ def _load_balancers(cluster: str, elb: str) -> list[Statement]:
                     "SetWebAcl",
                 )
             ],
-            resources=[*created, *arns(_LISTENERS, _RULES)],
+            [*created, *arns(_LISTENERS, _RULES)],
             conditions=_owned(cluster),
         ),
     ]

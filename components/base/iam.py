@@ -19,7 +19,7 @@ Conditions = Mapping[str, Mapping[str, Sequence[str]]]
 """Operator -> key -> values: `{"StringEquals": {"aws:SourceAccount": ["111122223333"]}}`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Statement:
     """One statement of a policy document.
 
@@ -35,9 +35,9 @@ class Statement:
     sid: str
     actions: Sequence[str]
     resources: Sequence[str] = ()
-    effect: Literal["Allow", "Deny"] = "Allow"
-    principals: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    conditions: Conditions = field(default_factory=dict)
+    effect: Literal["Allow", "Deny"] = field(default="Allow", kw_only=True)
+    principals: Mapping[str, Sequence[str]] = field(default_factory=dict, kw_only=True)
+    conditions: Conditions = field(default_factory=dict, kw_only=True)
 
     def render(self) -> dict[str, Any]:
         """The statement in IAM's JSON; empty elements are omitted."""
@@ -64,7 +64,7 @@ def document(*statements: Statement) -> str:
 def service_trust(sid: str, service: str, conditions: Conditions | None = None) -> str:
     """Trust policy for an AWS service, with conditions against the confused deputy problem."""
     principals = {"Service": [service]}
-    return document(Statement(sid=sid, actions=["sts:AssumeRole"], principals=principals, conditions=conditions or {}))
+    return document(Statement(sid, ["sts:AssumeRole"], principals=principals, conditions=conditions or {}))
 
 
 def pod_identity_trust(cluster_arn: str, namespace: str, service_account: str) -> str:
@@ -81,8 +81,8 @@ def pod_identity_trust(cluster_arn: str, namespace: str, service_account: str) -
     }
     return document(
         Statement(
-            sid="PodIdentity",
-            actions=["sts:AssumeRole", "sts:TagSession"],
+            "PodIdentity",
+            ["sts:AssumeRole", "sts:TagSession"],
             principals={"Service": ["pods.eks.amazonaws.com"]},
             conditions={"StringEquals": tags},
         )
@@ -95,10 +95,7 @@ def account_administration(partition: str, account_id: str) -> Statement:
     Without it a key can become unmanageable (KMS Developer Guide, "Default key policy").
     """
     return Statement(
-        sid="AccountAdministration",
-        actions=["kms:*"],
-        resources=["*"],
-        principals={"AWS": [f"arn:{partition}:iam::{account_id}:root"]},
+        "AccountAdministration", ["kms:*"], ["*"], principals={"AWS": [f"arn:{partition}:iam::{account_id}:root"]}
     )
 
 
@@ -112,9 +109,9 @@ def log_encryption(service: str, *log_group_arns: str) -> Statement:
         log_group_arns: ARNs of the groups, or patterns of ARNs.
     """
     return Statement(
-        sid="LogEncryption",
-        actions=["kms:Decrypt*", "kms:Describe*", "kms:Encrypt*", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
-        resources=["*"],
+        "LogEncryption",
+        ["kms:Decrypt*", "kms:Describe*", "kms:Encrypt*", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+        ["*"],
         principals={"Service": [service]},
         conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": list(log_group_arns)}},
     )

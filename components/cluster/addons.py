@@ -62,23 +62,13 @@ def _fsx(scope: Scope) -> Inline:
     linked = f"arn:{scope.partition}:iam::{scope.account_id}:role/aws-service-role/fsx.amazonaws.com/*"
     return Inline(
         document=document(
-            Statement(sid="Find", actions=["fsx:DescribeFileSystems"], resources=["*"]),
+            Statement("Find", ["fsx:DescribeFileSystems"], ["*"]),
+            Statement("Make", ["fsx:CreateFileSystem", "fsx:TagResource"], file_systems, conditions=requested),
+            Statement("ChangeOwn", ["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"], file_systems, conditions=owned),
             Statement(
-                sid="Make",
-                actions=["fsx:CreateFileSystem", "fsx:TagResource"],
-                resources=file_systems,
-                conditions=requested,
-            ),
-            Statement(
-                sid="ChangeOwn",
-                actions=["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"],
-                resources=file_systems,
-                conditions=owned,
-            ),
-            Statement(
-                sid="ServiceRole",
-                actions=["iam:CreateServiceLinkedRole"],
-                resources=[linked],
+                "ServiceRole",
+                ["iam:CreateServiceLinkedRole"],
+                [linked],
                 conditions={"StringEquals": {"iam:AWSServiceName": ["fsx.amazonaws.com"]}},
             ),
         )
@@ -95,13 +85,8 @@ def _s3(scope: Scope) -> Inline | None:
     own_account = {"StringEquals": {"aws:ResourceAccount": [scope.account_id]}}
     return Inline(
         document=document(
-            Statement(sid="List", actions=["s3:ListBucket"], resources=buckets, conditions=own_account),
-            Statement(
-                sid="Read",
-                actions=["s3:GetObject"],
-                resources=[f"{bucket}/*" for bucket in buckets],
-                conditions=own_account,
-            ),
+            Statement("List", ["s3:ListBucket"], buckets, conditions=own_account),
+            Statement("Read", ["s3:GetObject"], [f"{bucket}/*" for bucket in buckets], conditions=own_account),
         )
     )
 

@@ -110,13 +110,11 @@ class FlowLogs(pulumi.ComponentResource):
             opts=self._child,
         )
         write = Statement(
-            sid="WriteFlowLogs",
-            actions=["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
-            resources=[self._arn("logs", f"log-group:{self._group_name}:*")],
+            "WriteFlowLogs",
+            ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+            [self._arn("logs", f"log-group:{self._group_name}:*")],
         )
-        find = Statement(
-            sid="FindLogGroup", actions=["logs:DescribeLogGroups"], resources=[self._arn("logs", "log-group:*")]
-        )
+        find = Statement("FindLogGroup", ["logs:DescribeLogGroups"], [self._arn("logs", "log-group:*")])
         policy = aws.iam.RolePolicy(
             f"{self._name}-role-policy", role=role.name, policy=document(write, find), opts=self._child
         )

@@ -98,9 +98,9 @@ def key_policy(platform: Platform) -> str:
     return document(
         account_administration(partition, platform.account.id),
         Statement(
-            sid="Services",
-            actions=["kms:Decrypt", "kms:GenerateDataKey*"],
-            resources=["*"],
+            "Services",
+            ["kms:Decrypt", "kms:GenerateDataKey*"],
+            ["*"],
             principals={"Service": SERVICES},
             conditions={"StringEquals": {"aws:SourceAccount": [platform.account.id]}},
         ),
@@ -112,17 +112,17 @@ def topic_policy(platform: Platform) -> str:
     arn = topic_arn(platform) or ""
     return document(
         Statement(
-            sid="Services",
-            actions=["sns:Publish"],
-            resources=[arn],
+            "Services",
+            ["sns:Publish"],
+            [arn],
             principals={"Service": SERVICES},
             conditions={"StringEquals": {"aws:SourceAccount": [platform.account.id]}},
         ),
         Statement(
-            sid="TlsOnly",
+            "TlsOnly",
+            ["sns:Publish", "sns:Subscribe"],
+            [arn],
             effect="Deny",
-            actions=["sns:Publish", "sns:Subscribe"],
-            resources=[arn],
             principals={"AWS": ["*"]},
             conditions={"Bool": {"aws:SecureTransport": ["false"]}},
         ),

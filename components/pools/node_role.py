@@ -57,9 +57,7 @@ def cache_policy(cluster: ClusterOutputs, caches: Sequence[str]) -> str:
     """
     images = f"arn:{cluster.partition}:ecr:{cluster.region}:{cluster.account_id}:repository/{cluster.name}"
     actions = ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
-    return document(
-        Statement(sid="FillCaches", actions=actions, resources=[f"{images}/{upstream}/*" for upstream in caches])
-    )
+    return document(Statement("FillCaches", actions, [f"{images}/{upstream}/*" for upstream in caches]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,9 +54,9 @@ def log_policy(bucket_arn: str, sources: Sequence[str], account_id: str) -> str:
     S3 User Guide, "Enabling Amazon S3 server access logging", permissions for log delivery (read 2026-11).
     """
     delivery = Statement(
-        sid="AccessLogs",
-        actions=["s3:PutObject"],
-        resources=[f"{bucket_arn}/*"],
+        "AccessLogs",
+        ["s3:PutObject"],
+        [f"{bucket_arn}/*"],
         principals={"Service": ["logging.s3.amazonaws.com"]},
         conditions={"ArnLike": {"aws:SourceArn": list(sources)}, "StringEquals": {"aws:SourceAccount": [account_id]}},
     )
@@ -66,10 +66,10 @@ def log_policy(bucket_arn: str, sources: Sequence[str], account_id: str) -> str:
 def _transport(bucket_arn: str) -> tuple[Statement, Statement]:
     def deny(sid: str, operator: str, key: str, value: str) -> Statement:
         return Statement(
-            sid=sid,
+            sid,
+            ["s3:*"],
+            [bucket_arn, f"{bucket_arn}/*"],
             effect="Deny",
-            actions=["s3:*"],
-            resources=[bucket_arn, f"{bucket_arn}/*"],
             principals={"AWS": ["*"]},
             conditions={operator: {key: [value]}},
         )

@@ -171,10 +171,10 @@ def access_policy(arn: str, role: str) -> str:
         role: ARN of the role that mounts it.
     """
     encrypted = Statement(
-        sid="OnlyEncryptedTransport",
+        "OnlyEncryptedTransport",
+        [f"{TYPE}:Client*"],
+        [arn],
         effect="Deny",
-        actions=[f"{TYPE}:Client*"],
-        resources=[arn],
         principals={"AWS": ["*"]},
         conditions={"Bool": {"aws:SecureTransport": ["false"]}},
     )
@@ -183,9 +183,9 @@ def access_policy(arn: str, role: str) -> str:
 
 def _through_access_points(arn: str, principals: Mapping[str, Sequence[str]] | None = None) -> Statement:
     return Statement(
-        sid="ThroughAccessPoints",
-        actions=_CLIENT,
-        resources=[arn],
+        "ThroughAccessPoints",
+        _CLIENT,
+        [arn],
         principals=principals or {},
         conditions={
             "Bool": {f"{TYPE}:AccessedViaMountTarget": ["true"]},

@@ -62,7 +62,7 @@ def volume_key_use(service: str, *, cluster: str, region: str, account_id: str) 
     conditions = {**grant.conditions, "Bool": {"kms:GrantIsForAWSResource": ["true"]}}
     return [
         _use("VolumeKey", actions, cluster, region, account_id, service),
-        Statement(sid=grant.sid, actions=grant.actions, resources=grant.resources, conditions=conditions),
+        Statement(grant.sid, grant.actions, grant.resources, conditions=conditions),
     ]
 
 
@@ -71,9 +71,9 @@ def _use(
 ) -> Statement:
     region = regions.get(region_name)
     return Statement(
-        sid=sid,
-        actions=actions,
-        resources=[f"arn:{region.partition}:kms:{region.name}:{account_id}:key/*"],
+        sid,
+        actions,
+        [f"arn:{region.partition}:kms:{region.name}:{account_id}:key/*"],
         conditions={
             "ForAnyValue:StringEquals": {"kms:ResourceAliases": [key_alias(cluster)]},
             "StringEquals": {"kms:ViaService": [f"{service}.{region.name}.{region.dns_suffix}"]},
@@ -137,16 +137,9 @@ def _volumes(region: Region, account_id: str) -> Statement:
     Auto Scaling User Guide, "Required AWS KMS key policy for use with encrypted volumes"; read 2026-11).
     """
     return Statement(
-        sid="Volumes",
-        actions=[
-            "kms:CreateGrant",
-            "kms:Decrypt",
-            "kms:DescribeKey",
-            "kms:Encrypt",
-            "kms:GenerateDataKey*",
-            "kms:ReEncrypt*",
-        ],
-        resources=["*"],
+        "Volumes",
+        ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+        ["*"],
         principals={"AWS": ["*"]},
         conditions={
             "StringEquals": {
@@ -167,9 +160,9 @@ def _lustre_links(region: Region, account_id: str) -> Statement:
     """
     roles = "aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_*"
     return Statement(
-        sid="LustreLinks",
-        actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
-        resources=["*"],
+        "LustreLinks",
+        ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+        ["*"],
         principals={"AWS": ["*"]},
         conditions={
             "ArnLike": {"aws:PrincipalArn": [f"arn:{region.partition}:iam::{account_id}:role/{roles}"]},

@@ -46,13 +46,13 @@ def workload_document(
     own = [buckets[purpose] for purpose in (*READ, *WRITTEN)]
     prefixes = {"StringLike": {"s3:prefix": [f"{team}/*", f"{team}/"]}}
     return document(
-        Statement(sid="ListOwn", actions=["s3:ListBucket"], resources=own, conditions=prefixes),
-        Statement(sid="ReadOwn", actions=_READ_ACTIONS, resources=_objects(team, buckets, READ)),
-        Statement(sid="WriteOwn", actions=_WRITE_ACTIONS, resources=_objects(team, buckets, WRITTEN)),
+        Statement("ListOwn", ["s3:ListBucket"], own, conditions=prefixes),
+        Statement("ReadOwn", _READ_ACTIONS, _objects(team, buckets, READ)),
+        Statement("WriteOwn", _WRITE_ACTIONS, _objects(team, buckets, WRITTEN)),
         Statement(
-            sid="KeyThroughS3",
-            actions=["kms:Decrypt", "kms:GenerateDataKey"],
-            resources=[key],
+            "KeyThroughS3",
+            ["kms:Decrypt", "kms:GenerateDataKey"],
+            [key],
             conditions={"StringEquals": {"kms:ViaService": [s3]}},
         ),
         *(_artifacts(workflows_in, buckets[ARTIFACTS]) if workflows_in else ()),
@@ -65,8 +65,8 @@ def _artifacts(namespace: str, bucket: str) -> tuple[Statement, Statement]:
     place = artifacts_of(namespace)
     listing = {"StringLike": {"s3:prefix": [f"{place}*"]}}
     return (
-        Statement(sid="ListArtifacts", actions=["s3:ListBucket"], resources=[bucket], conditions=listing),
-        Statement(sid="WriteArtifacts", actions=_WRITE_ACTIONS, resources=[f"{bucket}/{place}*"]),
+        Statement("ListArtifacts", ["s3:ListBucket"], [bucket], conditions=listing),
+        Statement("WriteArtifacts", _WRITE_ACTIONS, [f"{bucket}/{place}*"]),
     )
 
 

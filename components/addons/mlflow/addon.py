@@ -74,14 +74,14 @@ def policy(cluster: ClusterOutputs, team: str, *, secret_arn: str, bucket_arn: s
     team's own permissions."""
     place = tracking.prefix(team)
     return document(
-        Statement(sid="Password", actions=["secretsmanager:GetSecretValue"], resources=[secret_arn]),
+        Statement("Password", ["secretsmanager:GetSecretValue"], [secret_arn]),
         secret_key_use_on(cluster),
         Statement(
-            sid="FindFiles",
-            actions=["s3:ListBucket"],
-            resources=[bucket_arn],
+            "FindFiles",
+            ["s3:ListBucket"],
+            [bucket_arn],
             conditions={"StringLike": {"s3:prefix": [place, f"{place}/*"]}},
         ),
-        Statement(sid="Files", actions=["s3:GetObject"], resources=[f"{bucket_arn}/{place}/*"]),
+        Statement("Files", ["s3:GetObject"], [f"{bucket_arn}/{place}/*"]),
         data_key_use_on(cluster),
     )

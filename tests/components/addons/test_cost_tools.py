@@ -80,7 +80,7 @@ def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
 
 def test_kubecost_has_access_only_to_its_prefix() -> None:
     arn = "arn:aws:s3:::state"
-    key = Statement(sid="DataKey", actions=["kms:Decrypt"], resources=["*"])
+    key = Statement("DataKey", ["kms:Decrypt"], ["*"])
     by_sid = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
     assert by_sid["Objects"]["Resource"] == [f"{arn}/costs/*"]
     assert by_sid["List"]["Condition"] == {"StringLike": {"s3:prefix": ["costs/*"]}}

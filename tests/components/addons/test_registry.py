@@ -131,7 +131,7 @@ def test_the_order_in_the_stack_file_is_irrelevant(names: list[str]) -> None:
 
 
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
-READ: Final = document(Statement(sid="Read", actions=["s3:GetObject"], resources=["*"]))
+READ: Final = document(Statement("Read", ["s3:GetObject"], ["*"]))
 WHOLE: Final = Parts(
     permissions=[Permissions(service_account="controller", policy=Inline(document=READ))],
     before={"config": config_map("config")},

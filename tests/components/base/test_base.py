@@ -49,18 +49,14 @@ CLUSTER = "arn:aws:eks:us-east-1:111122223333:cluster/slipway-test"
 
 
 def test_equal_permissions_have_equal_documents() -> None:
-    one = Statement(sid="Read", actions=["s3:ListBucket", "s3:GetObject"], resources=["b", "a"])
-    other = Statement(sid="Read", actions=["s3:GetObject", "s3:ListBucket"], resources=["a", "b"])
+    one = Statement("Read", ["s3:ListBucket", "s3:GetObject"], ["b", "a"])
+    other = Statement("Read", ["s3:GetObject", "s3:ListBucket"], ["a", "b"])
     assert document(one) == document(other)
 
 
 def test_a_document_is_compact_sorted_json() -> None:
     statement = Statement(
-        sid="Deny",
-        effect="Deny",
-        actions=["kms:Decrypt"],
-        resources=["*"],
-        conditions={"StringNotEquals": {"aws:SourceAccount": ["2", "1"]}},
+        "Deny", ["kms:Decrypt"], ["*"], effect="Deny", conditions={"StringNotEquals": {"aws:SourceAccount": ["2", "1"]}}
     )
     assert document(statement) == (
         '{"Statement":[{"Action":["kms:Decrypt"],"Condition":{"StringNotEquals":{"aws:SourceAccount":["1","2"]}},'
@@ -69,7 +65,7 @@ def test_a_document_is_compact_sorted_json() -> None:
 
 
 def test_statements_keep_their_order() -> None:
-    first, second = Statement(sid="B", actions=["x"]), Statement(sid="A", actions=["y"])
+    first, second = Statement("B", ["x"]), Statement("A", ["y"])
     assert [part["Sid"] for part in json.loads(document(first, second))["Statement"]] == ["B", "A"]
 
 
