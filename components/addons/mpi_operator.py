@@ -4,13 +4,14 @@ Its project publishes YAML and no chart. Names of objects, flags and permissions
 those of deploy/v2beta1/mpi-operator.yaml (github.com/kubeflow/mpi-operator, v0.8.2).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from components.addons.kubeflow_crds import GROUP, NUMBER, REPLICAS, RUN_POLICY, SWITCH, TEXT, crd
 from components.base.addon import AddOn, AddOnContext, Parts
 from components.base.controllers import Controller
-from components.base.placement import keeps_one, sized, zone_spread
+from components.base.operator import ALL, Operator, rule
+from components.base.placement import keeps_one
 from spec.catalog.software import MANIFESTS
 from spec.settings.addons.batch import MpiOperator as Settings
 from spec.settings.addons.batch import Volcano
@@ -40,12 +41,9 @@ def definition() -> dict[str, Any]:
     return crd(VERSION, names, spec, {"status": {}})
 
 
-NAMESPACE: Final = "mpi-operator"
 NAME: Final = "mpi-operator"
-LABELS: Final = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "mpijob"}
+OPERATOR: Final = Operator(NAME, NAME, {"app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "mpijob"})
 HEALTH_PORT: Final = 8080
-_RBAC: Final = "rbac.authorization.k8s.io"
-_ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
 
 
 def access() -> dict[str, dict[str, Any]]:
@@ -55,28 +53,20 @@ def access() -> dict[str, dict[str, Any]]:
     """
     rules = [
         # The SSH key of each job is a Secret, its host file a ConfigMap.
-        _rule("", ["configmaps", "secrets", "services"], ("create", "list", "update", "watch")),
-        _rule("", ["pods"], _ALL),
-        _rule("", ["events"], ("create", "patch")),
-        _rule("batch", ["jobs"], ("create", "list", "update", "watch")),
+        rule("", ["configmaps", "secrets", "services"], ("create", "list", "update", "watch")),
+        rule("", ["pods"], ALL),
+        rule("", ["events"], ("create", "patch")),
+        rule("batch", ["jobs"], ("create", "list", "update", "watch")),
         # To resume a launcher it clears its start time (v0.8.2, mpi_job_controller.go). Upstream lacks this rule: the
         # workers of a preempted MPIJob ran again, and its launcher did not.
-        _rule("batch", ["jobs/status"], ("update",)),
-        _rule(GROUP, ["mpijobs", "mpijobs/finalizers", "mpijobs/status"], _ALL),
-        _rule("coordination.k8s.io", ["leases"], _ALL),
-        _rule("scheduling.volcano.sh", ["podgroups", "queues"], _ALL),
-        _rule("scheduling.x-k8s.io", ["podgroups"], _ALL),
-        _rule("scheduling.k8s.io", ["priorityclasses"], ("get", "list", "watch")),
+        rule("batch", ["jobs/status"], ("update",)),
+        rule(GROUP, ["mpijobs", "mpijobs/finalizers", "mpijobs/status"], ALL),
+        rule("coordination.k8s.io", ["leases"], ALL),
+        rule("scheduling.volcano.sh", ["podgroups", "queues"], ALL),
+        rule("scheduling.x-k8s.io", ["podgroups"], ALL),
+        rule("scheduling.k8s.io", ["priorityclasses"], ("get", "list", "watch")),
     ]
-    return {
-        "account": _object("v1", "ServiceAccount"),
-        "role": {**_object(f"{_RBAC}/v1", "ClusterRole", namespaced=False), "rules": rules},
-        "binding": {
-            **_object(f"{_RBAC}/v1", "ClusterRoleBinding", namespaced=False),
-            "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": NAME},
-            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
-        },
-    }
+    return OPERATOR.access(rules)
 
 
 def deployment(settings: Settings, *, placement: dict[str, Any], gang_scheduler: str | None) -> dict[str, Any]:
@@ -89,51 +79,15 @@ def deployment(settings: Settings, *, placement: dict[str, Any], gang_scheduler:
     """
     gang = [f"--gang-scheduling={gang_scheduler}"] if gang_scheduler else []
     container = {
-        "name": NAME,
         "image": MANIFESTS["mpi-operator"].image,
-        "args": [f"--lock-namespace={NAMESPACE}", *gang],
+        "args": [f"--lock-namespace={OPERATOR.namespace}", *gang],
         "ports": [{"containerPort": HEALTH_PORT, "name": "health", "protocol": "TCP"}],
         # Healthy as long as it is the leader or waits for its turn (cmd/mpi-operator/app/server.go, v0.8.2).
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": HEALTH_PORT}, "initialDelaySeconds": 15},
         "readinessProbe": {"httpGet": {"path": "/healthz", "port": HEALTH_PORT}, "periodSeconds": 15},
-        "resources": sized("50m", "256Mi"),
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": {"readOnlyRootFilesystem": True},
     }
-    return {
-        **_object("apps/v1", "Deployment"),
-        "spec": {
-            "replicas": settings.replicas,
-            "selector": {"matchLabels": LABELS},
-            "template": {
-                "metadata": {"labels": LABELS},
-                "spec": {"serviceAccountName": NAME, "containers": [container], **zone_spread(LABELS), **placement},
-            },
-        },
-    }
-
-
-def budget() -> dict[str, Any]:
-    """A PodDisruptionBudget that keeps one replica."""
-    spec = {"minAvailable": 1, "selector": {"matchLabels": LABELS}}
-    return {**_object("policy/v1", "PodDisruptionBudget"), "spec": spec}
-
-
-def _rule(group: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
-    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
-
-
-def _object(api_version: str, kind: str, *, namespaced: bool = True) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"name": NAME, "labels": dict(LABELS)}
-    if namespaced:
-        metadata["namespace"] = NAMESPACE
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+    return OPERATOR.deployment(container, replicas=settings.replicas, placement=placement)
 
 
 class MpiOperator(AddOn[Settings]):
@@ -156,5 +110,8 @@ class MpiOperator(AddOn[Settings]):
         )
         return Parts(
             before={"crd-mpijobs": definition(), **self.boundaries(context.platform)},
-            objects={"operator": operator, **({"budget": budget()} if keeps_one(self.settings.replicas) else {})},
+            objects={
+                "operator": operator,
+                **({"budget": OPERATOR.budget()} if keeps_one(self.settings.replicas) else {}),
+            },
         )

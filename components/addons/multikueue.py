@@ -7,12 +7,13 @@ creates pods in `kube-system` has the cluster. Its token is made outside the sta
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from components.base.operator import RBAC, rule, to_account
+
 NAMESPACE: Final = "kueue-system"
 """Of Kueue, because only accounts of this namespace may name a workload of Kueue (rule `queue-metadata`)."""
 ACCOUNT: Final = "multikueue-manager"
 READS: Final = f"slipway-{ACCOUNT}-reads"
 WRITES: Final = f"slipway-{ACCOUNT}-writes"
-_RBAC: Final = "rbac.authorization.k8s.io"
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "delete", "patch", "update")
 _BUILT_IN: Final = {"pod": "", "statefulset": "apps"}
@@ -38,18 +39,18 @@ def access(frameworks: Iterable[str]) -> dict[str, dict[str, Any]]:
     workloads, status = "workloads", "workloads/status"
     kueue = "kueue.x-k8s.io"
     reads = [
-        _rule(kueue, [workloads, "clusterqueues", "localqueues"], _READ),
-        _rule(kueue, [status], ("get",)),
+        rule(kueue, [workloads, "clusterqueues", "localqueues"], _READ),
+        rule(kueue, [status], ("get",)),
         *(
-            rule
+            each
             for group, name in served
-            for rule in (_rule(group, [name], _READ), _rule(group, [f"{name}/status"], ("get",)))
+            for each in (rule(group, [name], _READ), rule(group, [f"{name}/status"], ("get",)))
         ),
     ]
     writes = [
-        _rule(kueue, [workloads], _WRITE),
-        _rule(kueue, [status], ("patch", "update")),
-        *(_rule(group, [name], _WRITE) for group, name in served),
+        rule(kueue, [workloads], _WRITE),
+        rule(kueue, [status], ("patch", "update")),
+        *(rule(group, [name], _WRITE) for group, name in served),
     ]
     account = {
         "apiVersion": "v1",
@@ -70,19 +71,14 @@ def team_binding(namespace: str) -> dict[str, Any]:
     return _binding("RoleBinding", {"name": WRITES, "namespace": namespace}, WRITES)
 
 
-def _rule(group: str, resources: list[str], verbs: tuple[str, ...]) -> dict[str, Any]:
-    return {"apiGroups": [group], "resources": resources, "verbs": list(verbs)}
-
-
 def _role(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
+    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
 
 
 def _binding(kind: str, metadata: Mapping[str, str], role: str) -> dict[str, Any]:
     return {
-        "apiVersion": f"{_RBAC}/v1",
+        "apiVersion": f"{RBAC}/v1",
         "kind": kind,
         "metadata": dict(metadata),
-        "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}],
+        **to_account(role, ACCOUNT, NAMESPACE),
     }

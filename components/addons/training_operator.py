@@ -11,7 +11,8 @@ from typing import Any, Final
 from components.addons.kubeflow_crds import GROUP, KINDS, JobKind, definition
 from components.base.addon import AddOn, AddOnContext, Parts
 from components.base.controllers import Controller
-from components.base.placement import keeps_one, sized, zone_spread
+from components.base.operator import ALL, Operator, rule
+from components.base.placement import keeps_one
 from spec.catalog.software import MANIFESTS
 from spec.settings.addons.batch import TrainingOperator as Settings
 from spec.settings.addons.batch import Volcano
@@ -21,8 +22,7 @@ NAMESPACE: Final = "kubeflow"
 NAME: Final = "training-operator"
 SECRET: Final = "training-operator-webhook-cert"  # noqa: S105 - a name; the operator writes the certificate itself
 LABELS: Final = {"app.kubernetes.io/name": NAME, "control-plane": "kubeflow-training-operator"}
-_RBAC: Final = "rbac.authorization.k8s.io"
-_ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
+OPERATOR: Final = Operator(NAME, NAMESPACE, LABELS)
 
 
 def access(kinds: Sequence[JobKind]) -> dict[str, dict[str, Any]]:
@@ -32,31 +32,23 @@ def access(kinds: Sequence[JobKind]) -> dict[str, dict[str, Any]]:
     """
     own = [f"{kind.plural}{part}" for kind in kinds for part in ("", "/status", "/finalizers")]
     rules = [
-        _rule("", ["events", "pods", "services"], _ALL),
+        rule("", ["events", "pods", "services"], ALL),
         # For its own certificate: a watch applies to the kind, so it can't be limited to one name.
-        _rule("", ["secrets"], ["get", "list", "update", "watch"]),
-        _rule("admissionregistration.k8s.io", ["validatingwebhookconfigurations"], ["get", "list", "update", "watch"]),
-        _rule("autoscaling", ["horizontalpodautoscalers"], _ALL),
-        _rule("networking.k8s.io", ["networkpolicies"], _ALL),
-        _rule("coordination.k8s.io", ["leases"], _ALL),
-        _rule(GROUP, own, _ALL),
-        _rule("scheduling.volcano.sh", ["podgroups"], _ALL),
-        _rule("scheduling.x-k8s.io", ["podgroups"], _ALL),
+        rule("", ["secrets"], ["get", "list", "update", "watch"]),
+        rule("admissionregistration.k8s.io", ["validatingwebhookconfigurations"], ["get", "list", "update", "watch"]),
+        rule("autoscaling", ["horizontalpodautoscalers"], ALL),
+        rule("networking.k8s.io", ["networkpolicies"], ALL),
+        rule("coordination.k8s.io", ["leases"], ALL),
+        rule(GROUP, own, ALL),
+        rule("scheduling.volcano.sh", ["podgroups"], ALL),
+        rule("scheduling.x-k8s.io", ["podgroups"], ALL),
     ]
-    return {
-        "account": _object("v1", "ServiceAccount"),
-        "role": {**_object(f"{_RBAC}/v1", "ClusterRole", namespaced=False), "rules": rules},
-        "binding": {
-            **_object(f"{_RBAC}/v1", "ClusterRoleBinding", namespaced=False),
-            "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": NAME},
-            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
-        },
-    }
+    return OPERATOR.access(rules)
 
 
 def certificate() -> dict[str, Any]:
     """The empty Secret that the operator fills."""
-    return _object("v1", "Secret", name=SECRET)
+    return OPERATOR.manifest("v1", "Secret", name=SECRET)
 
 
 def service() -> dict[str, Any]:
@@ -65,7 +57,7 @@ def service() -> dict[str, Any]:
         {"name": "monitoring-port", "port": 8080, "targetPort": 8080},
         {"name": "webhook-server", "port": 443, "targetPort": 9443, "protocol": "TCP"},
     ]
-    return {**_object("v1", "Service"), "spec": {"ports": ports, "selector": LABELS, "type": "ClusterIP"}}
+    return {**OPERATOR.manifest("v1", "Service"), "spec": {"ports": ports, "selector": LABELS, "type": "ClusterIP"}}
 
 
 def deployment(
@@ -82,7 +74,6 @@ def deployment(
     gang = [f"--gang-scheduler-name={gang_scheduler}"] if gang_scheduler else []
     field = {"fieldRef": {"fieldPath": "metadata.namespace"}}
     container = {
-        "name": NAME,
         "image": MANIFESTS["training-operator"].image,
         "command": ["/manager"],
         "args": ["--leader-elect", *(f"--enable-scheme={kind.singular}" for kind in kinds), *gang],
@@ -93,37 +84,10 @@ def deployment(
         "ports": [{"containerPort": 8080}, {"containerPort": 9443, "name": "webhook-server", "protocol": "TCP"}],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": 8081}, "initialDelaySeconds": 15},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": 8081}, "initialDelaySeconds": 10},
-        "resources": sized("50m", "256Mi"),
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
         "volumeMounts": [{"name": "cert", "mountPath": "/tmp/k8s-webhook-server/serving-certs", "readOnly": True}],  # noqa: S108
     }
-    pod = {
-        "serviceAccountName": NAME,
-        "containers": [container],
-        "volumes": [{"name": "cert", "secret": {"secretName": SECRET, "defaultMode": 420}}],
-        **zone_spread(LABELS),
-        **placement,
-    }
-    return {
-        **_object("apps/v1", "Deployment"),
-        "spec": {
-            "replicas": settings.replicas,
-            "selector": {"matchLabels": LABELS},
-            "template": {"metadata": {"labels": LABELS}, "spec": pod},
-        },
-    }
-
-
-def budget() -> dict[str, Any]:
-    """A PodDisruptionBudget that keeps one replica."""
-    spec = {"minAvailable": 1, "selector": {"matchLabels": LABELS}}
-    return {**_object("policy/v1", "PodDisruptionBudget"), "spec": spec}
+    volumes = [{"name": "cert", "secret": {"secretName": SECRET, "defaultMode": 420}}]
+    return OPERATOR.deployment(container, replicas=settings.replicas, placement=placement, volumes=volumes)
 
 
 def webhooks(kinds: Sequence[JobKind]) -> dict[str, Any]:
@@ -149,19 +113,9 @@ def webhooks(kinds: Sequence[JobKind]) -> dict[str, Any]:
         for kind in kinds
     ]
     name = "validator.training-operator.kubeflow.org"
-    base = _object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", name=name, namespaced=False)
+    kind = "ValidatingWebhookConfiguration"
+    base = OPERATOR.manifest("admissionregistration.k8s.io/v1", kind, name=name, namespaced=False)
     return {**base, "webhooks": checks}
-
-
-def _rule(group: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
-    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
-
-
-def _object(api_version: str, kind: str, *, name: str = NAME, namespaced: bool = True) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"name": name, "labels": dict(LABELS)}
-    if namespaced:
-        metadata["namespace"] = NAMESPACE
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
 class TrainingOperator(AddOn[Settings]):
@@ -190,6 +144,6 @@ class TrainingOperator(AddOn[Settings]):
             objects={
                 "operator": operator,
                 "webhook": webhooks(kinds),
-                **({"budget": budget()} if keeps_one(self.settings.replicas) else {}),
+                **({"budget": OPERATOR.budget()} if keeps_one(self.settings.replicas) else {}),
             },
         )

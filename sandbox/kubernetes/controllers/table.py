@@ -84,7 +84,7 @@ class Controller:
 
 
 def _controller(name: str, row: dict[str, Any]) -> Controller:
-    words = {word: tuple(given) if isinstance(given, list) else given for word, given in row.items()}
+    words: dict[str, Any] = {word: tuple(given) if isinstance(given, list) else given for word, given in row.items()}
     if "chart" not in row:
         words["tag"] = MANIFESTS[name].image.rpartition(":")[2]
     return Controller(name=name, **words)
