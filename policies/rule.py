@@ -91,15 +91,34 @@ class Setting:
     schema: Mapping[str, Any]
     values: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
-        if tuple(self.values) != ENVIRONMENTS:
-            msg = f"setting {self.asks!r} has values for {', '.join(self.values)}; give one for each of {ENVIRONMENTS}"
-            raise ValueError(msg)
+
+def setting(asks: str, *values: Any, **schema: Any) -> Setting:
+    """A parameter of a rule.
+
+    Args:
+        asks: What it means, with its unit.
+        values: One value for all environments, or one for each in the order of levels: dev, staging, prod.
+        schema: What the JSON Schema has besides the type of the first value, or instead: `minimum=1`.
+    """
+    each = values if len(values) > 1 else values * len(ENVIRONMENTS)
+    return Setting(
+        asks=asks, schema={**_schema(values[0]), **schema}, values=dict(zip(ENVIRONMENTS, each, strict=True))
+    )
 
 
-def everywhere(value: Any) -> dict[str, Any]:
-    """One value for all environments."""
-    return dict.fromkeys(ENVIRONMENTS, value)
+def _schema(value: Any) -> dict[str, Any]:
+    """JSON Schema of values like this one. What an empty list or map has is text."""
+    match value:
+        case bool():
+            return {"type": "boolean"}
+        case int():
+            return {"type": "integer"}
+        case list():
+            return {"type": "array", "items": _schema(next(iter(value), ""))}
+        case dict():
+            return {"type": "object", "additionalProperties": _schema(next(iter(value.values()), ""))}
+        case _:
+            return {"type": "string"}
 
 
 @dataclass(frozen=True, kw_only=True)

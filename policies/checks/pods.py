@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from policies.resources.access import MISSING, Node
 from policies.resources.resource import Resource
-from policies.rule import Context, Setting, Violation, violation
+from policies.rule import Context, Setting, Violation, setting, violation
 
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 _STEPS: Final = ("container", "script")
@@ -127,9 +127,10 @@ def node_software() -> dict[str, Setting]:
     """The setting that exempts the namespaces of node software."""
     names = ["kube-system", "gpu-operator", "logging", "monitoring"]
     return {
-        EXEMPT: Setting(
-            asks="globs of namespaces for node software, such as drivers, device plugins and node agents",
-            schema={"type": "array", "items": {"type": "string"}},
-            values={"dev": names, "staging": names, "prod": names},
+        EXEMPT: setting(
+            "globs of namespaces for node software, such as drivers, device plugins and node agents",
+            names,
+            names,
+            names,
         )
     }

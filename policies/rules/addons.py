@@ -11,7 +11,7 @@ from policies.evaluation.iam import parsed
 from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 _CORE: Final = ["vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver", "eks-pod-identity-agent"]
 _CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"]
@@ -48,16 +48,8 @@ CORE_ADDONS = StackRule(
     why="Self-managed add-ons are not patched, and an unpinned one can change unexpectedly (EKS Best Practices).",
     fix="Keep the add-on enabled in cluster.addons, and set its version where the catalog has none.",
     settings={
-        "core": Setting(
-            asks="add-ons that must be present and pinned",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(_CORE),
-        ),
-        "allowOverwrite": Setting(
-            asks="whether an update may overwrite changes made in the cluster",
-            schema={"type": "boolean"},
-            values={"dev": True, "staging": True, "prod": False},
-        ),
+        "core": setting("add-ons that must be present and pinned", _CORE),
+        "allowOverwrite": setting("whether an update may overwrite changes made in the cluster", True, True, False),
     },
     checks={
         "present": Check("must have all core add-ons", _absent),
@@ -121,16 +113,13 @@ OWN_ROLE = StackRule(
     why="Every pod that reaches the metadata service has the permissions of its node (EKS Best Practices, IAM).",
     fix="Set podIdentityAssociations of the add-on, and detach the policy from the node role.",
     settings={
-        "callers": Setting(
-            asks="add-ons that call AWS, each with its service account",
-            schema={"type": "object", "additionalProperties": {"type": "string"}},
-            values=everywhere(
-                dict(
-                    zip(
-                        _CALLERS,
-                        ("aws-node", "ebs-csi-controller-sa", "efs-csi-controller-sa", "fsx-csi-controller-sa"),
-                        strict=True,
-                    )
+        "callers": setting(
+            "add-ons that call AWS, each with its service account",
+            dict(
+                zip(
+                    _CALLERS,
+                    ("aws-node", "ebs-csi-controller-sa", "efs-csi-controller-sa", "fsx-csi-controller-sa"),
+                    strict=True,
                 )
             ),
         )

@@ -35,7 +35,7 @@ from policies.resources.tokens import (
     TOPOLOGY,
     WORKLOAD_PRIORITY,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.teams.labels import TEAM
 
 _LABEL: Final = "pod-security.kubernetes.io/"
@@ -66,10 +66,9 @@ PSS_ENFORCED = ResourceRule(
     why="A namespace without a level admits any pod, including privileged ones.",
     fix="Set the labels pod-security.kubernetes.io/enforce and /warn of the namespace.",
     settings={
-        "privileged": Setting(
-            asks="globs of namespaces for node software, such as drivers, device plugins and node agents",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["gpu-operator", "logging", "monitoring"]),
+        "privileged": setting(
+            "globs of namespaces for node software, such as drivers, device plugins and node agents",
+            ["gpu-operator", "logging", "monitoring"],
         )
     },
     checks={
@@ -217,13 +216,7 @@ SECURITY_DENIES = ResourceRule(
     levels=Levels("A/A/M"),
     why="A rule that warns admits a pod that reaches its node, the data or the quota of another team.",
     fix="Set the rule to `deny` in `admission`, for every team; rules about jobs, images and GPUs may warn.",
-    settings={
-        "rules": Setting(
-            asks="rules that have to deny",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(sorted(SECURITY)),
-        )
-    },
+    settings={"rules": setting("rules that have to deny", sorted(SECURITY))},
     checks={"action": Check("must be Deny", _softened)},
 )
 

@@ -22,7 +22,7 @@ from policies.resources.tokens import (
     ROLE,
     SERVICE_ACCOUNT,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 if TYPE_CHECKING:
     from components.composition.boundaries import Entry
@@ -82,13 +82,7 @@ PRIVATE_ENDPOINT = ResourceRule(
     levels=Levels("A/A/M"),
     why="Without the private endpoint, nodes talk to the control plane through NAT and the internet.",
     fix="Set cluster.endpoint.publicAccess: false, and reach the API from the VPC or a peered network.",
-    settings={
-        "allowPublic": Setting(
-            asks="whether the endpoint may also be public",
-            schema={"type": "boolean"},
-            values={"dev": True, "staging": False, "prod": False},
-        )
-    },
+    settings={"allowPublic": setting("whether the endpoint may also be public", True, False, False)},
     checks={
         "private": Check("must be true", _not_private, ("CIS-5.4.2",)),
         "public": Check("must be false", _needlessly_public, ("CKV_AWS_39", "AVD-AWS-0040")),
@@ -231,11 +225,7 @@ ISSUERS_KNOWN = ResourceRule(
     why="Whoever signs tokens for an issuer that the account trusts assumes every role that trusts it. An association "
     "of Pod Identity is a resource of AWS that needs its permissions; an annotation needs only an edit in the cluster.",
     fix="Use the issuer of the cluster, and an EKS Pod Identity association.",
-    settings={
-        "issuers": Setting(
-            asks="URLs of further issuers", schema={"type": "array", "items": {"type": "string"}}, values=everywhere([])
-        )
-    },
+    settings={"issuers": setting("URLs of further issuers", [])},
     checks={
         "issuer": Check("must be the issuer of an EKS cluster", _issuer),
         "annotation": Check("must not be set: use EKS Pod Identity", _by_annotation),

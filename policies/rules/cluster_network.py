@@ -11,7 +11,7 @@ from policies.checks.related import public_subnets, zones
 from policies.resources.access import unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import CLUSTER, INGRESS_RULE, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
-from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
 
 
 def _subnets(resource: Resource) -> list[Resource]:
@@ -44,13 +44,7 @@ PRIVATE_MULTI_AZ = StackRule(
     why="A node in a public subnet is one security group rule away from the internet, and a cluster in one zone "
     "fails with that zone.",
     fix="Use private subnets, and add zones to network.zones.",
-    settings={
-        "zones": Setting(
-            asks="minimum number of zones of the control plane",
-            schema={"type": "integer", "minimum": 2},
-            values={"dev": 2, "staging": 2, "prod": 3},
-        )
-    },
+    settings={"zones": setting("minimum number of zones of the control plane", 2, 2, 3, minimum=2)},
     checks={
         "private": Check("must be in private subnets", _exposed, ("CIS-5.4.3",)),
         "zones": Check("must be in enough zones", _few_zones),

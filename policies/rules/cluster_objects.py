@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -25,7 +25,7 @@ from policies.resources.tokens import (
     WORKLOAD_PRIORITY,
     WORKLOADS,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.teams.labels import TEAM
 
 _ABOUT_VOLUMES: Final = (
@@ -34,7 +34,6 @@ _ABOUT_VOLUMES: Final = (
 )  # fmt: skip
 """Fields of a PersistentVolume's spec that are no source but `csi` (Kubernetes API 1.36, PersistentVolumeSpec)."""
 _DRIVERS: Final = ["ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com", "s3.csi.aws.com"]
-_NAMES: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
 _OF_ADDONS: Final = "kube-system"
 """Where EKS installs its add-ons."""
 _ALL_PORTS: Final = (1, 65535)
@@ -66,7 +65,7 @@ VOLUMES_BY_DRIVER = ResourceRule(
     why="A pod that claims a volume of type hostPath or local has the files of the node, whatever its Pod Security "
     "level says; one of type nfs has a server that nobody reviewed.",
     fix="Use a volume of storage.efs, storage.lustre or storage.buckets, or add the driver to the rule's setting.",
-    settings={"drivers": Setting(asks="CSI drivers of volumes", schema=_NAMES, values=everywhere(_DRIVERS))},
+    settings={"drivers": setting("CSI drivers of volumes", _DRIVERS)},
     checks={
         "source": Check("must be a volume of a listed CSI driver", _source),
         "provisioner": Check("must be a listed CSI driver", _provisioner),
@@ -208,11 +207,7 @@ PRIORITIES_BOUNDED = ResourceRule(
     levels=Levels("M/M/M"),
     why="Pods of a higher class evict the others; a default class gives that to every pod without one.",
     fix="Use the four classes of components/tenancy/priorities.py.",
-    settings={
-        "highest": Setting(
-            asks="the highest value of a class", schema={"type": "integer", "minimum": 0}, values=everywhere(10000)
-        )
-    },
+    settings={"highest": setting("the highest value of a class", 10000, minimum=0)},
     checks={
         "default": Check("must be false", _default_class),
         "value": Check("must not be higher than the setting", _too_high),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, CLUSTER, LOG_GROUP, NODE_GROUP
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import kubernetes
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -99,16 +99,8 @@ LOG_GROUPS = ResourceRule(
     fix="Set cluster.logRetentionDays, network.flowLogs.retentionDays or addons.fluentBit.retentionDays; the components"
     " set the key.",
     settings={
-        "minimumDays": Setting(
-            asks="minimum retention of logs, in days",
-            schema={"type": "integer", "minimum": 1},
-            values={"dev": 7, "staging": 30, "prod": 365},
-        ),
-        "maximumDays": Setting(
-            asks="maximum retention of logs, in days",
-            schema={"type": "integer", "minimum": 1},
-            values={"dev": 90, "staging": 365, "prod": 3653},
-        ),
+        "minimumDays": setting("minimum retention of logs, in days", 7, 30, 365, minimum=1),
+        "maximumDays": setting("maximum retention of logs, in days", 90, 365, 3653, minimum=1),
     },
     checks={
         "minimum": Check(
@@ -144,7 +136,6 @@ DELETION_PROTECTION = ResourceRule(
 
 MAXIMUM_SKEW: Final = 3
 """Minor versions that a kubelet may be older than its API server (kubernetes.io, "Version Skew Policy")."""
-_SCHEMA: Final[dict[str, Any]] = {"type": "integer", "minimum": 0}
 
 
 def _unset(cluster: Resource, _: Context) -> Iterator[Violation]:
@@ -181,13 +172,7 @@ SUPPORTED_VERSION = ResourceRule(
     levels=Levels("M/M/M"),
     why="After standard support, patches cost a surcharge; an unset version can change without a decision.",
     fix="Set cluster.version to a later version from spec/catalog/data/kubernetes.yaml.",
-    settings={
-        "daysLeft": Setting(
-            asks="minimum days of standard support that are left",
-            schema=_SCHEMA,
-            values={"dev": 0, "staging": 14, "prod": 30},
-        )
-    },
+    settings={"daysLeft": setting("minimum days of standard support that are left", 0, 14, 30, minimum=0)},
     checks={
         "set": Check("must be set", _unset),
         "known": Check("must be a version that EKS has released", _not_known, ("CKV_AWS_339",)),
@@ -204,11 +189,7 @@ UPGRADE_DUE = ResourceRule(
     why="An upgrade takes weeks across three environments, and AWS announces the end of support 60 days ahead.",
     fix="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
     settings={
-        "warnDays": Setting(
-            asks="days before the end of standard support at which to warn",
-            schema=_SCHEMA,
-            values=everywhere(kubernetes.WARN_DAYS),
-        )
+        "warnDays": setting("days before the end of standard support at which to warn", kubernetes.WARN_DAYS, minimum=0)
     },
     checks={"support": Check("should be upgraded in time", _due)},
 )

@@ -31,7 +31,7 @@ from policies.resources.tokens import (
     OPEN_ZFS,
     VOLUME,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import instances
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
@@ -75,15 +75,12 @@ TYPE_ALLOWED = ResourceRule(
     why="A pool with a misspelled type never starts; an H100 in a development environment is an unplanned cost.",
     fix="Choose other instanceTypes for the pool, or allow the type in the rule's setting.",
     settings={
-        "types": Setting(
-            asks="globs of instance types that pools may use",
-            schema={"type": "array", "items": {"type": "string"}},
-            values={
-                "dev": ["m*", "c*", "r*", "t*", "g*", "p4d.24xlarge", "p5.4xlarge"],
-                "staging": ["m*", "c*", "r*", "g*", "p4*", "p5*"],
-                # No g4dn: a T4 has no bfloat16 (NVIDIA Turing tuning guide), in which models are trained.
-                "prod": ["m*", "c*", "r*", "g5.*", "g6*", "p*"],
-            },
+        "types": setting(
+            "globs of instance types that pools may use",
+            ["m*", "c*", "r*", "t*", "g*", "p4d.24xlarge", "p5.4xlarge"],
+            ["m*", "c*", "r*", "g*", "p4*", "p5*"],
+            # No g4dn in prod: a T4 has no bfloat16 (NVIDIA Turing tuning guide), in which models are trained.
+            ["m*", "c*", "r*", "g5.*", "g6*", "p*"],
         )
     },
     checks={
@@ -129,16 +126,15 @@ COST_CAP = ResourceRule(
     why="An autoscaler has no budget: each hour, a mistake costs the maximum size times the most expensive type.",
     fix="Lower max of the pool, use smaller types, or raise the cap in the rule's setting.",
     settings={
-        "usdPerHour": Setting(
-            asks="maximum cost of a pool in USD an hour, with all instances on-demand",
-            schema={"type": "number", "exclusiveMinimum": 0},
-            values={"dev": 50, "staging": 150, "prod": 500},
+        "usdPerHour": setting(
+            "maximum cost of a pool in USD an hour, with all instances on-demand",
+            50,
+            150,
+            500,
+            type="number",
+            exclusiveMinimum=0,
         ),
-        "unpriced": Setting(
-            asks="instance types that may be used although the catalog has no price for them",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere([]),
-        ),
+        "unpriced": setting("instance types that may be used although the catalog has no price for them", []),
     },
     checks={
         "bound": Check("must be set", _endless),
@@ -187,11 +183,7 @@ STACK_COST_CAP = StackRule(
     levels=Levels("M/M/M"),
     why="A bill arrives a month later; a limit is checked before the first instance starts.",
     fix="Reduce the pools, or raise the limit in cost.limits of the stack file; `slipway cost` lists the items.",
-    settings={
-        "bounded": Setting(
-            asks="whether a stack must have a limit", schema={"type": "boolean"}, values=everywhere(True)
-        )
-    },
+    settings={"bounded": setting("whether a stack must have a limit", True)},
     checks={
         "ceiling": Check("must be within the limit", _over("ceilingUsdPerHour")),
         "floor": Check("must be within the limit", _over("floorUsdPerHour")),
@@ -280,10 +272,8 @@ BUDGET_ALARM = StackRule(
     "Karpenter, billing alarms).",
     fix="Set cost.monthlyBudgetUsd and notifications of the stack file.",
     settings={
-        "percents": Setting(
-            asks="percentages of a budget at which a notification must be sent",
-            schema={"type": "array", "items": {"type": "number"}},
-            values=everywhere([50, 80, 100]),
+        "percents": setting(
+            "percentages of a budget at which a notification must be sent", [50, 80, 100], items={"type": "number"}
         )
     },
     checks={
@@ -341,13 +331,7 @@ COST_TAGS = ResourceRule(
     levels=Levels("M/M/M"),
     why="The cost of untagged resources can't be allocated, and resources without an owner are not cleaned up.",
     fix="Keep the provider's default tags, and pass them on to launch templates and node classes.",
-    settings={
-        "keys": Setting(
-            asks="required tag keys",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["owner", "cost-center", "environment"]),
-        )
-    },
+    settings={"keys": setting("required tag keys", ["owner", "cost-center", "environment"])},
     checks={
         "tags": Check("must have the required tag keys", _untagged),
         "machines": Check("must have the required tag keys for instances and volumes", _untagged_machines),
@@ -371,13 +355,7 @@ WORKLOAD_LABELS = ResourceRule(
     levels=Levels("A/M/M"),
     why="Nodes are shared: the cost tool in the cluster allocates their cost by these labels.",
     fix="Set project and costCenter of the team in the stack file.",
-    settings={
-        "labels": Setting(
-            asks="labels that a team's namespace must have",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere([COST_CENTER, PROJECT]),
-        )
-    },
+    settings={"labels": setting("labels that a team's namespace must have", [COST_CENTER, PROJECT])},
     checks={"labels": Check("must name the project and the cost center", _unlabelled)},
 )
 

@@ -11,7 +11,7 @@ from policies.checks.questions import absent, at_least, false, filled, is_in, pr
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import DATABASE, DATABASE_CLUSTER, PARAMETER_GROUP
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 _TYPES: Final = (DATABASE, DATABASE_CLUSTER)
 
@@ -50,16 +50,8 @@ KEPT = ResourceRule(
     why="The database holds the record of every experiment and model, and there is no other copy.",
     fix="Set backupRetentionPeriod, deletionProtection and multiAz, and keep skipFinalSnapshot false.",
     settings={
-        "backupDays": Setting(
-            asks="minimum retention of backups, in days",
-            schema={"type": "integer", "minimum": 0, "maximum": 35},
-            values={"dev": 1, "staging": 1, "prod": 7},
-        ),
-        "spread": Setting(
-            asks="whether a database must be Multi-AZ",
-            schema={"type": "boolean"},
-            values={"dev": False, "staging": False, "prod": True},
-        ),
+        "backupDays": setting("minimum retention of backups, in days", 1, 1, 7, minimum=0, maximum=35),
+        "spread": setting("whether a database must be Multi-AZ", False, False, True),
     },
     checks={
         "backups": Check(

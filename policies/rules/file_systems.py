@@ -35,7 +35,7 @@ from policies.resources.tokens import (
     PERSISTENT_VOLUME,
     STORAGE_CLASS,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 ENCRYPTED = ResourceRule(
     name="efs-encrypted-cmk",
@@ -62,14 +62,11 @@ THROUGHPUT_BACKUP = StackRule(
     "credits are used up (EFS User Guide, Throughput modes).",
     fix="Set throughputMode and lifecyclePolicies, and an aws.efs.BackupPolicy with status ENABLED.",
     settings={
-        "modes": Setting(
-            asks="throughput modes that a file system may have",
-            schema={"type": "array", "items": {"type": "string"}},
-            values={
-                "dev": ["bursting", "elastic", "provisioned"],
-                "staging": ["elastic", "provisioned"],
-                "prod": ["elastic", "provisioned"],
-            },
+        "modes": setting(
+            "throughput modes that a file system may have",
+            ["bursting", "elastic", "provisioned"],
+            ["elastic", "provisioned"],
+            ["elastic", "provisioned"],
         )
     },
     checks={
@@ -197,19 +194,14 @@ NO_SCRATCH = StackRule(
     why="A scratch file system has one copy of its data: files on a failed server are lost.",
     fix="Use deploymentType PERSISTENT_2, and link the file system to a bucket or keep backups.",
     settings={
-        "types": Setting(
-            asks="deployment types that a file system may have",
-            schema={"type": "array", "items": {"type": "string"}},
-            values={
-                "dev": ["SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"],
-                "staging": ["SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"],
-                "prod": ["PERSISTENT_1", "PERSISTENT_2"],
-            },
+        "types": setting(
+            "deployment types that a file system may have",
+            ["SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"],
+            ["SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"],
+            ["PERSISTENT_1", "PERSISTENT_2"],
         ),
-        "backupDays": Setting(
-            asks="minimum retention of backups of a file system without a linked bucket, in days",
-            schema={"type": "integer", "minimum": 0},
-            values={"dev": 0, "staging": 0, "prod": 7},
+        "backupDays": setting(
+            "minimum retention of backups of a file system without a linked bucket, in days", 0, 0, 7, minimum=0
         ),
     },
     checks={

@@ -14,7 +14,7 @@ from policies.evaluation.iam import parsed
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL, RELEASE, SUBNET
-from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
 from spec.catalog import instances
 from spec.subnets import AWS_RESERVED
 
@@ -105,13 +105,7 @@ IP_HEADROOM = StackRule(
     levels=Levels("A/M/M"),
     why="Without free addresses, pods stay Pending, and an upgrade needs up to five (EKS Best Practices, Prefix mode).",
     fix="Use a larger network.cidr, add network.podCidr, or lower max or maxPods of pools.",
-    settings={
-        "spare": Setting(
-            asks="addresses per zone that an upgrade of the control plane needs",
-            schema={"type": "integer", "minimum": 0},
-            values=everywhere(5),
-        )
-    },
+    settings={"spare": setting("addresses per zone that an upgrade of the control plane needs", 5, minimum=0)},
     checks={
         "headroom": Check("must have enough addresses for pools at their maximum", _exhausted),
         "prefixes": Check(

@@ -22,7 +22,7 @@ from policies.resources.tokens import (
     NODE_POOL,
     RELEASE,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import gpus, mig
 from spec.pools.keys import GPU, MIG_CONFIG
 
@@ -71,13 +71,7 @@ BOUNDED = ResourceRule(
     levels=Levels("M/M/M"),
     why="A loop that submits jobs launches instances up to the account's quota, at up to 142 USD an hour each.",
     fix="Set max of the pool; to exceed the environment's maximum, change the rule's setting maximumNodes.",
-    settings={
-        "maximumNodes": Setting(
-            asks="maximum number of nodes of a GPU pool",
-            schema={"type": "integer", "minimum": 1},
-            values={"dev": 4, "staging": 8, "prod": 64},
-        )
-    },
+    settings={"maximumNodes": setting("maximum number of nodes of a GPU pool", 4, 8, 64, minimum=1)},
     checks={
         "set": Check("must be set", _no_maximum),
         "maximum": Check("must be at most the environment's maximum", _too_many),

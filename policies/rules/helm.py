@@ -14,7 +14,7 @@ from policies.evaluation.texts import credentials
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import RELEASE
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
 from spec.catalog.software import CHARTS
 
 _EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
@@ -66,11 +66,7 @@ PINNED = ResourceRule(
     why="With a version range, a later update can install another chart with the same permissions.",
     fix="Pin the chart in spec/catalog/data/software.yaml; add a new repository or directory to the rule's setting.",
     settings={
-        "repositories": Setting(
-            asks="globs of allowed chart repositories and directories",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere([*_REPOSITORIES, _DIRECTORY]),
-        )
+        "repositories": setting("globs of allowed chart repositories and directories", [*_REPOSITORIES, _DIRECTORY])
     },
     checks={
         "version": Check("must be an exact version", _floating),
@@ -104,13 +100,7 @@ ATOMIC = ResourceRule(
     levels=Levels("M/M/M"),
     why="An interrupted install blocks every later one (pulumi/pulumi-kubernetes#2054).",
     fix="Install it with components.base.kubernetes.",
-    settings={
-        "maximumSeconds": Setting(
-            asks="maximum timeout of a release, in seconds",
-            schema={"type": "integer", "minimum": 1},
-            values=everywhere(1800),
-        )
-    },
+    settings={"maximumSeconds": setting("maximum timeout of a release, in seconds", 1800, minimum=1)},
     checks={
         "whole": Check("must be true", _not_atomic),
         "timeout": Check("must be set, and at most the rule's setting", _timeout),

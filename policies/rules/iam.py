@@ -38,7 +38,7 @@ from policies.resources.tokens import (
     USER_ATTACHMENT,
     USER_POLICY,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
 
 _DOCUMENTS: Final = (ROLE_POLICY, POLICY, GROUP_POLICY, USER_POLICY, ROLE)
 _ATTACHMENTS: Final = (ROLE_ATTACHMENT, POLICY_ATTACHMENT, USER_ATTACHMENT)
@@ -106,13 +106,7 @@ NO_ADMIN = ResourceRule(
     levels=Levels("M/M/M"),
     why="One vulnerability in a pod or pipeline with administrator access compromises the whole account.",
     fix="Name the required actions, and give people access through IAM Identity Center.",
-    settings={
-        "managed": Setting(
-            asks="policies of AWS that may be attached, by path and name",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(_MANAGED),
-        )
-    },
+    settings={"managed": setting("policies of AWS that may be attached, by path and name", _MANAGED)},
     checks={
         "actions": Check("must name its actions", _all_actions, ("CKV_AWS_62", "CKV_AWS_63", "CKV2_AWS_40")),
         "s3": Check("must name buckets or actions", _all_of_s3, ("AVD-AWS-0345",)),

@@ -11,7 +11,7 @@ from policies.checks.pods import Pod, of_pod, pods
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB, RAY, RAY_JOB
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
 from spec.jobs import DAY, LONGEST, PRIORITY, QUEUE, SPOT_NOTICE_SECONDS
 from spec.pools import keys
 
@@ -77,13 +77,7 @@ BOUNDED = ResourceRule(
     levels=Levels("A/M/M"),
     why="A job that hangs holds its GPUs over the weekend (EKS Best Practices, AI/ML compute).",
     fix="Set ttlSecondsAfterFinished, activeDeadlineSeconds and backoffLimit.",
-    settings={
-        "maximumSeconds": Setting(
-            asks="maximum duration of a job, in seconds",
-            schema={"type": "integer", "minimum": 1},
-            values={"dev": 7 * DAY, "staging": 7 * DAY, "prod": LONGEST},
-        )
-    },
+    settings={"maximumSeconds": setting("maximum duration of a job, in seconds", 7 * DAY, 7 * DAY, LONGEST, minimum=1)},
     checks={
         "cleared": Check("must be set", _unset("ttlSecondsAfterFinished")),
         "deadline": Check("must be set", _unset("activeDeadlineSeconds")),

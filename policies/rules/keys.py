@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 from policies.evaluation.iam import described, statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import KEY
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
 
 
 def _never_rotated(key: Resource, _: Context) -> Iterator[Violation]:
@@ -57,11 +57,7 @@ KMS_KEY_SAFE = ResourceRule(
     "secrets).",
     fix="Set enableKeyRotation and a policy of the key; the window is keyDeletionDays in the stack file.",
     settings={
-        "minimumDays": Setting(
-            asks="minimum days in which a deletion can be cancelled",
-            schema={"type": "integer", "minimum": 7, "maximum": 30},
-            values={"dev": 7, "staging": 7, "prod": 30},
-        )
+        "minimumDays": setting("minimum days in which a deletion can be cancelled", 7, 7, 30, minimum=7, maximum=30)
     },
     checks={
         "rotation": Check("must be true", _never_rotated, ("CKV_AWS_7", "AVD-AWS-0065")),

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.checks.questions import companions, each, is_in, true
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import LISTENER, LOAD_BALANCER, TARGET_GROUP, WEB_ACL_ASSOCIATION
-from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, violation
+from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
 
 _MODERN: Final = ("ELBSecurityPolicy-TLS13-", "ELBSecurityPolicy-FS-1-2-", "ELBSecurityPolicy-TLS-1-2-")
 """Prefixes of the names of policies without TLS below 1.2 (ELB User Guide, "Security policies"; read 2026-11)."""
@@ -88,13 +88,7 @@ LB_TLS_INTERNAL = StackRule(
     why="An unauthenticated model endpoint on the internet costs money and leaks data.",
     fix="Set internal, an HTTPS listener with a TLS 1.2+ policy, access logs and deletion protection; list public "
     "load balancers in the setting.",
-    settings={
-        "public": Setting(
-            asks="logical names of load balancers that may be public",
-            schema={"type": "array", "items": {"type": "string"}},
-            values={"dev": [], "staging": [], "prod": []},
-        )
-    },
+    settings={"public": setting("logical names of load balancers that may be public", [], [], [])},
     checks={
         "internal": Check("must be true, or the load balancer must be listed", each(LOAD_BALANCER, _public)),
         "logs": Check("must be true", each(LOAD_BALANCER, true("accessLogs.enabled")), ("CKV_AWS_91",)),

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
 
 _TEMPLATES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
 _SINGLE: Final = (INSTANCE, LAUNCH_CONFIGURATION)
@@ -55,13 +55,7 @@ HOP_LIMIT = ResourceRule(
     levels=Levels("A/M/M"),
     why="With two hops, every pod can use the node's role (EKS Best Practices, Identity and Access Management).",
     fix="Set httpPutResponseHopLimit: 1, and give pods roles with EKS Pod Identity.",
-    settings={
-        "maximumHops": Setting(
-            asks="maximum hops of a response of the metadata service",
-            schema={"type": "integer", "minimum": 1, "maximum": 64},
-            values=everywhere(1),
-        )
-    },
+    settings={"maximumHops": setting("maximum hops of a response of the metadata service", 1, minimum=1, maximum=64)},
     checks={"hops": Check("must be 1", _hops, ("CKV_AWS_341",))},
 )
 

@@ -19,7 +19,7 @@ from policies.resources.tokens import (
     ROLE_ATTACHMENT,
     ROLE_POLICY,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 
 def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
@@ -49,16 +49,10 @@ SAFE_UPDATE = ResourceRule(
     why="A forced update ends pods that a PodDisruptionBudget protects; an update of all nodes at once is an outage.",
     fix="Set update.maxUnavailablePercentage and update.force of the pool.",
     settings={
-        "maximumPercent": Setting(
-            asks="percent of a group's nodes that may be unavailable at once",
-            schema={"type": "integer", "minimum": 1, "maximum": 100},
-            values={"dev": 100, "staging": 50, "prod": 34},
+        "maximumPercent": setting(
+            "percent of a group's nodes that may be unavailable at once", 100, 50, 34, minimum=1, maximum=100
         ),
-        "allowForce": Setting(
-            asks="whether an update may ignore PodDisruptionBudgets",
-            schema={"type": "boolean"},
-            values={"dev": True, "staging": False, "prod": False},
-        ),
+        "allowForce": setting("whether an update may ignore PodDisruptionBudgets", True, False, False),
     },
     checks={
         "bound": Check("must have maxUnavailable or maxUnavailablePercentage", _unbounded),
@@ -130,13 +124,7 @@ ASG_TAGS = ResourceRule(
     levels=Levels("A/A/M"),
     why="Launch configurations can't require IMDSv2 by default, and the cost of untagged instances can't be allocated.",
     fix="Use a managed node group, or set launchTemplate and tags with propagateAtLaunch.",
-    settings={
-        "tags": Setting(
-            asks="tags that its instances must have",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["owner", "environment"]),
-        )
-    },
+    settings={"tags": setting("tags that its instances must have", ["owner", "environment"])},
     checks={
         "template": Check("must be set", _configured, ("CKV_AWS_315",)),
         "tags": Check("must propagate owner and environment", _untagged, ("CKV_AWS_153",)),
@@ -191,18 +179,15 @@ NODE_ROLE_MINIMAL = StackRule(
     "Management).",
     fix="Grant the permission to the pod that needs it: an IAM role for its service account, through EKS Pod Identity.",
     settings={
-        "policies": Setting(
-            asks="AWS managed policies that a node role may have",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(
-                [
-                    "AmazonEKSWorkerNodePolicy",
-                    "AmazonEKSWorkerNodeMinimalPolicy",
-                    "AmazonEC2ContainerRegistryPullOnly",
-                    "AmazonEC2ContainerRegistryReadOnly",
-                    "AmazonSSMManagedInstanceCore",
-                ]
-            ),
+        "policies": setting(
+            "AWS managed policies that a node role may have",
+            [
+                "AmazonEKSWorkerNodePolicy",
+                "AmazonEKSWorkerNodeMinimalPolicy",
+                "AmazonEC2ContainerRegistryPullOnly",
+                "AmazonEC2ContainerRegistryReadOnly",
+                "AmazonSSMManagedInstanceCore",
+            ],
         )
     },
     checks={

@@ -13,7 +13,7 @@ from policies.evaluation import texts
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
 
 
 def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -156,15 +156,10 @@ AMI_PINNED = ResourceRule(
     why="Otherwise a new image replaces nodes at an unplanned time (EKS Best Practices, Karpenter, Lock down AMIs).",
     fix="Set cluster.amiRelease, and update it like any other version.",
     settings={
-        "pinned": Setting(
-            asks="whether images must be pinned",
-            schema={"type": "boolean"},
-            values={"dev": False, "staging": False, "prod": True},
-        ),
-        "owners": Setting(
-            asks="accounts whose images may be selected: IDs, or Karpenter's names for AWS and the stack's account",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["amazon", "self"]),
+        "pinned": setting("whether images must be pinned", False, False, True),
+        "owners": setting(
+            "accounts whose images may be selected: IDs, or Karpenter's names for AWS and the stack's account",
+            ["amazon", "self"],
         ),
     },
     checks={

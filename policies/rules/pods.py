@@ -13,7 +13,7 @@ from policies.checks.pods import Pod, exempt, node_software, of_container, of_po
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import COMPLETE, SECRET, SERVICE_ACCOUNT, SERVING_RUNTIME, TRAINING_RUNTIME, WORKLOADS
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
 
 _CAPABILITIES: Final = (
     "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
@@ -315,17 +315,11 @@ POD_TRUSTED = ResourceRule(
     why="With a mutable tag, the next node can run another image; an untrusted registry can serve any image.",
     fix="Reference the image by version or digest; add a new registry to the rule's setting.",
     settings={
-        "registries": Setting(
-            asks="globs of images that pods may run, with their registry",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(
-                [
+        "registries": setting("globs of images that pods may run, with their registry", [
                     "*.dkr.ecr.*.amazonaws.com*", "public.ecr.aws/*", "registry.k8s.io/*", "nvcr.io/nvidia/*",
                     "quay.io/*", "ghcr.io/*", "docker.io/kserve/*", "docker.io/mpioperator/*", "docker.io/nvidia/*",
                     "docker.io/pytorch/*", "docker.io/rayproject/*", "docker.io/tensorflow/*", "docker.io/vllm/*",
-                ]
-            ),
-        )
+                ])
     },
     checks={
         "version": Check(

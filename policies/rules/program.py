@@ -26,18 +26,7 @@ from policies.resources.tokens import (
     TRAIN_JOB,
 )
 from policies.reviewed import REVIEWED
-from policies.rule import (
-    ANY,
-    Check,
-    Context,
-    Levels,
-    ResourceRule,
-    Setting,
-    StackRule,
-    Violation,
-    everywhere,
-    violation,
-)
+from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 
 def _unreviewed(resource: Resource, context: Context) -> Iterator[Violation]:
@@ -55,13 +44,7 @@ TYPE_REVIEWED = ResourceRule(
     "a patch or a list changes objects that rules don't see.",
     fix="Use a type that the program declares. Or review what the type can do, and add it to policies/reviewed.py, or "
     "to the rule's setting for one environment.",
-    settings={
-        "types": Setting(
-            asks="further types that the environment's stacks may declare",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere([]),
-        )
-    },
+    settings={"types": setting("further types that the environment's stacks may declare", [])},
     checks={"type": Check("must have a reviewed type", _unreviewed)},
     program_only=True,
 )
@@ -125,13 +108,7 @@ IGNORED_LISTED = ResourceRule(
     why="The engine keeps the old value of an ignored property, whatever the program says, so a weakness outlasts its "
     "fix; `*` keeps all of them.",
     fix="Remove the property from ignore_changes, or add it to the rule's setting with the controller that changes it.",
-    settings={
-        "properties": Setting(
-            asks="properties that may be ignored, by type",
-            schema={"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
-            values=everywhere(_CONTROLLED),
-        )
-    },
+    settings={"properties": setting("properties that may be ignored, by type", _CONTROLLED)},
     checks={"property": Check("must be properties of the rule's setting", _ignored)},
     program_only=True,
 )

@@ -11,7 +11,7 @@ from policies.checks.questions import each, has_companion, is_in, true
 from policies.evaluation.iam import statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import PULL_THROUGH_CACHE, REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
-from policies.rule import Check, Context, Levels, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
 
 
 def _unkeyed(repository: Resource, _: Context) -> Iterator[Violation]:
@@ -51,13 +51,7 @@ ECR_HARDENED = StackRule(
     levels=Levels("A/M/M"),
     why="With mutable tags, production can pull another image than the one that passed staging.",
     fix="Set imageTagMutability IMMUTABLE, scanOnPush, KMS encryption, and a lifecycle policy.",
-    settings={
-        "upstreams": Setting(
-            asks="registries that may be cached",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(_UPSTREAMS),
-        )
-    },
+    settings={"upstreams": setting("registries that may be cached", _UPSTREAMS)},
     checks={
         "immutable": Check(
             "must be immutable",

@@ -28,7 +28,7 @@ from policies.resources.tokens import (
     TOPIC,
     TOPIC_POLICY,
 )
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, Setting, Violation, everywhere, violation
+from policies.rule import ANY, Check, Context, Levels, ResourceRule, Violation, setting, violation
 
 _WITH_POLICY: Final = (
     BUCKET,
@@ -85,13 +85,7 @@ PRINCIPALS_KNOWN = ResourceRule(
     "every identity in it.",
     fix="Name a principal of the account in which the provider works (allowedAccountIds), or add the other account to "
     "the rule's setting.",
-    settings={
-        "accounts": Setting(
-            asks="IDs of further accounts whose principals policies may name",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere([]),
-        )
-    },
+    settings={"accounts": setting("IDs of further accounts whose principals policies may name", [])},
     checks={
         "anybody": Check(
             "must name its principals, or limit '*' by a condition on the caller that the service evaluates",
@@ -137,13 +131,7 @@ ACCOUNTS_KNOWN = ResourceRule(
     "peer its network.",
     fix="Name a resource of the account in which the provider works (allowedAccountIds), or add the other account to "
     "the rule's setting.",
-    settings={
-        "accounts": Setting(
-            asks="IDs of further accounts whose resources may be named",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere([]),
-        )
-    },
+    settings={"accounts": setting("IDs of further accounts whose resources may be named", [])},
     checks={"account": Check("must be of a known account", _foreign_account)},
     program_only=True,
 )

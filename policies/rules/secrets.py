@@ -11,18 +11,7 @@ from policies.checks.questions import each, has_companion, present
 from policies.evaluation import texts
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import AWS_PROVIDER, PARAMETER, SECRET, SECRET_ROTATION, STORED_SECRET
-from policies.rule import (
-    ANY,
-    Check,
-    Context,
-    Levels,
-    ResourceRule,
-    Setting,
-    StackRule,
-    Violation,
-    everywhere,
-    violation,
-)
+from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 SECRET_TYPES: Final = frozenset(
     {SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"}
@@ -84,13 +73,7 @@ SECRETS_ELSEWHERE = StackRule(
     why="A value in the program is in the repository and in the state, and everybody who can read either has it; "
     "nobody rotates it.",
     fix="Let RDS or Secrets Manager make it and take it from there, or create the Secret outside the program.",
-    settings={
-        "keys": Setting(
-            asks="keys of Secrets whose values are no secrets",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["username"]),
-        )
-    },
+    settings={"keys": setting("keys of Secrets whose values are no secrets", ["username"])},
     checks={"value": Check("must come from another resource", _written)},
 )
 
@@ -128,13 +111,7 @@ SECRET_STORES = StackRule(
     why="A secret that is never rotated stays known to everyone who ever had access to it.",
     fix="Set kmsKeyId of the secret and add an aws.secretsmanager.SecretRotation; set type SecureString and keyId "
     "of a parameter.",
-    settings={
-        "days": Setting(
-            asks="maximum days between rotations of a secret",
-            schema={"type": "integer", "minimum": 1},
-            values=everywhere(90),
-        )
-    },
+    settings={"days": setting("maximum days between rotations of a secret", 90, minimum=1)},
     checks={
         "key": Check(
             "must be a customer managed KMS key",

@@ -23,7 +23,7 @@ from policies.resources.tokens import (
     SCALED_OBJECT,
     STATEFUL_SET,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
 _IN_CLUSTER: Final = re.compile(r"http://[a-z0-9-]+\.[a-z0-9-]+(\.svc(\.cluster\.local)?)?(:\d+)?/?")
@@ -107,13 +107,7 @@ SERVING_HA = ResourceRule(
     levels=Levels("-/A/M"),
     why="With one replica, every replacement of its node is an outage.",
     fix="Set two replicas or more, and topologySpreadConstraints over zones.",
-    settings={
-        "replicas": Setting(
-            asks="minimum replicas of a server",
-            schema={"type": "integer", "minimum": 1},
-            values={"dev": 1, "staging": 2, "prod": 2},
-        )
-    },
+    settings={"replicas": setting("minimum replicas of a server", 1, 2, 2, minimum=1)},
     checks={
         "replicas": Check("must be at least the environment's minimum", _single),
         "spread": Check("must be set", _not_spread),
@@ -178,13 +172,7 @@ SCALE_BOUNDS = ResourceRule(
     levels=Levels("M/M/M"),
     why="An autoscaler without a maximum adds GPUs for every burst of requests.",
     fix="Set maxReplicas of the predictor, and minReplicas 1 in production.",
-    settings={
-        "minimum": Setting(
-            asks="minimum replicas of an idle model",
-            schema={"type": "integer", "minimum": 0},
-            values={"dev": 0, "staging": 0, "prod": 1},
-        )
-    },
+    settings={"minimum": setting("minimum replicas of an idle model", 0, 0, 1, minimum=0)},
     checks={
         "maximum": Check("must be set", _unbounded),
         "minimum": Check("must be at least the environment's minimum", _too_few),
@@ -220,14 +208,8 @@ AUTOSCALERS_BOUNDED = ResourceRule(
     "from inside the cluster.",
     fix="Lower the maximum, and scale by Prometheus of the cluster.",
     settings={
-        "highest": Setting(
-            asks="the highest maximum of replicas", schema={"type": "integer", "minimum": 1}, values=everywhere(1000)
-        ),
-        "triggers": Setting(
-            asks="types of KEDA's triggers",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(_TRIGGERS),
-        ),
+        "highest": setting("the highest maximum of replicas", 1000, minimum=1),
+        "triggers": setting("types of KEDA's triggers", _TRIGGERS),
     },
     checks={
         "maximum": Check("must be at most the rule's setting", _endless),
@@ -243,13 +225,7 @@ KSERVE_HARDENED = ResourceRule(
     levels=Levels("A/M/M"),
     why="A model is code: it runs with the permissions of the pod (kserve/kserve#1982).",
     fix="Put the model into the team's folder of the models bucket, and set serviceAccountName: workload.",
-    settings={
-        "models": Setting(
-            asks="globs of allowed model locations",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["s3://*", "pvc://*"]),
-        )
-    },
+    settings={"models": setting("globs of allowed model locations", ["s3://*", "pvc://*"])},
     checks={
         "place": Check("must match a pattern of the setting models", _other_location),
         "account": Check("must be a service account of the team", _default_account),

@@ -12,7 +12,7 @@ from policies.checks.related import releases_of
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import EVENT_RULE, EVENT_TARGET, NODE_GROUP, NODE_POOL, QUEUE, RELEASE
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.pools.keys import ROLE
 
 
@@ -30,13 +30,7 @@ NO_SPOT_INFERENCE = ResourceRule(
     levels=Levels("-/A/M"),
     why="All replicas on a Spot pool can be reclaimed within two minutes (EKS Best Practices, AI/ML compute).",
     fix="Set capacity.market of the pool to on-demand or reserved.",
-    settings={
-        "roles": Setting(
-            asks="roles of pools that must not be Spot",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["system", "inference"]),
-        )
-    },
+    settings={"roles": setting("roles of pools that must not be Spot", ["system", "inference"])},
     checks={"role": Check("must not be one that serves users", _reclaimed)},
 )
 
@@ -69,12 +63,8 @@ DIVERSIFIED = ResourceRule(
     "AI/ML compute).",
     fix="Add instanceTypes and zones to the pool.",
     settings={
-        "types": Setting(
-            asks="minimum number of instance types", schema={"type": "integer", "minimum": 1}, values=everywhere(3)
-        ),
-        "zones": Setting(
-            asks="minimum number of zones", schema={"type": "integer", "minimum": 1}, values=everywhere(2)
-        ),
+        "types": setting("minimum number of instance types", 3, minimum=1),
+        "zones": setting("minimum number of zones", 2, minimum=1),
     },
     checks={
         "types": Check("must contain at least three instance types", _few_types),

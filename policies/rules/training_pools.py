@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from policies.checks.pools import facts, label
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog import instances, quotas
 from spec.jobs import DAY, LONGEST
 from spec.pools.keys import ROLE
@@ -70,21 +70,9 @@ TRAINING_DISRUPTION = ResourceRule(
     why="The loss of one node ends a distributed job on all its nodes (EKS Best Practices, AI/ML compute).",
     fix="Set consolidationPolicy WhenEmpty, and expireAfter and terminationGracePeriod as in the preset h100.",
     settings={
-        "idleSeconds": Setting(
-            asks="minimum seconds that a node is empty before it is removed",
-            schema={"type": "integer", "minimum": 0},
-            values=everywhere(300),
-        ),
-        "lifeSeconds": Setting(
-            asks="minimum lifetime of a node, in seconds",
-            schema={"type": "integer", "minimum": 0},
-            values={"dev": DAY, "staging": DAY, "prod": 7 * DAY},
-        ),
-        "jobSeconds": Setting(
-            asks="longest deadline of a job, in seconds",
-            schema={"type": "integer", "minimum": 0},
-            values=everywhere(LONGEST),
-        ),
+        "idleSeconds": setting("minimum seconds that a node is empty before it is removed", 300, minimum=0),
+        "lifeSeconds": setting("minimum lifetime of a node, in seconds", DAY, DAY, 7 * DAY, minimum=0),
+        "jobSeconds": setting("longest deadline of a job, in seconds", LONGEST, minimum=0),
     },
     checks={
         "policy": Check("must be WhenEmpty", _consolidated),
@@ -117,13 +105,7 @@ NO_TIMESLICING = StackRule(
     levels=Levels("M/M/M"),
     why="Time slicing does not isolate GPU memory: one job can exhaust the memory of the others.",
     fix="Remove sharing from the pool, or lower its replicas.",
-    settings={
-        "replicas": Setting(
-            asks="maximum number of pods that share a GPU",
-            schema={"type": "integer", "minimum": 1},
-            values=everywhere(16),
-        )
-    },
+    settings={"replicas": setting("maximum number of pods that share a GPU", 16, minimum=1)},
     checks={
         "training": Check("must not be set", _shared),
         "replicas": Check("must be at most the environment's maximum", _too_many_replicas),
@@ -164,14 +146,11 @@ SERVICE_QUOTA = StackRule(
     why="A new account has no quota for P instances, and an increase takes days (EKS Best Practices, quotas).",
     fix="Request an increase of the EC2 quota and raise the rule's setting, or lower max of the pool.",
     settings={
-        "vcpus": Setting(
-            asks="vCPUs that the account may run, by EC2 quota",
-            schema={"type": "object", "additionalProperties": {"type": "integer"}},
-            values={
-                "dev": {"standard": 256, "g-spot": 256, "p": 192},
-                "staging": {"standard": 512, "g-spot": 768, "p": 768},
-                "prod": {"standard": 1152, "g-spot": 1536, "p": 768},
-            },
+        "vcpus": setting(
+            "vCPUs that the account may run, by EC2 quota",
+            {"standard": 256, "g-spot": 256, "p": 192},
+            {"standard": 512, "g-spot": 768, "p": 768},
+            {"standard": 1152, "g-spot": 1536, "p": 768},
         )
     },
     checks={"vcpus": Check("must be within the account's quota", _beyond)},

@@ -37,7 +37,7 @@ from policies.resources.tokens import (
     VPC_ENDPOINT,
     VPC_RANGE,
 )
-from policies.rule import Check, Context, Levels, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
 _ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
 
@@ -369,22 +369,19 @@ VPC_SHAPE = StackRule(
     why="Ranges can't be changed later, and pulls through NAT cost 0.045 USD a GB (EKS Best Practices, Networking).",
     fix="Set network.cidr, podCidr, nat and endpoints of the stack file.",
     settings={
-        "reserved": Setting(
-            asks="reserved CIDR ranges of other networks", schema=_STRINGS, values=everywhere([_DOCKER])
+        "reserved": setting("reserved CIDR ranges of other networks", [_DOCKER]),
+        "nat": setting(
+            "NAT gateways: one in total, one per zone, or any number",
+            "single",
+            "any",
+            "per-zone",
+            enum=["single", "per-zone", "any"],
         ),
-        "nat": Setting(
-            asks="NAT gateways: one in total, one per zone, or any number",
-            schema={"enum": ["single", "per-zone", "any"]},
-            values={"dev": "single", "staging": "any", "prod": "per-zone"},
-        ),
-        "endpoints": Setting(
-            asks="AWS services that must have a VPC endpoint",
-            schema=_STRINGS,
-            values={
-                "dev": ["s3"],
-                "staging": ["s3", "ecr.api", "ecr.dkr", "sts"],
-                "prod": ["s3", "ecr.api", "ecr.dkr", "sts"],
-            },
+        "endpoints": setting(
+            "AWS services that must have a VPC endpoint",
+            ["s3"],
+            ["s3", "ecr.api", "ecr.dkr", "sts"],
+            ["s3", "ecr.api", "ecr.dkr", "sts"],
         ),
     },
     checks={
@@ -441,13 +438,7 @@ SUBSCRIBERS = ResourceRule(
     levels=Levels("M/M/M"),
     why="Notices name teams, resources and costs, and whoever answers the address confirms the subscription himself.",
     fix="Subscribe by cost.notices in the stack file, or add the address to the rule's setting.",
-    settings={
-        "addresses": Setting(
-            asks="https addresses that may get messages of a topic",
-            schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere([]),
-        )
-    },
+    settings={"addresses": setting("https addresses that may get messages of a topic", [])},
     checks={"address": Check("must be a listed address", _by_web)},
 )
 
