@@ -12,8 +12,8 @@ from sandbox.kubernetes.helm.records import ReleaseName
 from sandbox.toolchain.tools import TOOLS
 from spec.catalog.software import MANIFESTS
 
-VALUES = {"jobset": {"install": False}, "settings": {"clusterName": "here"}}
-"""Trainer's chart would install JobSet too; Karpenter's needs a cluster."""
+VALUES = {"jobset": {"install": False}, "settings": {"clusterName": "here"}, "embedAdmissionController": False}
+"""Trainer's chart would install JobSet too, and YuniKorn's a second Deployment; Karpenter's needs a cluster."""
 OF_CHARTS = [each for each in CONTROLLERS if each.chart]
 
 
