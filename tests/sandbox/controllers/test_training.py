@@ -54,7 +54,7 @@ def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane
     directory = tmp_path_factory.mktemp("operators")
     with cluster(directory, TRAINING_OPERATOR, MPI_OPERATOR) as plane:
         client = plane.client
-        for namespace in (training_operator.NAMESPACE, mpi_operator.NAMESPACE, TEAM):
+        for namespace in (training_operator.NAMESPACE, mpi_operator.OPERATOR.namespace, TEAM):
             applied(client, Ref("v1", "Namespace", namespace).as_object())
         applied(client, definition(KIND), mpi_operator.definition())
         until(lambda: _served(client), SECONDS, "no MPIJob")
