@@ -150,6 +150,10 @@ _PAST_VOLUMES: Final = frozenset({"Pulled", "Created", "Started"})
 """Events of a pod whose volumes are mounted and whose image is there: what failed before them is over."""
 
 
+DEFAULT: Final = "default-scheduler"
+"""Kubernetes' own scheduler."""
+
+
 def held(pod: Object, bundle: Bundle) -> Part | None:
     """Why a pod does not run; None if it runs or has ended."""
     status = pod.get("status") or {}
@@ -178,7 +182,7 @@ def _unscheduled(pod: Object, message: str, bundle: Bundle) -> Part:
         or _of_zone(message)
         or _by_pools(pod, message, bundle)
         or (None if message else of_claims(pod, bundle))
-        or _by_message(message)
+        or _by_message(message, str(pod["spec"].get("schedulerName") or DEFAULT))
     )
     return part.seen(*seen)
 
@@ -228,7 +232,14 @@ def _of_itself(message: str) -> Part | None:
     return said("scheduler", whole) if whole else None
 
 
-def _by_message(message: str) -> Part:
+def _by_message(message: str, scheduler: str) -> Part:
+    if not message and scheduler != DEFAULT:
+        # YuniKorn 1.8.0 wrote no condition of a pod whose queue was full (seen in the sandbox, 2026-11-25).
+        cause = (
+            f"{scheduler} places it, and has not said why it waits: its team's queue is full, or its gang is not whole"
+        )
+        fix = "wait until other pods of the team end, or raise the team's share; for a gang compare its task group"
+        return Part(layer=Layer.QUEUE, cause=cause, fix=fix)
     if not message:
         return Part(layer=Layer.SCHEDULER, cause="the scheduler has not looked at it yet", fix="wait a moment")
     found = messages.unschedulable(message)

@@ -353,3 +353,11 @@ def test_of_what_does_not_exist_yet_the_sentence_says_would() -> None:
     assert Answer(subject="job/a", part=PART, planned=True).sentence.startswith("job/a would get no volume: claim")
     runs = Answer(subject="job/a", part=Part(layer=Layer.RUNS, cause=""))
     assert (runs.sentence, runs.held) == ("job/a runs.", False)
+
+
+def test_a_pod_of_another_scheduler_that_says_nothing_waits_for_its_queue_or_gang() -> None:
+    spec = {"schedulerName": "yunikorn", "containers": [{"name": "main", "image": "a:1"}]}
+    waits = explain(bundle(pod(owner=JOB, spec=spec))).part
+    assert (waits.layer, waits.cause.split()[0]) == (Layer.QUEUE, "yunikorn")
+    unseen = explain(bundle(pod(owner=JOB, spec={**spec, "schedulerName": "default-scheduler"}))).part
+    assert unseen.layer is Layer.SCHEDULER
