@@ -163,11 +163,12 @@ LABELS: Final = (
     f"{_labels(f'{O}.metadata')}"
 )
 """Labels in which Kueue looks for the queue: those of the object, of the Jobs of a CronJob, of a ReplicaSet's pods."""
-_RAY_PATHS: Final = {
+RAY_PATHS: Final = {
     RAY_CLUSTER.kind: "spec",
     RAY_SERVICE.kind: "spec.rayClusterConfig",
     RAY_JOB.kind: "spec.rayClusterSpec",
 }
+"""Where the spec of a Ray cluster is."""
 TEMPLATE_PATHS: Final[Mapping[str, Sequence[str]]] = {
     **dict.fromkeys(("Job", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), ("spec.template",)),
     "CronJob": ("spec.jobTemplate.spec.template",),
@@ -181,7 +182,7 @@ TEMPLATE_PATHS: Final[Mapping[str, Sequence[str]]] = {
             f"{spec}.workerGroupSpecs[].template",
             *(("spec.submitterPodTemplate",) if kind == RAY_JOB.kind else ()),
         )
-        for kind, spec in _RAY_PATHS.items()
+        for kind, spec in RAY_PATHS.items()
     },
 }
 """Where the pod templates are, by kind, as `components.admission.rule.Fill` writes paths."""
@@ -209,8 +210,8 @@ METADATA_PATHS: Final[Mapping[str, Sequence[str]]] = {
     ),
 }  # fmt: skip
 """Where labels and annotations are: those of the object, of what it makes, and of its pods."""
-WORKER_PATHS: Final = {kind: (f"{spec}.workerGroupSpecs[]",) for kind, spec in _RAY_PATHS.items()}
-HEAD_PATHS: Final = {kind: (f"{spec}.headGroupSpec",) for kind, spec in _RAY_PATHS.items()}
+WORKER_PATHS: Final = {kind: (f"{spec}.workerGroupSpecs[]",) for kind, spec in RAY_PATHS.items()}
+HEAD_PATHS: Final = {kind: (f"{spec}.headGroupSpec",) for kind, spec in RAY_PATHS.items()}
 
 
 def below(paths: Mapping[str, Sequence[str]], *parts: str) -> dict[str, list[str]]:

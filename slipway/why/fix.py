@@ -21,7 +21,7 @@ from components.admission import defaults
 from components.admission import rules as every_rule
 from components.admission.defaults import Step
 from components.admission.rule import Fill, literal
-from components.admission.templates import EVERY_SPEC, SPEC_PATHS, below
+from components.admission.templates import EVERY_SPEC, RAY_PATHS, SPEC_PATHS, below
 from components.workloads.target import Target
 from slipway.why import cel, served
 from slipway.why.bundle import Object
@@ -38,11 +38,8 @@ KNOWN: Final = (_CLAIM, _ACCOUNT)
 _OF_VOLUME: Final = "volumes[].ephemeral.volumeClaimTemplate.spec"
 _CLAIM_SPECS: Final = {
     _CLAIM: ["spec"],
-    **below(SPEC_PATHS, "volumes[].ephemeral.volumeClaimTemplate.spec"),
-    "StatefulSet": [
-        "spec.volumeClaimTemplates[].spec",
-        "spec.template.spec.volumes[].ephemeral.volumeClaimTemplate.spec",
-    ],
+    **below(SPEC_PATHS, _OF_VOLUME),
+    "StatefulSet": ["spec.volumeClaimTemplates[].spec", f"spec.template.spec.{_OF_VOLUME}"],
 }
 """Where claims are declared, by kind."""
 EXISTING: Final = "what the cluster has"
@@ -60,7 +57,7 @@ _FEATURES: Final = (
         removes=f"s.filter(k, k == 'restartStrategy' && s[k] == '{served.IN_PLACE}')",
     ),
     Fill(
-        paths={kind: [".".join(path)] for kind, path in served.RAY_SPECS.items()},
+        paths={kind: [path] for kind, path in RAY_PATHS.items()},
         removes=f"has(object.metadata.annotations) && '{served.ELASTIC}' in object.metadata.annotations ? [] : "
         "s.filter(k, k == 'enableInTreeAutoscaling' && s[k])",
     ),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from components.admission import kinds
+from components.admission.templates import RAY_PATHS
 from components.workloads.target import Target
 from slipway.why.bundle import Object
 from slipway.why.pods import unsupported
@@ -77,9 +78,6 @@ OF_ONE_JOB: Final = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 pkg/features)."""
 IN_PLACE: Final = "InPlaceRestart"
 """A restart strategy behind a gate of its own, also off."""
-RAY_SPECS: Final = {
-    "RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec"), "RayService": ("spec", "rayClusterConfig"),
-}  # fmt: skip
 ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
 
 
@@ -94,14 +92,18 @@ def features(manifest: Object) -> Iterator[Problem]:
     if policy.get("restartStrategy") == IN_PLACE:
         rule = "JobSet restarts in place with the feature gate InPlaceRestart alone, which is off"
         yield Problem("spec.failurePolicy.restartStrategy", rule, IN_PLACE, "Remove it.")
-    part: Any = manifest
-    for name in RAY_SPECS.get(kind, ()):
+    part: Any = manifest if kind in RAY_PATHS else {}
+    for name in RAY_PATHS.get(kind, "").split("."):
         part = part.get(name) or {}
     notes = (manifest.get("metadata") or {}).get("annotations") or {}
-    if kind in RAY_SPECS and part.get("enableInTreeAutoscaling") and notes.get(ELASTIC) != "true":
-        path = f"{'.'.join(RAY_SPECS[kind])}.enableInTreeAutoscaling"
+    if part.get("enableInTreeAutoscaling") and notes.get(ELASTIC) != "true":
         rule = "Kueue queues a Ray cluster that scales itself only as an elastic job"
-        yield Problem(path, rule, True, f"Remove it, or set the annotation {ELASTIC}: 'true' where its gate is on.")
+        yield Problem(
+            f"{RAY_PATHS[kind]}.enableInTreeAutoscaling",
+            rule,
+            True,
+            f"Remove it, or set the annotation {ELASTIC}: 'true' where its gate is on.",
+        )
 
 
 def claims(manifest: Object) -> Iterator[tuple[str, Mapping[str, Any]]]:
