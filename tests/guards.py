@@ -62,10 +62,13 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
         return (yield)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Watches tests of the tier `fast`, with their fixtures."""
+def _watched(item: pytest.Item) -> Generator[None, object, object]:
+    """Watches a test of the tier `fast`; not what ends after the last one of a worker, which is another test's."""
     if not item.get_closest_marker("fast"):
         return (yield)
     with refused("in a test of the tier `fast`: take its file out of FAST in tests/tiers.py", PROCESS):
         return (yield)
+
+
+pytest_runtest_setup = pytest.hookimpl(wrapper=True, specname="pytest_runtest_setup")(_watched)
+pytest_runtest_call = pytest.hookimpl(wrapper=True, specname="pytest_runtest_call")(_watched)

@@ -17,7 +17,11 @@ SOURCES = {
     "test_at_import_2.py": f"{RENDER}\ndef test_one(): pass\n",
     "test_inside.py": f"""\
 import pytest
-def test_process():
+@pytest.fixture(scope="session")
+def ended():
+    yield
+    {RUN}
+def test_process(ended):
     {RUN}
 def test_rendering():
     {RENDER}
@@ -42,4 +46,5 @@ def test_what_is_costly_fails_a_module_and_a_process_a_test_of_the_fast_tier(tmp
         assert f"Failed: {what} while it is imported" in done.stdout
     assert f"{guards.PROCESS} in a test of the tier `fast`" in done.stdout
     assert re.search(r"^FAILED \S*test_inside\.py::test_fast_process$", done.stdout, re.MULTILINE)
+    # A fixture of the whole run ends after the last test of a worker, which may be a fast one.
     assert "1 failed, 3 passed, 2 errors" in done.stdout
