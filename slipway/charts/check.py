@@ -1,6 +1,6 @@
 """Checks the values of releases against the downloaded charts, and records those that are verified."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -40,18 +40,9 @@ def verified(chart: Chart, values: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(text(_known(chart.defaults, path)) for path in leaves(values))
 
 
-def unverified(values: Mapping[str, Any], known: Collection[str]) -> tuple[str, ...]:
-    """Sorted paths of the values that are neither in `known` nor below a path in it."""
-    return tuple(sorted(text(path) for path in leaves(values) if not _covered(path, known)))
-
-
 def text(path: KeyPath) -> str:
     """A path as it is recorded."""
     return SEPARATOR.join(path)
-
-
-def _covered(path: KeyPath, known: Collection[str]) -> bool:
-    return any(text(path[:length]) in known for length in range(1, len(path) + 1))
 
 
 def _known(defaults: Any, path: KeyPath) -> KeyPath:

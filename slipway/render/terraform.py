@@ -103,20 +103,6 @@ SINGULAR: Final[Mapping[str, str]] = {
 """Pulumi's plural names of lists whose Terraform name is singular (registry documentation of hashicorp/aws 6,
 2026-11)."""
 
-PLURAL: Final = frozenset(
-    {
-        "block_device_mappings",
-        "egress",
-        "ingress",
-        "network_interfaces",
-        "node_repair_config_overrides",
-        "secondary_interfaces",
-        "tag_specifications",
-        "resources",
-    }
-)
-"""Blocks with a plural name in Terraform, too. A new block must be added to one of the two tables."""
-
 
 def spell(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Inputs of a resource as arguments of its Terraform type.
