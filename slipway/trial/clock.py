@@ -150,7 +150,7 @@ class ReplayFile(Model):
         bad = {
             name: bad.model_copy(update={"breaks": {key: bad.breaks[key] for key in bad.breaks if key not in gone}})
             for name, bad in self.bad.items()
-            if stack in (bad.stacks or [stack])
+            if not stack or stack in (bad.stacks or [stack])
         }
         replay = self.replay.model_copy(update={"change": change, "jobs": jobs})
         return self.model_copy(update={"replay": replay, "expect": expect, "bad": bad})

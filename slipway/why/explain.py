@@ -90,10 +90,13 @@ def _simulated(node: Object) -> bool:
 
 
 def _exit(pod: Object) -> tuple[str, str] | None:
-    for one in (pod.get("status") or {}).get("containerStatuses") or ():
+    """Exit code of a pod's container, and why: the pod's reason, such as Evicted, says more than its container's."""
+    status = pod.get("status") or {}
+    own = ": ".join(str(status[key]) for key in ("reason", "message") if status.get("reason") and status.get(key))
+    for one in status.get("containerStatuses") or ():
         ended = (one.get("state") or {}).get("terminated")
         if ended and ended.get("exitCode"):
-            return str(ended["exitCode"]), str(ended.get("reason") or "Error")
+            return str(ended["exitCode"]), own or str(ended.get("reason") or "Error")
     return None
 
 

@@ -95,14 +95,15 @@ def test_what_is_wrong_is_named_with_its_place(at: list[str], value: Any, says: 
 
 def test_every_expectation_is_of_some_subject() -> None:
     numbers = {"costsAtMost": 1, "usedAtLeast": 1, "preemptedAtMost": 0, "losesAtMost": 0}
-    texts = {"waitsAtMost": "1s", "neverStartsBecause": "x", "preemptedBy": "x"}
+    texts = {"waitsAtMost": "1s", "neverStartsBecause": "x", "preemptedBy": "x", "reaches": "x:1"}
     every = ClockExpectation.model_validate({**numbers, **texts})
     assert set(given(every)) == {name for names in OF.values() for name in names} == OF["job"]
 
 
 def test_each_shipped_scenario_has_a_bad_variant_and_all_expectations_are_used() -> None:
     assert {path.stem for path in SHIPPED} == {
-        "fragmentation", "idle-night", "preemption-loop", "sharing", "weekend", "zombies",
+        "fragmentation", "gpu-memory", "half-started-gang", "idle-night", "inference", "mig-beside-whole",
+        "network-policy", "preemption-loop", "rolling-replacement", "sharing", "weekend", "zombies",
     }  # fmt: skip
     used = set()
     for path in SHIPPED:
@@ -110,3 +111,41 @@ def test_each_shipped_scenario_has_a_bad_variant_and_all_expectations_are_used()
         assert bad, path
         used |= {name for one in good.expect.values() for name in given(one)}
     assert used == OF["job"]
+
+
+def on_prod(tmp_path: Path, text: str) -> clock.ClockScenario:
+    path = tmp_path / "a.yaml"
+    path.write_text(text, encoding="utf-8")
+    return clock.read(path, "prod")
+
+
+DIFFERS = """
+description: It differs.
+stacks: [dev, prod]
+replay:
+  until: 1h
+  change: {pools: {h100: {max: 1}}}
+  jobs: {a: {team: x, runs: 1h, count: 2}, b: {team: x, runs: 1h}}
+expect: {job/a: {waitsAtMost: 1m}, job/b: {waitsAtMost: 1m}, pool/h100: {costsAtMost: 5}}
+bad:
+  all: {description: It breaks., jobs: {a: {runs: 2h}}, breaks: {job/a: {waitsAtMost: x}, pool/h100: {costsAtMost: y}}}
+  of-dev: {description: It breaks., stacks: [dev], breaks: {job/b: {waitsAtMost: x}}}
+differs:
+  prod: {change: {}, jobs: {a: {count: 5}, b: null}, expect: {job/b: null, pool/h100: null, job/a: {waitsAtMost: 2m}}}
+"""
+
+
+def test_a_stack_has_its_own_changes_jobs_and_expectations(tmp_path: Path) -> None:
+    good, bad = on_prod(tmp_path, DIFFERS).variants
+    assert (good.change, list(good.jobs), good.jobs["a"].count) == ({}, ["a"], 5)
+    assert {name: one.waits_at_most for name, one in good.expect.items()} == {"job/a": "2m"}
+    assert (bad.name, bad.jobs["a"].count, bad.jobs["a"].runs, bad.breaks) == (
+        "all", 5, "2h", {"job/a": {"waitsAtMost": "x"}},
+    )  # fmt: skip
+    dev = clock.read(tmp_path / "a.yaml", "dev").variants
+    assert (dev[0].change, [one.name for one in dev]) == ({"pools": {"h100": {"max": 1}}}, ["", "all", "of-dev"])
+
+
+def test_what_differs_is_of_the_scenarios_stacks(tmp_path: Path) -> None:
+    with pytest.raises(SlipwayError, match=r"staging: not in stacks \(dev, prod\)"):
+        on_prod(tmp_path, DIFFERS.replace("  prod: {change", "  staging: {change"))

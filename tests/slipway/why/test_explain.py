@@ -40,9 +40,10 @@ def mounting(*events: tuple[str, str, str]) -> Bundle:
     return of_job(one, events=tuple(event(one, reason, text, kind=kind) for reason, text, kind in events))
 
 
-def ended(code: int, reason: str) -> Object:
-    state = {"terminated": {"exitCode": code, "reason": reason}}
-    return pod(owner=JOB, phase="Failed", containerStatuses=[{"name": "main", "image": "a", "state": state}])
+def ended(code: int, why: str, **of_pod: Any) -> Object:
+    state = {"terminated": {"exitCode": code, "reason": why}}
+    statuses = [{"name": "main", "image": "a", "state": state}]
+    return pod(owner=JOB, phase="Failed", containerStatuses=statuses, **of_pod)
 
 
 def serving(kind: str, **status: Any) -> Bundle:
@@ -71,6 +72,14 @@ CASES: dict[str, tuple[Bundle, Layer, str]] = {
         of_job(ended(137, "OOMKilled"), subject=job(condition("Failed", "True", "BackoffLimitExceeded"))),
         Layer.FAILED,
         "its last container ended with exit code 137 (OOMKilled)",
+    ),
+    "evicted for its node's memory": (
+        of_job(
+            ended(137, "Error", reason="Evicted", message="The node was low on resource: memory."),
+            subject=job(condition("Failed", "True", "BackoffLimitExceeded")),
+        ),
+        Layer.FAILED,
+        "its last container ended with exit code 137 (Evicted: The node was low on resource: memory.)",
     ),
     "deadline": (
         of_job(subject=job(condition("Failed", "True", "DeadlineExceeded", DEADLINE))),
