@@ -14,7 +14,7 @@ from components.admission import scheduler
 from components.admission.admission import binding, policy
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.table import YUNIKORN
-from sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.spec import NodeWriter
 from spec.pools import keys, resolve_all
@@ -152,3 +152,16 @@ def test_what_was_borrowed_is_taken_back(client: KubeClient) -> None:
     until_placed(client, borrows=3, other=1)
     applied(client, job("owns", "green", pods=1))
     until_placed(client, borrows=2, other=1, owns=1)
+
+
+def test_a_pod_without_a_node_says_so_to_the_autoscaler(client: KubeClient) -> None:
+    """Karpenter and Cluster Autoscaler add nodes for pods with this condition."""
+    waits = job("waits", "green", pods=1)
+    waits["spec"]["template"]["spec"]["nodeSelector"] = {"platform.slipway/pool": "at-zero"}
+    applied(client, waits)
+
+    def said() -> bool | None:
+        found = [condition(each, "PodScheduled") for each in pods(client)]
+        return any(each.get("reason") == "Unschedulable" for each in found) or None
+
+    until(said, SECONDS, lambda: f"no condition: {[each['status'] for each in pods(client)]}")
