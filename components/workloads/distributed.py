@@ -8,7 +8,7 @@ creates the key and the host file. The image has what `mpioperator/base` has: Op
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -28,7 +28,7 @@ from components.workloads.checks.jobs import (
 )
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
-from components.workloads.metadata import SKIP_AWAIT, kept, metadata, placed, pod_metadata
+from components.workloads.metadata import SKIP_AWAIT, gang, kept, metadata, placed, pod_metadata
 from components.workloads.pods import Pod, Resources, container, container_security, pod_spec
 from components.workloads.target import Target
 from spec.jobs import DAY, PODSET
@@ -73,6 +73,13 @@ def pod_annotations(args: DistributedTrainingArgs) -> dict[str, str]:
     return placed(ours, args.pod, args.target)
 
 
+def together(args: DistributedTrainingArgs, spec: Mapping[str, Any]) -> dict[str, str]:
+    """The same of pods that start together."""
+    return {**pod_annotations(args), **gang(args.nodes, spec, args.target)}
+
+
+LAUNCHER_NAME: Final = "launcher"
+"""Container of the pod that starts the others. It is no member of their gang."""
 NODE: Final = "node"
 """Name of the replicated job and its container, which Trainer requires (Trainer 2.3, runtime guide)."""
 
@@ -137,7 +144,7 @@ def _set(name: str, args: DistributedTrainingArgs, command: list[str]) -> dict[s
         "completions": args.nodes,
         "parallelism": args.nodes,
         **job_failures(),
-        "template": {"metadata": pod_metadata(name, pod, args.target, pod_annotations(args)), "spec": spec},
+        "template": {"metadata": pod_metadata(name, pod, args.target, together(args, spec)), "spec": spec},
     }
     return {
         "failurePolicy": failure_policy(args.retries),
@@ -206,7 +213,8 @@ def pod_template(
 ) -> dict[str, Any]:
     """A pod template; `more` are additional fields of the container."""
     spec = pod_spec(pod, args.target, [container(container_name, pod, args.target, **more)], priority=args.priority)
-    return {"metadata": pod_metadata(name, pod, args.target, pod_annotations(args)), "spec": spec}
+    notes = pod_annotations(args) if container_name == LAUNCHER_NAME else together(args, spec)
+    return {"metadata": pod_metadata(name, pod, args.target, notes), "spec": spec}
 
 
 API: Final = "kubeflow.org/v2beta1"
@@ -234,7 +242,7 @@ def mpi_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
         "Launcher": {
             "replicas": 1,
             "restartPolicy": "OnFailure",
-            "template": pod_template(name, args, launcher, "launcher"),
+            "template": pod_template(name, args, launcher, LAUNCHER_NAME),
         },
         "Worker": {
             "replicas": args.nodes,

@@ -1,5 +1,6 @@
 """Names, labels and annotations of workloads, for queues, cost reports and autoscalers."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -7,6 +8,7 @@ from components.base import placement
 from components.workloads.pods import Pod
 from components.workloads.target import Target
 from spec.jobs import PODSET, PRIORITY, QUEUE
+from spec.settings.addons.batch import Yunikorn
 from spec.teams.labels import JOB
 
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"
@@ -28,6 +30,26 @@ def placed(notes: Mapping[str, str], pod: Pod, target: Target) -> dict[str, str]
     if asked or not target.by_topology or not pod.pools or not target.by_topology.issuperset(pod.pools):
         return dict(notes)
     return {**notes, f"{PODSET}unconstrained-topology": "true"}
+
+
+GROUP: Final = "yunikorn.apache.org/task-group"
+
+
+def gang(members: int, spec: Mapping[str, Any], target: Target) -> dict[str, str]:
+    """Annotations by which YuniKorn gives the pods of one owner their nodes together; none with other schedulers.
+
+    Args:
+        members: How many pods there are.
+        spec: Their pod spec, with one container.
+        target: The target.
+    """
+    if target.addons is None or Yunikorn not in target.addons:
+        return {}
+    resources = spec["containers"][0]["resources"]
+    placement = {key: spec[key] for key in ("nodeSelector", "tolerations", "affinity") if key in spec}
+    needs = {**resources.get("limits", {}), **resources.get("requests", {})}
+    group = {"name": "pods", "minMember": members, "minResource": needs, **placement}
+    return {f"{GROUP}-name": "pods", f"{GROUP}s": json.dumps([group], sort_keys=True)}
 
 
 def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Distributed training: common start, rendezvous and communication."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,9 @@ import pytest
 from components.addons.kueue import FRAMEWORKS
 from components.workloads import Target, Topology, WorkloadRefused, distributed_training, training_job
 from components.workloads.distributed import Kind
+from components.workloads.metadata import GROUP
 from spec.jobs import PODSET
+from spec.settings.addons.batch import Jobset, MpiOperator, Trainer, TrainingOperator, Yunikorn
 from tests.components.pools.samples import platform
 from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, POOLS, TARGET, TRAINING, bodies, body
 
@@ -177,9 +180,24 @@ def test_a_suspended_kind_that_the_stacks_kueue_does_not_manage_is_refused(kind:
 
 
 def test_without_kueue_nothing_is_created_suspended() -> None:
-    target = Target.of(platform(POOLS, addons={"jobset": {}, "volcano": {}}), namespace="research")
+    settings = platform(POOLS, addons={"jobset": {}, "yunikorn": {}}, cluster={"version": "1.36"})
+    target = Target.of(settings, namespace="research")
     with pytest.raises(WorkloadRefused, match="the target has no queue"):
         distributed_training("llm", replace(DISTRIBUTED, kind="JobSet", target=target))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_yunikorn_the_pods_that_train_are_one_gang(kind: Kind) -> None:
+    addons = frozenset({Jobset, MpiOperator, Trainer, TrainingOperator, Yunikorn})
+    target = replace(DISTRIBUTED.target, addons=addons)
+    for template in workers(kind, target=target):
+        notes, spec = template["metadata"]["annotations"], template["spec"]
+        (group,) = json.loads(notes[f"{GROUP}s"])
+        assert (group["name"], group["minMember"]) == (notes[f"{GROUP}-name"], DISTRIBUTED.nodes)
+        resources = spec["containers"][0]["resources"]
+        assert group["minResource"] == {**resources["limits"], **resources["requests"]}
+        assert (group["nodeSelector"], group["tolerations"]) == (spec["nodeSelector"], spec["tolerations"])
+    assert not any(GROUP in key for each in workers(kind) for key in each["metadata"]["annotations"])
 
 
 def placement(kind: Kind, pools: frozenset[str] | None, topology: Topology | None) -> set[str]:

@@ -1,7 +1,6 @@
 """YuniKorn of its chart, with the queues of three teams and the platform's admission: it places their pods, gangs as a
 whole, and takes back what a team borrowed."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 from components.addons.schedulers import Yunikorn, yunikorn_queues
 from components.admission import scheduler
 from components.admission.admission import binding, policy
+from components.workloads.metadata import gang
+from components.workloads.target import Target
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.table import YUNIKORN
 from sandbox.kubernetes.objects import Object, Ref, condition
@@ -40,23 +41,19 @@ SETTINGS: Final = platform(
     },
 )
 POOLS: Final = resolve_all(SETTINGS)
-GANG: Final = "yunikorn.apache.org/task-group"
 
 
-def job(name: str, team: str, *, pods: int, gpus: int = 4, gang: bool = False) -> Object:
+def job(name: str, team: str, *, pods: int, gpus: int = 4, together: bool = False) -> Object:
     """A Job whose pods run until it is deleted. Nothing in it says its scheduler or its queue."""
     requests = {"cpu": "1", "memory": "1Gi", keys.GPU: str(gpus)}
     container = {"name": "main", "image": "train:1", "resources": {"requests": requests, "limits": {keys.GPU: gpus}}}
     tolerations = [taint.toleration.manifest for taint in POOLS["h100"].taints]
     placed = {"nodeSelector": dict(POOLS["h100"].node_selector), "tolerations": tolerations}
     annotations = {"sandbox.slipway/duration": "100000s"}
-    if gang:
-        group = {"name": "worker", "minMember": pods, "minResource": requests, **placed}
-        annotations |= {f"{GANG}-name": "worker", f"{GANG}s": json.dumps([group])}
-    template = {
-        "metadata": {"annotations": annotations},
-        "spec": {"restartPolicy": "Never", "containers": [container], "terminationGracePeriodSeconds": 0, **placed},
-    }
+    body = {"restartPolicy": "Never", "containers": [container], "terminationGracePeriodSeconds": 0, **placed}
+    if together:
+        annotations |= gang(pods, body, Target.of(SETTINGS, namespace=team))
+    template = {"metadata": {"annotations": annotations}, "spec": body}
     spec = {"parallelism": pods, "completions": pods, "template": template}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": team}, "spec": spec}
 
@@ -140,7 +137,7 @@ def test_a_team_gets_what_it_may_borrow_and_no_more(client: KubeClient) -> None:
 def test_a_gang_starts_whole_or_not_at_all(client: KubeClient) -> None:
     applied(client, job("train", "red", pods=2))
     until_placed(client, train=2)
-    applied(client, job("gang", "blue", pods=3, gang=True))
+    applied(client, job("gang", "blue", pods=3, together=True))
     # Two of its three placeholders hold nodes: none of its pods runs.
     until_placed(client, train=2, placeholder=2)
     client.delete(Ref.of(job("train", "red", pods=2)))
