@@ -211,6 +211,13 @@ def _anything(_one: Mapping[str, Any]) -> str | None:
     return None
 
 
+def _sid(one: Mapping[str, Any]) -> str | None:
+    """IAM User Guide, "IAM JSON policy elements: Sid": letters and digits. Policies of other services may have more."""
+    return (
+        None if re.fullmatch("[A-Za-z0-9]*", str(one.get("Sid") or "")) else f"Sid {one['Sid']!r} is not alphanumeric"
+    )
+
+
 def _of_identity(one: Mapping[str, Any]) -> str | None:
     if "Principal" in one or "NotPrincipal" in one:
         return "the policy of an identity has no Principal"
@@ -218,14 +225,14 @@ def _of_identity(one: Mapping[str, Any]) -> str | None:
         return "a statement needs Resource or NotResource"
     given = one.get("Resource", one.get("NotResource"))
     wrong = [one for one in map(str, given if isinstance(given, list) else [given]) if not _RESOURCE.match(one)]
-    return f'a resource must be an ARN or "*", got {wrong[0]!r}' if wrong else None
+    return f'a resource must be an ARN or "*", got {wrong[0]!r}' if wrong else _sid(one)
 
 
 def _of_trust(one: Mapping[str, Any]) -> str | None:
     if "Resource" in one or "NotResource" in one:
         return "a trust policy has no Resource"
     wrong = [name for name in _actions(one) if name != "*" and not name.lower().startswith("sts:")]
-    return f"a trust policy has actions of STS alone, got {wrong[0]!r}" if wrong else _with_principal(one)
+    return f"a trust policy has actions of STS alone, got {wrong[0]!r}" if wrong else _with_principal(one) or _sid(one)
 
 
 def _with_principal(one: Mapping[str, Any]) -> str | None:

@@ -79,10 +79,14 @@ def _generate(mapping: ResourceMapping | None, resource: Resource, prefix: str |
 # Values that are not known yet are not checked. In an `up` the engine asks again once they are known.
 
 
-def check(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
-    """The problems with the inputs of a type, each with its property; no source repeats what one before it says."""
+def check(aws: Aws, type_token: str, inputs: Inputs, given: Inputs | None = None) -> list[Failure]:
+    """The problems with the inputs of a type, each with its property; no source repeats what one before it says.
+
+    A name that was generated is not among the `given`: it conflicts with no prefix.
+    """
     failures = values.check(aws, type_token, inputs)
-    for more in (rules.problems(aws, type_token, inputs), _stated(aws, type_token, inputs)):
+    stated = _stated(aws, type_token, inputs if given is None else given)
+    for more in (rules.problems(aws, type_token, inputs), stated):
         reported = {one.property for one in failures}
         failures += [one for one in more if one.property not in reported]
     return failures
@@ -105,6 +109,10 @@ ADDON = "aws:eks/addon:Addon"
 
 # A provider instance with another region manages other objects.
 _REPLACES_PROVIDER = frozenset({"region"})
+
+
+SUFFIX = 26
+"""Characters that the Terraform provider adds to a prefix (terraform-plugin-sdk v2, id.UniqueIDSuffixLength)."""
 
 
 class AwsProvider(Provider[Aws]):
@@ -139,7 +147,13 @@ class AwsProvider(Provider[Aws]):
         if resource.type == ADDON and not failures:
             failures = self._addon_problems(inputs)
         if not failures:
-            failures = check(_at(session, inputs), resource.type, _public(inputs))
+            prefix = f"{property_of(mapping)}Prefix"
+            prefixed = news.get(prefix) is not None
+            room = mapping.name_limit - SUFFIX if mapping else None
+            if room is not None and isinstance(news.get(prefix), str) and len(news[prefix]) > room:
+                said = f"{prefix!r} has at most {room} characters, because {SUFFIX} follow, got {len(news[prefix])}"
+                return inputs, [Failure(prefix, said)]
+            failures = check(_at(session, inputs), resource.type, _public(inputs), _public(news) if prefixed else None)
         if (
             resource.type == "aws:eks/cluster:Cluster"
             and session.clusters is not None

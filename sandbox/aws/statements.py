@@ -49,7 +49,7 @@ class Word(StrEnum):
     UNIQUE = "unique"
     """It is a list of objects that differ in the property named by the value."""
     PATTERN = "pattern"
-    """It is a text that matches the regular expression, from its beginning."""
+    """It is a text in which the regular expression matches somewhere, as Go's `MatchString`: anchors are its own."""
     FORM = "form"
     """It is a text of a form of `forms`."""
     AT_MOST = "at-most"
@@ -210,7 +210,7 @@ def _unique(statement: Statement, name: str, own: Any, _given: _Given) -> str | 
 
 def _pattern(statement: Statement, name: str, own: Any, _given: _Given) -> str | None:
     pattern = statement.values[0]
-    wrong = [item for item in _items(own) if isinstance(item, str) and not regex.match(pattern, item)]
+    wrong = [item for item in _items(own) if isinstance(item, str) and not regex.search(pattern, item)]
     return f"{name!r} must match {pattern}, got {_short(wrong[0])}" if wrong else None
 
 

@@ -56,6 +56,7 @@ def _is_known(one: Rule, inputs: Inputs) -> bool:
 
 
 def _operation(type_token: str, moment: Moment) -> str:
-    known = OPERATIONS[type_token]
-    verb = known.operations[0] if moment is Moment.CREATE else f"{moment.value} {type_token.rpartition(':')[2]}"
-    return f"{known.service} {verb}"
+    _, module, name = type_token.split(":")
+    known = OPERATIONS.get(type_token)
+    verb = known.operations[0] if known and moment is Moment.CREATE else f"{moment.value} {name}"
+    return f"{known.service if known else module.partition('/')[0]} {verb}"

@@ -56,6 +56,20 @@ def labels(case: Case) -> str | None:
     return f"Invalid label: {wrong[0]}" if wrong else None
 
 
+_RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
+
+
+@rule(
+    NODE_GROUP, BAD, "labels", "EKS's own message, as reported with terraform-aws-eks; labels of the kubelet and of EKS"
+)
+def label_prefixes(case: Case) -> str | None:
+    """A label is not of Kubernetes or EKS, which set theirs themselves."""
+    prefixes = [key.rpartition("/")[0] for key in case.new.get("labels") or {}]
+    if any(prefix == own or prefix.endswith(f".{own}") for prefix in prefixes for own in _RESERVED):
+        return f"Label cannot contain reserved prefixes [{', '.join(f'{own}/' for own in _RESERVED)}]"
+    return None
+
+
 @rule(NODE_GROUP, BAD, "taints", _LABELS)
 def taints(case: Case) -> str | None:
     """Kubernetes takes the taints."""
@@ -119,7 +133,7 @@ def _architectures(case: Case, name: str) -> Sequence[str]:
     return supported
 
 
-RULES: tuple[Rule, ...] = (sizes, taint_count, labels, taints, types_exist, architecture)
+RULES: tuple[Rule, ...] = (sizes, taint_count, labels, label_prefixes, taints, types_exist, architecture)
 
 
 # EKS node groups: what the cluster, the launch template, the subnets and the role say, right before a change.
@@ -178,6 +192,31 @@ def types_in_one_place(case: Case) -> str | None:
     return None
 
 
+@rule(NODE_GROUP, BAD, "launchTemplate amiType version releaseVersion capacityType",
+      "EKS User Guide, launch-templates.html (launch template configuration basics) and capacity-blocks-mng.html",
+      Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def settings_of_the_template(case: Case) -> str | None:
+    """A template has nothing that EKS sets itself, and what a Capacity Block needs."""
+    data = capacity.in_use(case.aws, case.new.get("launchTemplate")) or {}
+    if data.get("IamInstanceProfile"):
+        return "Launch template should not specify an instance profile. The noderole in your request will be used."
+    if any(interface.get("SubnetId") for interface in data.get("NetworkInterfaces") or ()):
+        return "Launch template should not specify subnets in its network interfaces: those of the request are used."
+    if data.get("InstanceInitiatedShutdownBehavior") or (data.get("HibernationOptions") or {}).get("Configured"):
+        return "Launch template should not specify the shutdown or hibernate behavior."
+    if data.get("ImageId"):
+        own = [name for name in ("version", "releaseVersion") if case.new.get(name)]
+        if case.new.get("amiType") not in (None, "CUSTOM"):
+            own.append("amiType other than CUSTOM")
+        if own:
+            return f"You cannot specify {listed(own)} when the launch template names an image."
+    market = (data.get("InstanceMarketOptions") or {}).get("MarketType")
+    reserved = (data.get("CapacityReservationSpecification") or {}).get("CapacityReservationTarget") or {}
+    if case.new.get("capacityType") == "CAPACITY_BLOCK" and (market != "capacity-block" or not reserved):
+        return "CAPACITY_BLOCK needs a launch template with the market type capacity-block and its reservation."
+    return None
+
+
 @rule(NODE_GROUP, BAD, "launchTemplate amiType", f"{API}amiType", Moment.CREATE, Moment.UPDATE)
 def architecture_of_the_template(case: Case) -> str | None:
     """The image is of the architecture of the template's type."""
@@ -216,6 +255,6 @@ def node_role_exists(case: Case) -> str | None:
 
 
 RULES += (
-    version_at_creation, version_at_update, types_in_one_place, architecture_of_the_template, offered_in_every_zone,
-    node_role_exists,
+    version_at_creation, version_at_update, types_in_one_place, settings_of_the_template, architecture_of_the_template,
+    offered_in_every_zone, node_role_exists,
 )  # fmt: skip

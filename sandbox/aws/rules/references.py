@@ -97,16 +97,45 @@ def one_private_name(case: Case) -> str | None:
     return f"private-dns-enabled cannot be set because {beside[0]} has a conflicting DNS domain" if beside else None
 
 
-@rule("aws:ec2/route:Route", "InvalidParameterValue", "routeTableId destinationCidrBlock",
+@rule("aws:ec2/vpcEndpoint:VpcEndpoint", "InvalidParameter", "privateDnsEnabled vpcEndpointType vpcId",
+      "VPC User Guide (PrivateLink), privatelink-access-aws-services.html: private DNS", Moment.CREATE)  # fmt: skip
+def names_in_the_vpc(case: Case) -> str | None:
+    """A private name is resolved in the VPC, whose two DNS attributes are on."""
+    if not is_true(case.new.get("privateDnsEnabled")):
+        return None
+    for name in ("enableDnsSupport", "enableDnsHostnames"):
+        answer = case.aws.call("ec2", "describe_vpc_attribute", VpcId=case.new["vpcId"], Attribute=name)
+        if not answer[f"{name[0].upper()}{name[1:]}"]["Value"]:
+            both = "both enableDnsSupport and enableDnsHostnames VPC attributes set to true"
+            return f"Enabling private DNS requires {both} for {case.new['vpcId']}"
+    return None
+
+
+@rule("aws:ec2/vpcEndpoint:VpcEndpoint", "DuplicateSubnetsInSameZone", "subnetIds",
+      "EC2 API Reference, error codes, read 2026-11", Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def one_subnet_of_a_zone(case: Case) -> str | None:
+    """An endpoint has one interface in a zone."""
+    ids = list(case.new.get("subnetIds") or ())
+    subnets = case.aws.call("ec2", "describe_subnets", SubnetIds=ids)["Subnets"] if ids else []
+    zones = [one["AvailabilityZone"] for one in subnets]
+    twice = [zone for zone in zones if zones.count(zone) > 1]
+    return f"Found another VPC endpoint subnet in the availability zone {twice[0]}" if twice else None
+
+
+@rule("aws:ec2/route:Route", "InvalidParameterValue", "routeTableId destinationCidrBlock gatewayId",
       "VPC User Guide, route-table-options.html: local routes, read 2026-11", Moment.CREATE)  # fmt: skip
 def not_the_local_route(case: Case) -> str | None:
-    """A route for the whole range of the VPC exists already: the local one."""
+    """A route for a whole range of the VPC exists already: the local one. A part of one does not go to a gateway."""
     wanted = case.new.get("destinationCidrBlock")
     found = find(case.aws, "ec2", Call("describe_route_tables", {"RouteTableIds": [case.new["routeTableId"]]}), {})
     tables = (found or {}).get("RouteTables", [])
     local = [route for table in tables for route in table["Routes"] if route.get("GatewayId") == "local"]
     if wanted and any(route.get("DestinationCidrBlock") == wanted for route in local):
         return f"The destination CIDR block {wanted} is equal to one of this VPC's CIDR blocks: its route is local"
+    ranges = [ipaddress.ip_network(route["DestinationCidrBlock"]) for route in local if "DestinationCidrBlock" in route]
+    inside = wanted and any(ipaddress.IPv4Network(wanted).subnet_of(one) for one in ranges)
+    if inside and str(case.new.get("gatewayId") or "local") != "local":
+        return f"The route {wanted} is more specific than the local one, and can't lead to {case.new['gatewayId']}"
     return None
 
 
@@ -130,7 +159,16 @@ def ranges_apart(case: Case) -> str | None:
     for one in (block for vpc in vpcs for block in vpc["CidrBlockAssociationSet"]):
         if ipaddress.ip_network(one["CidrBlock"]).overlaps(ipaddress.ip_network(str(text))):
             return f"The CIDR '{text}' conflicts with another range of the VPC: {one['CidrBlock']}"
+    first = [ipaddress.IPv4Network(vpc["CidrBlock"]) for vpc in vpcs]
+    apart = [one for one in _APART if one.overlaps(ipaddress.IPv4Network(str(text)))] if text else []
+    if apart and not any(primary.subnet_of(apart[0]) for primary in first):
+        return f"The CIDR '{text}' is restricted: a VPC of {first[0]} may have none of {apart[0]}"
     return None
+
+
+_APART = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "198.19.0.0/16")))
+"""A VPC has further ranges of one of these only if its first is of the same (VPC User Guide, vpc-cidr-blocks.html,
+"IPv4 CIDR block association restrictions")."""
 
 
 @rule("aws:eks/addon:Addon", "InvalidParameterException", "addonName addonVersion clusterName",
@@ -165,8 +203,8 @@ def boundary_exists(case: Case) -> str | None:
 def _all() -> Iterable[Rule]:
     yield from (_bucket(*one) for one in _BUCKETS)
     yield from (
-        own_bucket, backed_up_file_system, two_zones_of_a_group, one_private_name, not_the_local_route, gateway_exists,
-        ranges_apart, proxy_of_the_cluster, boundary_exists,
+        own_bucket, backed_up_file_system, two_zones_of_a_group, one_private_name, names_in_the_vpc,
+        one_subnet_of_a_zone, not_the_local_route, gateway_exists, ranges_apart, proxy_of_the_cluster, boundary_exists,
     )  # fmt: skip
 
 

@@ -1,11 +1,15 @@
-"""FSx for Lustre, and lifecycle rules of S3."""
+"""FSx for Lustre, buckets of S3, databases, and images that expire."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from itertools import combinations
 from types import MappingProxyType
+from typing import Any, Final
 
-from sandbox.aws.rules.rule import Case, Moment, rule
+from sandbox.aws.mapping import Call, find
+from sandbox.aws.rules.rule import Case, Moment, rule, value
 
 _LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 _FSX = "FSx API Reference, CreateFileSystem, read 2026-11: "
@@ -87,4 +91,121 @@ def aborted_uploads(case: Case) -> str | None:
     return None
 
 
-RULES = (aborted_uploads, lustre_capacity, lustre_throughput, associated_file_system)
+@rule(
+    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration", "InvalidArgument", "rules",
+    "S3 User Guide, lifecycle-transition-general-considerations.html, read 2026-11",
+)  # fmt: skip
+def expired_after_its_transition(case: Case) -> str | None:
+    """An object moves before it expires."""
+    for one in case.new.get("rules") or ():
+        for moves, end, days in (
+            (one.get("transitions"), one.get("expiration"), "days"),
+            (one.get("noncurrentVersionTransitions"), one.get("noncurrentVersionExpiration"), "noncurrentDays"),
+        ):
+            last, moved = _days((end or {}).get(days)), [_days(move.get(days)) for move in moves or ()]
+            if last is not None and any(each is not None and each >= last for each in moved):
+                return "'Days' in the Expiration action must be greater than 'Days' in the Transition action"
+    return None
+
+
+def _days(given: Any) -> int | None:
+    return int(given) if str(given).isdecimal() else None
+
+
+@rule(
+    "aws:s3/bucketNotification:BucketNotification", "InvalidArgument", "queues topics lambdaFunctions",
+    "S3 User Guide, notification-how-to-filtering.html, read 2026-11",
+)  # fmt: skip
+def notified_once(case: Case) -> str | None:
+    """No event of an object goes to two receivers."""
+    found = [one for name in ("queues", "topics", "lambdaFunctions") for one in case.new.get(name) or ()]
+    for first, second in combinations(found, 2):
+        events = any(
+            _covers(a, b) or _covers(b, a) for a in first.get("events") or () for b in second.get("events") or ()
+        )
+        prefixes = [str(one.get("filterPrefix") or "") for one in (first, second)]
+        suffixes = [str(one.get("filterSuffix") or "")[::-1] for one in (first, second)]
+        if events and all(a.startswith(b) or b.startswith(a) for a, b in (prefixes, suffixes)):
+            return (
+                "Configurations overlap. Configurations on the same bucket cannot share a common event type with "
+                f"overlapping prefixes and suffixes: {', '.join(map(repr, prefixes))}"
+            )
+    return None
+
+
+def _covers(event: str, other: str) -> bool:
+    return event == other or (event.endswith("*") and other.startswith(event[:-1]))
+
+
+@rule("aws:s3/bucketVersioning:BucketVersioning", "InvalidBucketState", "versioningConfiguration.status bucket",
+      "S3 User Guide, object-lock.html, read 2026-11", Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def versions_of_locked_objects(case: Case) -> str | None:
+    """Object Lock needs versions."""
+    if value(case.new, "versioningConfiguration.status") != "Suspended":
+        return None
+    call = Call("get_object_lock_configuration", {"Bucket": case.new["bucket"]}, item="ObjectLockConfiguration")
+    locked = find(case.aws, "s3", call, {}) or {}
+    if locked.get("ObjectLockEnabled") != "Enabled":
+        return None
+    return "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed."
+
+
+@rule("aws:s3/bucketAcl:BucketAcl", "AccessControlListNotSupported", "bucket",
+      "S3 User Guide, about-object-ownership.html: BucketOwnerEnforced unless it is changed", Moment.CREATE,
+      Moment.UPDATE)  # fmt: skip
+def lists_are_on(case: Case) -> str | None:
+    """A bucket has an access control list only if its ownership controls let objects have other owners."""
+    call = Call("get_bucket_ownership_controls", {"Bucket": case.new["bucket"]}, item="OwnershipControls")
+    rules = (find(case.aws, "s3", call, {}) or {}).get("Rules") or [{}]
+    if rules[0].get("ObjectOwnership", "BucketOwnerEnforced") == "BucketOwnerEnforced":
+        return "The bucket does not allow ACLs"
+    return None
+
+
+_STRIPED: Final[Mapping[str, int]] = {"mariadb": 400, "mysql": 400, "postgres": 400, "oracle": 200}
+"""GiB of gp3 from which RDS stripes over several volumes, by the first word of the engine."""
+
+
+@rule(
+    "aws:rds/instance:Instance", "InvalidParameterCombination",
+    "iops storageThroughput storageType engine allocatedStorage",
+    "RDS User Guide, CHAP_Storage.html#gp3-storage, read 2026-11",
+)  # fmt: skip
+def gp3_of_a_small_database(case: Case) -> str | None:
+    """The baseline of a small gp3 volume can't be changed."""
+    engine, size = str(case.new.get("engine") or ""), _days(case.new.get("allocatedStorage"))
+    least = _STRIPED.get(engine.partition("-")[0])
+    given = [name for name in ("iops", "storageThroughput") if case.new.get(name)]
+    if case.new.get("storageType") != "gp3" or not given or least is None or size is None or size >= least:
+        return None
+    return f"You can't specify IOPS or storage throughput for engine {engine} and a storage size less than {least}."
+
+
+@rule("aws:ecr/lifecyclePolicy:LifecyclePolicy", "InvalidParameterException", "policy",
+      "ECR User Guide, lifecycle_policy_parameters.html, read 2026-11")  # fmt: skip
+def images_expire(case: Case) -> str | None:
+    """Each rule has a priority of its own, one for images of any tag the last, and a unit where it counts days."""
+    try:
+        document = json.loads(case.new["policy"])
+    except (TypeError, ValueError):
+        return None  # said of its form
+    found = document.get("rules") or () if isinstance(document, Mapping) else ()
+    priorities = [int(one.get("rulePriority") or 0) for one in found]
+    if len({*priorities}) < len(priorities):
+        return f"{_EXPIRY}: rule priorities must be unique"
+    for one, priority in zip(found, priorities, strict=True):
+        selection = one.get("selection") or {}
+        if selection.get("tagStatus") == "any" and priority != max(priorities):
+            return f"{_EXPIRY}: a rule with tagStatus any must have the highest rulePriority"
+        if selection.get("countType") == "sinceImagePushed" and "countUnit" not in selection:
+            return f"{_EXPIRY}: countType sinceImagePushed needs countUnit"
+    return None
+
+
+_EXPIRY = "Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint"
+
+
+RULES = (
+    aborted_uploads, expired_after_its_transition, notified_once, versions_of_locked_objects, lists_are_on,
+    gp3_of_a_small_database, images_expire, lustre_capacity, lustre_throughput, associated_file_system,
+)  # fmt: skip

@@ -8,6 +8,8 @@ import pytest
 from sandbox.aws.client import AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.provider import AwsProvider
+from sandbox.aws.rules.eks_nodes import settings_of_the_template
+from sandbox.aws.rules.rule import Case
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from tests.sandbox.aws.samples import SAMPLES, World
@@ -271,3 +273,30 @@ def test_a_control_plane_skips_no_version(provider: AwsProvider, world: World) -
         provider.preview_update(
             world.aws, of(CLUSTER), "main", {"version": "1.33"}, {"version": "1.35"}, {"version": "1.33"}
         )
+
+
+IMAGE = {"imageId": "ami-12345678"}
+BLOCK = {"instanceMarketOptions": {"marketType": "capacity-block"}}
+
+
+@pytest.mark.parametrize(
+    ("template", "group", "says"),
+    [
+        ({"iamInstanceProfile": {"name": "nodes"}}, {}, "instance profile"),
+        ({"instanceInitiatedShutdownBehavior": "terminate"}, {}, "shutdown"),
+        ({"networkInterfaces": [{"deviceIndex": 0, "subnetId": "subnet-00000001"}]}, {}, "subnets"),
+        (IMAGE, {"amiType": "AL2023_x86_64_STANDARD"}, "amiType"),
+        (IMAGE, {"amiType": "CUSTOM", "releaseVersion": "1.35.6-20260714"}, "releaseVersion"),
+        ({}, {"capacityType": "CAPACITY_BLOCK"}, "CAPACITY_BLOCK"),
+        (BLOCK, {"capacityType": "CAPACITY_BLOCK"}, "CAPACITY_BLOCK"),
+        (IMAGE, {"amiType": "CUSTOM"}, ""),
+        ({}, {"amiType": "AL2023_x86_64_STANDARD"}, ""),
+    ],
+)
+def test_a_template_of_a_group_has_nothing_that_eks_sets(
+    world: World, template: dict[str, Any], group: dict[str, Any], says: str
+) -> None:
+    id = world.make("aws:ec2/launchTemplate:LaunchTemplate", name=world.unique("nodes"), **template)[0]
+    case = Case(NODES, world.aws, {"launchTemplate": {"id": id, "version": "1"}, **group})
+    found = settings_of_the_template.found(case)
+    assert says in found if says and found else found is None and not says

@@ -42,6 +42,7 @@ def _rule(world: World) -> dict[str, Any]:
 def _endpoint(world: World) -> dict[str, Any]:
     subnets = world.subnets()
     vpc = world.aws.call("ec2", "describe_subnets", SubnetIds=subnets)["Subnets"][0]["VpcId"]
+    world.aws.call("ec2", "modify_vpc_attribute", VpcId=vpc, EnableDnsHostnames={"Value": True})
     group = world.make("aws:ec2/securityGroup:SecurityGroup", name="endpoint", vpcId=vpc)[0]
     return {"vpcId": vpc, "serviceName": f"com.amazonaws.{world.aws.region}.ecr.api", "vpcEndpointType": "Interface",
         "subnetIds": subnets, "securityGroupIds": [group], "privateDnsEnabled": True, **TAGGED}  # fmt: skip

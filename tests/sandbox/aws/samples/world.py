@@ -91,8 +91,8 @@ class World:
     def topic(self) -> str:
         return self.make("aws:sns/topic:Topic", name=self.unique("topic"))[0]
 
-    def bucket(self) -> str:
-        return self.make("aws:s3/bucket:Bucket", bucket=self.unique("bucket"))[0]
+    def bucket(self, **inputs: Any) -> str:
+        return self.make("aws:s3/bucket:Bucket", bucket=self.unique("bucket"), **inputs)[0]
 
     def queue(self) -> dict[str, Any]:
         return self.make("aws:sqs/queue:Queue", name=self.unique("queue"))[1]

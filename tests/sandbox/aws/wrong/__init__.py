@@ -80,13 +80,15 @@ def _object(text: str, world: World) -> str:
     if text.startswith("{arn:"):
         service, _, name = text.removeprefix("{arn:").partition("}")
         return f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{name}"
-    if text == "{subnet}":
-        return world.subnets(1)[0]
-    if text == "{group}":
-        return world.group()
-    if text == "{bucket}":
-        return world.bucket()
-    return str(world.key()["arn"]) if text == "{key}" else text
+    made = {
+        "{subnet}": lambda: world.subnets(1)[0],
+        "{vpc}": world.vpc,
+        "{group}": world.group,
+        "{bucket}": world.bucket,
+        "{locked}": lambda: world.bucket(objectLockEnabled=True),
+        "{key}": lambda: str(world.key()["arn"]),
+    }
+    return made[text]() if text in made else text
 
 
 def cases() -> Iterator[Wrong]:
