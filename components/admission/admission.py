@@ -20,7 +20,7 @@ from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_
 from components.admission.jobs import JOB_BOUNDS, ray_cluster, scale_bounds
 from components.admission.kinds import POD
 from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
-from components.admission.objects import OBJECT_SIZE
+from components.admission.objects import OBJECT_REACH, OBJECT_SIZE
 from components.admission.pods import CONTROLLER_REFERENCE, DEVICES, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
 from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start
 from components.admission.rule import Kind, Rule, literal
@@ -68,6 +68,7 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         WORKFLOW_SCOPE,
         DEVICES,
         OBJECT_SIZE,
+        OBJECT_REACH,
         TEAM_LABELS,
     )
 

@@ -24,6 +24,8 @@ from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, LONGEST_STOP, MA
 from spec.pools import keys
 
 _RETRY: Final = "t.retryStrategy"
+MAX_HISTORY: Final = 20
+"""Finished jobs that a schedule keeps, of each kind; Kubernetes keeps three and one (kubernetes.io, "CronJob")."""
 
 
 def _within(holder: str, field: str, maximum: int, *, required: bool = True) -> str:
@@ -160,9 +162,20 @@ _REPLICATED_JOBS: Final = (
     f"{_at(_TEMPLATE, _JOB_SETS, _FEW, *_ENDLESSLY)}.join(', '))[0])"
 )
 _OF_JOBS: Final = (*_ENDLESSLY, _MANAGED)
+_HISTORY: Final = "".join(
+    f" + [{_within(f'{O}.spec', f'{which}JobsHistoryLimit', MAX_HISTORY, required=False)}"
+    ".map(f, 'spec.' + f).join(', ')]"
+    for which in ("successful", "failed")
+)
+"""Finished jobs of a schedule stay until there are so many of them."""
+_APART: Final = (
+    f" + [has({O}.spec.concurrencyPolicy) && {O}.spec.concurrencyPolicy in ['Forbid', 'Replace'] ? '' : "
+    "'spec.concurrencyPolicy (Forbid or Replace)']"
+)
+"""A quota counts the Jobs of a CronJob, and no Workflows."""
 _LACKS: Final = (
     # A CronJob, with the Jobs that `kubectl create job --from` makes of it, and a ScaledJob clean up by their history.
-    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)} : "
+    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)}{_HISTORY} : "
     f"{KIND} == 'ScaledJob' ? {_of('spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)} : "
     f"{KIND} == 'JobSet' ? {_of('spec', _TTL, _restarts('j'), _MANAGED)} + {_REPLICATED_JOBS} : "
     f"{KIND} in {_OPERATED} ? (has({O}.spec.runPolicy) ? "
@@ -170,7 +183,7 @@ _LACKS: Final = (
     f"{KIND} == 'RayJob' ? {_of('spec', *_RAY_JOB)} : "
     f"{KIND} == 'TrainJob' ? {_of('spec', _DEADLINE)} : "
     f"{KIND} == 'TrainingRuntime' ? {_of('spec.template.spec', _restarts('j'))} : "
-    f"{KIND} == 'CronWorkflow' ? {_of('spec.workflowSpec', *_WORKFLOW)} : "
+    f"{KIND} == 'CronWorkflow' ? {_of('spec.workflowSpec', *_WORKFLOW)}{_HISTORY}{_APART} : "
     f"{KIND} in ['Workflow', 'WorkflowTemplate'] ? {_of('spec', *_WORKFLOW)} : "
     f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES, *_OF_JOBS)} : "
     f"{_of('spec', _TTL, _DEADLINE, _RETRIES, *_OF_JOBS)}"
@@ -268,6 +281,22 @@ _BOUNDED: Final = (
         when="false",
         wrong=_above("ttlSecondsAfterFinished", LONGEST_KEPT),
     ),
+    *(
+        Fill(
+            paths={"CronJob": ["spec"], "CronWorkflow": ["spec"]},
+            field=f"{which}JobsHistoryLimit",
+            value=str(MAX_HISTORY),
+            when="false",
+            wrong=_above(f"{which}JobsHistoryLimit", MAX_HISTORY),
+        )
+        for which in ("successful", "failed")
+    ),
+    Fill(
+        paths={"CronWorkflow": ["spec"]},
+        field="concurrencyPolicy",
+        value="'Forbid'",
+        wrong="s.concurrencyPolicy == 'Allow'",
+    ),
     Fill(
         paths={"RayJob": ["spec"]},
         field="shutdownAfterJobFinishes",
@@ -302,7 +331,8 @@ JOB_BOUNDS: Final = Rule(
         f"{LONGEST_IDLE}. The deadline of a RayJob and of a JobSet counts for each attempt, and all attempts together "
         f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}, and others only where "
         "onJobFailureReasons is [PodFailurePolicy] and FailJob is for the condition DisruptionTarget alone; pods stop "
-        f"within {LONGEST_STOP}",
+        f"within {LONGEST_STOP}; a schedule keeps at most {MAX_HISTORY} finished jobs of a kind, and of workflows it "
+        "runs one at a time",
     ),
     fills=_BOUNDED,
     left="only its author knows which failures it has to survive",

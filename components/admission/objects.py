@@ -1,21 +1,22 @@
-"""The size of objects that members create: their number is in the quota of their namespace."""
+"""Size and reach of objects that members create: their number is in the quota of their namespace."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule
-from components.admission.templates import O
-from components.tenancy.roles import created
+from components.admission.rule import Message, Rule, literal
+from components.admission.templates import HOLDERS, KIND, O
+from components.tenancy.roles import MEMBERS, created
 
 LARGEST: Final = 256 * 1024
 """Characters of the spec of an object, as text: etcd takes objects of up to 1.5 MiB, and keeps 8 GiB of all together on
 EKS."""
 DATA: Final = (kinds.CONFIG_MAP, kinds.SECRET)
 """Kinds that are made for data, of up to 1 MiB each (kubernetes.io, "ConfigMap"): only their number is limited."""
-CREATED: Final = tuple(kind for kind in (kinds.BY_RESOURCE[each] for each in created()) if kind not in DATA)
-"""Everything else that a member can create."""
+_ALL: Final = tuple(kinds.BY_RESOURCE[each] for each in created())
+"""Everything that a member can create."""
+CREATED: Final = tuple(kind for kind in _ALL if kind not in DATA)
 _SIZE: Final = f"(has({O}.spec) ? '%s'.format([{O}.spec]).size() : 0)"
 OBJECT_SIZE: Final = Rule(
     name="object-size",
@@ -30,4 +31,49 @@ OBJECT_SIZE: Final = Rule(
         shown="number",
         fix=f" characters, at most {LARGEST}. Put data into a ConfigMap that the pods mount, or into S3",
     ),
+)
+
+DELETIONS: Final = ("foregroundDeletion", "orphan")
+"""Finalizers that Kubernetes itself removes (kubernetes.io, "Finalizers")."""
+SECRETS: Final = (
+    "Opaque", "helm.sh/release.v1", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg",
+    "kubernetes.io/dockerconfigjson", "kubernetes.io/ssh-auth", "kubernetes.io/tls",
+)  # fmt: skip
+"""Types of Secrets (kubernetes.io, "Types of Secret"), without those by which the API server knows somebody."""
+_OLD: Final = "request.operation == 'UPDATE' && has(dyn(oldObject)."
+_KEPT: Final = f"({_OLD}metadata.finalizers) ? dyn(oldObject).metadata.finalizers : [])"
+_HELD: Final = literal([kind.kind for kind in (*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME)])
+_BUDGET: Final = (
+    f"(has({O}.spec.maxUnavailable) && string({O}.spec.maxUnavailable).matches('^0+%?$')) || "
+    f"(has({O}.spec.minAvailable) && string({O}.spec.minAvailable).matches('^[0-9]{{3,}}%$'))"
+)
+_REACHES: Final = {
+    "variables.holders.exists(l, l.exists(h, has(h.metadata) && has(h.metadata.finalizers) && "
+    f"h.metadata.finalizers.exists(f, !(f in variables.kept) && !(f in {literal(list(DELETIONS))}))))": "finalizers",
+    f"{KIND} == 'PodDisruptionBudget' && ({_BUDGET})": "a disruption budget of none",
+    f"{KIND} == 'PersistentVolumeClaim' && has({O}.spec.volumeName) && {O}.spec.volumeName != '' && "
+    f"!({_OLD}spec.volumeName) && dyn(oldObject).spec.volumeName == {O}.spec.volumeName)": "volumeName",
+    f"{KIND} == 'Secret' && has({O}.type) && !({O}.type in {literal(list(SECRETS))})": "the type of the Secret",
+}
+OBJECT_REACH: Final = Rule(
+    name="object-reach",
+    kinds=_ALL,
+    what="an object ends when it is deleted, lets nodes be drained, takes no volume by its name, and is no token",
+    why="a finalizer that nobody removes keeps a job, its quota and its namespace for ever; a budget of none keeps a "
+    "node from every update; a claim that names a volume takes that of another team; and a token in a Secret outlives "
+    "its member",
+    variables={
+        "kept": _KEPT,
+        "holders": f"{KIND} in {_HELD} ? ({HOLDERS}) : [[{O}]]",
+        "reaches": " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in _REACHES.items()),
+    },
+    expression=f"variables.reaches.size() == 0 || !request.userInfo.groups.exists(g, g.startsWith('{MEMBERS}'))",
+    message=Message(
+        wrong="this object reaches beyond its team or its own end: remove ",
+        found="variables.reaches.join(', ')",
+        shown="fields",
+        fix=". A disruption budget lets at least one pod go: maxUnavailable: 1; a claim names a storage class; a "
+        f"Secret is of one of {', '.join(SECRETS)}",
+    ),
+    metadata=("finalizers",),
 )

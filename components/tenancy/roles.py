@@ -81,9 +81,13 @@ def cluster_role(role: MemberRole) -> str:
     return f"slipway-team-{role}"
 
 
+MEMBERS: Final = "slipway:"
+"""Prefix of the groups of members of all teams."""
+
+
 def group(team: str, role: MemberRole) -> str:
     """The Kubernetes group of an access entry's members, and the subject of the team's RoleBindings."""
-    return f"slipway:{team}:{role}"
+    return f"{MEMBERS}{team}:{role}"
 
 
 def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:

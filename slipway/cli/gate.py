@@ -96,6 +96,8 @@ _QUESTIONS: Final = {
     Operation.REFRESH: "Update the state of stack {} as shown?",
     Operation.DESTROY: "Delete the resources of stack {} as shown?",
 }
+_LOST: Final = "error reading from server: EOF"
+"""What the engine says when a process that serves it ends: the language host, or a provider (gRPC, v3.258.0)."""
 _OF_UP_ALONE: Final = frozenset({"--yes", "-y", "--skip-preview", "-f", "--continue-on-error", "--strict"})
 _WITH_VALUE: Final = "--secrets-provider"
 """Flags of `pulumi up` that `pulumi preview` doesn't have (v3.258.0)."""
@@ -116,6 +118,7 @@ class Gate:
         quiet: Show the summary instead of the engine's rows; its errors and warnings are always shown.
         engine: Runs the engine.
         interrupts: Grows when the user interrupts a run.
+        losses: Grows when a process that serves the engine ends before it.
     """
 
     call: Callable[[Request], Invocation]
@@ -128,6 +131,7 @@ class Gate:
     quiet: bool = False
     engine: process.EngineRun = process.run
     interrupts: list[None] = field(default_factory=list)
+    losses: list[None] = field(default_factory=list)
 
     def run(self, request: Request) -> int:
         """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed.
@@ -153,6 +157,12 @@ class Gate:
             there = f"what exists could not be read ({str(error).partition(chr(10))[0]})"
         if self.interrupts:
             return f"interrupted: {there}, and the state has all of it; {command} goes on from there"
+        if self.losses:
+            recover = f"`slipway recover {request.stack}{self.flags}`"
+            return (
+                f"{request.operation} failed: {there}. The process that runs the program, or a provider, was killed: "
+                f"often memory ran out. {recover} settles what it left open, then {command} goes on from there"
+            )
         return f"{request.operation} failed: {there}. Fix what is named above, then {command} goes on from there"
 
     def _run_gated(self, request: Request) -> int:
@@ -232,8 +242,13 @@ class Gate:
 
         with display.heartbeat(output):
             code = self.engine(call, output=output, interrupted=interrupted)
+        self._look_for_losses(output)
         _show(display.without_rows(display.read(output), failed=bool(code)))
         return code
+
+    def _look_for_losses(self, said: Path) -> None:
+        if said.exists() and _LOST in said.read_text(encoding="utf-8", errors="replace"):
+            self.losses.append(None)
 
     def _watched(self, request: Request) -> tuple[int, tuple[gate.Removal, ...]]:
         """Run it with its summary; the exit code, and what it replaces or deletes."""
@@ -258,7 +273,9 @@ class Gate:
 
     def _with_log(self, request: Request, directory: Path) -> tuple[int, Path]:
         log = directory / "events"
-        return self._run(logged(self.call(request), log), directory / "output"), log
+        code = self._run(logged(self.call(request), log), directory / "output")
+        self._look_for_losses(log)
+        return code, log
 
 
 def logged(call: Invocation, log: Path) -> Invocation:

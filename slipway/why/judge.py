@@ -11,6 +11,7 @@ from components.addons.kueue import FRAMEWORKS
 from components.admission import Rule, StackContext, kinds
 from components.admission import rules as every_rule
 from components.admission.defaults import LEVEL
+from components.tenancy.roles import MEMBERS
 from components.workloads.target import Target
 from slipway.why import cel
 from slipway.why.answer import Evidence, Part
@@ -116,7 +117,7 @@ class Variables(dict[str, Any]):
             "subResource": "",
             "kind": {"kind": kind},
             "namespace": target.namespace,
-            "userInfo": {"username": USER, "groups": []},
+            "userInfo": {"username": USER, "groups": [MEMBERS]},
         }
         super().__init__(object=served, oldObject=None, request=request, namespaceObject={"metadata": space})
         self["variables"] = _Lazy(own, self)

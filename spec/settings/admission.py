@@ -81,6 +81,8 @@ class Admission(Model):
     """A container gets its GPUs by a request, not by a variable."""
     object_size: Action = Action.DENY
     """The spec of an object has at most 256 KiB."""
+    object_reach: Action = Action.DENY
+    """An object has no finalizer, volume or token of others, and its disruption budget lets a pod go."""
     team_labels: Action = Action.DENY
     """A pod has the team, project and cost center of its namespace, or no labels for them."""
     teams: dict[Name, dict[str, Action]] = Field(default_factory=dict)

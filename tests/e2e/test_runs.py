@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+import psutil
 import pytest
 
 from sandbox.kubernetes.waiting import until
@@ -195,6 +196,33 @@ def test_the_next_run_in_the_sandbox_recovers_by_itself(world: World, tmp_path: 
     assert after.returncode == 0, after.stdout + after.stderr
     assert "operations open" in after.stderr
     assert "are in the state now" in after.stderr
+
+
+def hosts(engine: int) -> list[psutil.Process]:
+    """Language hosts of an engine, which run its program."""
+    words = ("sandbox.language.host", "pulumi-language-python")
+    return [one for one in psutil.Process(engine).children() if any(word in " ".join(one.cmdline()) for word in words)]
+
+
+@pytest.mark.usefixtures("removed")
+def test_a_killed_language_host_is_named_with_the_next_command(world: World, tmp_path: Path, held: Path) -> None:
+    """Its memory ran out, for example: the engine says `error reading from server: EOF`."""
+    path = tmp_path / "log"
+    with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox", "--verbose") as run:
+        until(lambda: path.read_text().count(" created") >= 5 or None, SECONDS, "the engine creates nothing")
+        (lock,) = locks(world.home / "pulumi", "slipway", "brief")
+        (host,) = hosts(lock.pid)
+        host.kill()
+        assert run.wait(SECONDS) not in (0, 128 + signal.SIGKILL)
+    held.unlink()
+    said = path.read_text()
+    assert "resources of stack brief exist. The process that runs the program, or a provider, was killed" in said
+    assert "`slipway recover brief --sandbox` settles what it left open" in said
+    assert "Traceback" not in said
+    recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
+    assert recovered.returncode == 0, recovered.stderr
+    again = slipway(world, "up", "brief", "--sandbox", "--verbose")
+    assert again.returncode == 0, again.stdout + again.stderr
 
 
 @pytest.mark.usefixtures("removed")

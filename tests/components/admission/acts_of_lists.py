@@ -8,7 +8,7 @@ from components.admission.isolation import EXCLUSIVE, NODE
 from components.admission.objects import LARGEST
 from components.admission.pods import DEVICE_VARIABLES
 from tests.components.admission import samples as make
-from tests.components.admission.actors import ADMIN, EDIT, Act
+from tests.components.admission.actors import ADMIN, EDIT, PLATFORM, Act
 from tests.components.admission.samples import QUEUE, Object, container, gpus, on, spec
 
 POD_LABELS: Final = "__meta_kubernetes_pod_label_"
@@ -230,6 +230,71 @@ SIZES: Final = (
 )  # fmt: skip
 
 
+def plain(api: str, kind: str, **fields: Any) -> Object:
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": "it"}, **fields}
+
+
+def held(manifest: Object, *finalizers: str) -> Object:
+    return {**manifest, "metadata": {**manifest["metadata"], "finalizers": list(finalizers)}}
+
+
+def budget(**spec: Any) -> Object:
+    return plain("policy/v1", "PodDisruptionBudget", spec={"selector": {}, **spec})
+
+
+def claim(**spec: Any) -> Object:
+    size = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"]}
+    return plain("v1", "PersistentVolumeClaim", spec={**size, **spec})
+
+
+def of_template(*finalizers: str) -> Object:
+    made = make.job()
+    template = {**made["spec"]["template"], "metadata": {"finalizers": list(finalizers)}}
+    return {**made, "spec": {**made["spec"], "template": template}}
+
+
+def annotated(manifest: Object) -> Object:
+    note = {"kubernetes.io/service-account.name": "workload"}
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": note}}
+
+
+def scheduled(manifest: Object, **fields: Any) -> Object:
+    return {**manifest, "spec": {**manifest["spec"], **fields}}
+
+
+KEPT: Final = held(of_map(a="b"), "example.com/never")
+REACHES: Final = (
+    Act(what="a job that never goes", actor=EDIT, rule="object-reach", manifest=held(
+        make.job(), "example.com/never")),
+    Act(what="a job whose pods never go", actor=EDIT, rule="object-reach", manifest=of_template("example.com/never")),
+    Act(what="a finalizer later", actor=EDIT, method="PATCH", rule="object-reach", before=of_map(a="b"),
+        manifest=held(of_map(a="b"), "example.com/never")),
+    Act(what="a change of what a controller keeps", actor=EDIT, method="PATCH", before=KEPT,
+        manifest={**KEPT, "data": {"a": "c"}}),
+    Act(what="a ConfigMap that waits for its dependents", actor=EDIT, manifest=held(
+        of_map(a="b"), "foregroundDeletion")),
+    Act(what="a budget of no pod", actor=EDIT, rule="object-reach", manifest=budget(maxUnavailable=0)),
+    Act(what="a budget of no percent", actor=EDIT, rule="object-reach", manifest=budget(maxUnavailable="0%")),
+    Act(what="a budget of all", actor=EDIT, rule="object-reach", manifest=budget(minAvailable="100%")),
+    Act(what="a budget of one pod", actor=EDIT, manifest=budget(maxUnavailable=1)),
+    Act(what="a budget of half", actor=EDIT, manifest=budget(minAvailable="50%")),
+    Act(what="a claim of a volume", actor=EDIT, rule="object-reach", manifest=claim(volumeName="theirs")),
+    Act(what="a claim", actor=EDIT, manifest=claim()),
+    Act(what="a claim of the platform", actor=PLATFORM, manifest=claim(volumeName="ours", storageClassName="")),
+    Act(what="a token in a Secret", actor=EDIT, rule="object-reach", manifest={
+        **annotated(plain("v1", "Secret", type="kubernetes.io/service-account-token")),
+    }),
+    Act(what="a Secret", actor=EDIT, manifest=plain("v1", "Secret", type="Opaque")),
+    Act(what="a Secret without a type", actor=EDIT, manifest=plain("v1", "Secret")),
+    Act(what="a schedule that keeps all its jobs", actor=EDIT, rule="job-bounds", manifest=scheduled(
+        make.cron_job(), failedJobsHistoryLimit=10000)),
+    Act(what="a schedule that keeps ten jobs", actor=EDIT, manifest=scheduled(
+        make.cron_job(), successfulJobsHistoryLimit=10)),
+    Act(what="workflows beside each other", actor=EDIT, rule="job-bounds", manifest=scheduled(
+        make.workflow("CronWorkflow"), concurrencyPolicy="Allow")),
+)  # fmt: skip
+
+
 def with_artifact(kind: str = "Workflow", /, **artifact: Any) -> Object:
     place = {"name": "a", "path": "/a", **artifact}
     return make.workflow(kind, templates=[{"name": "x", "inputs": {"artifacts": [place]}}])
@@ -381,5 +446,5 @@ ORDERED: Final = (
 
 LISTED: Final = (
     *ORDERED,
-    *MONITORS, *NODES, *PLACED, *WORK, *DEVICES, *SIZES, *SHARED, *BALANCED, *PRIORITIZED, *RESTARTED,
+    *MONITORS, *NODES, *PLACED, *WORK, *DEVICES, *SIZES, *REACHES, *SHARED, *BALANCED, *PRIORITIZED, *RESTARTED,
 )  # fmt: skip

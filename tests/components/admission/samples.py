@@ -166,7 +166,8 @@ def scaled_job(body: Object | None = None, *, queued: bool = True, maximum: int 
 def workflow(kind: str = "Workflow", **more: Any) -> Object:
     body = {"activeDeadlineSeconds": 3600, **more}
     kept = {name: value for name, value in body.items() if value is not None}
-    return _object("argoproj.io/v1alpha1", kind, {"workflowSpec": kept} if kind == "CronWorkflow" else kept, {})
+    cron = {"workflowSpec": kept, "concurrencyPolicy": "Forbid"}
+    return _object("argoproj.io/v1alpha1", kind, cron if kind == "CronWorkflow" else kept, {})
 
 
 def service(**more: Any) -> Object:

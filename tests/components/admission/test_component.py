@@ -23,7 +23,7 @@ RULES = {"gpu-pool", "gpu-limits", "job-bounds", "job-cost", "spot-checkpoint", 
     "image-tag", "host-access", "scale-bounds", "controller-reference", "gpu-queue", "queue-start", "queue-metadata",
     "priority-class", "node-selection", "volume-sources", "external-ips", "ingress-scope", "trigger-scope",
     "monitor-files", "monitor-scope", "workflow-locks", "workflow-scope", "device-variables", "object-size",
-    "team-labels"}  # fmt: skip
+    "object-reach", "team-labels"}  # fmt: skip
 
 
 def record(*, queues: bool = True, version: str = "1.35", **settings: Any) -> Recording:

@@ -21,7 +21,8 @@ BUCKET: Final = "aws:s3/bucket:Bucket"
 OUTPUT: Final = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s3:Bucket it created (0.04s)\n"
 DIAGNOSTICS: Final = "Diagnostics:\n  aws:s3:Bucket (it):\n    error: AccessDenied:\n\n    Resources: not allowed\n\n"
 TOTALS: Final = "Outputs:\n    a: 1\n\nResources:\n    + 1 to create\n\nDuration: 2s\n"
-SAYS: Final = {"rows": OUTPUT, "all": f"{OUTPUT}{DIAGNOSTICS}{TOTALS}"}
+SAYS: Final = {"rows": OUTPUT, "all": f"{OUTPUT}{DIAGNOSTICS}{TOTALS}",
+    "lost": "Diagnostics:\n    error: error reading from server: EOF\n"}  # fmt: skip
 VPC: Final = resource("aws:ec2/vpc:Vpc", "network-vpc", protect=True)
 
 
