@@ -33,8 +33,9 @@ OBJECT_SIZE: Final = Rule(
     ),
 )
 
-DELETIONS: Final = ("foregroundDeletion", "orphan")
-"""Finalizers that Kubernetes itself removes (kubernetes.io, "Finalizers")."""
+DELETIONS: Final = ("foregroundDeletion", "orphan", "kubernetes.io/pvc-protection")
+"""Finalizers that Kubernetes itself removes (kubernetes.io, "Finalizers"); it gives the last to every claim before the
+rules see it (plugin StorageObjectInUseProtection)."""
 SECRETS: Final = (
     "Opaque", "helm.sh/release.v1", "kubernetes.io/basic-auth", "kubernetes.io/dockercfg",
     "kubernetes.io/dockerconfigjson", "kubernetes.io/ssh-auth", "kubernetes.io/tls",

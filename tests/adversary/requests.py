@@ -38,18 +38,20 @@ ACCEPTED: Final = (
         accepted="whoever creates pods there can mount it"),
     Request("makes a Secret with a token of its own service account", {
             **annotated(thing("v1", "Secret"), **{"kubernetes.io/service-account.name": "default"}),
-            "type": "kubernetes.io/service-account-token"},
-        accepted="its pods have that token anyway; AWS takes tokens with another audience only"),
+            "type": "kubernetes.io/service-account-token"}),
     Request("names another team's host as a Service",
         make.service(type="ExternalName", externalName="grafana.monitoring.svc.cluster.local", ports=None),
         accepted="an alias in its own namespace; network policies see the real address"),
     Request("forbids every disruption of its pods",
-        thing("policy/v1", "PodDisruptionBudget", spec={"maxUnavailable": 0, "selector": {}}),
-        accepted="it protects long jobs; a drain has a deadline (terminationGracePeriod of the pool)"),
+        thing("policy/v1", "PodDisruptionBudget", spec={"maxUnavailable": 0, "selector": {}})),
     Request("claims a volume of another team", thing("v1", "PersistentVolumeClaim", spec={
                 "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": "language-training-checkpoints",
-                "resources": {"requests": {"storage": "1Gi"}}}),
-        accepted="the claim stays pending: the claimRef of each volume names its claim"),
+                "resources": {"requests": {"storage": "1Gi"}}})),
+    Request("gives each of forty small pods a node of its own", make.deployment(
+            spec(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
+                "labelSelector": {"matchLabels": {"app": "it"}}, "topologyKey": "kubernetes.io/hostname"}]}}),
+            replicas=40),
+        accepted="replicas are spread so to survive a node; `max` of the pool and the quota of pods bound it"),
 )  # fmt: skip
 """What a member of a team may do, with the reason, which docs/security.md gives as well."""
 

@@ -132,7 +132,7 @@ def not_the_local_route(case: Case) -> str | None:
     local = [route for table in tables for route in table["Routes"] if route.get("GatewayId") == "local"]
     if wanted and any(route.get("DestinationCidrBlock") == wanted for route in local):
         return f"The destination CIDR block {wanted} is equal to one of this VPC's CIDR blocks: its route is local"
-    ranges = [ipaddress.ip_network(route["DestinationCidrBlock"]) for route in local if "DestinationCidrBlock" in route]
+    ranges = [ipaddress.IPv4Network(cidr) for route in local if (cidr := route.get("DestinationCidrBlock"))]
     inside = wanted and any(ipaddress.IPv4Network(wanted).subnet_of(one) for one in ranges)
     if inside and str(case.new.get("gatewayId") or "local") != "local":
         return f"The route {wanted} is more specific than the local one, and can't lead to {case.new['gatewayId']}"

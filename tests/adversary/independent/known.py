@@ -33,7 +33,6 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "the quota of jobs and pods limits what a CronJob piles up or keeps": (
         "starts a Job of 100 pods every minute",
-        "keeps 100000 finished Jobs of a CronJob",
     ),
     (
         "the controller's own request is refused: scaleBounds and externalIps judge it, and the quota has no "
@@ -69,10 +68,8 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     "the runtime that names the class is refused, and a patch of a TrainJob names none": (
         "gets a JobSet with a class of others",
     ),
-    "its pods have that token anyway; AWS takes tokens with another audience only": ("makes a token that never ends",),
     "it has no quota there that others have, and the count of objects limits what stays": (
         "hands a TrainJob to another cluster",
-        "keeps a finished Job by a finalizer of its own",
     ),
     "it protects long jobs; a drain has a deadline (terminationGracePeriod of the pool)": (
         "keeps Karpenter from removing the node of a pod",

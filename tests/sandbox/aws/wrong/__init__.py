@@ -8,7 +8,7 @@ a long text, `{json: VALUE}` a document, and `{subnet}` an object that exists.
 
 import copy
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def _object(text: str, world: World) -> str:
     if text.startswith("{arn:"):
         service, _, name = text.removeprefix("{arn:").partition("}")
         return f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{name}"
-    made = {
+    made: dict[str, Callable[[], str]] = {
         "{subnet}": lambda: world.subnets(1)[0],
         "{vpc}": world.vpc,
         "{group}": world.group,
