@@ -4,7 +4,7 @@ the checks of workloads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from slipway.why.bundle import Object
 from slipway.why.judge import is_queued, label
 from slipway.why.pods import claims_of
 from slipway.why.podsets import PodSet, podsets
-from spec.jobs import PRIORITY, QUEUE
+from spec.jobs import PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
 from spec.settings.addons import AddonSettings
 from spec.settings.addons.batch import Jobset, Kuberay, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
@@ -147,6 +147,18 @@ def _priority(path: str, given: str, target: Target) -> Problem:
     return Problem(path, rule, given, f"Use one of {', '.join(target.priorities)}.")
 
 
+def _topology(group: PodSet, pools: Collection[str], target: Target) -> Iterator[Finding]:
+    """Kueue admits pods that ask for a topology, of any kind, to flavors that have one (kueue v0.19.2,
+    pkg/scheduler/flavorassigner/tas_flavorassigner.go, checkPodSetAndFlavorMatchForTAS)."""
+    notes = group.metadata.get("annotations") or {}
+    asked = [key for key in notes if key.startswith(PODSET) and key.endswith("topology")]
+    if asked and target.by_topology is not None and pools and target.by_topology.isdisjoint(pools):
+        at = f"{group.name}.metadata.annotations[{asked[0]}]"
+        rule = f"no flavor of {', '.join(sorted(pools))} has a topology, so the queue never admits these pods"
+        fix = "Remove the annotation; `queues.topology` places jobs by the network, on EFA pools of a fixed size."
+        yield Finding(Layer.QUEUE, Problem(at, rule, notes[asked[0]], fix))
+
+
 def _pods(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
     spec = with_tolerations(kind, manifest, group.spec, target)
     wanted = need(spec)
@@ -154,6 +166,7 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterato
     if priority in PRIORITIES and priority not in target.priorities:
         yield Finding(Layer.ADMISSION, _priority(f"{group.name}.priorityClassName", priority, target))
     pools = usable(kind, manifest, group, target)
+    yield from _topology(group, pools, target)
     if not pools:
         fix = f"Select {keys.POOL}: one of {', '.join(capacity.for_work(target))}."
         rule = "a pool must have the labels that the pod selects"

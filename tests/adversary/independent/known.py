@@ -31,9 +31,7 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     "costs are counted by the labels of pods and namespaces, and teamLabels judges each pod": (
         "bills its deployment to another cost center",
     ),
-    "the quota of jobs and pods limits what a CronJob piles up or keeps": (
-        "starts a Job of 100 pods every minute",
-    ),
+    "the quota of jobs and pods limits what a CronJob piles up or keeps": ("starts a Job of 100 pods every minute",),
     (
         "the controller's own request is refused: scaleBounds and externalIps judge it, and the quota has no "
         "load balancers"

@@ -79,6 +79,11 @@ def asked(manifest: Object, *others: Object, rules: Admission | None = None) -> 
 CASES: dict[str, tuple[Object, Layer, str]] = {
     "no toleration": (job(pod__tolerations=None), Layer.ADMISSION, "must tolerate its taint nvidia.com/gpu=true"),
     "no such queue": (job(labels={QUEUE: "defualt"}), Layer.QUEUE, "no such LocalQueue (given: defualt)"),
+    "a topology that no flavor has": (
+        job(annotations={"kueue.x-k8s.io/podset-required-topology": "rack"}),
+        Layer.QUEUE,
+        "no flavor of a100 has a topology, so the queue never admits these pods (given: rack)",
+    ),
     "larger than the quota": (
         job(spec__parallelism=40, spec__completions=40),
         Layer.QUOTA,
