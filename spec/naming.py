@@ -8,10 +8,6 @@ auto-naming.
 from collections.abc import Mapping
 from typing import Final
 
-AUTONAMING_PATTERN: Final = "${project}-${stack}-${name}-${hex(7)}"
-"""`pulumi:autonaming` in Pulumi.yaml: names in the AWS console show their stack, and a replacement can be created
-before the old resource is deleted."""
-
 PROJECT: Final = "slipway"
 """Name of the Pulumi project; keys of stack files begin with it."""
 

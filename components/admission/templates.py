@@ -211,7 +211,6 @@ METADATA_PATHS: Final[Mapping[str, Sequence[str]]] = {
 }  # fmt: skip
 """Where labels and annotations are: those of the object, of what it makes, and of its pods."""
 WORKER_PATHS: Final = {kind: (f"{spec}.workerGroupSpecs[]",) for kind, spec in RAY_PATHS.items()}
-HEAD_PATHS: Final = {kind: (f"{spec}.headGroupSpec",) for kind, spec in RAY_PATHS.items()}
 
 
 def below(paths: Mapping[str, Sequence[str]], *parts: str) -> dict[str, list[str]]:

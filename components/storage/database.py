@@ -18,7 +18,7 @@ import pulumi_aws as aws
 
 from components.base.iam import service_trust
 from components.base.outputs import ClusterOutputs, DatabaseOutputs, NetworkOutputs
-from components.storage.firewall import allow_in, make_group
+from components.storage.firewall import INGRESS, allow, make_group
 from spec.settings import storage as settings
 
 PORT: Final = 5432
@@ -220,10 +220,11 @@ class Database(pulumi.ComponentResource):
             shown=f"{args.cluster.name}-{args.database}-database",
             parent=self,
         )
-        allow_in(
+        allow(
+            INGRESS,
             f"{self._name}-from-nodes",
             group=group.id,
-            source=args.cluster.security_group_id,
+            peer=args.cluster.security_group_id,
             ports=(PORT, PORT),
             description="PostgreSQL from nodes",
             parent=self,

@@ -18,7 +18,7 @@ import pulumi_aws as aws
 
 from components.base.iam import Inline, PodRole, Statement, document, pod_identity_role
 from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs
-from components.storage.firewall import allow_in, make_group
+from components.storage.firewall import INGRESS, allow, make_group
 from spec.catalog import addons
 from spec.settings.cluster import AddonName
 from spec.settings.storage import Efs
@@ -126,10 +126,11 @@ class SharedFiles(pulumi.ComponentResource):
             shown=f"{args.cluster.name}-shared-files",
             parent=self,
         )
-        rule = allow_in(
+        rule = allow(
+            INGRESS,
             f"{self._name}-from-nodes",
             group=group.id,
-            source=args.cluster.security_group_id,
+            peer=args.cluster.security_group_id,
             ports=NFS,
             description="NFS from nodes",
             parent=self,

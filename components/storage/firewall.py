@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final, TypeVar
 
 import pulumi
 import pulumi_aws as aws
+
+INGRESS: Final = aws.vpc.SecurityGroupIngressRule
+EGRESS: Final = aws.vpc.SecurityGroupEgressRule
+Rule = TypeVar("Rule", aws.vpc.SecurityGroupIngressRule, aws.vpc.SecurityGroupEgressRule)
 
 
 def make_group(
@@ -24,51 +29,31 @@ def make_group(
     return aws.ec2.SecurityGroup(name, vpc_id=vpc_id, description=description, tags={"Name": shown}, opts=opts)
 
 
-def allow_in(
+def allow(
+    kind: type[Rule],
     name: str,
     *,
     group: pulumi.Input[str],
-    source: pulumi.Input[str],
+    peer: pulumi.Input[str],
     ports: tuple[int, int],
     description: str,
     parent: pulumi.Resource,
-) -> aws.vpc.SecurityGroupIngressRule:
-    """Allow TCP ingress from another group.
+) -> Rule:
+    """Allow TCP from another group, or to it.
 
     Args:
+        kind: `INGRESS` or `EGRESS`.
         name: Logical name.
         group: The group that gets the rule.
-        source: The group of the clients.
+        peer: The group at the other end.
         ports: First and last port.
         description: Description of the traffic.
         parent: The component that owns it.
     """
-    return aws.vpc.SecurityGroupIngressRule(
+    return kind(
         name,
         security_group_id=group,
-        referenced_security_group_id=source,
-        ip_protocol="tcp",
-        from_port=ports[0],
-        to_port=ports[1],
-        description=description,
-        opts=pulumi.ResourceOptions(parent=parent),
-    )
-
-
-def allow_out(
-    name: str,
-    *,
-    group: pulumi.Input[str],
-    target: pulumi.Input[str],
-    ports: tuple[int, int],
-    description: str,
-    parent: pulumi.Resource,
-) -> aws.vpc.SecurityGroupEgressRule:
-    """Allow TCP egress to another group; arguments like those of `allow_in`."""
-    return aws.vpc.SecurityGroupEgressRule(
-        name,
-        security_group_id=group,
-        referenced_security_group_id=target,
+        referenced_security_group_id=peer,
         ip_protocol="tcp",
         from_port=ports[0],
         to_port=ports[1],

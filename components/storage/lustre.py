@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
 
 from components.base.outputs import BucketOutputs, ClusterOutputs, LustreOutputs, NetworkOutputs
-from components.storage.firewall import allow_in, allow_out, by_letter, make_group
+from components.storage.firewall import EGRESS, INGRESS, allow, by_letter, make_group
 from components.storage.volumes import CHECKPOINT_FILESET, RAW_FILESET
 from spec.settings.storage import Lustre
 
@@ -99,35 +99,15 @@ class ParallelFiles(pulumi.ComponentResource):
         nodes = cluster.security_group_id
         rules: list[pulumi.Resource] = []
         for key, ports in PORTS.items():
-            for whom, other in (("itself", group.id), ("nodes", nodes)):
+            ends: dict[str, Any] = {"group": group.id, "ports": ports, "parent": self}
+            for whom, peer in (("itself", group.id), ("nodes", nodes)):
+                name = f"{self._name}-{key}"
                 rules += [
-                    allow_in(
-                        f"{self._name}-{key}-from-{whom}",
-                        group=group.id,
-                        source=other,
-                        ports=ports,
-                        description=f"Lustre from {whom}",
-                        parent=self,
-                    ),
-                    allow_out(
-                        f"{self._name}-{key}-to-{whom}",
-                        group=group.id,
-                        target=other,
-                        ports=ports,
-                        description=f"Lustre to {whom}",
-                        parent=self,
-                    ),
+                    allow(INGRESS, f"{name}-from-{whom}", peer=peer, description=f"Lustre from {whom}", **ends),
+                    allow(EGRESS, f"{name}-to-{whom}", peer=peer, description=f"Lustre to {whom}", **ends),
                 ]
-            rules.append(
-                allow_in(
-                    f"{self._name}-{key}-into-nodes",
-                    group=nodes,
-                    source=group.id,
-                    ports=ports,
-                    description="Lustre from its file servers",
-                    parent=self,
-                )
-            )
+            into = {**ends, "group": nodes, "peer": group.id, "description": "Lustre from its file servers"}
+            rules.append(allow(INGRESS, f"{self._name}-{key}-into-nodes", **into))
         return group, rules
 
     def _make_system(self, group: aws.ec2.SecurityGroup, rules: Sequence[pulumi.Resource]) -> aws.fsx.LustreFileSystem:

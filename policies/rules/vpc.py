@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network, ip_network
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -358,7 +358,6 @@ def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Violation]:
 
 _DOCKER: Final = "172.17.0.0/16"
 """The bridge network of Docker on nodes (EKS User Guide, "View Amazon EKS networking requirements")."""
-_STRINGS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
 
 VPC_SHAPE = StackRule(
     name="vpc-shape",

@@ -7,7 +7,7 @@ selector, tolerations), cost (types, bounds), simulated nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -225,12 +225,6 @@ class Taint:
     def toleration(self) -> Toleration:
         """The toleration of exactly this taint."""
         return Toleration(self.key, self.value, self.effect)
-
-
-def all_tolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> bool:
-    """Whether a pod with these tolerations may be scheduled on a node with these taints."""
-    of_pod = tuple(tolerations)
-    return all(any(toleration.tolerates(taint) for toleration in of_pod) for taint in taints)
 
 
 BOTTLEROCKET_SYSTEM_GIB: Final = 4

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from spec import clock
 from spec.catalog.document import Source
@@ -212,7 +212,6 @@ def _grouped(amounts_by_key: Iterable[tuple[K, Amounts]]) -> dict[K, Amounts]:
 
 Number = Decimal | int | float
 Item = Line | Unpriced
-ZERO: Final = Decimal(0)
 
 
 @dataclass(frozen=True)
