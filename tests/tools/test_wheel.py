@@ -15,6 +15,7 @@ from tests.support.installed import ROOT, SHIPPED, Installed, build
 FIRST_ANSWER: Final = 60
 """Seconds, on a busy machine, too: without the download it takes 1 s on an idle one (2026-11)."""
 FIT: Final = ("slipway", "fit", "--model", "llama-3.1-8b", "--mode", "serve", "--batch", "8", "--seq", "8192")
+JOB: Final = "{apiVersion: batch/v1, kind: Job, metadata: {name: a}}"
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def base(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed.make(wheel, tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="module")
+def whole(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed.make(wheel, tmp_path_factory.mktemp("whole"), "policies", "sandbox")
 
 
 def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
@@ -58,7 +64,7 @@ def test_fit_answers_without_a_clone_and_without_extras(base: Installed) -> None
 
 
 def test_why_says_what_it_needs_to_answer_for_a_file(base: Installed) -> None:
-    (base.folder / "job.yaml").write_text("{apiVersion: batch/v1, kind: Job, metadata: {name: a}}", encoding="utf-8")
+    (base.folder / "job.yaml").write_text(JOB, encoding="utf-8")
     done = base.run("slipway", "why", "job.yaml")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("slipway: there is no kubeconfig: name a stack with --stack, set KUBECONFIG, or ")
@@ -80,13 +86,14 @@ def test_a_command_of_another_part_names_it(base: Installed, words: tuple[str, .
     [
         ("check dev", "run this inside a checkout\n"),
         ("preview dev --sandbox", "stack file `slipway sandbox run -- pulumi preview --stack NAME`\n"),
-        ("try . --stack dev --sandbox", "`slipway why KIND/NAME --sandbox`\n"),
+        ("try . --stack dev --sandbox -n vision", "`slipway why KIND/NAME --sandbox`\n"),
         ("report dev --out out", "`slipway sandbox run -- pulumi preview --stack NAME --diff`\n"),
     ],
 )
-def test_the_platform_needs_its_repository(base: Installed, words: str, next_step: str) -> None:
+def test_the_platform_needs_its_repository(whole: Installed, words: str, next_step: str) -> None:
     """A command that has an equal without a stack file names it, in one line."""
-    done = base.run("slipway", *words.split())
+    (whole.folder / "job.yaml").write_text(JOB, encoding="utf-8")
+    done = whole.run("slipway", *words.split())
     assert done.returncode == 2
     assert done.stderr.endswith(next_step)
     assert done.stderr.count("\n") == 1
