@@ -195,7 +195,7 @@ COMPLETE = StackRule(
 SECURITY: Final = (
     "host-access", "controller-reference", "queue-start", "queue-metadata", "priority-class", "node-selection",
     "volume-sources", "external-ips", "ingress-scope", "trigger-scope", "monitor-files", "monitor-scope",
-    "workflow-locks", "workflow-scope", "device-variables", "team-labels",
+    "workflow-locks", "workflow-scope", "device-variables", "object-reach", "team-labels",
 )  # fmt: skip
 """Rules without which a team reaches nodes, data, quota or costs of others."""
 
