@@ -13,6 +13,7 @@ from slipway.render.layout import as_data
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.report import gather
+from slipway.report.advice import Replayed, Scenario
 from slipway.report.make import needs_of
 from slipway.report.model import Report
 from slipway.report.plan.compare import compare
@@ -63,6 +64,21 @@ def _sample() -> SampleReport:
         before=smaller(loaded),
         commit="0123456",
         data=settings(),
+        scenarios=(
+            Scenario(
+                name="weekend",
+                description="A job that hangs ends at its deadline.",
+                how="replayed, by the clock: 12 h in 1 s",
+                expectations=(("job/next waits at most 7h: next waited 6 h", True),),
+            ),
+            Scenario(
+                name="weekend/no-deadline",
+                description="Without a deadline it runs until Monday.",
+                how="replayed, by the clock: 2 d 20 h in 0 s",
+                expectations=(("job/hangs costs at most 1800 USD: 14,961.71 USD", False),),
+            ),
+        ),
+        replayed=Replayed(jobs="trace.csv (1,000 jobs)", verdict="Nothing is advised."),
     )
     return SampleReport(inputs, gather.report(inputs))
 
