@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -52,13 +52,6 @@ def test_a_ready_account_has_no_finding_and_every_check_says_what_it_saw() -> No
     assert [name for name in operations if not name.startswith(("Get", "Describe", "Head", "List"))] == []
 
 
-def test_a_policy_that_allows_everything_is_named() -> None:
-    attached = {"AttachedPolicies": [{"PolicyName": "slipway-deployer"}, {"PolicyName": "AdministratorAccess"}]}
-    (finding,) = lacking(ask({"iam.ListAttachedRolePolicies": attached}))
-    assert (finding.level, finding.what) == (Level.NOTE, "own policies")
-    assert "has AdministratorAccess" in finding.state
-
-
 def offered_without(zone: str, kind: str) -> Answer:
     def answer(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         places = [
@@ -100,6 +93,15 @@ def reserved(changes: Mapping[str, Any]) -> Mapping[str, Answer]:
     return {"ec2.DescribeCapacityReservations": {"CapacityReservations": [{**ready.RESERVED, **changes}]}}
 
 
+def certificate(**changes: Any) -> Mapping[str, Answer]:
+    return {"acm.DescribeCertificate": {"Certificate": {**ready.CERTIFICATE, **changes}}}
+
+
+def role_of_teams(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = arguments["RoleName"]
+    return {"Role": ready.role_of(f"arn:aws:iam::444455556666:role/teams/{name}", name)}
+
+
 MONITOR = {"MonitorName": "Default", "MonitorArn": "arn:m", "MonitorType": "DIMENSIONAL", "MonitorDimension": "SERVICE"}
 
 CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
@@ -114,6 +116,10 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
     "a caller without an access entry": (
         {"sts.GetCallerIdentity": {"Account": "444455556666", "Arn": "arn:aws:sts::444455556666:assumed-role/dba/x"}},
         Level.NOTE, "dba is not in cluster.access", "add their role to cluster.access",
+    ),
+    "a policy that allows everything": (
+        {"iam.ListAttachedRolePolicies": {"AttachedPolicies": [{"PolicyName": "AdministratorAccess"}]}},
+        Level.NOTE, "has AdministratorAccess", "",
     ),
     "a region that is not enabled": (
         {"ec2.DescribeRegions": OPT_IN}, Level.FAILED, "us-east-1 is not enabled", "aws account enable-region",
@@ -140,6 +146,13 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
     "a quota of zero": (
         {"service-quotas.GetServiceQuota": ready.granted("p", 0)},
         Level.FAILED, "0 vCPUs, 384 needed (a100 384)", "--quota-code L-417A185B --desired-value 384",
+    ),
+    "a quota that was never changed": (
+        {
+            "service-quotas.GetServiceQuota": ready.refused("NoSuchResourceException"),
+            "service-quotas.GetAWSDefaultServiceQuota": {"Quota": {"Value": 5.0}},
+        },
+        Level.FAILED, "5 vCPUs, ", "--desired-value",
     ),
     "no address left": (
         {"ec2.DescribeAddresses": {"Addresses": [{}] * 4999}},
@@ -200,6 +213,20 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
         {"iam.GetRole": ready.refused("NoSuchEntity")},
         Level.FAILED, "cluster.access.on-call.principalArn: arn:aws:iam::444455556666:role/ml-on-call does not exist",
         "create it",
+    ),
+    "a principal with another path": (
+        {"iam.GetRole": role_of_teams}, Level.FAILED, "role/ml-vision does not exist", "",
+    ),
+    "a certificate that does not exist": (
+        {"acm.DescribeCertificate": ready.refused("ResourceNotFoundException")},
+        Level.FAILED, "5f6f0c3e-8a4d-4b0e-9a43-1f2d7c9b6e10 does not exist", "addons.kserve.certificateArn",
+    ),
+    "a certificate that is not issued": (
+        certificate(Status="PENDING_VALIDATION"), Level.FAILED, "is PENDING_VALIDATION", "DNS",
+    ),
+    "a certificate for another domain": (
+        certificate(DomainName="a.example.com", SubjectAlternativeNames=["a.example.com"]),
+        Level.FAILED, "is for a.example.com", "*.models.example.com",
     ),
     "a state bucket that does not exist": (
         {"s3.HeadBucket": ready.refused("404")}, Level.FAILED, "bucket ml-pulumi-state does not exist", "create it",
@@ -272,25 +299,6 @@ def test_the_stack_s_own_anomaly_monitor_is_no_second() -> None:
     assert lacking(ask({"ce.GetAnomalyMonitors": {"AnomalyMonitors": [own]}})) == []
 
 
-def test_a_principal_with_another_path_counts_as_missing() -> None:
-    def role(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        name = arguments["RoleName"]
-        return {"Role": ready.role_of(f"arn:aws:iam::444455556666:role/teams/{name}", name)}
-
-    missing = [finding for finding in lacking(ask({"iam.GetRole": role})) if finding.what == "principals"]
-    assert "role/ml-vision does not exist" in " ".join(finding.state for finding in missing)
-
-
-def test_a_quota_that_was_never_changed_has_the_default_of_aws() -> None:
-    changes = {
-        "service-quotas.GetServiceQuota": ready.refused("NoSuchResourceException"),
-        "service-quotas.GetAWSDefaultServiceQuota": {"Quota": {"Value": 5.0}},
-    }
-    states = [finding.state for finding in lacking(ask(changes)) if "Standard" in finding.what]
-    assert len(states) == 1
-    assert states[0].startswith("5 vCPUs, ")
-
-
 def test_quotas_of_the_network_do_not_matter_to_a_stack_that_exists() -> None:
     exists: dict[str, Answer] = {"eks.DescribeCluster": {"cluster": {"name": "slipway-prod"}}}
     assert lacking(ask({**CASES["no address left"][0], **exists})) == []
@@ -331,29 +339,6 @@ def test_the_command_fails_where_the_up_would_fail(
     output = capsys.readouterr().out
     assert output.count("FAILED") == code
     assert ("request-service-quota-increase" in output) == bool(code)
-
-
-# `slipway doctor --aws`: a certificate that a load balancer would be refused is found.
-
-
-OTHER: Final = {"DomainName": "a.example.com", "SubjectAlternativeNames": ["a.example.com"]}
-
-
-@pytest.mark.parametrize(
-    ("answer", "state", "fix"),
-    [
-        (
-            ready.refused("ResourceNotFoundException"),
-            "5f6f0c3e-8a4d-4b0e-9a43-1f2d7c9b6e10 does not exist",
-            "addons.kserve.certificateArn",
-        ),
-        ({"Certificate": {**ready.CERTIFICATE, "Status": "PENDING_VALIDATION"}}, "is PENDING_VALIDATION", "DNS"),
-        ({"Certificate": {**ready.CERTIFICATE, **OTHER}}, "is for a.example.com", "*.models.example.com"),
-    ],
-)
-def test_a_certificate_that_can_not_serve_is_found(answer: Answer, state: str, fix: str) -> None:
-    (found,) = services.check(context(platform_of("prod"), {"acm.DescribeCertificate": answer})[0])
-    assert (found.level, state in found.state, fix in found.fix) == (Level.FAILED, True, True)
 
 
 def test_a_certificate_for_the_domain_is_one_line() -> None:
