@@ -5,6 +5,7 @@ Arguments are validated by botocore as ever, and every answer is held against th
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Final
 
 import boto3
@@ -32,6 +33,12 @@ class _Http:
         self.status_code = status_code
 
 
+@cache
+def _session(region: str) -> boto3.Session:
+    """One for all tests: a session reads each service's model once, which takes most of the time of a client."""
+    return boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name=region)
+
+
 class FakeAws:
     """Clients by service.
 
@@ -42,7 +49,7 @@ class FakeAws:
     """
 
     def __init__(self, region: str, answers: Mapping[str, Answer]) -> None:
-        self._session = boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name=region)
+        self._session = _session(region)
         self._answers = answers
         self._clients: dict[str, Any] = {}
         self.asked: set[str] = set()
