@@ -19,10 +19,14 @@ VPC = "aws:ec2/vpc:Vpc"
 TAGS = {"Name": "slipway-dev", "environment": "dev"}
 
 
+CLIENT = session(REGION, KEYS)
+"""One for all tests: it reads each service's model once. What moto holds ends with each test."""
+
+
 @pytest.fixture
 def client() -> Iterator[Client]:
     with mock_aws():
-        yield session(REGION, KEYS)
+        yield CLIENT
 
 
 def operation(type: str, inputs: Mapping[str, Any], kind: str = "creating", id: str = "") -> PendingOperation:

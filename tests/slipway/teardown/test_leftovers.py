@@ -1,13 +1,12 @@
 """AWS resources that controllers made: found by tag, removed, and what is left."""
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, Final
 
-import boto3
 import pytest
 from moto import mock_aws
 
+from slipway.account.context import session
 from slipway.teardown import leftovers
 from slipway.teardown.leftovers import TEMPLATE, VOLUME, Client, Leftover, LeftoverSearch, find, sweep, warnings
 
@@ -19,11 +18,14 @@ OWNED: Final = {f"kubernetes.io/cluster/{CLUSTER}": "owned"}
 OTHER: Final = {"kubernetes.io/cluster/slipway-other": "owned"}
 
 
+CLIENT: Final = session("us-east-1", {"AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "secret"})
+"""One for all tests: it reads each service's model once. What moto holds ends with each test."""
+
+
 @pytest.fixture
 def client() -> Iterator[Client]:
     with mock_aws():
-        session = boto3.Session("AKIATEST", "secret", region_name="us-east-1")
-        yield cache(session.client)
+        yield CLIENT
 
 
 def tags(values: dict[str, str]) -> list[dict[str, str]]:
