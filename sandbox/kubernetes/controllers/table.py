@@ -92,7 +92,7 @@ def _controller(name: str, row: dict[str, Any]) -> Controller:
 
 _ROWS: Final = strict_yaml.read(Path(__file__).with_name("table.yaml").read_text(encoding="utf-8"))
 CONTROLLERS: Final[tuple[Controller, ...]] = tuple(_controller(name, row) for name, row in _ROWS.items())
-KUEUE, JOBSET, LWS, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY, KSERVE, YUNIKORN = CONTROLLERS
+KUEUE, JOBSET, LWS, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY, KSERVE, YUNIKORN, ARGO = CONTROLLERS
 
 
 def of_image(image: str) -> Controller | None:
