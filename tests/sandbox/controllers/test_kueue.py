@@ -42,6 +42,54 @@ def job(name: str, cpu: int, duration: str, priority: str = "") -> Object:
     }
 
 
+ASKED = "asked"
+"""A queue whose jobs wait until the capacity was asked for; its namespace is one of its own."""
+REQUEST = "autoscaling.x-k8s.io/v1"
+REASON = "the test's answer"
+
+
+def provisioning_requests() -> Object:
+    """The CRD of Cluster Autoscaler, of which no chart is there: any spec, and a status."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "provisioningrequests", "singular": "provisioningrequest", "kind": "ProvisioningRequest"}
+    group = REQUEST.partition("/")[0]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"provisioningrequests.{group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, a test's stand-in"},
+        },
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {**names, "listKind": "ProvisioningRequestList"},
+            "versions": [{**version, "subresources": {"status": {}}}],
+        },
+    }
+
+
+def asked_for(group: dict[str, Any]) -> list[Object]:
+    """A queue with a check of capacity, which is repeated once."""
+    retries = {"backoffLimitCount": 1, "backoffBaseSeconds": 1, "backoffMaxSeconds": 1}
+    spec = {"provisioningClassName": "check-capacity.autoscaling.x-k8s.io", "retryStrategy": retries}
+    parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "capacity"}
+    check = {"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": parameters}
+    checks = {"admissionChecks": [{"name": "capacity"}]}
+    return [
+        Ref("v1", "Namespace", ASKED).as_object(),
+        kueue("ProvisioningRequestConfig", "capacity", spec),
+        kueue("AdmissionCheck", "capacity", check),
+        kueue(
+            "ClusterQueue",
+            ASKED,
+            {"namespaceSelector": {}, "resourceGroups": [group], "admissionChecksStrategy": checks},
+        ),
+        kueue("LocalQueue", "team", {"clusterQueue": ASKED}, ASKED),
+    ]
+
+
 def jobset(name: str, duration: str) -> Object:
     inner = job("unused", 1, duration)["spec"]
     return {
@@ -57,6 +105,8 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
     """A cluster with both, one queue of four CPUs, and two priorities."""
     directory = tmp_path_factory.mktemp("kueue")
     with cluster(directory, KUEUE, JOBSET) as plane:
+        # Before Kueue, which looks for it once, when it starts.
+        applied(plane.client, provisioning_requests())
         release(plane.client, shared / "charts-full", JOBSET, "jobset-system")
         release(plane.client, shared / "charts-full", KUEUE, "kueue-system")
         assert running(directory) == {"kueue", "jobset"}
@@ -76,6 +126,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             ),
             kueue("LocalQueue", "team", {"clusterQueue": "team"}, TEAM),
             *priorities,
+            *asked_for(group),
         )
         yield plane
 
@@ -85,20 +136,21 @@ def client(plane: ControlPlane) -> Iterator[KubeClient]:
     """A test that fails leaves no job that holds the quota of the next one."""
     yield plane.client
     for kind, version in (("Job", "batch/v1"), ("JobSet", "jobset.x-k8s.io/v1alpha2")):
-        for each in plane.client.list(plane.client.discovery.find(version, kind), TEAM):
-            plane.client.delete(ref(each))
+        for namespace in (TEAM, ASKED):
+            for each in plane.client.list(plane.client.discovery.find(version, kind), namespace):
+                plane.client.delete(ref(each))
 
 
 def ref(obj: Object) -> Ref:
     return Ref.of(obj)
 
 
-def workload(client: KubeClient, owner: str) -> Object:
+def workload(client: KubeClient, owner: str, namespace: str = TEAM) -> Object:
     """The Workload that Kueue made for a job."""
     resource = client.discovery.find(API, "Workload")
 
     def look() -> Object | None:
-        found = client.list(resource, TEAM)
+        found = client.list(resource, namespace)
         return next((each for each in found if each["metadata"]["ownerReferences"][0]["name"] == owner), None)
 
     return until(look, SECONDS, f"no Workload of {owner}")
@@ -173,3 +225,73 @@ def test_both_versions_of_kueues_api_are_converted_by_it(client: KubeClient) -> 
     crd = client.get(Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "clusterqueues.kueue.x-k8s.io"))
     assert crd is not None
     assert crd["spec"]["conversion"]["strategy"] == "Webhook"
+
+
+# Cluster Autoscaler is played: what it answers is the test's, what follows is Kueue's.
+
+
+def asks(client: KubeClient, owner: str, attempt: int) -> Object:
+    """The request that Kueue makes for a job, and for the how manieth time."""
+    resource = client.discovery.find(REQUEST, "ProvisioningRequest")
+    name = workload(client, owner, ASKED)["metadata"]["name"]
+
+    def look() -> Object | None:
+        found = client.list(resource, ASKED)
+        return next((each for each in found if each["metadata"]["name"] == f"{name}-capacity-{attempt}"), None)
+
+    return until(look, SECONDS, f"no request {attempt} for {owner}")
+
+
+def answer(client: KubeClient, request: Object, kind: str) -> None:
+    at = {"lastTransitionTime": "2026-11-25T00:00:00Z", "observedGeneration": 1, "reason": "Test", "message": REASON}
+    conditions = [{"type": each, "status": "True", **at} for each in ("Accepted", kind)]
+    status = {**ref(request).as_object(), "status": {"conditions": conditions}}
+    client.apply(status, "test", force=True, subresource="status")
+
+
+def asked(name: str) -> Object:
+    body = job(name, 1, LONG)
+    body["metadata"]["namespace"] = ASKED
+    return body
+
+
+def test_a_job_waits_until_its_capacity_is_there(client: KubeClient) -> None:
+    body = asked("patient")
+    applied(client, body)
+    request = asks(client, "patient", 1)
+    assert request["spec"]["provisioningClassName"] == "check-capacity.autoscaling.x-k8s.io"
+    assert request["spec"]["podSets"][0]["count"] == 1
+    waiting = workload(client, "patient", ASKED)
+    assert holds("QuotaReserved")(waiting)
+    assert not holds("Admitted")(waiting)
+    answer(client, request, "Provisioned")
+    wait(client, ref(body), runs, "no pod")
+    pod = client.get(ref(body))
+    assert pod is not None
+    annotations = pod["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["autoscaling.x-k8s.io/consume-provisioning-request"] == request["metadata"]["name"]
+
+
+def test_a_job_whose_capacity_is_refused_asks_again_and_then_never_runs(client: KubeClient) -> None:
+    applied(client, asked("unlucky"))
+    answer(client, asks(client, "unlucky", 1), "Failed")
+    answer(client, asks(client, "unlucky", 2), "Failed")
+    until(lambda: workload(client, "unlucky", ASKED)["spec"].get("active") is False or None, SECONDS, "still active")
+    live = client.get(ref(asked("unlucky")))
+    assert live is not None
+    assert live["spec"]["suspend"] is True
+    # Its quota is free: four more of one CPU would not fit beside it.
+    applied(client, *(asked(f"next-{number}") for number in range(QUOTA)))
+    for number in range(QUOTA):
+        asks(client, f"next-{number}", 1)
+
+
+def test_a_job_whose_capacity_is_taken_back_stops(client: KubeClient) -> None:
+    body = asked("robbed")
+    applied(client, body)
+    request = asks(client, "robbed", 1)
+    answer(client, request, "Provisioned")
+    wait(client, ref(body), runs, "no pod")
+    answer(client, request, "CapacityRevoked")
+    wait(client, ref(body), lambda obj: obj["spec"].get("suspend") or None, "not suspended")
+    assert workload(client, "robbed", ASKED)["spec"]["active"] is False
