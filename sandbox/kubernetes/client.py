@@ -323,7 +323,14 @@ class KubeClient:
         url = f"{self.server}{path}" + (f"?{urlencode(parameters)}" if parameters else "")
         sent = {**self._http.headers, "Accept": JSON, "Content-Type": content_type, **(headers or {})}
         try:
-            answer = self._http.request(method, url, json=body, headers=sent)
+            try:
+                answer = self._http.request(method, url, json=body, headers=sent)
+            except urllib3.exceptions.ProtocolError:
+                # An API server that restarts closes the connections that were kept (seen after a change of version,
+                # 2026-11-25). As Go's client does, send again what may be sent twice.
+                if method == "POST":
+                    raise
+                answer = self._http.request(method, url, json=body, headers=sent)
         except urllib3.exceptions.HTTPError as error:
             raise _unreachable(self.server, error) from error
         if answer.status >= HTTPStatus.BAD_REQUEST:

@@ -212,7 +212,8 @@ class Operations(ContentOperations):
         def work() -> None:
             nodes.node_group_changed(cluster, name, inputs, template)
 
-        live.of_group(cluster, name, work, ready, _failure(group, "CREATE_FAILED"))
+        failed = _failure(group, "CREATE_FAILED" if status == live.CREATING else "DEGRADED")
+        live.of_group(cluster, name, work, ready, failed)
 
     # -- add-ons -------------------------------------------------------------------------------------------------------
 

@@ -132,7 +132,7 @@ def await_node_group(aws: Aws, id: str, inputs: Inputs) -> None:
     names = {**inputs, "id": id}
     while (group := _NODE_GROUP(aws, SERVICE, {}, names))["status"] in _CHANGING:
         pause()
-    if group["status"] == "CREATE_FAILED":
+    if group["status"] in ("CREATE_FAILED", "DEGRADED"):
         raise _failed(id, group)
 
 

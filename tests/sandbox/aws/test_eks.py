@@ -9,6 +9,7 @@ import pytest
 from sandbox.aws.client import AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.provider import ADDON, AwsProvider
+from sandbox.errors import SandboxError
 from sandbox.notes import Note, NoteKind, Notes, load_notes
 from sandbox.rpc.errors import PartialFailureError
 from sandbox.rpc.hooks import Resource
@@ -176,6 +177,22 @@ def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes)
     seen, data = nodes.groups[inputs["clusterName"], "gpu"]
     assert seen["launchTemplate"]["version"] == "2"
     assert data == {"InstanceType": "p5en.48xlarge"}
+
+
+def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(here: World, nodes: FakeNodes) -> None:
+    inputs = SAMPLES[NODE_GROUP].inputs(here)
+    id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
+
+    def lost(*_: object) -> None:
+        msg = "no API server"
+        raise SandboxError(msg)
+
+    nodes.node_group_changed = lost  # type: ignore[method-assign]
+    changed = {**inputs, "scalingConfig": {**inputs["scalingConfig"], "desiredSize": 0, "minSize": 0}}
+    with pytest.raises(PartialFailureError, match="DEGRADED: no API server"):
+        here.lifecycle(NODE_GROUP).update(id, outputs, changed, {"scalingConfig"})
+    names = {"clusterName": inputs["clusterName"], "nodegroupName": "gpu"}
+    assert here.aws.call("eks", "describe_nodegroup", **names)["nodegroup"]["status"] == "DEGRADED"
 
 
 def test_a_version_update_is_kept_and_restarts_the_api_server(here: World, clusters: FakeClusters) -> None:

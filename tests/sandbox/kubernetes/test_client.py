@@ -1,3 +1,6 @@
+import socket
+import threading
+
 import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
@@ -68,6 +71,28 @@ def test_a_server_that_does_not_answer_is_reported_by_address(plane: ControlPlan
     stopped = KubeClient("https://127.0.0.1:9", plane.pki.authority_text, "token")
     with pytest.raises(UnreachableError, match=r"API server at https://127.0.0.1:9 does not answer"):
         stopped.get_path("/version")
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE", "POST"])
+def test_a_request_that_a_restarting_server_dropped_is_sent_again_unless_it_creates(method: str) -> None:
+    received: list[bytes] = []
+
+    def serve() -> None:
+        for answer in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")[: 1 if method == "POST" else 2]:
+            connection, _ = listening.accept()
+            with connection:
+                received.append(connection.recv(4096).split()[0])
+                connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        client = KubeClient(f"http://127.0.0.1:{listening.getsockname()[1]}", "", "token")
+        if method == "POST":
+            with pytest.raises(UnreachableError, match="Connection aborted"):
+                client.call(method, "/version")
+        else:
+            assert client.call(method, "/version") == {}
+    assert received == [method.encode()] * (1 if method == "POST" else 2)
 
 
 @pytest.mark.parametrize(("refusals", "succeeds"), [(3, True), (4, False)])
