@@ -179,7 +179,9 @@ def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes)
     assert data == {"InstanceType": "p5en.48xlarge"}
 
 
-def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(here: World, nodes: FakeNodes) -> None:
+def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(
+    here: World, nodes: FakeNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inputs = SAMPLES[NODE_GROUP].inputs(here)
     id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
 
@@ -187,7 +189,7 @@ def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(here: World
         msg = "no API server"
         raise SandboxError(msg)
 
-    nodes.node_group_changed = lost  # type: ignore[method-assign]
+    monkeypatch.setattr(nodes, "node_group_changed", lost)
     changed = {**inputs, "scalingConfig": {**inputs["scalingConfig"], "desiredSize": 0, "minSize": 0}}
     with pytest.raises(PartialFailureError, match="DEGRADED: no API server"):
         here.lifecycle(NODE_GROUP).update(id, outputs, changed, {"scalingConfig"})
