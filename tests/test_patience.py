@@ -13,7 +13,7 @@ PAUSE: Final = 2.0
 LIMIT: Final = re.compile(
     r"\buntil\(.*, (\d+(?:\.\d+)?), [\w\"]"
     r"|\.(?:wait|join|result|settimeout)\((\d+(?:\.\d+)?)\)"
-    r"|\b(?:timeout|deadline|patience)=(\d+(?:\.\d+)?)\b"
+    r"|\b(?:timeout|deadline|patience)=(\d+(?:\.\d+)?)\b(?! \*)"
     r"|monotonic\(\) \+ (\d+(?:\.\d+)?)\b"
     r"|^SECONDS(?:: Final)? = (\d+(?:\.\d+)?)$",
     re.MULTILINE,
@@ -39,6 +39,7 @@ def short(text: str) -> list[str]:
         ('until(look, SECONDS, "no")', 0),
         ("thread.join(0.1)", 0),
         ("run(command, timeout=120)", 0),
+        ("train_job(deadline=2 * WEEK)", 0),
     ],
 )
 def test_a_number_that_limits_a_wait_is_found(text: str, count: int) -> None:

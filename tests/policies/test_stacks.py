@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import check
 from slipway.render.program import record_platform
 from spec.settings import ConfigurationError, Platform, load, read_stack
+from spec.settings.checks.addons import key_of
 from tests.policies.build import FixtureResource
 from tests.policies.fixtures import FIXTURES
 from tests.policies.mutations import (
@@ -57,6 +59,18 @@ def findings_in(stack: str, *, preview: bool) -> list[Finding]:
     return check(recorded(stack, preview=preview), TODAY)
 
 
+@cache
+def everything() -> Platform:
+    """The example stack with every add-on."""
+    return load(read_stack("everything", FOLDER.parent / "examples/stacks"), stack="everything", today=TODAY).platform
+
+
+@cache
+def findings_in_everything() -> list[Finding]:
+    """All its findings, as a stack for development."""
+    return check(replace(record_platform(everything(), stack="everything"), stack="dev"), TODAY)
+
+
 @runs
 @environments
 def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> None:
@@ -68,15 +82,34 @@ def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> N
     assert mandatory == []
 
 
+def test_the_example_with_every_add_on_lacks_only_what_another_excludes() -> None:
+    named = {str(field.alias) for field in type(everything().addons).model_fields.values()}
+    excluded = {key_of(kind) for _, settings in everything().addons.wanted() for kind in settings.excludes}
+    assert named - {key for key, _ in everything().addons.wanted()} == excluded == {"opencost", "volcano", "yunikorn"}
+
+
+def test_the_example_with_every_add_on_passes_as_a_stack_for_development() -> None:
+    mandatory = [
+        f"{finding.id} {finding.urn}"
+        for finding in findings_in_everything()
+        if finding.counts(TODAY) and BY_NAME[finding.rule].levels.of("dev").value == "mandatory"
+    ]
+    assert mandatory == []
+
+
+def findings_of_all() -> list[Finding]:
+    return [each for stack in ENVIRONMENTS for each in findings_in(stack, preview=False)] + findings_in_everything()
+
+
 def test_every_suppression_is_used() -> None:
-    findings = [finding for stack in ENVIRONMENTS for finding in findings_in(stack, preview=False)]
+    findings = findings_of_all()
     used = {finding.suppression for finding in findings}
     unused = [one for one in load_suppressions(pack.identities()).all if one not in used]
     assert unused == [], "remove these from policies/suppressions.yaml"
 
 
 def test_every_accepted_value_is_one_that_a_finding_names() -> None:
-    findings = [finding for stack in ENVIRONMENTS for finding in findings_in(stack, preview=False)]
+    findings = findings_of_all()
     named = {(one.suppression, one.value) for one in findings if one.suppression}
     listed = {(one, value) for one in load_suppressions(pack.identities()).all for value in one.value}
     assert named == listed, "policies/suppressions.yaml: remove the values that no finding names"

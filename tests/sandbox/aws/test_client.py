@@ -146,7 +146,9 @@ def test_every_type_is_listed_with_its_rules(found: list[Limit]) -> None:
     assert {one.type for one in found} == set(OPERATIONS)
     said = [one for one in found if one.source == DOCUMENTATION]
     rows = sum(len(each) for token in OPERATIONS for each in validators.paths(token).values())
-    assert sum(1 for one in found if one.source) == sum(len(one.types) for one in rules.ALL) + len(said) + rows
+    # Rules of types that are records alone, such as an ACL, are not listed: they have no calls with limits.
+    listed = sum(len(OPERATIONS.keys() & set(one.types)) for one in rules.ALL)
+    assert sum(1 for one in found if one.source) == listed + len(said) + rows
     assert rows > 250
     assert len(said) > 100
     deletion = [one.limits for one in said if (one.type, one.input) == ("aws:kms/key:Key", "deletionWindowInDays")]

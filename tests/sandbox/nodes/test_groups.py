@@ -1,6 +1,7 @@
 """Nodes of managed node groups, and facts about them."""
 
 import base64
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -93,12 +94,26 @@ def test_the_zone_of_a_subnet_is_found_in_any_account_and_region(aws: Aws) -> No
 
 
 def test_the_auto_scaling_group_of_a_node_group_is_found(aws: Aws) -> None:
-    role = f"arn:aws:iam::{aws.account}:role/r"
+    trust = {
+        "Version": "2012-10-17",
+        "Statement": {
+            "Effect": "Allow",
+            "Principal": {"Service": ["eks.amazonaws.com", "ec2.amazonaws.com"]},
+            "Action": "sts:AssumeRole",
+        },
+    }
+    role = aws.call("iam", "create_role", RoleName="of-facts", AssumeRolePolicyDocument=json.dumps(trust))["Role"][
+        "Arn"
+    ]
     vpc = aws.call("ec2", "create_vpc", CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    subnet = aws.call("ec2", "create_subnet", VpcId=vpc, CidrBlock="10.0.1.0/24")["Subnet"]["SubnetId"]
-    aws.call("eks", "create_cluster", name="of-facts", roleArn=role, resourcesVpcConfig={"subnetIds": [subnet]})
+    subnets = [
+        aws.call("ec2", "create_subnet", VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZone=aws.region + zone)
+        for number, zone in enumerate("ab")
+    ]
+    ids = [each["Subnet"]["SubnetId"] for each in subnets]
+    aws.call("eks", "create_cluster", name="of-facts", roleArn=role, resourcesVpcConfig={"subnetIds": ids})
     named = {"clusterName": "of-facts", "nodegroupName": "system"}
-    made = aws.call("eks", "create_nodegroup", **named, subnets=[subnet], nodeRole=role)
+    made = aws.call("eks", "create_nodegroup", **named, subnets=ids, nodeRole=role)
     assert MotoFacts().asg_of("of-facts", "system") == made["nodegroup"]["resources"]["autoScalingGroups"][0]["name"]
     assert MotoFacts().asg_of("of-facts", "none") is None
     assert MotoFacts().asg_of("none", "system") is None
