@@ -35,7 +35,7 @@ from sandbox.identity import ProcessIdentity
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.beside import Controllers as AddonControllers
 from sandbox.kubernetes.controllers.running import Builds, Place, Report
-from sandbox.kubernetes.controllers.table import KARPENTER, wanted
+from sandbox.kubernetes.controllers.table import BY_NAME, wanted
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.managed import AddonReleases
 from sandbox.kubernetes.helm.records import installed_version
@@ -272,7 +272,7 @@ class Sandbox:
 
         def elastic(cluster: str) -> bool:
             server = self.pool.existing().get(cluster)
-            return server is not None and life.has(server.slot, KARPENTER.name)
+            return server is not None and life.has(server.slot, BY_NAME["karpenter"].name)
 
         self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove, elastic)
 

@@ -20,6 +20,7 @@ import pulumi
 from components.base.addon import Namespace
 from components.base.kubernetes import declare
 from components.base.kubernetes import manifest as namespace_manifest
+from components.base.operator import RBAC, rule, to_account
 from components.base.outputs import ClusterOutputs
 from components.base.placement import CRITICAL, sized
 from components.cost import Budgets, BudgetsArgs, Schedules, SchedulesArgs
@@ -36,14 +37,13 @@ NAMESPACE: Final = Namespace(name="slipway-schedules", enforce="restricted")
 ACCOUNT: Final = "schedules"
 POOLS: Final = "pools"
 KARPENTER: Final = "karpenter.sh"
-NODE_POOL: Final = keys.NODE_POOL
 IMAGE: Final = "registry.k8s.io/kubectl"
 """Published with every release of Kubernetes since 1.28 (kubernetes/kubernetes, build/server-image/kubectl)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotebookShutdownArgs:
-    """Inputs of `NotebookShutdown`.
+class ScheduledShutdownArgs:
+    """Inputs of `ScheduledShutdown`.
 
     Attributes:
         schedules: Schedules that shut notebooks down, by name.
@@ -58,13 +58,13 @@ class NotebookShutdownArgs:
     elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]] = field(default_factory=dict)
 
 
-class NotebookShutdown(pulumi.ComponentResource):
+class ScheduledShutdown(pulumi.ComponentResource):
     """CronJobs that delete the pods of notebook sessions, with a Role and RoleBinding in each team namespace, and those
     that stop and start pools of Karpenter."""
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
-    def __init__(self, name: str, args: NotebookShutdownArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: ScheduledShutdownArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster = args.cluster
 
@@ -119,21 +119,18 @@ def permissions(space: str) -> dict[str, dict[str, Any]]:
 def pool_permissions(pools: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Account, ClusterRole and its binding for pools, by the suffix of their logical name. RBAC can't restrict
     NodeClaims by label: only the CronJobs' own selector limits them to scheduled pools."""
-    api, name = "rbac.authorization.k8s.io", f"slipway-{POOLS}"
     rules = [
-        {"apiGroups": [KARPENTER], "resources": ["nodepools"], "resourceNames": list(pools), "verbs": ["get", "patch"]},
-        {"apiGroups": [KARPENTER], "resources": ["nodeclaims"], "verbs": ["delete", "get", "list"]},
+        {**rule(KARPENTER, ["nodepools"], ["get", "patch"]), "resourceNames": list(pools)},
+        rule(KARPENTER, ["nodeclaims"], ["delete", "get", "list"]),
     ]
+
+    def named(kind: str) -> dict[str, Any]:
+        return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": {"name": f"slipway-{POOLS}"}}
+
     return {
         "account": account(POOLS),
-        "role": {"apiVersion": f"{api}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules},
-        "binding": {
-            "apiVersion": f"{api}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": name},
-            "roleRef": {"apiGroup": api, "kind": "ClusterRole", "name": name},
-            "subjects": [{"kind": "ServiceAccount", "name": POOLS, "namespace": NAMESPACE.name}],
-        },
+        "role": {**named("ClusterRole"), "rules": rules},
+        "binding": {**named("ClusterRoleBinding"), **to_account(f"slipway-{POOLS}", POOLS, NAMESPACE.name)},
     }
 
 
@@ -156,7 +153,7 @@ def pool_jobs(pool: str, schedule: Schedule, limits: Mapping[str, int], version:
     drain = [
         "delete",
         f"nodeclaims.{KARPENTER}",
-        f"--selector={NODE_POOL} in ({','.join(sorted(limits))})",
+        f"--selector={keys.NODE_POOL} in ({','.join(sorted(limits))})",
         "--wait=false",
     ]
     roles = {
@@ -295,7 +292,7 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
     ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
     spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
     if (ending and spaces) or ours:
-        shutdown = NotebookShutdownArgs(
+        shutdown = ScheduledShutdownArgs(
             schedules=ending if spaces else {}, namespaces=spaces, cluster=args.cluster, elastic=ours
         )
-        NotebookShutdown("evenings", shutdown, inside)
+        ScheduledShutdown("evenings", shutdown, inside)

@@ -88,7 +88,7 @@ LB_TLS_INTERNAL = StackRule(
     why="An unauthenticated model endpoint on the internet costs money and leaks data.",
     fix="Set internal, an HTTPS listener with a TLS 1.2+ policy, access logs and deletion protection; list public "
     "load balancers in the setting.",
-    settings={"public": setting("logical names of load balancers that may be public", [], [], [])},
+    settings={"public": setting("logical names of load balancers that may be public", [])},
     checks={
         "internal": Check("must be true, or the load balancer must be listed", each(LOAD_BALANCER, _public)),
         "logs": Check("must be true", each(LOAD_BALANCER, true("accessLogs.enabled")), ("CKV_AWS_91",)),

@@ -316,10 +316,10 @@ POD_TRUSTED = ResourceRule(
     fix="Reference the image by version or digest; add a new registry to the rule's setting.",
     settings={
         "registries": setting("globs of images that pods may run, with their registry", [
-                    "*.dkr.ecr.*.amazonaws.com*", "public.ecr.aws/*", "registry.k8s.io/*", "nvcr.io/nvidia/*",
-                    "quay.io/*", "ghcr.io/*", "docker.io/kserve/*", "docker.io/mpioperator/*", "docker.io/nvidia/*",
-                    "docker.io/pytorch/*", "docker.io/rayproject/*", "docker.io/tensorflow/*", "docker.io/vllm/*",
-                ])
+            "*.dkr.ecr.*.amazonaws.com*", "public.ecr.aws/*", "registry.k8s.io/*", "nvcr.io/nvidia/*",
+            "quay.io/*", "ghcr.io/*", "docker.io/kserve/*", "docker.io/mpioperator/*", "docker.io/nvidia/*",
+            "docker.io/pytorch/*", "docker.io/rayproject/*", "docker.io/tensorflow/*", "docker.io/vllm/*",
+        ])
     },
     checks={
         "version": Check(

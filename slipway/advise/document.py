@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from slipway.advise.measure import Figures, saved
 from slipway.advise.search import Found, Half
@@ -76,10 +75,6 @@ class Advice(Document):
     ended: str
     """Why the search ended early; empty if nothing was left to try."""
 
-    def text(self) -> str:
-        """The JSON document."""
-        return json.dumps(self.model_dump(by_alias=True), indent=1)
-
 
 def document(found: Found, stack: Stack, halves: tuple[Half, Half], source: str) -> Advice:
     """The document of a search."""
@@ -110,15 +105,9 @@ def document(found: Found, stack: Stack, halves: tuple[Half, Half], source: str)
     )
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Advice.model_json_schema(by_alias=True)}
-
-
 def main(arguments: Sequence[str]) -> int:
     """`python -m slipway.advise.document`: write the schema, or with `--check` compare it; the exit code."""
-    text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-    return write_or_check(arguments, file=SCHEMA, text=text, module="slipway.advise.document")
+    return write_or_check(arguments, file=SCHEMA, text=Advice.schema_text(), module="slipway.advise.document")
 
 
 if __name__ == "__main__":

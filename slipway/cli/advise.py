@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     found = Search(stack, parts, replayed, bounds, progress).run()
     advice = document(found, stack, parts, source)
     _write(options.out, advice, stack, found)
-    print(advice.text() if options.json else text(advice))
+    print(advice.as_json().rstrip() if options.json else text(advice))
     return EXIT_INTERRUPTED if found.ended == "interrupted" else 0
 
 

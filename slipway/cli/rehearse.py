@@ -18,9 +18,8 @@ from slipway.cli.check import checked
 from slipway.cli.output import Progress, say
 from slipway.cli.trial import target_of
 from slipway.engine.project import Project, find
-from slipway.rehearsal.document import Lane, Played, Rehearsal, expectations, lane, met
+from slipway.rehearsal.document import Lane, Played, Rehearsal, expectations, lane, met, page
 from slipway.rehearsal.evaluation import checks as evaluate
-from slipway.rehearsal.page import page
 from slipway.rehearsal.play import Stack, blocked, play
 from slipway.replay.figures import duration
 from slipway.report.make import PAGE, prepare
@@ -42,8 +41,7 @@ def text(one: Played) -> str:
     """A line for the scenario, and one for each expectation."""
     lines = [f"{'passed' if one.passed else 'FAILED'}  {one.scenario}: {one.description}", f"        {one.how}"]
     for check in one.checks:
-        mark = "ok    " if check.status == "passed" else "FAILED"
-        lines.append(f"  {mark}  {check.subject} {check.expected}{f': {check.detail}' if check.detail else ''}")
+        lines.append(f"  {'ok    ' if check.status == 'passed' else 'FAILED'}  {check.sentence}")
     return "\n".join(lines)
 
 
@@ -67,9 +65,9 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             print(text(one))
     found = Rehearsal(stack=options.stack, scenarios=done)
-    print(found.text() if options.json else f"\n{found.summary}")
+    print(found.as_json().rstrip() if options.json else f"\n{found.summary}")
     if options.out is not None:
-        for name, content in ((PAGE, page(found)), (JSON, found.text())):
+        for name, content in ((PAGE, page(found)), (JSON, found.as_json())):
             (options.out / name).write_text(content, encoding="utf-8", newline="\n")
         say(f"wrote {options.out / PAGE} (the timeline) and {options.out / JSON}")
     return 0 if found.passed else EXIT_FAILURE

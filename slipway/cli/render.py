@@ -54,13 +54,7 @@ def _scenarios(path: Path) -> tuple[Scenario, ...]:
             name=one.scenario,
             description=one.description,
             how=one.how,
-            expectations=tuple(
-                (
-                    f"{check.subject} {check.expected}{f': {check.detail}' if check.detail else ''}",
-                    check.status != "failed",
-                )
-                for check in one.checks
-            ),
+            expectations=tuple((check.sentence, check.status != "failed") for check in one.checks),
         )
         for one in rehearsal.read(path).scenarios
     )

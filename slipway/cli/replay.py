@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         say("slipway: interrupted; this is what is known so far")
     found = fold.result()
     _write(found, other, trace, options.out)
-    print(found.text() if options.json else replay_summary.text(found, other))
+    print(found.as_json().rstrip() if options.json else replay_summary.text(found, other))
     return EXIT_INTERRUPTED if interrupted else 0
 
 
@@ -124,6 +124,6 @@ def _follow(events: Generator[dict[str, Any]], fold: Fold) -> bool:
 def _write(found: Result, other: Result | None, trace: Trace, out: Path | None) -> None:
     if out is None:
         return
-    for name, text in ((PAGE, page(found, other)), (JSON, found.text()), (TRACE, jobs.write(trace.jobs))):
+    for name, text in ((PAGE, page(found, other)), (JSON, found.as_json()), (TRACE, jobs.write(trace.jobs))):
         (out / name).write_text(text, encoding="utf-8", newline="\n")
     say(f"wrote {out / PAGE} (the page), {out / JSON} (for --against) and {out / TRACE} (the jobs)")

@@ -1,17 +1,18 @@
-"""What became of scenarios, as a document: `rehearsal.json`. Its JSON Schema is `rehearsal.schema.json`.
+"""What became of scenarios, as a document, `rehearsal.json` by `rehearsal.schema.json`, and as a page: the timeline,
+one file without scripts or network requests, in the style of the replay's.
 
 A scenario and each of its bad variants is one entry, with a lane for each of its jobs: what waited, what ran, and when.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from slipway.replay.page import Chart, area, days, environment
 from slipway.replay.plan import Plan
 from slipway.replay.result import Document, document_of
 from slipway.replay.steps import Steps
@@ -55,6 +56,11 @@ class Expected(Document):
     status: Literal["passed", "waits", "failed"]
     detail: str
 
+    @property
+    def sentence(self) -> str:
+        """The expectation, with the words of the layer that decides."""
+        return f"{self.subject} {self.expected}{f': {self.detail}' if self.detail else ''}"
+
 
 class Played(Document):
     """A scenario, or a bad variant of one."""
@@ -93,10 +99,6 @@ class Rehearsal(Document):
         met = sum(one.passed for one in self.scenarios)
         return f"{met} of {len(self.scenarios)} scenarios and bad variants as expected"
 
-    def text(self) -> str:
-        """The JSON document."""
-        return json.dumps(self.model_dump(by_alias=True), indent=1) + "\n"
-
 
 def read(path: Path) -> Rehearsal:
     """A document of another run.
@@ -107,15 +109,9 @@ def read(path: Path) -> Rehearsal:
     return document_of(path, Rehearsal, "rehearsal.json")
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Rehearsal.model_json_schema(by_alias=True)}
-
-
 def main(arguments: Sequence[str]) -> int:
     """`python -m slipway.rehearsal.document`: write the schema, or with `--check` compare it; the exit code."""
-    text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-    return write_or_check(arguments, file=SCHEMA, text=text, module="slipway.rehearsal.document")
+    return write_or_check(arguments, file=SCHEMA, text=Rehearsal.schema_text(), module="slipway.rehearsal.document")
 
 
 def expectations(checks: Iterable[Check]) -> list[Expected]:
@@ -176,6 +172,24 @@ def lane(name: str, jobs: Sequence[Sequence[Turn]], end: float) -> Lane:
         moments=moments[:MOST],
         more=len(moments[MOST:]),
     )
+
+
+def page(found: Rehearsal) -> str:
+    """The whole page; the bad variants of a scenario are in its section."""
+    scenarios: dict[str, list[Played]] = {}
+    for one in found.scenarios:
+        scenarios.setdefault(one.scenario.partition("/")[0], []).append(one)
+    template = environment("slipway.rehearsal").get_template("rehearsal.html")
+    return template.render(found=found, scenarios=scenarios, lanes=_lanes)
+
+
+def _lanes(one: Played) -> Iterator[tuple[Lane, Chart]]:
+    for lane in one.lanes:
+        every = [sum(pair) for pair in zip(lane.waiting, lane.running, strict=True)]
+        top = max(every, default=0.0)
+        # What waits is drawn on what runs.
+        areas = [("warn", area(every, top)), ("gpu", area(lane.running, top))]
+        yield lane, Chart(lane.name, top, areas, days(one.length))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -30,6 +30,16 @@ class Document(BaseModel):
         use_attribute_docstrings=True,
         allow_inf_nan=False,
     )
+
+    def as_json(self) -> str:
+        """The whole document."""
+        return json.dumps(self.model_dump(by_alias=True), indent=1) + "\n"
+
+    @classmethod
+    def schema_text(cls) -> str:
+        """Its JSON Schema, as the file has it."""
+        schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema(by_alias=True)}
+        return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 class Waits(Document):
@@ -232,10 +242,6 @@ class Result(Document):
         """Hours of all nodes."""
         return sum(one.node_hours for one in self.pools)
 
-    def text(self) -> str:
-        """The JSON document."""
-        return json.dumps(self.model_dump(by_alias=True), indent=1) + "\n"
-
 
 D = TypeVar("D", bound=Document)
 
@@ -273,15 +279,9 @@ def read(path: Path) -> Result:
     return document_of(path, Result, "replay.json")
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of the document."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Result.model_json_schema(by_alias=True)}
-
-
 def main(arguments: Sequence[str]) -> int:
     """`python -m slipway.replay.result`: write the schema, or with `--check` compare it; the exit code."""
-    text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-    return write_or_check(arguments, file=SCHEMA, text=text, module="slipway.replay.result")
+    return write_or_check(arguments, file=SCHEMA, text=Result.schema_text(), module="slipway.replay.result")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from sandbox import toolchain
@@ -92,7 +93,7 @@ def _controller(name: str, row: dict[str, Any]) -> Controller:
 
 _ROWS: Final = strict_yaml.read(Path(__file__).with_name("table.yaml").read_text(encoding="utf-8"))
 CONTROLLERS: Final[tuple[Controller, ...]] = tuple(_controller(name, row) for name, row in _ROWS.items())
-KUEUE, JOBSET, LWS, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY, KSERVE, YUNIKORN, ARGO = CONTROLLERS
+BY_NAME: Final[Mapping[str, Controller]] = MappingProxyType({one.name: one for one in CONTROLLERS})
 
 
 def of_image(image: str) -> Controller | None:

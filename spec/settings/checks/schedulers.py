@@ -80,7 +80,7 @@ def _resources(pool: Pool) -> set[str]:
     layout = pool.mig.profiles if pool.mig else {}
     if pool.mig is not None and pool.mig.layout is not None:
         layout = mig.named_layout(pool.mig.layout, gpu) or {}
-    return {f"nvidia.com/mig-{profile}" for profile in layout} or {"nvidia.com/gpu"}
+    return set(mig.resources(layout, 1))
 
 
 def nodes_there(_context: Context, addons: Addons, teams: Teams, pools: Mapping[str, Pool]) -> Iterator[Problem]:

@@ -1,18 +1,15 @@
 """Pods of teams get their scheduler and queue from a real API server, whoever makes them."""
 
-import time
 from typing import Any
 
 import pytest
 
 from components.addons.schedulers import Volcano, Yunikorn
-from components.admission import scheduler
-from components.admission.admission import binding, policy
 from components.base.addon import AddOn
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.waiting import until
-from spec.settings.admission import Action
 from tests.components.admission.samples import CONTEXT, Object, container
+from tests.sandbox.controllers.installed import give
 from tests.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.patience import SECONDS
@@ -64,17 +61,11 @@ def client(plane: ControlPlane, request: pytest.FixtureRequest) -> Any:
         client = plane.targets.of_cluster(request.param)
         assert client is not None
         define(client, [GROUPS])
-        rule = scheduler.rule(of)
-        for each in (*scheduler.manifests(of).values(), policy(rule, CONTEXT), binding(rule, Action.DENY)):
-            client.apply(each, "test")
         for name, labels in (("vision", {TEAM: "vision"}), ("tools", {})):
             client.apply(
                 {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}, "test"
             )
-        end = time.monotonic() + SECONDS
-        while made(client, pod())["spec"]["schedulerName"] != of.name:
-            assert time.monotonic() < end, "no scheduler is given"
-            time.sleep(0.1)
+        give(client, of, CONTEXT, "vision")
         yield of, client
     finally:
         plane.pool.delete(request.param)

@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from components.admission import StackContext, scheduler
+from components.admission.admission import binding, policy
+from components.base.controllers import Scheduler
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import State, load
@@ -15,6 +18,7 @@ from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.running import install
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
+from spec.settings.admission import Action
 from tests.sandbox.controllers.fake import ByHand
 from tests.sandbox.living import living_plane
 from tests.sandbox.plane import ControlPlane
@@ -61,6 +65,26 @@ def applied(client: KubeClient, *objects: Object) -> None:
                 raise
 
         until(put, SECONDS, f"{Ref.of(obj)} is not accepted")
+
+
+def give(client: KubeClient, of: Scheduler, context: StackContext, team: str) -> None:
+    """Apply the rules by which pods of teams get this scheduler; a pod in this namespace of a team gets it then."""
+    rule = scheduler.rule(of)
+    applied(client, *scheduler.manifests(of).values(), policy(rule, context), binding(rule, Action.DENY))
+    image = "registry.example.com/team/train:1.2.3"
+    pod = {**Ref("v1", "Pod", "it", team).as_object(), "spec": {"containers": [{"name": "main", "image": image}]}}
+
+    def is_given() -> bool | None:
+        try:
+            found = client.apply(pod, "test", dry_run=True)
+        except ApiError as error:
+            # The policy that checks the scheduler can be in effect before the one that sets it (2026-11-26).
+            if f"placed by {of.name}" in error.message:
+                return None
+            raise
+        return found["spec"]["schedulerName"] == of.name or None
+
+    until(is_given, SECONDS, f"{of.name} is not given to the pods of {team}")
 
 
 def wait(client: KubeClient, ref: Ref, ready: Callable[[Object], T | None], what: str) -> T:

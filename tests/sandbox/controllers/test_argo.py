@@ -12,7 +12,7 @@ import yaml
 
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.running import load
-from sandbox.kubernetes.controllers.table import ARGO
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.installed import applied, cluster, release, running
@@ -43,8 +43,15 @@ def workflow(name: str) -> Object:
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     directory = tmp_path_factory.mktemp("argo")
-    with cluster(directory, ARGO) as plane:
-        release(plane.client, shared / "charts-full", ARGO, "argo", server={"enabled": False}, crds={"full": False})
+    with cluster(directory, BY_NAME["argo"]) as plane:
+        release(
+            plane.client,
+            shared / "charts-full",
+            BY_NAME["argo"],
+            "argo",
+            server={"enabled": False},
+            crds={"full": False},
+        )
         until(lambda: running(directory) == {"argo"} or None, SECONDS, lambda: f"{load(directory)}")
         applied(plane.client, Ref("v1", "Namespace", SPACE).as_object())
         applied(plane.client, Ref("v1", "ServiceAccount", "default", SPACE).as_object())

@@ -8,7 +8,7 @@ import yaml
 
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.running import load
-from sandbox.kubernetes.controllers.table import JOBSET
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.controllers.webhooks import CLOSED
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.objects import Object, Ref
@@ -49,7 +49,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plane(home: Path) -> Iterator[ControlPlane]:
-    with cluster(home, JOBSET) as plane:
+    with cluster(home, BY_NAME["jobset"]) as plane:
         yield plane
 
 

@@ -7,7 +7,7 @@ import pytest
 from components.addons.kserve.addon import values
 from components.addons.kserve.runtimes import runtimes
 from sandbox.kubernetes.client import ApiError
-from sandbox.kubernetes.controllers.table import KSERVE
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.running import install
@@ -39,7 +39,7 @@ def test_a_model_is_ready(tmp_path: Path, shared: Path) -> None:
     crds, helm = Charts(charts).find("kserve-crd"), binary.available()
     if crds is None or helm is None:
         pytest.skip("no helm, or no charts of KServe")
-    with cluster(tmp_path, KSERVE) as plane:
+    with cluster(tmp_path, BY_NAME["kserve"]) as plane:
         client = plane.client
         applied(client, *(Ref("v1", "Namespace", name).as_object() for name in ("kserve", TEAM)))
         inputs = {"name": "kserve-crd", "namespace": "kserve", "values": {}, "timeout": 600}
@@ -47,7 +47,7 @@ def test_a_model_is_ready(tmp_path: Path, shared: Path) -> None:
         platform = stacks.platform_of("dev")
         settings = platform.addons.kserve
         assert settings is not None
-        release(plane.client, charts, KSERVE, "kserve", **values(settings, region="us-east-1", placement={}))
+        release(plane.client, charts, BY_NAME["kserve"], "kserve", **values(settings, region="us-east-1", placement={}))
         assert running(tmp_path) == {"kserve"}
         # Those of the platform pass KServe's webhook.
         applied(client, *runtimes(resolve_all(platform), settings.runtimes).values())

@@ -13,7 +13,7 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.launch import arguments, of_deployment
 from sandbox.kubernetes.controllers.running import State, load
-from sandbox.kubernetes.controllers.table import KUBERAY
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.running import install
@@ -40,7 +40,7 @@ def test_no_value_of_a_flag_is_left_over(shared: Path) -> None:
     objects = rendered(shared / "charts-full", releases("dev")["kuberay-operator"])
     assert objects is not None
     (launch,) = [found for each in objects if each["kind"] == "Deployment" if (found := of_deployment(each))]
-    assert launch.controller is KUBERAY
+    assert launch.controller is BY_NAME["kuberay"]
     given = arguments(launch, VALUES)
     for before, each in zip(["", *given], given, strict=False):
         assert each.startswith("--") or (before.startswith("--") and "=" not in before), given
@@ -54,15 +54,20 @@ def test_no_value_of_a_flag_is_left_over(shared: Path) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KubeClient]:
-    if KUBERAY.binary is None:
+    if BY_NAME["kuberay"].binary is None:
         pytest.skip("not built: run `python -m sandbox.toolchain ensure kuberay`")
-    chart, helm = Charts(shared / "charts-full").find(KUBERAY.chart), binary.available()
+    chart, helm = Charts(shared / "charts-full").find(BY_NAME["kuberay"].chart), binary.available()
     if chart is None or helm is None:
         pytest.skip("no helm, or no chart kuberay-operator with templates")
-    monkeypatch.setattr(table, "CONTROLLERS", (KUBERAY,))
+    monkeypatch.setattr(table, "CONTROLLERS", (BY_NAME["kuberay"],))
     with living_plane(tmp_path, ByHand()) as plane:
         _prepare(plane)
-        inputs = {"name": KUBERAY.chart, "namespace": "kuberay", "values": {"env": [LOOKS_AGAIN]}, "timeout": 600}
+        inputs = {
+            "name": BY_NAME["kuberay"].chart,
+            "namespace": "kuberay",
+            "values": {"env": [LOOKS_AGAIN]},
+            "timeout": 600,
+        }
         install(plane.client, helm, chart, inputs, upgrade=False)
         until(lambda: _runs(tmp_path), SECONDS, lambda: f"KubeRay does not run: {load(tmp_path)}")
         yield plane.client

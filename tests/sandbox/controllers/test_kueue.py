@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient
-from sandbox.kubernetes.controllers.table import JOBSET, KUEUE
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
@@ -104,11 +104,11 @@ def jobset(name: str, duration: str) -> Object:
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with both, one queue of four CPUs, and two priorities."""
     directory = tmp_path_factory.mktemp("kueue")
-    with cluster(directory, KUEUE, JOBSET) as plane:
+    with cluster(directory, BY_NAME["kueue"], BY_NAME["jobset"]) as plane:
         # Before Kueue, which looks for it once, when it starts.
         applied(plane.client, provisioning_requests())
-        release(plane.client, shared / "charts-full", JOBSET, "jobset-system")
-        release(plane.client, shared / "charts-full", KUEUE, "kueue-system")
+        release(plane.client, shared / "charts-full", BY_NAME["jobset"], "jobset-system")
+        release(plane.client, shared / "charts-full", BY_NAME["kueue"], "kueue-system")
         assert running(directory) == {"kueue", "jobset"}
         resources = [{"name": "cpu", "nominalQuota": QUOTA}, {"name": "memory", "nominalQuota": "64Gi"}]
         group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "any", "resources": resources}]}

@@ -15,7 +15,7 @@ import yaml
 from components.addons.kueue import configuration
 from components.queues import LEVELS, LOCAL_QUEUE, by_topology, cluster_queue, local_queues, shared_manifests
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.table import KUEUE
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.spec import NodeWriter
@@ -73,9 +73,9 @@ def job(name: str, team: str, gpus: int, *, pool: str = "a100", pods: int = 1, *
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with the queues of three teams, two nodes of one pool and four of another."""
     config = configuration(Kueue(), cluster=CLUSTER, integrations=("batch/job",))
-    with cluster(tmp_path_factory.mktemp("teams"), KUEUE) as plane:
+    with cluster(tmp_path_factory.mktemp("teams"), BY_NAME["kueue"]) as plane:
         values = {"managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(config)}}
-        release(plane.client, shared / "charts-full", KUEUE, "kueue-system", **values)
+        release(plane.client, shared / "charts-full", BY_NAME["kueue"], "kueue-system", **values)
         writer = NodeWriter(plane.targets.of_cluster)
         for index in range(2):
             writer.write(CLUSTER, pool_node(f"a100-{index}", POOLS["a100"]))

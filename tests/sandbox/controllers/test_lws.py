@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient
-from sandbox.kubernetes.controllers.table import LWS
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
@@ -42,9 +42,9 @@ def uid(client: KubeClient, name: str) -> str | None:
 
 
 def test_workers_follow_their_leader(tmp_path: Path, shared: Path) -> None:
-    with cluster(tmp_path, LWS) as plane:
+    with cluster(tmp_path, BY_NAME["lws"]) as plane:
         client = plane.client
-        release(client, shared / "charts-full", LWS, "lws-system")
+        release(client, shared / "charts-full", BY_NAME["lws"], "lws-system")
         assert running(tmp_path) == {"lws"}
         applied(client, Ref("v1", "Namespace", SPACE).as_object(), group())
 

@@ -23,7 +23,7 @@ from components.addons.multikueue import ACCOUNT, access, team_binding
 from components.queues import LOCAL_QUEUE, cluster_queue, local_queue, shared_manifests
 from sandbox.cluster.pki import kubeconfig
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.table import KUEUE
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.spec import NodeWriter
@@ -117,7 +117,7 @@ def install(client: KubeClient, charts: Path, settings: Platform) -> None:
         # What takes minutes in a stack: nothing else differs.
         config["multiKueue"] |= {"gcInterval": "2s", "workerLostTimeout": "5s"}
     values = {"managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(config)}}
-    release(client, charts, KUEUE, SPACE, **values)
+    release(client, charts, BY_NAME["kueue"], SPACE, **values)
     applied(client, *shared_manifests(POOLS, settings.queues).values())
     team = settings.teams[TEAM]
     space = Ref("v1", "Namespace", TEAM).as_object()
@@ -127,7 +127,7 @@ def install(client: KubeClient, charts: Path, settings: Platform) -> None:
 
 @pytest.fixture(scope="module")
 def clusters(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Clusters]:
-    with cluster(tmp_path_factory.mktemp("multikueue"), KUEUE) as plane:
+    with cluster(tmp_path_factory.mktemp("multikueue"), BY_NAME["kueue"]) as plane:
         endpoint = plane.pool.create(WORKER)
         worker = plane.targets.of_cluster(WORKER)
         assert worker is not None

@@ -20,7 +20,7 @@ from sandbox.kubernetes.controllers.launch import (
     of_deployment,
 )
 from sandbox.kubernetes.controllers.running import FILE, Builds, Entry, Report, State, load
-from sandbox.kubernetes.controllers.table import CERTIFICATES, KUEUE, of_image
+from sandbox.kubernetes.controllers.table import BY_NAME, CERTIFICATES, of_image
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.fake import gadget
 from tests.support.patience import SECONDS
@@ -64,7 +64,7 @@ def launch() -> Launch:
     ],
 )
 def test_a_controller_is_known_by_the_end_of_its_images_repository(image: str) -> None:
-    assert of_image(image) is KUEUE
+    assert of_image(image) is BY_NAME["kueue"]
 
 
 @pytest.mark.parametrize("image", ["registry.k8s.io/kueue/kueueviz:v1", "other-kueue/kueue:v1", "", "kueue"])
@@ -73,7 +73,7 @@ def test_other_images_are_not_controllers(image: str) -> None:
 
 
 def test_a_deployment_says_how_its_controller_runs(launch: Launch) -> None:
-    assert launch.controller is KUEUE
+    assert launch.controller is BY_NAME["kueue"]
     assert (launch.namespace, launch.deployment, launch.account) == (
         "queues",
         DEPLOYMENT["metadata"]["name"],
@@ -141,7 +141,7 @@ def test_the_configuration_is_the_charts_with_the_fields_of_the_row() -> None:
             "integrations": {"frameworks": ["batch/job"]},
         }
     )
-    made = yaml.safe_load(configured(text, KUEUE, VALUES))
+    made = yaml.safe_load(configured(text, BY_NAME["kueue"], VALUES))
     assert made["webhook"] == {
         "host": "127.0.0.1",
         "port": 1002,

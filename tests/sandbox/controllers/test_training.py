@@ -11,7 +11,7 @@ from components.addons.kubeflow_crds import KINDS, definition
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import State, load
-from sandbox.kubernetes.controllers.table import JOBSET, MPI_OPERATOR, TRAINER, TRAINING_OPERATOR
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.controllers.webhooks import as_applied
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
@@ -52,7 +52,7 @@ def _served(client: KubeClient) -> bool | None:
 def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster with both operators, from the platform's manifests."""
     directory = tmp_path_factory.mktemp("operators")
-    with cluster(directory, TRAINING_OPERATOR, MPI_OPERATOR) as plane:
+    with cluster(directory, BY_NAME["training-operator"], BY_NAME["mpi-operator"]) as plane:
         client = plane.client
         for namespace in (training_operator.NAMESPACE, mpi_operator.OPERATOR.namespace, TEAM):
             applied(client, Ref("v1", "Namespace", namespace).as_object())
@@ -122,10 +122,10 @@ def test_an_mpijob_that_was_suspended_runs_again(operators: ControlPlane) -> Non
 
 
 def test_a_trainjob_runs_to_its_end(tmp_path: Path, shared: Path) -> None:
-    with cluster(tmp_path, TRAINER, JOBSET) as plane:
+    with cluster(tmp_path, BY_NAME["trainer"], BY_NAME["jobset"]) as plane:
         charts = shared / "charts-full"
-        release(plane.client, charts, JOBSET, "jobset-system")
-        release(plane.client, charts, TRAINER, "kubeflow-system", jobset={"install": False})
+        release(plane.client, charts, BY_NAME["jobset"], "jobset-system")
+        release(plane.client, charts, BY_NAME["trainer"], "kubeflow-system", jobset={"install": False})
         assert running(tmp_path) == {"trainer", "jobset"}
         inner = {
             "metadata": {"annotations": {"sandbox.slipway/duration": "3s"}},

@@ -9,21 +9,18 @@ from typing import Final
 import pytest
 
 from components.addons.schedulers import Yunikorn, yunikorn_queues
-from components.admission import scheduler
-from components.admission.admission import binding, policy
 from components.workloads.metadata import gang
 from components.workloads.target import Target
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.table import YUNIKORN
+from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.spec import NodeWriter
 from spec.pools import keys, resolve_all
-from spec.settings.admission import Action
 from spec.teams.labels import of_team
 from tests.components.admission.samples import CONTEXT
 from tests.components.pools.samples import platform
-from tests.sandbox.controllers.installed import applied, cluster, release, running
+from tests.sandbox.controllers.installed import applied, cluster, give, release, running
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
@@ -62,7 +59,7 @@ def job(name: str, team: str, *, pods: int, gpus: int = 4, together: bool = Fals
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with two nodes of eight GPUs each, and three teams."""
     directory = tmp_path_factory.mktemp("teams")
-    with cluster(directory, YUNIKORN, version="1.36") as plane:
+    with cluster(directory, BY_NAME["yunikorn"], version="1.36") as plane:
         queues = yunikorn_queues(SETTINGS, POOLS, node_sort_policy="binpacking")
         values = {
             "image": {"tag": "scheduler-1.8.0"},
@@ -70,27 +67,18 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             "enableWebService": False,
             "yunikornDefaults": {"queues.yaml": queues},
         }
-        release(plane.client, shared / "charts-full", YUNIKORN, "yunikorn", **values)
+        release(plane.client, shared / "charts-full", BY_NAME["yunikorn"], "yunikorn", **values)
         assert running(directory) == {"yunikorn"}
         writer = NodeWriter(plane.targets.of_cluster)
         for index in range(2):
             writer.write(CLUSTER, pool_node(f"h100-{index}", POOLS["h100"]))
         of = Yunikorn.scheduler
         assert of is not None
-        rule = scheduler.rule(of)
-        applied(plane.client, *scheduler.manifests(of).values(), policy(rule, CONTEXT), binding(rule, Action.DENY))
         for name, team in SETTINGS.teams.items():
             space = Ref("v1", "Namespace", name).as_object()
             space["metadata"]["labels"] = dict(of_team(name, team))
             applied(plane.client, space)
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it", "namespace": "red"}}
-        pod["spec"] = {"containers": [{"name": "main", "image": "a:1"}]}
-        given = f"{of.name} is not given yet"
-        until(
-            lambda: plane.client.apply(pod, "t", dry_run=True)["spec"]["schedulerName"] == of.name or None,
-            SECONDS,
-            given,
-        )
+        give(plane.client, of, CONTEXT, "red")
         yield plane
 
 

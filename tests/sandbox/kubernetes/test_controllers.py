@@ -57,13 +57,13 @@ def test_a_row_fits_its_chart(row: Controller, shared: Path) -> None:
 def test_a_service_belongs_to_one_controller() -> None:
     names = [name for each in CONTROLLERS for name in each.services]
     assert len(names) == len(set(names))
-    assert of_service("kueue-webhook-service") is table.KUEUE
+    assert of_service("kueue-webhook-service") is table.BY_NAME["kueue"]
     assert of_service("unknown") is None
 
 
 def test_controllers_run_for_the_version_of_their_chart_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Controller, "binary", None)
-    version = table.KUEUE.version
+    version = table.BY_NAME["kueue"].version
     assert served("kueue", version) == served("kueue", f"v{version}") == {"kueue": False}
     assert served("kueue", "0.1.0") == {}
     assert served("other", version) == {}
@@ -75,4 +75,4 @@ def test_controllers_run_for_the_version_of_their_chart_alone(monkeypatch: pytes
 )
 def test_the_user_may_name_the_controllers(monkeypatch: pytest.MonkeyPatch, value: str, wanted: bool) -> None:
     monkeypatch.setenv(table.VARIABLE, value)
-    assert table.KUEUE.wanted is wanted
+    assert table.BY_NAME["kueue"].wanted is wanted

@@ -14,7 +14,7 @@ import pytest
 
 from policies.rules import BY_NAME
 from slipway.advise import search
-from slipway.advise.document import SCHEMA, document, schema
+from slipway.advise.document import SCHEMA, Advice, document
 from slipway.advise.kinds import Change
 from slipway.advise.measure import Figures, Wait
 from slipway.advise.search import Bounds, Found, Half, Search, halves
@@ -169,7 +169,7 @@ def test_an_idle_reserve_is_found_by_real_replays_and_the_diff_removes_it(
     line = ["advise", "dev", *jobs, *left_out, "--replays", "6"]
     assert main([*line, "--out", str(tmp_path / "changed.yaml"), "--json"]) == 0
     advice = json.loads(capsys.readouterr().out)
-    jsonschema.validate(advice, schema())
+    jsonschema.validate(advice, json.loads(Advice.schema_text()))
     assert [one["what"] for one in advice["steps"]] == ["cpu: no idle node in reserve"]
     assert advice["advised"]
     assert advice["heldOut"]["after"]["usd"] < advice["heldOut"]["before"]["usd"]
@@ -203,4 +203,4 @@ def test_wrong_options_are_refused(more: list[str], says: str, capsys: pytest.Ca
 
 
 def test_the_schema_is_current() -> None:
-    generated.check(SCHEMA, json.dumps(schema(), indent=2) + "\n", "run `python -m slipway.advise.document`")
+    generated.check(SCHEMA, Advice.schema_text(), "run `python -m slipway.advise.document`")

@@ -18,10 +18,9 @@ from slipway.rehearsal.document import (
     expectations,
     lane,
     met,
+    page,
     read,
-    schema,
 )
-from slipway.rehearsal.page import page
 from slipway.trial.evaluation import Check, Status
 from slipway.trial.run import ENDED, RUNS, WAITS, Turn
 from spec.errors import SlipwayError
@@ -95,9 +94,9 @@ def test_what_is_refused_never_waits() -> None:
 
 def test_the_document_is_that_of_its_schema_and_is_read_again(tmp_path: Path) -> None:
     found = rehearsal()
-    (tmp_path / "rehearsal.json").write_text(found.text(), encoding="utf-8")
+    (tmp_path / "rehearsal.json").write_text(found.as_json(), encoding="utf-8")
     assert read(tmp_path / "rehearsal.json") == found
-    jsonschema.validate(json.loads(found.text()), schema())
+    jsonschema.validate(json.loads(found.as_json()), json.loads(Rehearsal.schema_text()))
     assert (found.passed, found.summary) == (False, "1 of 2 scenarios and bad variants as expected")
     (tmp_path / "other.json").write_text('{"version": 1, "stack": 3, "scenarios": []}', encoding="utf-8")
     with pytest.raises(SlipwayError, match=r"other\.json.*stack.*rehearsal\.json that this version has written"):
@@ -105,7 +104,7 @@ def test_the_document_is_that_of_its_schema_and_is_read_again(tmp_path: Path) ->
 
 
 def test_the_schema_is_current() -> None:
-    generated.check(SCHEMA, json.dumps(schema(), indent=2) + "\n", "run `python -m slipway.rehearsal.document`")
+    generated.check(SCHEMA, Rehearsal.schema_text(), "run `python -m slipway.rehearsal.document`")
 
 
 def test_the_page_has_a_section_for_each_scenario_with_its_bad_variants_and_needs_no_network() -> None:

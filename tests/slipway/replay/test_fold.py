@@ -101,9 +101,9 @@ def test_an_event_that_can_not_be_read_is_named() -> None:
 
 def test_a_result_is_read_again_and_another_document_is_not(tmp_path: Path) -> None:
     path = tmp_path / "replay.json"
-    path.write_text(result().text())
+    path.write_text(result().as_json())
     assert results.read(path) == result()
-    for wrong in ("[]", '{"version": 2}', '{"version": 1}', json.dumps({**json.loads(result().text()), "more": 1})):
+    for wrong in ("[]", '{"version": 2}', '{"version": 1}', json.dumps({**json.loads(result().as_json()), "more": 1})):
         path.write_text(wrong)
         with pytest.raises(TraceError):
             results.read(path)

@@ -164,7 +164,7 @@ def test_the_command_writes_rows_and_a_page_that_sum_to_the_bill(
     assert sum(Decimal(row["total_usd"]) for row in rows) == Decimal("9000.01")
     assert "<h1>$9,000.01</h1>" in (out / "index.html").read_text()
 
-    path.write_text(result().text())
+    path.write_text(result().as_json())
     assert main(["statement", "dev", "--replay", str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     for name in ("charges", "teams", "projects", "jobs"):

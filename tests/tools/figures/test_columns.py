@@ -9,6 +9,7 @@ import pytest
 
 from spec.pools.keys import GPU
 from tests.slipway.replay import examples
+from tests.slipway.replay.conftest import binary
 from tests.support.generated import FIGURES, check_part
 from tests.support.stacks import platform_of
 from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PARTS
@@ -17,6 +18,8 @@ from tools.figures.filling import WHOLE, arrivals, filled, milli
 from tools.figures.outcome import Outcome, Paid, Watch, figures
 from tools.figures.plain import plain
 from tools.figures.table import tables
+
+__all__ = ["binary"]
 
 
 def test_eks_with_karpenter_gives_whole_gpus_on_demand_without_limits() -> None:
