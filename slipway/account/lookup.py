@@ -222,10 +222,20 @@ def _all(client: Any, operation: str, arguments: Mapping[str, Any]) -> Iterator[
         yield getattr(client, operation)(**arguments)
 
 
-def _route(_client: Client, inputs: Inputs) -> Iterator[str]:
-    keys = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")
-    destination = next(str(inputs[key]) for key in keys if inputs.get(key))
-    yield f"r-{inputs['routeTableId']}{binascii.crc32(destination.encode())}"
+def _route(client: Client, inputs: Inputs) -> Iterator[str]:
+    table, key = inputs["routeTableId"], next(key for key in _DESTINATIONS if inputs.get(key))
+    filters = [{"Name": "route-table-id", "Values": [table]}]
+    for page in _all(client("ec2"), "describe_route_tables", {"Filters": filters}):
+        for route in (route for each in page["RouteTables"] for route in each["Routes"]):
+            if route.get(_DESTINATIONS[key]) == inputs[key]:
+                yield f"r-{table}{binascii.crc32(str(inputs[key]).encode())}"
+
+
+_DESTINATIONS: Final = {
+    "destinationCidrBlock": "DestinationCidrBlock",
+    "destinationIpv6CidrBlock": "DestinationIpv6CidrBlock",
+    "destinationPrefixListId": "DestinationPrefixListId",
+}
 
 
 def _key(client: Client, inputs: Inputs) -> Iterator[str]:

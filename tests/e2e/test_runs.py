@@ -175,7 +175,8 @@ def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
     kill_after(world, point, tmp_path / "log")
     recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
     assert recovered.returncode == 0, recovered.stderr
-    assert slipway(world, "recover", "brief", "--sandbox", "--yes").stderr.endswith("nothing to recover\n")
+    second = slipway(world, "recover", "brief", "--sandbox", "--yes")
+    assert second.stderr.endswith("nothing to recover\n"), recovered.stderr + second.stderr
     again = slipway(world, "up", "brief", "--sandbox", "--verbose")
     assert again.returncode == 0, again.stdout + again.stderr
     # What the killed run had completed is unchanged: nothing is updated, replaced or deleted.

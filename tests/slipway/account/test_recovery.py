@@ -1,6 +1,7 @@
 """What a killed run has made in AWS is found again, and nothing else is taken for it."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -160,6 +161,20 @@ def test_a_key_is_found_by_its_description_and_tags(client: Client) -> None:
     assert step(client, "aws:kms/key:Key", {"description": "storage", "tags": TAGS}).action is RecoveryAction.REPEAT
 
 
+def test_a_route_is_found_in_its_table_and_not_before_it_is_there(client: Client) -> None:
+    ec2 = client("ec2")
+    network = vpc(client)
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=network)
+    table = ec2.create_route_table(VpcId=network)["RouteTable"]["RouteTableId"]
+    inputs = {"routeTableId": table, "destinationCidrBlock": "0.0.0.0/0", "gatewayId": gateway}
+    # Until the route is made, its id could only be guessed.
+    assert step(client, "aws:ec2/route:Route", inputs).action is RecoveryAction.REPEAT
+    ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", GatewayId=gateway)
+    # As routeCreateID in terraform-provider-aws, internal/service/ec2/vpc_route.go, makes it.
+    assert step(client, "aws:ec2/route:Route", inputs).id == f"r-{table}1080289494"
+
+
 def test_the_target_of_a_rule_is_found_although_its_id_is_random(client: Client) -> None:
     events = client("events")
     events.put_rule(Name="reclaim", EventPattern='{"source": ["aws.ec2"]}')
@@ -175,6 +190,16 @@ def test_every_type_of_the_stacks_can_be_recovered() -> None:
         each.type for stack in NAMES for each in recorded(stack).resources.values() if each.type.startswith("aws:")
     }
     assert sorted(type for type in types if type not in lookup.REPEATABLE and not lookup.known(type)) == []
+
+
+def test_in_an_empty_account_no_function_finds_what_it_looks_for(client: Client) -> None:
+    made = [each for stack in NAMES for each in recorded(stack).resources.values() if lookup.known(each.type)]
+    looked_for = {each.type: each.inputs.plain for each in made if each.type not in {*lookup.NAMED, *lookup.SEARCHED}}
+    assert "aws:ec2/route:Route" in looked_for
+    for type, inputs in looked_for.items():
+        with suppress(client("events").exceptions.ResourceNotFoundException):
+            # The engine gives names to what the program does not name.
+            assert not list(lookup.candidates(client, type, {"name": "slipway-dev-1a2b3c4", **inputs})), type
 
 
 def test_after_a_failed_run_only_what_was_found_or_named_is_adopted(client: Client) -> None:
