@@ -22,7 +22,8 @@ import botocore.session
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from spec.catalog import document, gpus
+from sandbox.nodes import ec2_types
+from spec.catalog import document
 
 DATA: Final = Path(__file__).resolve().parents[1] / "spec" / "catalog" / "data"
 EXTRA: Final = ("p5e.48xlarge",)
@@ -47,7 +48,7 @@ def main(arguments: list[str]) -> int:
 def instance_types() -> str:
     """Text of `ec2-types.json`: the properties of each type, and where it is offered."""
     names = sorted({*document.load("karpenter.json")["types"], *EXTRA})
-    every = _moto("instance_types.json.gz")
+    every = ec2_types.described()
     places = _offerings(names)
     alike: dict[str, list[str]] = defaultdict(list)
     for name in names:
@@ -86,28 +87,10 @@ def _zones(region: str) -> list[str]:
 
 
 def _shape(entry: Mapping[str, Any]) -> dict[str, Any]:
-    network = entry["NetworkInfo"]
-    cards = network["NetworkCards"]
-    shape = {
-        "vcpus": entry["VCpuInfo"]["DefaultVCpus"],
-        "memory_mib": entry["MemoryInfo"]["SizeInMiB"],
-        "arch": entry["ProcessorInfo"]["SupportedArchitectures"][0],
-        "nvme_gb": entry.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
-        "network_cards": network["MaximumNetworkCards"],
-        "network_mbps": int(sum(card["BaselineBandwidthInGbps"] for card in cards) * 1000),
-        "enis": network["MaximumNetworkInterfaces"],
-        "primary_card_enis": cards[network["DefaultNetworkCardIndex"]]["MaximumNetworkInterfaces"],
-        "ipv4_per_eni": network["Ipv4AddressesPerInterface"],
-        "efa_interfaces": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
-        "markets": sorted(entry["SupportedUsageClasses"]),
-    }
-    without_efa = [card["NetworkCardIndex"] for card in cards if "efa" not in card["InterfaceTypes"]]
-    if shape["efa_interfaces"] and without_efa:
-        shape["cards_without_efa"] = without_efa
-    for gpu in entry.get("GpuInfo", {}).get("Gpus", ())[:1]:
-        shape["gpus"] = gpu["Count"]
-        shape["gpu_memory_mib"] = gpu["MemoryInfo"]["SizeInMiB"]
-        shape["gpu_name"] = gpus.by_ec2(gpu["Name"], gpu["MemoryInfo"]["SizeInMiB"]).name
+    shape = ec2_types.shape(entry)
+    if shape.get("gpus") and not shape["gpu_name"]:
+        msg = f"{entry['InstanceType']}: the catalog has no GPU as in {entry['GpuInfo']}: add it to data/gpus.yaml"
+        raise ValueError(msg)
     return shape
 
 

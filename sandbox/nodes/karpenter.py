@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object
 from sandbox.kubernetes.waiting import Follower, Watch
+from sandbox.nodes import ec2_types
 from sandbox.nodes.groups import EFA_KINDS, node_name
 from sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine, is_about_type, karpenter_labels
 from sandbox.nodes.spec import NodeSpec, Taint
@@ -110,7 +111,7 @@ def _price(kind: InstanceType) -> tuple[Decimal, str]:
 def _labels(name: str, template: Manifest, requirements: Sequence[Manifest], instance_type: str) -> dict[str, str]:
     """The template's labels, those that a requirement limits to one value, and Karpenter's own."""
     allowed = values(requirements, CAPACITY_TYPE)
-    kind = instances.find(instance_type)
+    kind = ec2_types.find(instance_type)
     single = {str(each["key"]): values(requirements, str(each["key"])) for each in requirements}
     return {
         **{key: value[0] for key, value in single.items() if len(value) == 1},

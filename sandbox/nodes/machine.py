@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
+from sandbox.nodes import ec2_types
 from spec.catalog import gpus, instances, mig, prices
 from spec.catalog.instances import InstanceType
 from spec.catalog.prices import Book
@@ -27,7 +28,7 @@ _COMMON = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.
 class Machine:
     """An instance type as a pool configures it. `extra` has resources that only the pool's settings name, as for MIG.
 
-    The node of a type that is not in the catalog has neither CPU nor memory.
+    The node of a type that EC2 lacks has neither CPU nor memory.
     """
 
     name: str
@@ -39,8 +40,8 @@ class Machine:
 
     @property
     def type(self) -> InstanceType | None:
-        """The catalog's facts; None if the type is not in the catalog."""
-        return instances.find(self.name)
+        """Facts about the type; None if EC2 has none of that name."""
+        return ec2_types.find(self.name)
 
     @property
     def arch(self) -> str:
@@ -85,8 +86,10 @@ class Machine:
 
     def _devices(self, labels: Mapping[str, str]) -> dict[str, str]:
         devices = {EFA: str(self.efa)} if self.efa else {}
-        if self.type and self.type.gpus and self.type.gpu_name:
-            layout = mig.layout_of(labels.get(MIG_CONFIG, mig.DISABLED), self.type.gpu_name) or {}
+        if self.type and self.type.gpus:
+            wanted = labels.get(MIG_CONFIG, mig.DISABLED)
+            # The catalog has every model that is partitioned.
+            layout = (mig.layout_of(wanted, self.type.gpu_name) if self.type.gpu_name else None) or {}
             replicas = replicas_of(labels.get(DEVICE_PLUGIN_CONFIG, ""))
             devices |= {name: str(count * replicas) for name, count in mig.resources(layout, self.type.gpus).items()}
         devices |= self.extra

@@ -370,10 +370,9 @@ _TRY: Final = Command(
     name="try",
     summary="try a folder of manifests in the sandbox, with what is expected of them",
     run="slipway.cli.trial:run",
-    elsewhere="`slipway sandbox run -- kubectl apply -f FOLDER`, then `slipway why KIND/NAME --sandbox`",
     arguments=(
         positional("folder", "FOLDER", "manifests, and try.yaml with the expectations", type=Path),
-        option("--stack", "STACK", "name of a stack that is up in the sandbox", required=True),
+        option("--stack", "STACK", "name of a stack that is up in the sandbox (default: the sandbox's only cluster)"),
         switch("--sandbox", "the cluster in the sandbox; required outside its shell"),
         option("--namespace -n", "NAMESPACE", "namespace of all objects (default: try.yaml's)"),
         JSON,

@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> int:
     if namespace is None:
         msg = f"name a namespace: `namespace` in {options.folder / 'try.yaml'}, or -n"
         raise SlipwayError(msg, EXIT_REFUSED)
-    platform = checked(find(Path.cwd()), options.stack).platform
-    client = cluster.of_sandbox(platform)
+    platform = checked(find(Path.cwd()), options.stack).platform if options.stack else None
+    client = cluster.of_sandbox(platform) if platform else cluster.only_in_sandbox()
     try:
         found = Run(
             client=client,
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
             platform=platform,
         ).run()
     except (ApiError, UnreachableError) as error:
-        msg = f"the cluster {platform.cluster_name} can't be used: {error}"
+        msg = f"the cluster{f' {platform.cluster_name}' if platform else ''} can't be used: {error}"
         raise SlipwayError(msg) from error
     print(json.dumps([asdict(one) for one in found], indent=2) if options.json else text(found))
     return EXIT_FAILURE if any(one.status is Status.FAILED for one in found) else 0
@@ -62,9 +62,9 @@ def text(found: Sequence[Check]) -> str:
     return "\n".join(lines)
 
 
-def target_of(platform: Platform, namespace: str) -> Target | None:
-    """What a stack offers in a namespace; None if it is no team's."""
+def target_of(platform: Platform | None, namespace: str) -> Target | None:
+    """What a stack offers in a namespace; None without a stack, and if it is no team's."""
     try:
-        return Target.of(platform, namespace=namespace)
+        return Target.of(platform, namespace=namespace) if platform else None
     except ConfigurationError:
         return None

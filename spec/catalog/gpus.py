@@ -64,10 +64,7 @@ def get(name: str) -> GpuModel:
     return GPUS[name]
 
 
-def by_ec2(ec2_name: str, memory_mib: int) -> GpuModel:
-    """Return the model that EC2 reports under this name with this memory; KeyError if the catalog has none."""
-    for model in GPUS.values():
-        if (model.ec2_name, model.memory_mib) == (ec2_name, memory_mib):
-            return model
-    message = f"the catalog has no GPU that EC2 calls {ec2_name!r} with {memory_mib} MiB: add it to data/gpus.yaml"
-    raise KeyError(message)
+def by_ec2(ec2_name: str, memory_mib: int) -> GpuModel | None:
+    """Return the model that EC2 reports under this name with this memory; None if the catalog has none."""
+    found = (model for model in GPUS.values() if (model.ec2_name, model.memory_mib) == (ec2_name, memory_mib))
+    return next(found, None)

@@ -99,7 +99,8 @@ class InstanceType:
         return self.usable_memory_mib - EVICTION_MIB - RESERVED_MIB - RESERVED_MIB_PER_POD * max_pods
 
 
-def _instance(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[str]]) -> InstanceType:
+def of(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[str]]) -> InstanceType:
+    """The type of a row of `ec2-types.json`, or of one that is made as they are."""
     karpenter = _KARPENTER["types"].get(name, {})
     price = karpenter.get("usd_per_hour")
     without_efa = shape.get("cards_without_efa", ())
@@ -131,7 +132,7 @@ def _instance(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[s
 
 _PLACES: Final = {name: group["zone_ids"] for group in _EC2["offerings"].values() for name in group["types"]}
 ALL: Final[Mapping[str, InstanceType]] = MappingProxyType(
-    {name: _instance(name, shape, _PLACES[name]) for name, shape in _EC2["types"].items()}
+    {name: of(name, shape, _PLACES[name]) for name, shape in _EC2["types"].items()}
 )
 """All types by name, sorted."""
 

@@ -86,7 +86,7 @@ def test_a_command_of_another_part_names_it(base: Installed, words: tuple[str, .
     [
         ("check dev", "run this inside a checkout\n"),
         ("preview dev --sandbox", "stack file `slipway sandbox run -- pulumi preview --stack NAME`\n"),
-        ("try . --stack dev --sandbox -n vision", "`slipway why KIND/NAME --sandbox`\n"),
+        ("try . --stack dev --sandbox -n vision", "run this inside a checkout\n"),
         ("report dev --out out", "`slipway sandbox run -- pulumi preview --stack NAME --diff`\n"),
     ],
 )

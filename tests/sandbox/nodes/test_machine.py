@@ -71,8 +71,25 @@ def test_ephemeral_storage_is_on_the_raid_of_local_disks(name: str, raid: bool, 
     assert Machine(name, disk_gib=200, nvme_raid=raid).capacity({})["ephemeral-storage"] == str(expected)
 
 
-def test_a_type_outside_the_catalog_has_no_cpu_or_memory() -> None:
-    machine = Machine("t3.medium")
+@pytest.mark.parametrize(("name", "arch", "expected"), [
+    # The pods are of AWS' list, https://github.com/awslabs/amazon-eks-ami, eni-max-pods.txt.
+    ("t3.medium", "amd64", {"cpu": "2", "memory": "4096Mi", "pods": "17"}),
+    ("t4g.small", "arm64", {"cpu": "2", "memory": "2048Mi", "pods": "11"}),
+    ("g5g.xlarge", "arm64", {"cpu": "4", "memory": "8192Mi", "nvidia.com/gpu": "1"}),
+    ("p2.xlarge", "amd64", {"cpu": "4", "memory": "62464Mi", "nvidia.com/gpu": "1"}),
+])  # fmt: skip
+def test_a_type_outside_the_catalog_is_as_ec2_describes_it(name: str, arch: str, expected: dict[str, str]) -> None:
+    machine = Machine(name)
+    capacity = machine.capacity({})
+    assert instances.find(name) is None
+    assert machine.arch == arch
+    assert capacity.items() >= expected.items()
+    assert ("nvidia.com/gpu" in capacity) == ("nvidia.com/gpu" in expected)
+    assert to_mebibytes(machine.allocatable({})["memory"]) < to_mebibytes(expected["memory"])
+
+
+def test_a_type_that_ec2_lacks_has_no_cpu_or_memory() -> None:
+    machine = Machine("t3.huge")
     assert set(machine.capacity({})) == {"pods", "ephemeral-storage"}
     assert machine.allocatable({}) == machine.capacity({})
     assert machine.arch == "amd64"
