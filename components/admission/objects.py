@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
+from components.admission.queues import GATED
 from components.admission.rule import Message, Rule, literal
 from components.admission.templates import HOLDERS, KIND, O
 from components.tenancy.roles import MEMBERS, created
+from spec.jobs import KUEUE
 
 LARGEST: Final = 256 * 1024
 """Characters of the spec of an object, as text: etcd takes objects of up to 1.5 MiB, and keeps 8 GiB of all together on
@@ -42,6 +44,9 @@ SECRETS: Final = (
 )  # fmt: skip
 """Types of Secrets (kubernetes.io, "Types of Secret"), without those by which the API server knows somebody."""
 _OLD: Final = "request.operation == 'UPDATE' && has(dyn(oldObject)."
+_BY_KUEUE: Final = f"{KUEUE}managed"
+"""Finalizer of a pod that Kueue holds: its webhook adds it before the rules see the pod (Kueue 0.19.2,
+pkg/controller/jobs/pod/pod_webhook.go), and its controller removes it."""
 _KEPT: Final = f"({_OLD}metadata.finalizers) ? dyn(oldObject).metadata.finalizers : [])"
 _HELD: Final = literal([kind.kind for kind in (*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME)])
 _BUDGET: Final = (
@@ -50,7 +55,8 @@ _BUDGET: Final = (
 )
 _REACHES: Final = {
     "variables.holders.exists(l, l.exists(h, has(h.metadata) && has(h.metadata.finalizers) && "
-    f"h.metadata.finalizers.exists(f, !(f in variables.kept) && !(f in {literal(list(DELETIONS))}))))": "finalizers",
+    f"h.metadata.finalizers.exists(f, !(f in variables.kept) && !(f in {literal(list(DELETIONS))}) && "
+    f"!({KIND} == 'Pod' && f == '{_BY_KUEUE}' && {GATED}))))": "finalizers",
     f"{KIND} == 'PodDisruptionBudget' && ({_BUDGET})": "a disruption budget of none",
     f"{KIND} == 'PersistentVolumeClaim' && has({O}.spec.volumeName) && {O}.spec.volumeName != '' && "
     f"!({_OLD}spec.volumeName) && dyn(oldObject).spec.volumeName == {O}.spec.volumeName)": "volumeName",

@@ -160,7 +160,7 @@ def test_before_submission_each_wrong_manifest_names_its_layer(queued: World) ->
             "why", str(MANIFESTS / f"{name}.yaml"), "-n", "vision", "--stack", "dev", "--sandbox", "--json"
         )
         found += json.loads(done.stdout[done.stdout.index("[") :])
-    assert {one["subject"]: one["layer"] for one in found} == LAYERS
+    assert {one["subject"]: one["layer"] for one in found} == LAYERS, json.dumps(found, indent=1)
     assert all(one["next"] for one in found if one["held"])
 
 

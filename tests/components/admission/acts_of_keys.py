@@ -37,6 +37,7 @@ def noted(manifest: Object, *path: str | int, **fields: Mapping[str, str | None]
 def held(**fields: Mapping[str, str]) -> Object:
     """A pod as Kueue's webhook leaves it."""
     pod = noted(make.gated(make.pod()), labels={make.QUEUE: "default", **MANAGED}, annotations=HASH)
+    pod["metadata"]["finalizers"] = list(MANAGED)
     return noted(pod, **fields)
 
 

@@ -267,6 +267,10 @@ REACHES: Final = (
     Act(what="a job that never goes", actor=EDIT, rule="object-reach", manifest=held(
         make.job(), "example.com/never")),
     Act(what="a job whose pods never go", actor=EDIT, rule="object-reach", manifest=of_template("example.com/never")),
+    Act(what="a pod with Kueue's finalizer that Kueue does not hold", actor=EDIT, rule="object-reach", manifest=held(
+        make.pod(), "kueue.x-k8s.io/managed")),
+    Act(what="a job whose pods say that Kueue holds them", actor=EDIT, rule="object-reach", manifest=of_template(
+        "kueue.x-k8s.io/managed")),
     Act(what="a finalizer later", actor=EDIT, method="PATCH", rule="object-reach", before=of_map(a="b"),
         manifest=held(of_map(a="b"), "example.com/never")),
     Act(what="a change of what a controller keeps", actor=EDIT, method="PATCH", before=KEPT,

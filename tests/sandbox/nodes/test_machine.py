@@ -76,7 +76,7 @@ def test_ephemeral_storage_is_on_the_raid_of_local_disks(name: str, raid: bool, 
     ("t3.medium", "amd64", {"cpu": "2", "memory": "4096Mi", "pods": "17"}),
     ("t4g.small", "arm64", {"cpu": "2", "memory": "2048Mi", "pods": "11"}),
     ("g5g.xlarge", "arm64", {"cpu": "4", "memory": "8192Mi", "nvidia.com/gpu": "1"}),
-    ("p3.2xlarge", "amd64", {"cpu": "8", "memory": "62464Mi", "nvidia.com/gpu": "1"}),
+    ("p3dn.24xlarge", "amd64", {"cpu": "96", "memory": "786432Mi", "nvidia.com/gpu": "8"}),
 ])  # fmt: skip
 def test_a_type_outside_the_catalog_is_as_ec2_describes_it(name: str, arch: str, expected: dict[str, str]) -> None:
     machine = Machine(name)
