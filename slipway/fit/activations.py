@@ -2,9 +2,10 @@
 
 The formula is that of Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models",
 arXiv:2205.05198v1, 2022-05-10, section 4: every tensor that the backward pass needs, in bytes per token and layer. For
-a GPT with dropout it gives their `sbh(34 + 5as/h)` (equation 1), and `34sbh` with the attention scores recomputed
-(equation 6, without parallelism). For models with fewer key-value heads, a latent, a gate, experts, a recurrent state
-or no dropout, the same tensors are counted with their own sizes (slipway/fit/layers.py).
+a GPT with dropout it gives their `34sbh` with the attention scores recomputed (equation 6, without parallelism), and
+`sbh(34 + 7as/h)` with them: they have 5 (equation 1), for a softmax in 16 bits. For models with fewer key-value heads,
+a latent, a gate, experts, a recurrent state or no dropout, the same tensors are counted with their own sizes
+(slipway/fit/layers.py).
 """
 
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from slipway.fit.workload import Workload
 PREFILL_TOKENS: Final = 8192
 """Maximum tokens that vLLM processes at once during prefill: its server's `max_num_batched_tokens` on GPUs of 70 GiB or
 more; 2048 on smaller ones (vllm/engine/arg_utils.py, 2025-11)."""
+_SOFTMAX: Final = 4
 _STORED_LOGITS: Final = 4
 """Bytes per logit that a chunked loss keeps: 32 bits (Korthikanti, section 4.3: `4sbv`)."""
 _LOSS_WIDTH: Final = 4
@@ -45,8 +47,14 @@ def layer_bytes(layer: Layer, width: float, *, dropout: bool = False) -> float:
 
 
 def score_bytes(layer: Layer, width: float, seq: int, *, dropout: bool = False) -> float:
-    """Bytes per token of one layer's attention scores: softmax, and with dropout its mask and result."""
-    return layer.scored_heads * seq * (2 * width + 1 if dropout else width)
+    """Bytes per token of one layer's attention scores: softmax, its 16-bit copy, and with dropout its mask and result.
+
+    Softmax is in 32 bits, also where activations are in 16 (`eager_attention_forward` of Transformers 5.17; "CUDA Ops
+    that can autocast to float32", PyTorch 2.11). The fused kernels of Megatron keep two bytes less than this.
+    """
+    softmax = max(width, _SOFTMAX)
+    copy = width if dropout or softmax > width else 0
+    return layer.scored_heads * seq * (softmax + copy + dropout)
 
 
 def training(work: Workload) -> float:

@@ -142,8 +142,7 @@ class _Part:
 def _units(gpu: GpuModel, layout: Mapping[str, int]) -> Iterator[tuple[str, str, _Part, int]]:
     """Kinds of units on one GPU: name, resource, fraction of the GPU, number of units.
 
-    A MIG instance has its eighths of the memory (`nvidia-smi mig -lgip` shows 4.75 of 5 GiB for 1g.5gb, a difference
-    that `USABLE` covers). The GPU's price is split among the instances of the layout by memory.
+    The GPU's price is split among the instances of the layout by their slices of memory.
     """
     if not layout:
         yield gpu.name, keys.GPU, _Part(Fraction(1), Fraction(1)), 1
@@ -151,8 +150,8 @@ def _units(gpu: GpuModel, layout: Mapping[str, int]) -> Iterator[tuple[str, str,
     profiles = mig.PROFILES[gpu.name]
     slices = sum(profiles[name].memory * count for name, count in layout.items())
     for name, count in sorted(layout.items()):
-        memory = profiles[name].memory
-        part = _Part(Fraction(memory, mig.MEMORY_SLICES), Fraction(memory, slices))
+        profile = profiles[name]
+        part = _Part(Fraction(profile.memory_mib, gpu.memory_mib), Fraction(profile.memory, slices))
         yield f"{name} of {gpu.name}", mig.resource_name(name), part, count
 
 

@@ -34,20 +34,23 @@ class Profile:
     """Maximum number of instances on one GPU."""
     starts: tuple[int, ...]
     """Memory slices at which an instance can start."""
+    memory_mib: int
+    """Memory of an instance in MiB: NVML's where that is known, else its eighths of the GPU's."""
 
 
-def _profiles(kinds: Mapping[str, str]) -> Mapping[str, Profile]:
-    shapes = {kind: _DOCUMENT["kinds"][kind] for kind in kinds}
-    return MappingProxyType(
-        {
-            name: Profile(name, shape["compute"], shape["memory"], shape["max"], tuple(shape["starts"]))
-            for (name, shape) in zip(kinds.values(), shapes.values(), strict=True)
-        }
-    )
+def _profiles(gpu: str, kinds: Mapping[str, str]) -> Mapping[str, Profile]:
+    measured, whole = _DOCUMENT["memory_mib"].get(gpu, {}), gpus.get(gpu).memory_mib
+
+    def profile(kind: str, name: str) -> Profile:
+        shape = _DOCUMENT["kinds"][kind]
+        memory = measured.get(kind, whole * shape["memory"] // MEMORY_SLICES)
+        return Profile(name, shape["compute"], shape["memory"], shape["max"], tuple(shape["starts"]), memory)
+
+    return MappingProxyType({name: profile(kind, name) for kind, name in kinds.items()})
 
 
 PROFILES: Final[Mapping[str, Mapping[str, Profile]]] = MappingProxyType(
-    {gpu: _profiles(kinds) for gpu, kinds in _DOCUMENT["profiles"].items()}
+    {gpu: _profiles(gpu, kinds) for gpu, kinds in _DOCUMENT["profiles"].items()}
 )
 """Profiles by GPU model, then by name."""
 

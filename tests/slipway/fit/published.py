@@ -1,5 +1,6 @@
-"""Published figures, and the samples that other tests use."""
+"""Published figures, those measured on GPUs, and the samples that other tests use."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -28,9 +29,11 @@ def work(model: Architecture = GPT, **options: Any) -> Workload:
 
 
 FILE: Final = Path(__file__).with_name("published.yaml")
+MEASURED: Final = Path(__file__).parents[3] / "tools/figures/gpu_memory.json"
+"""Peaks on GPUs, as `python -m tools.figures.gpu_memory` writes them."""
 GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit.md"
-KINDS: Final = ("cases", "misses")
-"""Lists of the file, and parts of the guide."""
+KINDS: Final = ("cases", "misses", "gpus")
+"""Parts of the guide: lists of the file, and what GPUs measured."""
 UNITS: Final = {"KB": 10**3, "MiB": 2**20, "GiB": 2**30, "GB": 10**9}
 
 
@@ -76,7 +79,9 @@ def cases(kind: str = "cases") -> tuple[Case, ...]:
 
 
 def table(kind: str) -> str:
-    """A list as Markdown."""
+    """A part as Markdown."""
+    if kind == "gpus":
+        return _of_gpus()
     head = ["what", "figure is", "published", "estimated", "error", "source"] + (["why"] if kind == "misses" else [])
     return "\n".join([f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(case.row for case in cases(kind))])
 
@@ -96,3 +101,53 @@ def _case(row: Mapping[str, Any]) -> Case:
 def _amount(value: float, unit: str) -> str:
     digits = 0 if unit in ("KB", "MiB") else 2
     return f"{value:,.{digits}f} {unit}"
+
+
+# Peaks that `tools/figures/gpu_memory.py` measured, with random weights.
+
+
+def measured() -> tuple[Case, ...]:
+    """Each case once, with the names of the GPUs that ran it: all of a case differ by less than a hundredth."""
+    document = json.loads(MEASURED.read_text(encoding="utf-8"))
+    reasons = yaml.safe_load(FILE.read_text(encoding="utf-8"))["reasons"]
+    found: dict[str, tuple[Mapping[str, Any], dict[str, int], date]] = {}
+    for name, run in document.items():
+        for row in run["cases"]:
+            options: Mapping[str, Any] = {key: row[key] for key in _OPTIONS if key in row}
+            key = json.dumps({**options, "kernel": row.get("attention")})
+            found.setdefault(key, (options, {}, date.fromisoformat(run["device"]["date"])))[1][name] = row["peak"]
+    rows: list[Case] = []
+    for options, peaks, day in found.values():
+        least, most = min(peaks.values()), max(peaks.values())
+        assert most <= 1.01 * least, (options, peaks)
+        why = next((one["why"] for one in reasons if _matches(one["of"], options)), "")
+        gpus = ", ".join(sorted(name.split()[1] for name in peaks))
+        case = {"what": _what(options), "figure": most / 10**9, "unit": "GB", "kind": "measured", "date": day}
+        rows.append(_case({**case, "source": gpus, "why": why, "work": options, "parts": _ALLOCATED}))
+    return tuple(sorted(rows, key=lambda row: (row.work.mode, row.work.model.params, row.figure), reverse=True))
+
+
+_OPTIONS: Final = ("model", "mode", "precision", "optimizer", "checkpointing", "lora", "classes", "batch", "seq")
+_ALLOCATED: Final = ("weights", "gradients", "optimizer", "activations", "kv cache")
+"""What PyTorch counts: everything but CUDA's context."""
+
+
+def _matches(wanted: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    return all(options.get(key) in values for key, values in wanted.items())
+
+
+def _what(options: Mapping[str, Any]) -> str:
+    words = [options["model"], "served" if options["mode"] == "serve" else "trained", options["precision"]]
+    words += [f"LoRA {options['lora']}"] if "lora" in options else []
+    words += [f"checkpointing {options['checkpointing']}"] if "checkpointing" in options else []
+    words += [options["optimizer"]] if "optimizer" in options else []
+    return ", ".join([*words, f"{options['batch']} x {options['seq']}"])
+
+
+def _of_gpus() -> str:
+    head = ("what", "GPU", "measured", "estimated", "error", "why")
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for one in measured():
+        sizes = (_amount(one.figure, one.unit), _amount(one.estimate, one.unit))
+        lines.append(f"| {' | '.join([one.what, one.source, *sizes, f'{one.error:+.1%}', one.why])} |")
+    return "\n".join(lines)

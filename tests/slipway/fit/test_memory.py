@@ -11,7 +11,7 @@ from slipway.fit.activations import COMMUNICATION_BYTES, CONTEXT_BYTES, GIB, kv_
 from slipway.fit.architectures import dense
 from slipway.fit.formulas import formulas
 from slipway.fit.layers import Attention, Layer
-from tests.slipway.fit.published import GPT, GUIDE, KINDS, Case, cases, table, work
+from tests.slipway.fit.published import GPT, GUIDE, KINDS, Case, cases, measured, table, work
 from tests.support import generated
 
 # Memory by component, checked against the papers behind the formulas.
@@ -36,8 +36,9 @@ def test_a_gpt_layer_takes_34_bytes_per_token_and_hidden_unit() -> None:
     assert activations.layer_bytes(LAYER, 2, dropout=True) == 34 * GPT.hidden
 
 
-def test_attention_scores_take_5as_bytes_per_token() -> None:
-    assert activations.score_bytes(LAYER, 2, 2048, dropout=True) == 5 * GPT.heads * 2048
+@pytest.mark.parametrize(("width", "dropout", "each"), [(2, True, 7), (4, True, 9), (2, False, 6), (4, False, 4)])
+def test_attention_scores_have_a_softmax_in_32_bits(width: int, dropout: bool, each: int) -> None:
+    assert activations.score_bytes(LAYER, width, 2048, dropout=dropout) == each * GPT.heads * 2048
 
 
 def test_a_gate_adds_two_tensors_and_grouped_query_attention_takes_less() -> None:
@@ -276,6 +277,20 @@ def test_many_figures_are_measured_and_from_several_sources() -> None:
     measured = [case for case in cases() if case.kind == "measured"]
     assert len(measured) >= 8
     assert len({case.source for case in measured}) >= 3
+
+
+@pytest.mark.parametrize("case", measured(), ids=lambda case: case.what)
+def test_what_a_gpu_measured_is_within_the_documented_error_or_explained(case: Case) -> None:
+    """Too little by more than the error has a reason; nothing is ever too much by more."""
+    assert case.error <= MAX_ERROR
+    assert bool(case.why) == (case.error < -MAX_ERROR), f"{case.error:+.1%}"
+
+
+def test_two_gpus_have_measured_most_kinds_of_work() -> None:
+    found = measured()
+    assert {name for case in found for name in case.source.split(", ")} == {"H100", "H200"}
+    assert {case.work.precision for case in found} == {"fp32", "amp-bf16", "bf16", "pure-bf16"}
+    assert sum(abs(case.error) <= MAX_ERROR for case in found) >= 0.85 * len(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -38,6 +38,19 @@ def test_layouts_are_those_of_mig_parted(gpu: str) -> None:
     assert mig.named_layout("all-balanced", gpu) == balanced
 
 
+NVML: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("nvml.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("gpu", sorted(NVML))
+def test_profiles_are_those_of_real_cards(gpu: str) -> None:
+    found = {
+        name: [profile.memory_mib, profile.maximum, list(profile.starts), profile.memory]
+        for name, profile in mig.PROFILES[gpu].items()
+    }
+    assert found == NVML[gpu]["profiles"]
+    assert NVML[gpu]["pci"] in gpus.get(gpu).pci_ids
+
+
 @pytest.mark.parametrize("gpu", CAPABLE)
 def test_every_named_layout_fits_and_one_more_of_a_profile_does_not(gpu: str) -> None:
     for name in mig.layout_names(gpu):

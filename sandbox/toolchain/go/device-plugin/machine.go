@@ -11,7 +11,15 @@ import (
 
 // machine is NVIDIA's mock of a DGX A100 with the node's number of GPUs and their memory. Its tables of MIG profiles and
 // placements hold for every GPU of seven compute and eight memory slices; only an instance's memory grows with the card.
-func machine(node Node) (*dgxa100.Server, error) {
+// Of a real node it is NVML itself.
+func machine(node Node) (nvml.Interface, error) {
+	if node.Real {
+		driver := nvml.New()
+		if ret := driver.Init(); ret != nvml.SUCCESS {
+			return nil, fmt.Errorf("NVML: %v", driver.ErrorString(ret))
+		}
+		return driver, nil
+	}
 	driver := dgxa100.New()
 	if node.Count > len(driver.Devices) {
 		return nil, fmt.Errorf("%d GPUs, and the mock has %d", node.Count, len(driver.Devices))

@@ -2,6 +2,7 @@
 // MIG instances, and the plugin's configuration. The plugin's own packages read the configuration, find the devices,
 // register with a kubelet and answer it; its `main` alone is not run. What stands in: NVIDIA's mock of NVML, here with
 // handles of MIG devices, which it lacks; a kubelet that keeps what registers; `cat` as the control of the MPS daemon.
+// A node may be `real`: then NVML is that of this machine, which is read and not changed.
 //
 // It reads a JSON map of nodes from stdin and writes one of answers. The plugin's paths below /var/lib/kubelet and
 // /proc/driver are constants, so that it runs in a user and mount namespace of its own, where both are empty: Linux only.
@@ -31,6 +32,7 @@ const inside = "SLIPWAY_DEVICE_PLUGIN_NODE"
 
 // Node is one machine, as the caller gives it.
 type Node struct {
+	Real      bool       `json:"real"`
 	Count     int        `json:"count"`
 	MemoryMiB uint64     `json:"memoryMiB"`
 	MIG       bool       `json:"mig"`
@@ -83,12 +85,16 @@ func isolated() int {
 }
 
 func run() error {
-	if err := prepare(); err != nil {
-		return fmt.Errorf("no mount namespace: %w", err)
-	}
 	var nodes map[string]Node
 	if err := json.NewDecoder(os.Stdin).Decode(&nodes); err != nil {
 		return err
+	}
+	real := false
+	for _, node := range nodes {
+		real = real || node.Real
+	}
+	if err := prepare(real); err != nil {
+		return fmt.Errorf("no mount namespace: %w", err)
 	}
 	kubelet, err := listen()
 	if err != nil {
@@ -105,12 +111,16 @@ func run() error {
 	return json.NewEncoder(os.Stdout).Encode(answers)
 }
 
-// prepare makes the directories and files that the plugin expects of a node.
-func prepare() error {
+// prepare makes the directories and files that the plugin expects of a node; a real one has those of its driver.
+func prepare(real bool) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return err
 	}
-	for _, directory := range []string{"/var/lib", "/proc/driver"} {
+	hidden := []string{"/var/lib", "/proc/driver"}
+	if real {
+		hidden = hidden[:1]
+	}
+	for _, directory := range hidden {
 		if err := syscall.Mount("tmpfs", directory, "tmpfs", 0, ""); err != nil {
 			return fmt.Errorf("%s: %w", directory, err)
 		}
@@ -123,13 +133,18 @@ func prepare() error {
 			fmt.Fprintf(&minors, "gpu%d/gi%d/ci0/access %d\n", gpu, instance, minors.Len())
 		}
 	}
-	for _, directory := range []string{pluginapi.DevicePluginPath, "/proc/driver/nvidia-caps", "/var/lib/bin"} {
+	for _, directory := range []string{pluginapi.DevicePluginPath, "/var/lib/bin"} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile("/proc/driver/nvidia-caps/mig-minors", []byte(minors.String()), 0o644); err != nil {
-		return err
+	if !real {
+		if err := os.Mkdir("/proc/driver/nvidia-caps", 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile("/proc/driver/nvidia-caps/mig-minors", []byte(minors.String()), 0o644); err != nil {
+			return err
+		}
 	}
 	cat, err := exec.LookPath("cat")
 	if err != nil {
@@ -149,7 +164,7 @@ func ask(node Node, kubelet *kubelet) (Answer, error) {
 	platform := info.New(
 		info.WithNvmlLib(driver), info.WithDeviceLib(devices), info.WithPlatform(info.PlatformNVML),
 		info.WithPropertyExtractor(&info.PropertyExtractorMock{
-			HasNvmlFunc: func() (bool, string) { return true, "the mock" },
+			HasNvmlFunc: func() (bool, string) { return true, "as the node says" },
 		}),
 	)
 	config, err := read(node.Config)
