@@ -32,6 +32,7 @@ from spec.pricing.estimate import bill_of
 from spec.pricing.pods import device_prices
 from spec.settings import PROJECT
 from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
+from spec.settings.addons.serving import EndpointPicker
 from spec.settings.cluster import AddonName
 from spec.settings.found import needs_of
 from spec.settings.network import Nat
@@ -157,6 +158,7 @@ def _tenancy(
         protect=platform.environment.protect,
         workflows=platform.addons.has(ArgoWorkflows),
         placeholders=platform.addons.has(Yunikorn),
+        pickers=platform.addons.has(EndpointPicker),
     )
     outputs = teams(platform, tenancy, opts)
     if (settings := platform.addons.kueue) is not None:

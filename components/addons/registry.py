@@ -11,6 +11,7 @@ from components.addons.batch import Jobset, Kuberay, LeaderWorkerSet
 from components.addons.efa_device_plugin import EfaDevicePlugin
 from components.addons.fluent_bit import FluentBit
 from components.addons.gpu_operator import GpuOperator
+from components.addons.image_preload import ImagePreload
 from components.addons.ingress import CertManager, GatewayApi
 from components.addons.kserve import Kserve
 from components.addons.kube_prometheus_stack import KubePrometheusStack
@@ -21,7 +22,7 @@ from components.addons.mlflow import Mlflow
 from components.addons.mpi_operator import MpiOperator
 from components.addons.opencost import Opencost
 from components.addons.schedulers import Volcano, Yunikorn
-from components.addons.serving import Keda, Knative
+from components.addons.serving import EndpointPicker, Keda, Knative
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
 from components.base.addon import AddOn
@@ -73,6 +74,7 @@ def sequence(kinds: Kinds) -> tuple[str, ...]:
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     gpu.GpuOperator: GpuOperator,
     gpu.EfaDevicePlugin: EfaDevicePlugin,
+    gpu.ImagePreload: ImagePreload,
     observability.KubePrometheusStack: KubePrometheusStack,
     observability.FluentBit: FluentBit,
     cost.Opencost: Opencost,
@@ -81,6 +83,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     ingress.LoadBalancerController: LoadBalancerController,
     ingress.GatewayApi: GatewayApi,
     serving.Keda: Keda,
+    serving.EndpointPicker: EndpointPicker,
     batch.Kueue: Kueue,
     batch.Jobset: Jobset,
     batch.LeaderWorkerSet: LeaderWorkerSet,

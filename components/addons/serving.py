@@ -1,5 +1,5 @@
 """Autoscaling of models down to zero: by metrics and events with KEDA (keda.sh), by requests with Knative Serving
-(knative.dev).
+(knative.dev). Endpoint pickers, of which each model has its own.
 
 KServe needs Knative only for its mode `Knative`. Its operator installs Kourier as ingress, not Istio: Kourier serves
 Knative's routes and nothing else.
@@ -8,11 +8,12 @@ Knative's routes and nothing else.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.base.addon import AddOnContext, ChartAddOn
+from components.base.addon import AddOn, AddOnContext, ChartAddOn, Parts
 from components.base.controllers import Controller
 from components.base.placement import keeps_one, uncapped
 from components.tenancy.network_policies import MONITORING
-from spec.catalog.software import CHARTS
+from components.tenancy.pickers import role_manifest
+from spec.catalog.software import CHARTS, MANIFESTS
 from spec.settings.addons import serving
 from spec.settings.platform import Platform
 from spec.teams import labels
@@ -84,6 +85,21 @@ def egress(platform: Platform) -> dict[str, Any]:
             ],
         },
     }
+
+
+class EndpointPicker(AddOn[serving.EndpointPicker]):
+    """The role that pickers have in namespaces for serving. Their pods come with their models."""
+
+    name = "endpoint-picker"
+    software = MANIFESTS["endpoint-picker"]
+
+    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+        """The role."""
+        return {"role": role_manifest()}
+
+    def parts(self, context: AddOnContext) -> Parts:
+        """The role alone."""
+        return Parts(before=self.boundaries(context.platform))
 
 
 SERVING: Final = "1.21.1"

@@ -24,6 +24,7 @@ from spec.pools import resolve_all
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.pods import device_prices
 from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
+from spec.settings.addons.serving import EndpointPicker
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.settings.cluster import AccessPolicy
 from spec.settings.platform import Platform
@@ -129,6 +130,7 @@ def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Man
         pools=pools,
         workflows=platform.addons.has(ArgoWorkflows),
         placeholders=platform.addons.has(Yunikorn),
+        pickers=platform.addons.has(EndpointPicker),
     )
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:

@@ -18,7 +18,8 @@ from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
-from components.tenancy.network_policies import network_policies
+from components.tenancy.network_policies import SERVES, network_policies
+from components.tenancy.pickers import in_namespace
 from components.tenancy.roles import created, of_addons, role_binding, roles_in_use, workflow_binding
 from components.tenancy.workload_permissions import SERVICE_ACCOUNT, service_account_manifest, workload_policy
 from spec.catalog import regions
@@ -155,12 +156,14 @@ class TeamFacts:
         pools: Pools by name.
         workflows: Whether Argo runs workflows with the service account of a namespace.
         placeholders: Whether the scheduler holds nodes by pods of its own.
+        pickers: Whether models have endpoint pickers.
     """
 
     network: Network
     pools: Mapping[str, PoolSpec]
     workflows: bool = False
     placeholders: bool = False
+    pickers: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,6 +292,8 @@ def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> It
     yield "account", service_account_manifest(namespace)
     if facts.workflows:
         yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
+    if facts.pickers and space.purpose in SERVES:
+        yield from in_namespace(namespace).items()
     for role in roles_in_use(settings):
         bound = MemberRole.VIEW if settings.retired else role
         yield f"binding-{role}", role_binding(namespace, team, role, bound=bound)

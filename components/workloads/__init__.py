@@ -14,7 +14,7 @@ from components.workloads.distributed import (
 )
 from components.workloads.notebook import Notebook, NotebookArgs, notebook
 from components.workloads.pipeline import Pipeline, PipelineArgs, Step, pipeline
-from components.workloads.pods import Claim, Files, Pod, Resources, Scratch, SecretKey
+from components.workloads.pods import Claim, Files, Pod, Resources, Scratch, SecretKey, Staged
 from components.workloads.ray import (
     RayCluster,
     RayClusterArgs,
@@ -34,6 +34,7 @@ from components.workloads.serving import (
     ModelDeploymentArgs,
     ModelServer,
     ModelServerArgs,
+    Picker,
     model_deployment,
     model_server,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "ModelServerArgs",
     "Notebook",
     "NotebookArgs",
+    "Picker",
     "Pipeline",
     "PipelineArgs",
     "Pod",
@@ -67,6 +69,7 @@ __all__ = [
     "Resources",
     "Scratch",
     "SecretKey",
+    "Staged",
     "Step",
     "Sweep",
     "SweepArgs",

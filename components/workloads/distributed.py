@@ -29,7 +29,7 @@ from components.workloads.checks.jobs import (
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, gang, kept, metadata, placed, pod_metadata
-from components.workloads.pods import Pod, Resources, container, container_security, pod_spec
+from components.workloads.pods import Pod, Resources, Staged, container, container_security, pod_spec
 from components.workloads.target import Target
 from spec.jobs import DAY, PODSET
 from spec.pools import keys
@@ -230,8 +230,15 @@ _PATHS: Final = ("LD_LIBRARY_PATH", "PATH")
 def mpi_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
     """The workers with an SSH server each, and the launcher."""
     worker = replace(with_environment(args), command=_SSHD, args=())
+    volumes = {name: source for name, source in worker.volumes.items() if not isinstance(source, Staged)}
     launcher = replace(
-        with_environment(args), resources=LAUNCHER, shared_memory=None, command=_mpirun(args), args=args.pod.args
+        with_environment(args),
+        resources=LAUNCHER,
+        shared_memory=None,
+        command=_mpirun(args),
+        args=args.pod.args,
+        # Its processes are the workers'.
+        volumes=volumes,
     )
     # The image's sshd has this file capability, and the kernel starts such a file only if the container may have it
     # (capabilities(7)). It is the only one that the Pod Security Standard `restricted` allows.

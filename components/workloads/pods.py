@@ -1,7 +1,7 @@
 """Pod specs that meet the Pod Security Standard `restricted`, with placement on pools, resources and volumes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from components.workloads.target import Target
@@ -91,7 +91,25 @@ class Files:
     path: str
 
 
-Volume: TypeAlias = Claim | Scratch | Files
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """Objects of S3 on the node's disk, copied there before the container starts, with its permissions. Each pod has a
+    copy of its own.
+
+    Attributes:
+        uri: `s3://BUCKET/FOLDER`, whose objects are copied.
+        path: Mount path.
+        size: Size limit: `"400Gi"`.
+    """
+
+    uri: str
+    path: str
+    size: str
+
+
+Volume: TypeAlias = Claim | Scratch | Files | Staged
+STAGING_IMAGE: Final = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
+"""Supports EKS Pod Identity, like every version since 2.15 (EKS User Guide, "Use Pod Identity with the AWS SDK")."""
 
 
 def volume(name: str, source: Volume) -> dict[str, Any]:
@@ -100,7 +118,7 @@ def volume(name: str, source: Volume) -> dict[str, Any]:
         return {"name": name, "persistentVolumeClaim": {"claimName": source.claim}}
     if isinstance(source, Files):
         return {"name": name, "configMap": {"name": source.config_map}}
-    medium = {"medium": "Memory"} if source.memory else {}
+    medium = {"medium": "Memory"} if isinstance(source, Scratch) and source.memory else {}
     return {"name": name, "emptyDir": {**medium, "sizeLimit": source.size}}
 
 
@@ -228,14 +246,32 @@ def container(name: str, pod: Pod, target: Target, **more: Any) -> dict[str, Any
     }
 
 
+def staging(pod: Pod, target: Target) -> list[dict[str, Any]]:
+    """Init containers that copy what is staged. They may use what the pod has of CPU and memory, which costs nothing: a
+    pod's request is the larger of theirs and its containers' (kubernetes.io, "Init Containers")."""
+    own = Resources(cpu=pod.resources.cpu, memory=pod.resources.memory, cpu_limit=pod.resources.cpu_limit)
+    fetch = replace(pod, image=STAGING_IMAGE, resources=own, command=("aws",), env={}, writable_root=False)
+    return [
+        container(
+            f"stage-{name}",
+            replace(fetch, args=("s3", "sync", "--only-show-errors", source.uri, source.path)),
+            target,
+        )
+        for name, source in sorted(pod.volumes.items())
+        if isinstance(source, Staged)
+    ]
+
+
 def pod_spec(pod: Pod, target: Target, containers: Sequence[Mapping[str, Any]], *, priority: str) -> dict[str, Any]:
     """Pod spec with these containers, without a restart policy."""
     pod_volumes, _ = volumes(all_volumes(pod))
+    before = staging(pod, target)
     return {
         **placement(pod.pools, target),
         "automountServiceAccountToken": pod.api_token,
         "containers": [dict(each) for each in containers],
         "enableServiceLinks": False,
+        **({"initContainers": before} if before else {}),
         "priorityClassName": priority,
         "securityContext": pod_security(pod),
         "serviceAccountName": target.service_account,

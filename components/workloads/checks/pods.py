@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from components.workloads.checks.fit import Spec, choice, fit_problems, need
+from components.workloads.pods import STAGING_IMAGE
 from components.workloads.target import Target
 from spec.jobs import SPOT_NOTICE_SECONDS
 from spec.pools import keys
@@ -19,6 +20,7 @@ def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
     for kind in ("initContainers", "containers"):
         for container in spec.get(kind, ()):
             yield from _container(f"{path}.{kind}.{container['name']}", container)
+    yield from _staged(path, spec)
     yield from _gpus(path, spec)
     yield from _security(path, spec)
     yield from _priority(path, spec, target)
@@ -93,6 +95,21 @@ def image_problems(path: str, image: str) -> Iterator[Problem]:
     elif not match["digest"] and match["tag"] in (None, "latest"):
         rule = "an image must be pinned by a tag other than latest, or by a digest"
         yield Problem(path, rule, image, "Set the version: registry/name:1.2.3, or @sha256:....")
+
+
+def uri_problems(path: str, uri: str) -> Iterator[Problem]:
+    """A URI of something in S3 that the pod can't read."""
+    bucket, _, key = uri.removeprefix("s3://").partition("/")
+    if not uri.startswith("s3://") or not bucket or not key:
+        rule = "it must be in S3: s3://BUCKET/FOLDER"
+        fix = "Put it into the team's folder of a bucket; `pulumi stack output buckets` prints their names."
+        yield Problem(path, rule, uri, fix)
+
+
+def _staged(path: str, spec: Spec) -> Iterator[Problem]:
+    for each in spec.get("initContainers", ()):
+        if each["image"] == STAGING_IMAGE:
+            yield from uri_problems(f"{path}.volumes.{each['name'].removeprefix('stage-')}.uri", each["args"][-2])
 
 
 def _gpus(path: str, spec: Spec) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from components.workloads.serving.deployment import ModelDeployment, ModelDeploymentArgs, model_deployment
 from components.workloads.serving.kserve import Canary, ModelServer, ModelServerArgs, model_server
+from components.workloads.serving.picker import Picker
 from components.workloads.serving.scaling import Autoscaling
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "ModelDeploymentArgs",
     "ModelServer",
     "ModelServerArgs",
+    "Picker",
     "model_deployment",
     "model_server",
 ]

@@ -1,6 +1,6 @@
 """A model server as a plain Deployment, autoscaled by KEDA.
 
-An init container downloads the model from S3 before the server starts. Autoscaler, PodDisruptionBudget and probes are
+The model is staged from S3 before the server starts. Autoscaler, PodDisruptionBudget and probes are
 configured so that a rollout, a drain or a load peak loses no requests.
 """
 
@@ -14,7 +14,9 @@ from components.workloads.checks.jobs import count_problems
 from components.workloads.checks.pods import pod_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import metadata, pod_metadata
-from components.workloads.pods import Pod, Resources, Scratch, container, pod_spec
+from components.workloads.pods import Pod, Staged, container, pod_spec
+from components.workloads.serving import picker as pickers
+from components.workloads.serving.picker import Picked, Picker
 from components.workloads.serving.scaling import (
     Autoscaling,
     Scaled,
@@ -22,7 +24,6 @@ from components.workloads.serving.scaling import (
     scaled_object,
     scaling_problems,
     server_problems,
-    uri_problems,
 )
 from components.workloads.target import Target
 from spec.settings.problems import Problem
@@ -30,8 +31,6 @@ from spec.teams.labels import SERVING
 
 CONTAINER: Final = "server"
 MODEL_PATH: Final = "/models"
-DOWNLOAD_IMAGE: Final = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
-"""Supports EKS Pod Identity, like every version since 2.15 (EKS User Guide, "Use Pod Identity with the AWS SDK")."""
 DRAIN_SECONDS: Final = 15
 """Seconds between removal from the Service and SIGTERM, during which requests may still arrive."""
 NODE_SECONDS: Final = 1200
@@ -53,6 +52,7 @@ class ModelDeploymentArgs:
         load_seconds: Maximum time to load the model.
         autoscaling: Limits and metrics of autoscaling.
         priority: Priority class.
+        picker: Endpoint picker that chooses the replica of each request; by default the Service chooses at random.
     """
 
     target: Target
@@ -65,6 +65,7 @@ class ModelDeploymentArgs:
     load_seconds: int = 900
     autoscaling: Autoscaling = field(default_factory=Autoscaling)
     priority: str = "production-inference"
+    picker: Picker | None = None
 
 
 def model_deployment(name: str, args: ModelDeploymentArgs) -> WorkloadManifests:
@@ -74,13 +75,15 @@ def model_deployment(name: str, args: ModelDeploymentArgs) -> WorkloadManifests:
         WorkloadRefused: With all problems.
     """
     deployment = _deployment(name, args)
-    refuse_if_any("ModelDeployment", name, _problems(args, deployment["spec"]["template"]["spec"]))
+    picking = _picking(name, args)
+    refuse_if_any("ModelDeployment", name, _problems(args, deployment["spec"]["template"]["spec"], picking))
     return {
         "deployment": WorkloadManifest(deployment, timeout_seconds=args.load_seconds + NODE_SECONDS),
-        "service": WorkloadManifest(_service(name, args)),
-        "budget": WorkloadManifest(_budget(name, args)),
-        "metrics": WorkloadManifest(_pod_monitor(name, args)),
+        "service": WorkloadManifest(_service(name, pickers.name_of(name) if args.picker else name, args)),
+        "budget": WorkloadManifest(_budget(name, args.target)),
+        "metrics": WorkloadManifest(_pod_monitor(name, args.target, _metrics_port_name(args))),
         "autoscaler": WorkloadManifest(_autoscaler(name, args), needs=("deployment",)),
+        **{key: WorkloadManifest(manifest) for key, manifest in picking.items()},
     }
 
 
@@ -95,7 +98,7 @@ class ModelDeployment(Workload):
 
 def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
     target = args.target
-    model = Scratch(path=MODEL_PATH, size=args.model_size)
+    model = Staged(uri=args.model_uri, path=MODEL_PATH, size=args.model_size)
     pod = replace(args.pod, volumes={**args.pod.volumes, "model": model})
     pod = replace(pod, grace_seconds=max(pod.grace_seconds, 2 * DRAIN_SECONDS))
     server = container(
@@ -108,7 +111,6 @@ def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
     )
     spec = {
         **pod_spec(pod, target, [server], priority=args.priority),
-        "initContainers": [_download(pod, args.model_uri, target)],
         "topologySpreadConstraints": [
             _spread(name, "topology.kubernetes.io/zone"),
             _spread(name, "kubernetes.io/hostname"),
@@ -127,20 +129,6 @@ def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
             "template": {"metadata": pod_metadata(name, pod, target, more={SERVING: "true"}), "spec": spec},
         },
     }
-
-
-def _download(pod: Pod, uri: str, target: Target) -> dict[str, Any]:
-    """The container that downloads the model, with the permissions of the pod's service account."""
-    fetch = replace(
-        pod,
-        image=DOWNLOAD_IMAGE,
-        resources=Resources(cpu="1", memory="2Gi"),
-        command=("aws",),
-        args=("s3", "sync", "--only-show-errors", uri, MODEL_PATH),
-        env={},
-        writable_root=False,
-    )
-    return container("model", fetch, target)
 
 
 def _ports(args: ModelDeploymentArgs) -> list[dict[str, Any]]:
@@ -164,13 +152,34 @@ def _spread(name: str, key: str) -> dict[str, Any]:
     }
 
 
-def _service(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
+def _picking(name: str, args: ModelDeploymentArgs) -> dict[str, dict[str, Any]]:
+    """The endpoint picker and what it has beside its pods, by role; nothing without one."""
+    if args.picker is None:
+        return {}
+    model = Picked(
+        name=name,
+        port=args.port,
+        metrics_port=args.metrics_port or args.port,
+        priority=args.priority,
+        drain_seconds=DRAIN_SECONDS,
+        grace_seconds=max(args.pod.grace_seconds, 2 * DRAIN_SECONDS),
+    )
+    own = pickers.name_of(name)
+    return {
+        "picker": pickers.deployment(args.picker, model, args.target),
+        "picker-budget": _budget(own, args.target),
+        "picker-metrics": _pod_monitor(own, args.target, "metrics"),
+        "replicas": _service(pickers.replicas_of(name), name, args),
+    }
+
+
+def _service(name: str, pods: str, args: ModelDeploymentArgs) -> dict[str, Any]:
     port = {"name": "http", "port": args.port, "targetPort": "http", "protocol": "TCP"}
-    spec = {"selector": _selected(name), "ports": [port], "type": "ClusterIP"}
+    spec = {"selector": _selected(pods), "ports": [port], "type": "ClusterIP"}
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(name, args.target), "spec": spec}
 
 
-def _budget(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
+def _budget(name: str, target: Target) -> dict[str, Any]:
     """A PodDisruptionBudget: one pod at a time. `minAvailable` would block eviction of the last replica, and so a drain
     of its node, forever. Pods that aren't ready don't block a drain."""
     spec = {
@@ -178,16 +187,19 @@ def _budget(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
         "selector": {"matchLabels": _selected(name)},
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
-    meta = metadata(name, args.target)
+    meta = metadata(name, target)
     return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": spec}
 
 
-def _pod_monitor(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
-    port = "http" if args.metrics_port in (None, args.port) else "metrics"
+def _metrics_port_name(args: ModelDeploymentArgs) -> str:
+    return "http" if args.metrics_port in (None, args.port) else "metrics"
+
+
+def _pod_monitor(name: str, target: Target, port: str) -> dict[str, Any]:
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PodMonitor",
-        "metadata": metadata(name, args.target),
+        "metadata": metadata(name, target),
         "spec": {
             "selector": {"matchLabels": _selected(name)},
             "podMetricsEndpoints": [{"port": port, "path": "/metrics", "interval": "15s"}],
@@ -206,10 +218,13 @@ def _autoscaler(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
     }
 
 
-def _problems(args: ModelDeploymentArgs, spec: dict[str, Any]) -> Iterator[Problem]:
+def _problems(args: ModelDeploymentArgs, spec: dict[str, Any], picking: dict[str, dict[str, Any]]) -> Iterator[Problem]:
     yield from server_problems(args.health_path, args.port, args.load_seconds, args.target)
-    yield from uri_problems("model_uri", args.model_uri)
     if args.metrics_port is not None:
         yield from count_problems("metrics_port", args.metrics_port, 1, 65535)
     yield from scaling_problems(args.autoscaling, args.target)
     yield from pod_problems("pod", spec, args.target, at_once=args.autoscaling.max_replicas)
+    if args.picker is not None:
+        yield from pickers.problems(args.picker, args.target)
+        pods = picking["picker"]["spec"]["template"]["spec"]
+        yield from pod_problems("picker", pods, args.target, at_once=args.picker.replicas)

@@ -13,10 +13,10 @@ import pulumi
 
 from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, NamedRuntime
 from components.workloads.checks.jobs import count_problems, served_problems
-from components.workloads.checks.pods import pod_problems
+from components.workloads.checks.pods import pod_problems, uri_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, metadata
-from components.workloads.pods import Pod, container, environment, pod_spec
+from components.workloads.pods import Pod, Staged, container, environment, pod_spec
 from components.workloads.serving.scaling import (
     BEHAVIOUR,
     HOST_LABEL,
@@ -26,7 +26,6 @@ from components.workloads.serving.scaling import (
     queries,
     scaling_problems,
     server_problems,
-    uri_problems,
 )
 from components.workloads.target import Target
 from spec.settings.addons.serving import Knative, Kserve
@@ -311,5 +310,10 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
         of_canary = second.max_replicas if second else canary.replicas if canary else 0
         maximum = (scaling.max_replicas if scaling else args.replicas) + of_canary
         yield from pod_problems("runtime", _pod(args, args.runtime), target, at_once=maximum)
+        for volume, source in args.runtime.volumes.items():
+            if isinstance(source, Staged):
+                rule = "a ServingRuntime has no init containers, so nothing can be staged for it"
+                fix = "Use storage_uri, which KServe downloads, or a ModelDeployment."
+                yield Problem(f"runtime.volumes.{volume}", rule, source.uri, fix)
     else:
         yield from named_problems(args.runtime, args)

@@ -57,14 +57,6 @@ def server_problems(path: str, port: int, load_seconds: int, target: Target) -> 
         yield Problem("namespace", rule, target.namespace, fix)
 
 
-def uri_problems(path: str, uri: str) -> Iterator[Problem]:
-    """A URI of a model that the pod can't read."""
-    bucket, _, key = uri.removeprefix("s3://").partition("/")
-    if not uri.startswith("s3://") or not bucket or not key:
-        rule = "a model must be in S3: s3://BUCKET/FOLDER"
-        yield Problem(path, rule, uri, "Put it into the team's folder of the bucket `models`.")
-
-
 PROMETHEUS: Final = "http://kube-prometheus-stack-prometheus.monitoring:9090"
 VLLM_WAITING: Final = "vllm:num_requests_waiting"
 BEHAVIOUR: Final[dict[str, Any]] = {

@@ -19,10 +19,10 @@ from spec.settings.addons.batch import (
     Yunikorn,
 )
 from spec.settings.addons.cost import Kubecost, Opencost
-from spec.settings.addons.gpu import EfaDevicePlugin, GpuOperator
+from spec.settings.addons.gpu import EfaDevicePlugin, GpuOperator, ImagePreload
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController
 from spec.settings.addons.observability import FluentBit, KubePrometheusStack
-from spec.settings.addons.serving import Keda, Knative, Kserve
+from spec.settings.addons.serving import EndpointPicker, Keda, Knative, Kserve
 from spec.settings.addons.tracking import Mlflow
 from spec.settings.base import Model
 
@@ -36,6 +36,8 @@ class Addons(Model):
     """NVIDIA's device plugin, GPU labels and GPU metrics."""
     efa_device_plugin: EfaDevicePlugin | None = None
     """Elastic Fabric Adapters as an extended resource."""
+    image_preload: ImagePreload | None = None
+    """Images on nodes before a pod asks for them."""
     kube_prometheus_stack: KubePrometheusStack | None = None
     """Metrics, alerts and dashboards."""
     fluent_bit: FluentBit | None = None
@@ -52,6 +54,8 @@ class Addons(Model):
     """The CRDs of the Gateway API."""
     keda: Keda | None = None
     """Autoscaling by metrics and events."""
+    endpoint_picker: EndpointPicker | None = None
+    """Requests to the replica of a model that will answer them first."""
     kueue: Kueue | None = None
     """Queues with quotas and fair sharing."""
     jobset: Jobset | None = None

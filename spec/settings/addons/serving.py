@@ -1,4 +1,4 @@
-"""Settings of model serving: KEDA, Knative, KServe."""
+"""Settings of model serving: KEDA, endpoint pickers, Knative, KServe."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -36,6 +36,11 @@ class Keda(AddonSettings):
 
     replicas: Replicas = 2
     """Replicas each of operator, one of them the leader, metrics server and webhook."""
+
+
+class EndpointPicker(AddonSettings):
+    """What endpoint pickers of the Gateway API Inference Extension need in namespaces for serving; each model has its
+    own (`ModelDeployment`)."""
 
 
 class Knative(AddonSettings):

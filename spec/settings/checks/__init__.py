@@ -119,6 +119,7 @@ CHECKS: Final = (
     Check(addons.hosts_own, ("teams", "addons")),
     Check(addons.https_served, ("addons", "account")),
     Check(addons.kinds_named, ("addons",)),
+    Check(addons.images_loaded, ("addons", "cluster")),
     Check(addons.multi_kueue_used, ("addons",)),
     Check(schedulers.version_served, ("addons", "cluster")),
     Check(schedulers.shares_kept, ("addons", "teams", "queues")),

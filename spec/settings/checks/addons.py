@@ -1,12 +1,14 @@
 """Checks of add-ons: against each other, of the source of their charts, of batch and of serving."""
 
 from collections.abc import Iterator, Mapping
-from typing import get_args
+from typing import Final, get_args
 
+from spec.catalog import kubernetes
 from spec.settings.addons import Addons, AddonSettings
 from spec.settings.addons.serving import NEEDED_BY_INGRESS, Knative
 from spec.settings.charts import Charts
 from spec.settings.checks.base import Context
+from spec.settings.cluster import Cluster
 from spec.settings.environment import Account
 from spec.settings.problems import Problem
 from spec.settings.teams import Team
@@ -130,3 +132,28 @@ def one_source(_context: Context, charts: Charts) -> Iterator[Problem]:
     if charts.directory is not None and charts.registry is not None:
         value = {"directory": charts.directory, "registry": charts.registry}
         yield Problem("charts", "charts come from a directory or from a registry", value, "Remove one of the two.")
+
+
+IMAGES_SINCE: Final = 35
+"""First minor version of Kubernetes 1 whose kubelet mounts images by default (kubernetes.io, "Use an Image Volume With
+a Pod"; read 2026-11)."""
+
+
+def images_loaded(context: Context, addons: Addons, cluster: Cluster) -> Iterator[Problem]:
+    """The pools exist whose nodes load images, and their kubelet can."""
+    if addons.image_preload is None:
+        return
+    known = context.named("pools")
+    for pool in sorted(set(addons.image_preload.pools) - set(known)):
+        path = f"addons.imagePreload.pools.{pool}"
+        yield Problem(path, "the pool must exist", pool, f"Use {', '.join(sorted(known))}.")
+    for pool, images in addons.image_preload.pools.items():
+        for image in images:
+            if image.endswith(":latest"):
+                rule = "latest is another image tomorrow, which nodes that have today's do not load"
+                yield Problem(f"addons.imagePreload.pools.{pool}", rule, image, "Use a tag of a version, or a digest.")
+    minor = kubernetes.minor(cluster.version)
+    if minor is not None and minor < IMAGES_SINCE:
+        rule = f"imagePreload needs Kubernetes 1.{IMAGES_SINCE}, whose kubelet mounts images"
+        fix = f'Set `cluster.version: "1.{IMAGES_SINCE}"`, or remove imagePreload.'
+        yield Problem("addons.imagePreload", rule, cluster.version, fix)

@@ -13,6 +13,7 @@ from components.admission import StackContext, rules
 from components.admission.admission import binding, policy
 from components.tenancy.priorities import priority_class
 from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.objects import Ref
 from spec.settings.admission import Action
 from spec.settings.teams import PriorityName
 from tests.components.admission.actors import EDIT, permissions, request
@@ -35,8 +36,8 @@ def client(shared: Path, plane: ControlPlane) -> KubeClient:
     define(plane.client, [crd(shared / "charts", kind) for kind in FILES if kind != "WorkflowTaskSet"])
     labels = {**TARGET.labels, "typed": "yes"}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "workload", "namespace": NAMESPACE}}
-    for manifest in (space, account, *map(priority_class, PriorityName), *permissions(NAMESPACE)):
+    accounts = (Ref("v1", "ServiceAccount", name, NAMESPACE).as_object() for name in ("workload", "endpoint-picker"))
+    for manifest in (space, *accounts, *map(priority_class, PriorityName), *permissions(NAMESPACE)):
         plane.client.apply(manifest, "test", force=True)
     context = StackContext(pools=TARGET.pools, queues=True, max_replicas=100, controllers=CONTROLLERS)
     for rule in rules(context):

@@ -11,7 +11,16 @@ import pytest
 from components.addons import registry
 from components.addons.argo_workflows import KEYS
 from components.storage.volumes import VolumeSettings, team_volumes
-from components.tenancy.namespace import limit_range, namespace_manifest, priority_quota, resource_quota
+from components.tenancy.namespace import (
+    TeamFacts,
+    limit_range,
+    manifests,
+    namespace_manifest,
+    priority_quota,
+    resource_quota,
+)
+from components.tenancy.network_policies import SERVES
+from components.tenancy.pickers import role_manifest
 from components.tenancy.priorities import PRIORITIES, priority_class, workload_priority_class
 from components.tenancy.roles import cluster_role_manifest, of_addons
 from components.tenancy.workload_permissions import service_account_manifest, workload_document
@@ -127,6 +136,24 @@ def test_workflow_steps_can_report_results_if_workflows_are_enabled() -> None:
     bound = [name for name in record({"language": LANGUAGE}, workflows=True).of(kind) if "workflows" in name]
     assert bound == ["space-language-binding-workflows"]
     assert [name for name in record({"language": LANGUAGE}).of(kind) if "workflows" in name] == []
+
+
+def test_a_picker_of_a_model_finds_pods_of_its_namespace_where_models_are_served() -> None:
+    settings = platform(TEAMS).teams["vision"]
+    facts = TeamFacts(network=platform().network, pools=pools(), pickers=True)
+    found = {
+        namespace: [manifest for key, manifest in manifests(namespace, "vision", settings, facts) if "picker" in key]
+        for namespace in settings.namespaces_of("vision")
+    }
+    served = {name for name, space in settings.namespaces_of("vision").items() if space.purpose in SERVES}
+    assert served
+    assert {namespace for namespace, objects in found.items() if objects} == served < set(found)
+    for namespace in served:
+        account, bound = found[namespace]
+        name = account["metadata"]["name"]
+        assert bound["subjects"] == [{"kind": "ServiceAccount", "name": name, "namespace": namespace}]
+        assert bound["roleRef"]["name"] == role_manifest()["metadata"]["name"]
+    assert {verb for rule in role_manifest()["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
 
 
 def seen(recording: Recording) -> dict[str, Any]:

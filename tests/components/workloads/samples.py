@@ -13,6 +13,7 @@ from components.workloads import (
     ModelDeploymentArgs,
     ModelServerArgs,
     NotebookArgs,
+    Picker,
     PipelineArgs,
     Pod,
     RayClusterArgs,
@@ -20,6 +21,7 @@ from components.workloads import (
     RayServiceArgs,
     RayWorkers,
     Resources,
+    Staged,
     Step,
     SweepArgs,
     Target,
@@ -64,6 +66,9 @@ SPOT: Final = Pod(
     resources=Resources(cpu="3", memory="12Gi", gpus=1),
     volumes=CHECKPOINTS,
 )
+STAGED: Final = replace(
+    SPOT, volumes={**CHECKPOINTS, "images": Staged(uri="s3://raw/research/images", path="/data", size="80Gi")}
+)
 NODE: Final = Pod(
     image=IMAGE,
     command=("torchrun", "train.py"),
@@ -86,6 +91,7 @@ DISTRIBUTED: Final = DistributedTrainingArgs(
     target=TARGET, pod=NODE, nodes=2, topology=Topology(), deadline_seconds=86400
 )
 DEPLOYMENT: Final = ModelDeploymentArgs(target=TARGET, pod=SLICE, model_uri="s3://models/research/m", model_size="20Gi")
+PICKED: Final = replace(DEPLOYMENT, metrics_port=8081, picker=Picker(pools=("cpu",)))
 SERVER: Final = ModelServerArgs(
     target=TARGET,
     runtime=SLICE,
@@ -135,6 +141,10 @@ RAY_SERVICE: Final = RayServiceArgs(
 GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "training-job": lambda: training_job("mnist", TRAINING),
     "on-failure": lambda: training_job("mnist", replace(TRAINING, restart="OnFailure", fatal_exit_codes=())),
+    "staged": lambda: training_job("mnist", replace(TRAINING, pod=STAGED)),
+    "mpi-job-staged": lambda: distributed_training(
+        "llm", replace(DISTRIBUTED, kind="MPIJob", pod=replace(NODE, volumes=STAGED.volumes))
+    ),
     "two-pools": lambda: training_job("mnist", replace(TRAINING, pod=replace(SPOT, pools=("spot", "shared")))),
     "sweep": lambda: sweep("grid", SWEEP),
     "train-job": lambda: distributed_training("llm", DISTRIBUTED),
@@ -143,6 +153,7 @@ GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "mpi-job": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="MPIJob")),
     "job-set": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="JobSet")),
     "deployment": lambda: model_deployment("chat", DEPLOYMENT),
+    "deployment-picker": lambda: model_deployment("chat", PICKED),
     "model-server": lambda: model_server("chat", SERVER),
     "model-server-scaled": lambda: model_server(
         "chat", replace(SERVER, canary=None, split=True, autoscaling=DEPLOYMENT.autoscaling)

@@ -34,7 +34,8 @@ def client(shared: Path, plane: ControlPlane) -> KubeClient:
     define(plane.client, [crd(shared / "charts", kind) for kind in kinds])
     for name in sorted({TARGET.namespace, *(target(name).namespace for name in EXAMPLES)}):
         plane.client.apply(restricted(name), "test")
-        plane.client.apply(named("v1", "ServiceAccount", "workload", name), "test")
+        for account in ("workload", "endpoint-picker"):
+            plane.client.apply(named("v1", "ServiceAccount", account, name), "test")
     for name in TARGET.priorities:
         plane.client.apply(priority_class(PriorityName(name)), "test")
     return plane.client

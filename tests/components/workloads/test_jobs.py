@@ -42,6 +42,27 @@ from tests.components.workloads.samples import (
 )
 
 
+def test_what_is_staged_is_on_the_nodes_disk_before_the_job_starts_and_costs_no_more_resources() -> None:
+    spec = body(GOOD["staged"]())["spec"]["template"]["spec"]
+    (stage,), (train,) = spec["initContainers"], spec["containers"]
+    assert stage["args"][-2:] == ["s3://raw/research/images", "/data"]
+    mounts = [{each["name"]: each["mountPath"] for each in one["volumeMounts"]} for one in (stage, train)]
+    assert {mount["images"] for mount in mounts} == {"/data"}
+    (volume,) = (each for each in spec["volumes"] if each["name"] == "images")
+    assert volume["emptyDir"] == {"sizeLimit": "80Gi"}
+    requested = [one["resources"]["requests"] for one in (stage, train)]
+    assert requested[0] == {"cpu": requested[1]["cpu"], "memory": requested[1]["memory"]}
+    assert stage["securityContext"] == train["securityContext"]
+
+
+def test_workers_stage_and_their_launcher_does_not() -> None:
+    specs = body(GOOD["mpi-job-staged"]())["spec"]["mpiReplicaSpecs"]
+    staged = {role: "initContainers" in each["template"]["spec"] for role, each in specs.items()}
+    assert staged == {"Launcher": False, "Worker": True}
+    names = {each["name"] for each in specs["Launcher"]["template"]["spec"]["volumes"]}
+    assert "images" not in names
+
+
 def test_a_job_is_queued_with_its_priority() -> None:
     job = body(GOOD["training-job"]())
     assert job["spec"]["suspend"] is True

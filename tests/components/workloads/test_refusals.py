@@ -12,8 +12,10 @@ from components.addons.kserve.runtimes import named
 from components.workloads import (
     Canary,
     Claim,
+    Picker,
     Resources,
     Scratch,
+    Staged,
     Step,
     WorkloadManifests,
     WorkloadRefused,
@@ -48,6 +50,8 @@ from tests.components.workloads.samples import (
 
 UNQUEUED = replace(TARGET, queue=None)
 BARE = replace(TARGET, addons=frozenset({Kueue}))
+IMAGES = Staged(uri="s3://raw/research/images", path="/data", size="8Gi")
+PICKER = Picker(pools=("cpu",))
 POOR = replace(TARGET, shares={"cpu": 8, "slices": 1})
 
 
@@ -174,7 +178,19 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "distributed training on MIG instances": (distributed(pod=replace(SLICE, volumes=SPOT.volumes)),
         "pod.resources.mig", "communication between MIG instances"),
     "a kind without its add-on": (distributed(target=BARE), "kind", "needs the add-on trainer"),
+    "staged from elsewhere": (job(volumes={**SPOT.volumes, "images": replace(IMAGES, uri="/data/images")}),
+        "pod.volumes.images.uri", "it must be in S3"),
+    "a whole bucket staged": (job(volumes={**SPOT.volumes, "images": replace(IMAGES, uri="s3://raw")}),
+        "pod.volumes.images.uri", "it must be in S3"),
+    "staged for a runtime": (served(runtime=replace(SLICE, volumes={"images": IMAGES})), "runtime.volumes.images",
+        "has no init containers"),
     # Serving.
+    "a picker without its add-on": (deployed(picker=PICKER, target=replace(TARGET, addons=frozenset())), "kind",
+        "the endpoint picker needs the add-on endpointPicker"),
+    "no picker": (deployed(picker=replace(PICKER, replicas=0)), "picker.replicas", "from 1 to 10"),
+    "a picker that its pool has no room for": (
+        deployed(picker=replace(PICKER, resources=Resources(cpu="500", memory="1Gi"))), "picker.resources[cpu]",
+        "has 15.39 of cpu for pods"),
     "a canary of 100 %": (served(canary=replace(CANARY, percent=100)), "canary.percent", "from 1 to 99"),
     "a canary of 0 %": (served(canary=replace(CANARY, percent=0)), "canary.percent", "from 1 to 99"),
     "a canary that is not in S3": (served(canary=replace(CANARY, storage_uri="/models/v2")), "canary.storage_uri",

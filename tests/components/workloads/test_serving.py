@@ -1,5 +1,6 @@
 """Model servers: startup, autoscaling, rollouts, and canaries."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -89,6 +90,54 @@ def test_service_budget_and_monitor_select_the_same_pods() -> None:
         manifests["service"]["spec"]["selector"],
     ]
     assert all(selector.items() <= labels.items() for selector in selectors)
+
+
+def test_a_picker_stands_between_the_service_and_the_replicas_that_it_asks() -> None:
+    manifests = bodies(GOOD["deployment-picker"]())
+    labels = {role: manifests[role]["spec"]["template"]["metadata"]["labels"] for role in ("deployment", "picker")}
+    for role in ("service", "picker-budget", "picker-metrics"):
+        selector = manifests[role]["spec"]["selector"]
+        chosen = selector.get("matchLabels", selector)
+        assert chosen.items() <= labels["picker"].items(), role
+        assert not chosen.items() <= labels["deployment"].items(), role
+    proxy, picker = manifests["picker"]["spec"]["template"]["spec"]["containers"]
+    flags = dict(each.removeprefix("--").split("=", 1) for each in picker["args"])
+    key, value = flags["endpoint-selector"].split("=")
+    assert labels["deployment"][key] == value != labels["picker"][key]
+    (port,) = manifests["service"]["spec"]["ports"]
+    assert port["targetPort"] == proxy["ports"][0]["name"]
+    assert proxy["ports"][0]["containerPort"] == int(flags["endpoint-target-ports"]) == DEPLOYMENT.port
+    assert (flags["pool-namespace"], flags["model-server-metrics-port"]) == ("research", "8081")
+
+
+def test_a_picker_and_its_proxy_speak_of_the_same_ports_and_end_together() -> None:
+    spec = body(GOOD["deployment-picker"](), "picker")["spec"]["template"]["spec"]
+    proxy, picker = spec["containers"]
+    configuration = json.loads(proxy["args"][proxy["args"].index("--config-yaml") + 1])["static_resources"]
+    (asked,) = (each for each in configuration["clusters"] if each["name"] == "picker")
+    (endpoint,) = asked["load_assignment"]["endpoints"][0]["lb_endpoints"]
+    assert f"--grpc-port={endpoint['endpoint']['address']['socket_address']['port_value']}" in picker["args"]
+    heard = [each["address"]["socket_address"]["port_value"] for each in configuration["listeners"]]
+    (others,) = (each for each in configuration["clusters"] if each["name"] == "replicas")
+    address = others["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]["socket_address"]
+    service = body(GOOD["deployment-picker"](), "replicas")
+    assert address["address"].startswith(f"{service['metadata']['name']}.research.svc.")
+    assert address["port_value"] == service["spec"]["ports"][0]["port"]
+    assert service["spec"]["selector"] == {"app.kubernetes.io/name": "chat"}
+    assert heard == [proxy["ports"][0]["containerPort"], proxy["readinessProbe"]["httpGet"]["port"]]
+    assert f"--grpc-health-port={picker['livenessProbe']['grpc']['port']}" in picker["args"]
+    assert proxy["lifecycle"] == picker["lifecycle"]
+    assert proxy["lifecycle"]["preStop"]["sleep"]["seconds"] < spec["terminationGracePeriodSeconds"]
+
+
+def test_a_picker_has_a_token_of_its_own_account_and_the_model_none() -> None:
+    manifests = bodies(GOOD["deployment-picker"]())
+    accounts = {
+        role: (spec["serviceAccountName"], spec["automountServiceAccountToken"])
+        for role in ("picker", "deployment")
+        for spec in [manifests[role]["spec"]["template"]["spec"]]
+    }
+    assert accounts == {"picker": ("endpoint-picker", True), "deployment": ("workload", False)}
 
 
 def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:

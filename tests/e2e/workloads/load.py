@@ -1,10 +1,11 @@
 """Load that a test makes up, for models that scale by it: KServe's own ScaledObject, Kubernetes' own autoscaler.
 
-KEDA does not run in the sandbox, so its part is here: the HorizontalPodAutoscaler of a ScaledObject, as KEDA 2.20 makes
-it (controllers/keda/hpa.go), and the API from which the autoscaler of kube-controller-manager reads its metric. That
-API is a CRD of the same group, version and plural: the autoscaler lists `/apis/external.metrics.k8s.io/v1beta1/
-namespaces/NAMESPACE/METRIC` by a label (k8s.io/metrics 1.36, pkg/client/external_metrics), and reads `value` of each
-item. Two kinds of one group can't have one name, so there is one metric.
+KEDA does not run in the sandbox, so its part is here: the HorizontalPodAutoscaler of a ScaledObject, as its operator
+makes it (tests/sandbox/controllers/test_keda.py compares the two), and the API from which the autoscaler of
+kube-controller-manager reads its metric. That API is a CRD of the same group, version and plural: the autoscaler lists
+`/apis/external.metrics.k8s.io/v1beta1/namespaces/NAMESPACE/METRIC` by a label (k8s.io/metrics 1.36,
+pkg/client/external_metrics), and reads `value` of each item. Two kinds of one group can't have one name, so there is
+one metric.
 """
 
 import time

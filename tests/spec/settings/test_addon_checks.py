@@ -16,6 +16,12 @@ def addon_problems(**addons: Any) -> list[Problem]:
 REACHABLE: dict[str, Any] = {"certManager": {}, "loadBalancerController": {}}
 CERTIFICATE = "arn:aws:acm:us-east-1:111122223333:certificate/12345678-1234-1234-1234-123456789012"
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "images for a pool that isn't there": ({"imagePreload": {"pools": {"b200": ["vllm/vllm-openai:v0.24.0"]}}},
+        "addons.imagePreload.pools.b200", "Use "),
+    "an image that changes": ({"imagePreload": {"pools": {"system": ["vllm/vllm-openai:latest"]}}},
+        "addons.imagePreload.pools.system", "a tag of a version"),
+    "an image to load without a tag": ({"imagePreload": {"pools": {"system": ["registry.example.com:5000/train"]}}},
+        "addons.imagePreload.pools.system.0", "Write it like vllm/vllm-openai"),
     "a load balancer without its controller": ({"certManager": {}, "kserve": {}}, "addons.kserve.ingress",
         "loadBalancerController: {}"),
     "a gateway without its API": ({"certManager": {}, "kserve": {"ingress": "gateway"}}, "addons.kserve.ingress",
