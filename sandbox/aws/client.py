@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import threading
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import boto3
 import botocore.config
@@ -29,6 +30,9 @@ Send: TypeAlias = Callable[..., AWSResponse]
 """A handler of botocore's event `before-send`: botocore uses the returned answer and sends nothing."""
 
 DEFAULT_ACCOUNT = "123456789012"
+TOKEN_PREFIX: Final = "k8s-aws-v1."  # noqa: S105 - a token begins with it
+CLUSTER_HEADER: Final = "x-k8s-aws-id"
+"""Of a token of EKS: its beginning, and the header that names the cluster."""
 ACCOUNT_HEADER = "x-moto-account-id"
 
 ATTEMPTS = 25
@@ -94,6 +98,21 @@ class Clients:
             if key not in self._made:
                 self._made[key] = self._make(*key)
             return self._made[key]
+
+    def cluster_token(self, region: str, cluster: str) -> str:
+        """A token of EKS for a cluster: an address of STS, signed for 60 s, in base64 (aws-iam-authenticator, README,
+        "API Authorization from Outside a Cluster"; awscli 1.46, customizations/eks/get_token.py)."""
+        sts = self.get("sts", region)
+        signer = sts._request_signer
+        request = {
+            "method": "GET",
+            "url": f"{self.endpoint}/?Action=GetCallerIdentity&Version=2011-06-15",
+            "body": {},
+            "headers": {CLUSTER_HEADER: cluster},
+            "context": {},
+        }
+        url = signer.generate_presigned_url(request, operation_name="GetCallerIdentity", expires_in=60)
+        return TOKEN_PREFIX + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
 
     def partition(self, region: str) -> str:
         """The partition of a region: aws, aws-cn, aws-us-gov."""

@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
+from sandbox.aws import access
 from sandbox.aws.client import Aws
+from sandbox.aws.lookups import LOOKUPS, named_filters, only
 from sandbox.aws.shapes import normal
 from sandbox.rpc.errors import ProviderError
 
@@ -28,7 +30,7 @@ HINT: Final = "to rehearse a VPC that exists, let `slipway sandbox network STACK
 
 def _vpc(aws: Aws, args: Args) -> Args:
     named = {"cidr": "cidrBlock", "state": "state", "isDefault": "default"}
-    vpc = _one(aws, "describe_vpcs", "Vpcs", "VPC", _named_filters(args, named | {"vpc-id": "id"}))
+    vpc = only(aws, "describe_vpcs", "Vpcs", "VPC", named_filters(args, named | {"vpc-id": "id"}), HINT)
     id = vpc["VpcId"]
 
     def attribute(name: str) -> bool:
@@ -62,9 +64,10 @@ def _vpc(aws: Aws, args: Args) -> Args:
 def _subnet(aws: Aws, args: Args) -> Args:
     named = {
         "availabilityZone": "availabilityZone", "availability-zone-id": "availabilityZoneId",
-        "cidrBlock": "cidrBlock", "state": "state", "vpc-id": "vpcId", "subnet-id": "id",
+        "cidrBlock": "cidrBlock", "defaultForAz": "defaultForAz", "state": "state", "vpc-id": "vpcId",
+        "subnet-id": "id",
     }  # fmt: skip
-    subnet = _one(aws, "describe_subnets", "Subnets", "Subnet", _named_filters(args, named))
+    subnet = only(aws, "describe_subnets", "Subnets", "Subnet", named_filters(args, named), HINT)
     return {
         "id": subnet["SubnetId"],
         "arn": subnet["SubnetArn"],
@@ -82,12 +85,12 @@ def _subnet(aws: Aws, args: Args) -> Args:
 
 
 def _subnets(aws: Aws, args: Args) -> Args:
-    found = aws.call("ec2", "describe_subnets", Filters=_named_filters(args, {}))["Subnets"]
+    found = aws.call("ec2", "describe_subnets", Filters=named_filters(args, {}))["Subnets"]
     return {"id": aws.region, "ids": [one["SubnetId"] for one in found], "tags": args.get("tags") or {}}
 
 
 def _route_tables(aws: Aws, args: Args) -> Args:
-    filters = _named_filters(args, {"vpc-id": "vpcId"})
+    filters = named_filters(args, {"vpc-id": "vpcId"})
     found = aws.call("ec2", "describe_route_tables", Filters=filters)["RouteTables"]
     return {"id": aws.region, "ids": [one["RouteTableId"] for one in found], "tags": args.get("tags") or {}}
 
@@ -104,7 +107,7 @@ def _route_table(aws: Aws, args: Args) -> Args:
         "route-table-id": "routeTableId", "vpc-id": "vpcId", "association.subnet-id": "subnetId",
         "association.gateway-id": "gatewayId",
     }  # fmt: skip
-    found = aws.call("ec2", "describe_route_tables", Filters=_named_filters(args, named))["RouteTables"]
+    found = aws.call("ec2", "describe_route_tables", Filters=named_filters(args, named))["RouteTables"]
     if len(found) != 1:
         what = "query returned no results" if not found else "multiple Route Tables matched"
         msg = f"{what}; please change your search criteria and try again"
@@ -151,7 +154,7 @@ def _endpoint(aws: Aws, args: Args) -> Args:
         "service-name": "serviceName", "vpc-endpoint-state": "state", "vpc-id": "vpcId", "vpc-endpoint-id": "id",
         "vpc-endpoint-type": "vpcEndpointType",
     }  # fmt: skip
-    endpoint = _one(aws, "describe_vpc_endpoints", "VpcEndpoints", "VPC Endpoint", _named_filters(args, named))
+    endpoint = only(aws, "describe_vpc_endpoints", "VpcEndpoints", "VPC Endpoint", named_filters(args, named), HINT)
     return {
         "id": endpoint["VpcEndpointId"],
         "privateDnsEnabled": bool(endpoint.get("PrivateDnsEnabled")),
@@ -164,24 +167,6 @@ def _endpoint(aws: Aws, args: Args) -> Args:
         "vpcEndpointType": endpoint["VpcEndpointType"],
         "vpcId": endpoint["VpcId"],
     }
-
-
-def _named_filters(args: Args, named: Mapping[str, str]) -> list[Args]:
-    """The arguments as filters of EC2, with those that the caller wrote."""
-    filters = [{"Name": name, "Values": [str(args[key])]} for name, key in named.items() if args.get(key)]
-    filters += [{"Name": f"tag:{key}", "Values": [value]} for key, value in (args.get("tags") or {}).items()]
-    return filters + [{"Name": one["name"], "Values": one["values"]} for one in args.get("filters") or []]
-
-
-def _one(aws: Aws, operation: str, key: str, what: str, filters: list[Args]) -> Mapping[str, Any]:
-    found: list[Mapping[str, Any]] = aws.call("ec2", operation, Filters=filters)[key]
-    if not found:
-        msg = f"no matching EC2 {what} found; {HINT}"
-        raise ProviderError(msg)
-    if len(found) > 1:
-        msg = f"multiple EC2 {what}s matched; use additional constraints to reduce matches to a single EC2 {what}"
-        raise ProviderError(msg)
-    return found[0]
 
 
 def _tables(aws: Aws, filters: Mapping[str, str]) -> list[Mapping[str, Any]]:
@@ -414,6 +399,8 @@ FUNCTIONS: Mapping[str, Callable[[Aws, Args], Args]] = MappingProxyType(
         "aws:ssm/getParameter:getParameter": _parameter,
         "aws:ssm/getParametersByPath:getParametersByPath": _parameters_by_path,
         "aws:ec2/getAmi:getAmi": _ami,
+        **access.FUNCTIONS,
         **NETWORK_FUNCTIONS,
+        **LOOKUPS,
     }
 )

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from pulumi.runtime.proto import provider_pb2 as pb
 
+from sandbox.rpc import wire
+
 # Property paths as Pulumi writes them: `scalingConfig.desiredSize`, `tags["kubernetes.io/role/elb"]`, `rules[*].id`.
 #
 # The engine sends them in ignoreChanges and receives them in detailed diffs. Here a path is a tuple of map keys (str)
@@ -169,7 +171,10 @@ def _left_out(change: Change, imported: set[str]) -> bool:
 
 
 def _compare(old: Any, new: Any, path: Path) -> Iterable[Change]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
+    if (before := wire.content(old)) is not None and (after := wire.content(new)) is not None:
+        if before != after:
+            yield Change(path, UPDATE)
+    elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
             yield from _compare_item(old, new, key, path)
     elif isinstance(old, list) and isinstance(new, list):

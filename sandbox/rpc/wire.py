@@ -85,11 +85,12 @@ _RESOURCE: str = sdk._special_resource_sig
 _VALUES = "values"
 """Property of a Helm release; pulumi-kubernetes hands its nulls to Helm (provider/pkg/provider/helm_release.go: "null
 values in Helm chart values are preserved by default", 4.34)."""
-_REFUSED: Mapping[str, str] = {sdk._special_asset_sig: "an asset", sdk._special_archive_sig: "an archive"}
+_FILES = frozenset({sdk._special_asset_sig, sdk._special_archive_sig})
+"""Assets and archives. They stay as the engine sends them, with the hash of their content, and nothing opens them."""
 
 
 def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """The plain values of a struct. Raises ProviderError for assets and archives, naming the property."""
+    """The plain values of a struct. Raises ProviderError for a value of an unknown kind, naming the property."""
     return _decode_fields(struct, "")
 
 
@@ -119,6 +120,13 @@ def has_unknown(value: Any) -> bool:
     if isinstance(value, list):
         return any(has_unknown(item) for item in value)
     return bool(value == UNKNOWN)
+
+
+def content(value: Any) -> Any:
+    """What says whether an asset or archive has changed: the hash of its content. None for any other value."""
+    if not isinstance(value, Mapping) or value.get(_SIGNATURE) not in _FILES:
+        return None
+    return value.get("hash") or dict(value)
 
 
 def nested(value: Any) -> Any:
@@ -165,8 +173,9 @@ def _decode_struct(struct: struct_pb2.Struct, path: str) -> Any:
         return _decode(struct.fields["value"], path) if "value" in struct.fields else UNKNOWN
     if signature == _RESOURCE:
         return _decode(struct.fields["id"], path) if "id" in struct.fields else struct.fields["urn"].string_value
-    what = _REFUSED.get(signature, f"a value with the unknown signature {signature}")
-    msg = f"{path}: the sandbox does not support {what}; pass the text or the object itself"
+    if signature in _FILES:
+        return _decode_fields(struct, path)
+    msg = f"{path}: a value with the unknown signature {signature}; pass the text or the object itself"
     raise ProviderError(msg)
 
 

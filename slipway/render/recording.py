@@ -60,7 +60,7 @@ def read(struct: struct_pb2.Struct) -> Values:
     """The values of a struct.
 
     Raises:
-        ProviderError: It has an asset or archive, whose content is a local file.
+        ProviderError: It has a value of an unknown kind.
     """
     paths: dict[str, list[str]] = {SECRET: [], UNKNOWN: []}
     plain = _masked(wire.decode(struct), wire.secrets_in(struct).mask, "", paths)

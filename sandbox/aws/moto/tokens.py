@@ -15,17 +15,15 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from sandbox.aws.client import ROLE
+from sandbox.aws.client import CLUSTER_HEADER, ROLE, TOKEN_PREFIX
 from sandbox.aws.moto import live
 from sandbox.aws.moto.eks import contents
 
 PATH: Final = "/slipway/tokens/"
 """Of the webhook; the slot of an API server follows."""
-PREFIX: Final = "k8s-aws-v1."
 ADMIN: Final = ("kubernetes-admin", ["system:masters"])
 """User and groups of a cluster's administrators."""
 ADMIN_POLICY: Final = "cluster-access-policy/AmazonEKSClusterAdminPolicy"
-CLUSTER_HEADER: Final = "x-k8s-aws-id"
 _ROLE: Final = re.compile(r"arn:(?P<partition>[\w-]+):sts::(?P<account>\d+):assumed-role/(?P<role>[^/]+)/.*")
 _ANYBODY: Final = "user/moto"
 """End of the ARN that moto gives to keys of nobody in IAM: those of the sandbox's own environment."""
@@ -95,7 +93,7 @@ def identity(token: str) -> str | None:
 
 
 def _query(token: str) -> dict[str, str]:
-    encoded = token.removeprefix(PREFIX)
+    encoded = token.removeprefix(TOKEN_PREFIX)
     if encoded == token:
         return {}
     try:

@@ -45,9 +45,20 @@ def test_values_of_the_engine_are_decoded(sent: dict[str, Any], seen: dict[str, 
     assert all(type(found[key]) is type(seen[key]) for key in seen)
 
 
-def test_an_asset_is_refused_by_its_path() -> None:
-    sent = struct({"files": [{SIGNATURE: sdk._special_asset_sig, "text": "x"}]})
-    with pytest.raises(ProviderError, match=r"files\[0\]: the sandbox does not support an asset"):
+@pytest.mark.parametrize("signature", [sdk._special_asset_sig, sdk._special_archive_sig])
+def test_files_come_back_as_they_were_sent_and_change_by_their_content(signature: str) -> None:
+    def file(path: str, content: str) -> dict[str, Any]:
+        return wire.decode(struct({"files": [{SIGNATURE: signature, "path": path, "hash": content}]}))
+
+    there = file("app.zip", "1a")
+    assert wire.decode(wire.encode(there)) == there
+    assert diff.compare(there, file("elsewhere/app.zip", "1a")) == ()
+    assert [diff.write(each.path) for each in diff.compare(there, file("app.zip", "2b"))] == ["files[0]"]
+
+
+def test_a_value_of_an_unknown_kind_is_refused_by_its_path() -> None:
+    sent = struct({"files": [{SIGNATURE: "0123", "text": "x"}]})
+    with pytest.raises(ProviderError, match=r"files\[0\]: a value with the unknown signature 0123"):
         wire.decode(sent)
 
 

@@ -209,6 +209,11 @@ def with_asset() -> None:
     Thing("thing", pulumi.ResourceOptions(provider=Toy()), file=pulumi.StringAsset("x"))
 
 
+def test_an_asset_is_recorded() -> None:
+    (thing,) = (each for each in record(with_asset, stack="dev") if each.type == "toy:index:Thing")
+    assert "x" in thing.inputs.plain["file"].values()
+
+
 class Remote(pulumi.ComponentResource):
     def __init__(self) -> None:
         super().__init__("toy:index:Remote", "remote", {}, None, remote=True)
@@ -220,7 +225,6 @@ class Remote(pulumi.ComponentResource):
         (invokes, ["aws:index/getRegion:getRegion", "can't invoke a cloud API"]),
         (reads, ["thing", "can't read existing resources"]),
         (twice, ["toy:index:Thing::thing", "two resources"]),
-        (with_asset, ["toy:index:Thing::thing", "an asset"]),
         (Remote, ["toy:index:Remote::remote", "plugin"]),
     ],
 )
