@@ -14,7 +14,9 @@ from typing import Any
 
 from sandbox.aws import outputs, rules
 from sandbox.aws.client import Aws
+from sandbox.aws.kinds import Kind, ListOf, ObjectOf, Scalar
 from sandbox.aws.mapping import Inputs, Record, fill
+from sandbox.aws.outputs import simplest
 from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import Schema
 from sandbox.aws.types import RECORDS
@@ -50,7 +52,31 @@ def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs) -> 
     if "arn" in schema.outputs and "arn" not in computed:
         service, kind = schema.type.split(":")[1].split("/")[0], schema.type.split(":")[2].lower()
         computed["arn"] = f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{kind}/{id}"
+    for key, field in schema.outputs.items():
+        if key not in schema.inputs and key not in computed:
+            computed |= {key: value} if (value := _made_up(key, field.kind, names, computed)) is not None else {}
     return {**outputs.overlay(schema, computed, inputs), **outputs.common(aws, schema, inputs)}
+
+
+def _made_up(name: str, kind: Kind, names: Inputs, computed: Inputs) -> Any:
+    """A value that only AWS has, by its name: programs join texts with others, and take the first of a list. None of
+    numbers, objects and maps: what they mean doesn't follow from a name."""
+    kind = simplest(kind)
+    if isinstance(kind, ListOf):
+        inner = simplest(kind.item)
+        if not isinstance(inner, ObjectOf):
+            one = _made_up(name.removesuffix("s"), inner, names, computed)
+            return None if one is None else [one]
+        parts = {key: _made_up(key, field.kind, names, computed) for key, field in inner.fields.items()}
+        return [{key: value for key, value in parts.items() if value is not None}]
+    if kind != Scalar("str"):
+        return None
+    host, arn, digest = f"{names['digest']}.{names['region']}.amazonaws.com", computed.get("arn", ""), names["digest"]
+    by_end = {
+        "url": f"https://{host}", "uri": f"https://{host}", "endpoint": f"https://{host}", "name": host, "server": host,
+        "host": host, "arn": arn, "id": digest,
+    }  # fmt: skip
+    return next((str(value) for end, value in by_end.items() if name.lower().endswith(end)), "")
 
 
 def update(aws: Aws, schema: Schema, olds: Inputs, inputs: Inputs, old_inputs: Inputs) -> dict[str, Any]:

@@ -149,7 +149,8 @@ class Targets:
             where = f"the kubeconfig's server is {settings.server}" if settings.server else "there is no kubeconfig"
             msg = (
                 f"{where}, and no cluster of this sandbox matches (running: {existing}): take the kubeconfig from the "
-                "outputs of this sandbox's aws.eks.Cluster, or run `slipway refresh` if the cluster was deleted"
+                "outputs of this sandbox's aws.eks.Cluster, or run `slipway refresh` if the cluster was deleted. A "
+                "program of Kubernetes alone needs a cluster first, such as that of `slipway up STACK --sandbox`"
             )
             raise ProviderError(msg)
         return target

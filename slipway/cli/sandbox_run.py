@@ -6,6 +6,7 @@ secrets into the file, and could not decrypt those of the user's backend. The sa
 
 import argparse
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -174,10 +175,21 @@ def _selected(capture: Any) -> str | None:
         return None
 
 
+def clusters(found: state.StackState, kubeconfig: Path) -> list[str]:
+    """The clusters of a stack, and those of others into which it puts objects."""
+    own = [str(one.outputs["name"]) for one in found.existing if one.type == "aws:eks/cluster:Cluster"]
+    servers = {str(one["cluster"]["server"]): str(one["name"]) for one in _mapping(kubeconfig).get("clusters") or ()}
+    given = " ".join(
+        str(one.outputs.get("kubeconfig")) for one in found.resources if one.type == "pulumi:providers:kubernetes"
+    )
+    others = (name for server, name in servers.items() if re.search(rf"{re.escape(server)}(?!\d)", given))
+    return list(dict.fromkeys([*own, *others]))
+
+
 def summary(found: state.StackState, sandbox: Sandbox) -> str:
     """What was emulated, what was only recorded, and which pods run, of each cluster of the stack."""
     lines = [coverage.in_short(found, sandbox.in_moto, load_notes(sandbox.home), sandbox.charts)]
-    for cluster in (str(one.outputs["name"]) for one in found.existing if one.type == "aws:eks/cluster:Cluster"):
+    for cluster in clusters(found, sandbox.kubeconfig):
         running = read_pods(sandbox.kubeconfig, cluster)
         if running is not None:
             lines += [

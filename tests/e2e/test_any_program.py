@@ -110,6 +110,21 @@ def test_a_pulumi_program_with_its_own_stack_file(home: Path, tmp_path: Path) ->
     assert "network-and-cluster" not in here.clusters()
 
 
+def test_a_program_finds_what_another_made_and_a_file_is_changed(home: Path, tmp_path: Path) -> None:
+    platform, application = place(home, tmp_path, "platform"), place(home, tmp_path, "application")
+    platform.run("pulumi", "up", "--yes", "--stack", "lab")
+    made = application.run("pulumi", "up", "--yes", "--stack", "lab")
+    assert "Pods: 2 wanted, 2 running." in made
+    assert application.run("pulumi", "stack", "output", "user").splitlines()[-1] == "app"
+    assert counts(application.run("pulumi", "preview"))["to update"] == 1, "the provider has another token, as on AWS"
+    edit(application.folder / "web" / "index.html", "hello", "good morning")
+    assert counts(application.run("pulumi", "preview"))["to update"] == 2
+    assert counts(application.run("pulumi", "up", "--yes"))["updated"] == 2
+    application.run("pulumi", "destroy", "--yes")
+    platform.run("pulumi", "destroy", "--yes")
+    assert "lab" not in application.clusters()
+
+
 def test_a_pulumi_program_with_a_component_and_without_a_stack_file(home: Path, tmp_path: Path) -> None:
     here = place(home, tmp_path, "node_groups")
     made = here.run("pulumi", "up", "--yes", "--stack", "lab")

@@ -69,8 +69,10 @@ CODES: Mapping[str, str] = MappingProxyType(
         "logs": "InvalidParameterException",
         "rds": "InvalidParameterValue",
         "s3": "InvalidArgument",
+        "secretsmanager": "InvalidParameterException",
         "sns": "InvalidParameter",
         "sqs": "InvalidParameterValue",
+        "ssm": "ValidationException",
     }
 )
 """The code of a service for a value out of its limits."""

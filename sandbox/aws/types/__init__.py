@@ -17,7 +17,7 @@ from typing import Any
 from sandbox.aws.mapping import Call, Operations, Reason, Record, ResourceMapping, Setting, Tags
 from spec import strict_yaml
 
-_FAMILIES = ("network", "security_groups", "capacity", "iam", "messages", "eks", "data")
+_FAMILIES = ("network", "security_groups", "capacity", "iam", "messages", "secrets", "eks", "data")
 _EC2 = Tags("create_tags", "delete_tags", {"Resources": ["{id}"]})
 _REASONS = {reason.name.lower().replace("_", "-"): reason for reason in Reason}
 

@@ -51,6 +51,31 @@ def test_the_order_of_inputs_changes_neither_id_nor_outputs(aws: Aws) -> None:
     assert make(aws, token, **inputs) != make(aws, token, **{**inputs, "alias": "b"})
 
 
+@pytest.mark.parametrize(
+    ("token", "inputs", "output", "begins"),
+    [
+        ("aws:apigatewayv2/api:Api", {"protocolType": "HTTP"}, "executionArn", "arn:aws:apigatewayv2:"),
+        ("aws:apigatewayv2/api:Api", {"protocolType": "HTTP"}, "apiEndpoint", "https://"),
+        ("aws:lb/loadBalancer:LoadBalancer", {}, "dnsName", ""),
+        ("aws:lb/loadBalancer:LoadBalancer", {}, "zoneId", ""),
+    ],
+)
+def test_texts_that_only_aws_has_are_made_up(
+    aws: Aws, token: str, inputs: dict[str, Any], output: str, begins: str
+) -> None:
+    _, outputs = make(aws, token, **inputs)
+    assert outputs[output]
+    assert outputs[output].startswith(begins)
+
+
+def test_a_list_that_only_aws_has_has_an_element(aws: Aws) -> None:
+    """Programs take the first of the records that validate a certificate."""
+    _, outputs = make(aws, "aws:acm/certificate:Certificate", domainName="example.com", validationMethod="DNS")
+    (option,) = outputs["domainValidationOptions"]
+    assert option["resourceRecordName"]
+    assert option["resourceRecordValue"] == ""
+
+
 def test_a_record_of_a_missing_object_is_refused(aws: Aws) -> None:
     inputs = {"fileSystemId": "fs-0123456789abcdef0", "fileSystemPath": "/a", "dataRepositoryPath": "s3://b"}
     with pytest.raises(AwsError, match="fs-0123456789abcdef0"):

@@ -88,6 +88,9 @@ class World:
         pattern = json.dumps({"source": ["aws.ec2"]})
         return self.make("aws:cloudwatch/eventRule:EventRule", name=self.unique("rule"), eventPattern=pattern)[0]
 
+    def secret(self) -> str:
+        return self.make("aws:secretsmanager/secret:Secret", name=self.unique("secret"))[0]
+
     def topic(self) -> str:
         return self.make("aws:sns/topic:Topic", name=self.unique("topic"))[0]
 
