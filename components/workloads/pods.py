@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from components.addons.mlflow.values import IMAGE as MLFLOW_IMAGE
 from components.workloads.target import Target
 from spec.catalog import mig
 from spec.pools import keys
@@ -93,11 +94,12 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True)
 class Staged:
-    """Objects of S3 on the node's disk, copied there before the container starts, with its permissions. Each pod has a
-    copy of its own.
+    """Files on the node's disk, copied there before the container starts, with its permissions. Each pod has a copy of
+    its own.
 
     Attributes:
-        uri: `s3://BUCKET/FOLDER`, whose objects are copied.
+        uri: `s3://BUCKET/FOLDER`, whose objects are copied, or a version of a registered model in the team's MLflow:
+            `models:/NAME/VERSION`, `models:/NAME@ALIAS`.
         path: Mount path.
         size: Size limit: `"400Gi"`.
     """
@@ -108,6 +110,8 @@ class Staged:
 
 
 Volume: TypeAlias = Claim | Scratch | Files | Staged
+STAGING: Final = "stage-"
+"""Beginning of the names of containers that copy what is staged."""
 STAGING_IMAGE: Final = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
 """Supports EKS Pod Identity, like every version since 2.15 (EKS User Guide, "Use Pod Identity with the AWS SDK")."""
 
@@ -246,20 +250,29 @@ def container(name: str, pod: Pod, target: Target, **more: Any) -> dict[str, Any
     }
 
 
+REGISTERED: Final = "models:/"
+"""Beginning of MLflow's address of a registered model (mlflow.org, "Referencing Artifacts")."""
+
+
+def _copying(source: Staged) -> tuple[str, tuple[str, ...]]:
+    """The image and the command that copies. The address is the last word but one."""
+    if source.uri.startswith(REGISTERED):
+        words = ("python", "-m", "mlflow", "artifacts", "download", "--artifact-uri", source.uri)
+        return MLFLOW_IMAGE, (*words, f"--dst-path={source.path}")
+    return STAGING_IMAGE, ("aws", "s3", "sync", "--only-show-errors", source.uri, source.path)
+
+
 def staging(pod: Pod, target: Target) -> list[dict[str, Any]]:
     """Init containers that copy what is staged. They may use what the pod has of CPU and memory, which costs nothing: a
     pod's request is the larger of theirs and its containers' (kubernetes.io, "Init Containers")."""
     own = Resources(cpu=pod.resources.cpu, memory=pod.resources.memory, cpu_limit=pod.resources.cpu_limit)
-    fetch = replace(pod, image=STAGING_IMAGE, resources=own, command=("aws",), env={}, writable_root=False)
-    return [
-        container(
-            f"stage-{name}",
-            replace(fetch, args=("s3", "sync", "--only-show-errors", source.uri, source.path)),
-            target,
-        )
-        for name, source in sorted(pod.volumes.items())
-        if isinstance(source, Staged)
-    ]
+    fetch = replace(pod, resources=own, env={}, writable_root=False)
+    staged = {name: source for name, source in sorted(pod.volumes.items()) if isinstance(source, Staged)}
+    containers = []
+    for name, (image, (command, *args)) in ((name, _copying(source)) for name, source in staged.items()):
+        copying = replace(fetch, image=image, command=(command,), args=args)
+        containers.append(container(f"{STAGING}{name}", copying, target))
+    return containers
 
 
 def pod_spec(pod: Pod, target: Target, containers: Sequence[Mapping[str, Any]], *, priority: str) -> dict[str, Any]:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterator
 
 from components.workloads.checks.fit import Spec, choice, fit_problems, need
-from components.workloads.pods import STAGING_IMAGE
+from components.workloads.pods import REGISTERED, STAGING
 from components.workloads.target import Target
 from spec.jobs import SPOT_NOTICE_SECONDS
 from spec.pools import keys
 from spec.quantities import is_amount, parse
+from spec.settings.addons.tracking import Mlflow
 from spec.settings.problems import Problem
 
+_REGISTERED = re.compile(r"models:/[^/@\s]+(/\d+|@[^/@\s]+)")
 _TAGGED = re.compile(r"(?P<name>[^@\s]+?)(:(?P<tag>[\w][\w.-]*))?(?P<digest>@sha256:[0-9a-f]{64})?")
 """Two minutes between interruption notice and interruption (EC2 User Guide, "Spot Instance interruption notices")."""
 
@@ -20,7 +22,7 @@ def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
     for kind in ("initContainers", "containers"):
         for container in spec.get(kind, ()):
             yield from _container(f"{path}.{kind}.{container['name']}", container)
-    yield from _staged(path, spec)
+    yield from _staged(path, spec, target)
     yield from _gpus(path, spec)
     yield from _security(path, spec)
     yield from _priority(path, spec, target)
@@ -106,10 +108,20 @@ def uri_problems(path: str, uri: str) -> Iterator[Problem]:
         yield Problem(path, rule, uri, fix)
 
 
-def _staged(path: str, spec: Spec) -> Iterator[Problem]:
+def _staged(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
     for each in spec.get("initContainers", ()):
-        if each["image"] == STAGING_IMAGE:
-            yield from uri_problems(f"{path}.volumes.{each['name'].removeprefix('stage-')}.uri", each["args"][-2])
+        if not each["name"].startswith(STAGING):
+            continue
+        at, uri = f"{path}.volumes.{each['name'].removeprefix(STAGING)}.uri", each["args"][-2]
+        if not uri.startswith(REGISTERED):
+            yield from uri_problems(at, uri)
+        elif not _REGISTERED.fullmatch(uri):
+            rule = "a registered model has a version or an alias: models:/NAME/VERSION, models:/NAME@ALIAS"
+            yield Problem(at, rule, uri, "Write the version, such as models:/ranker/12.")
+        elif target.addons is not None and Mlflow not in target.addons:
+            yield Problem(
+                at, "registered models need the add-on mlflow", uri, "Add `mlflow: {}` to the stack's addons."
+            )
 
 
 def _gpus(path: str, spec: Spec) -> Iterator[Problem]:

@@ -44,7 +44,7 @@ class ModelDeploymentArgs:
     Attributes:
         target: The target platform and namespace.
         pod: The server. The model is in `/models`.
-        model_uri: URI of the model: `s3://bucket/folder`.
+        model_uri: URI of the model, as that of `Staged`: `s3://bucket/folder`, `models:/ranker/12`.
         model_size: Disk space for it on the node: `"40Gi"`.
         port: Port of the server and of the Service.
         metrics_port: Port of its metrics, at `/metrics`; by default the server's port.

@@ -9,6 +9,7 @@ import pytest
 
 from components.addons.kueue import ALWAYS, FRAMEWORKS, frameworks
 from components.workloads import (
+    Staged,
     Step,
     Target,
     TrainingJobArgs,
@@ -34,6 +35,7 @@ from tests.components.workloads.samples import (
     PIPELINE,
     SHARE,
     SPOT,
+    STAGED,
     SWEEP,
     TARGET,
     TRAINING,
@@ -53,6 +55,26 @@ def test_what_is_staged_is_on_the_nodes_disk_before_the_job_starts_and_costs_no_
     requested = [one["resources"]["requests"] for one in (stage, train)]
     assert requested[0] == {"cpu": requested[1]["cpu"], "memory": requested[1]["memory"]}
     assert stage["securityContext"] == train["securityContext"]
+
+
+def test_a_registered_model_is_staged_by_mlflows_own_client() -> None:
+    """`mlflow artifacts download` puts the model's files directly into the folder (mlflow 3.17.2, tried 2026-11-27)."""
+    volumes = {**STAGED.volumes, "model": Staged(uri="models:/ranker@champion", path="/model", size="20Gi")}
+    env = {"MLFLOW_TRACKING_URI": "http://mlflow-research.mlflow"}
+    args = replace(TRAINING, pod=replace(STAGED, volumes=volumes), target=replace(TARGET, env=env))
+    spec = body(training_job("mnist", args))["spec"]["template"]["spec"]
+    objects, model = spec["initContainers"]
+    assert (objects["command"], model["command"]) == (["aws"], ["python"])
+    assert model["args"] == [
+        "-m",
+        "mlflow",
+        "artifacts",
+        "download",
+        "--artifact-uri",
+        "models:/ranker@champion",
+        "--dst-path=/model",
+    ]
+    assert {"name": "MLFLOW_TRACKING_URI", "value": env["MLFLOW_TRACKING_URI"]} in model["env"]
 
 
 def test_workers_stage_and_their_launcher_does_not() -> None:

@@ -182,6 +182,12 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
         "pod.volumes.images.uri", "it must be in S3"),
     "a whole bucket staged": (job(volumes={**SPOT.volumes, "images": replace(IMAGES, uri="s3://raw")}),
         "pod.volumes.images.uri", "it must be in S3"),
+    "a registered model without a version": (
+        job(volumes={**SPOT.volumes, "images": replace(IMAGES, uri="models:/ranker")}), "pod.volumes.images.uri",
+        "has a version or an alias"),
+    "a registered model without a registry": (
+        training(target=BARE, pod=replace(SPOT, volumes={**SPOT.volumes, "images": replace(
+            IMAGES, uri="models:/ranker/1")})), "pod.volumes.images.uri", "need the add-on mlflow"),
     "staged for a runtime": (served(runtime=replace(SLICE, volumes={"images": IMAGES})), "runtime.volumes.images",
         "has no init containers"),
     # Serving.
