@@ -196,10 +196,19 @@ def _claim(client: KubeClient, claim: Object) -> str | None:
     return f"the claim ({wanted}) is {phase or 'new'}, not Bound"
 
 
+def _service(_client: KubeClient, service: Object) -> str | None:
+    spec = service["spec"]
+    if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass"):
+        return None
+    balancer = (service.get("status") or {}).get("loadBalancer") or {}
+    return None if balancer.get("ingress") else "its load balancer has no address"
+
+
 _LACKING: Final[Mapping[tuple[str, str], Callable[[KubeClient, Object], str | None]]] = {
     ("v1", "ResourceQuota"): _quota,
     ("v1", "PersistentVolume"): _volume,
     ("v1", "PersistentVolumeClaim"): _claim,
+    ("v1", "Service"): _service,
 }
 """By API version and kind: what an object lacks before the program goes on; None if nothing."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
-from sandbox.kubernetes.waiting import until
+from sandbox.kubernetes.waiting import until, until_ready
 from slipway.why import pods
 from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle
@@ -227,6 +227,22 @@ def test_a_claim_is_bound_with_its_first_pod_and_its_volume_goes_with_it(living:
     living.delete(Ref("v1", "Pod", "pod", namespace))
     living.delete(Ref("v1", "PersistentVolumeClaim", "disk", namespace))
     until(lambda: living.get(Ref("v1", "PersistentVolume", name)) is None or None, SECONDS, "the volume stays")
+
+
+def test_a_service_that_programs_ask_for_its_address_has_one_and_one_of_a_class_is_not_awaited(
+    living: KubeClient, namespace: str
+) -> None:
+    def service(name: str, **spec: Any) -> Object:
+        ports = [{"port": 80, "targetPort": 8080}]
+        more = {"selector": {"app": "web"}, "ports": ports, "type": "LoadBalancer", **spec}
+        return {**Ref("v1", "Service", name, namespace).as_object(), "spec": more}
+
+    ready = until_ready(living, living.apply(service("web"), "test"))
+    (address,) = ready["status"]["loadBalancer"]["ingress"]
+    assert address["hostname"].endswith(".elb.amazonaws.com")
+    assert len(address["hostname"].partition(".")[0]) == 32
+    other = until_ready(living, living.apply(service("nlb", loadBalancerClass="service.k8s.aws/nlb"), "test"))
+    assert other["status"]["loadBalancer"] == {}
 
 
 def test_a_namespace_goes_with_all_that_is_in_it(living: KubeClient, namespace: str) -> None:
