@@ -115,7 +115,8 @@ OF_PLATFORM: Final = frozenset(
         "eks-core-addons-pinned/present",
         "exposure-internal/scheme", "gpu-type-allowed/allowed", "gpu-type-allowed/known", "helm-pinned/repository",
         "iam-no-admin/managed", "identity-issuers-known", "ignore-changes-listed", "kserve-hardened",
-        "lb-tls-internal/internal", "node-role-minimal", "pod-roles-own", "pod-trusted-image/registry",
+        "lb-tls-internal/internal", "node-no-public-ip/pool", "node-role-minimal", "pod-roles-own",
+        "pod-trusted-image/registry",
         "principals-known/account", "priorities-bounded", "provider-of-the-cluster", "provider-plain",
         "resource-type-reviewed", "service-account-own", "subscribers-listed", "volumes-by-driver",
         # Its conventions for cost, queues and pools.

@@ -8,6 +8,7 @@ raises `WrongTypeError`, which the runner reports as a violation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -27,6 +28,8 @@ UNKNOWN: Final = Absent.UNKNOWN
 MISSING: Final = Absent.MISSING
 _TRUTH: Final = {"true": True, "false": False}
 _LONGEST_SHOWN: Final = 80
+_SECRET: Final = re.compile(r"(?i)(password|secretString|secretBinary|secretAccessKey|privateKey|authToken|apiKey)$")
+"""Paths of values that no log may have: the engine hands secrets to a policy pack as they are."""
 
 
 class WrongTypeError(Exception):
@@ -85,6 +88,8 @@ class Node:
     @property
     def shown(self) -> str:
         """The value as it appears in a message."""
+        if isinstance(self.raw, str) and _SECRET.search(self.path):
+            return "a text that is not shown"
         text = self.whole
         return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 

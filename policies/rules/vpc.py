@@ -182,10 +182,25 @@ def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
             yield violation(subnets, at=acl)
 
 
+_OTHER_TARGETS: Final = (
+    "carrierGatewayId", "coreNetworkArn", "egressOnlyGatewayId", "gatewayId", "instanceId", "localGatewayId",
+    "natGatewayId", "networkInterfaceId", "transitGatewayId", "vpcEndpointId",
+)  # fmt: skip
+
+
+def _to_a_peer(route: Node) -> bool:
+    """Whether a route certainly leads to a peer. A preview may not know of any target in a list of routes whether it is
+    set, and the provider says of those that are not that they are empty."""
+    peer, others = route["vpcPeeringConnectionId"], [route[other] for other in _OTHER_TARGETS]
+    if peer.known:
+        return bool(peer.raw)
+    return peer.unknown and not any(other.unknown or (other.known and other.raw) for other in others)
+
+
 def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
     for resource in stack.of(ROUTE, ROUTE_TABLE):
         for route in _routes(resource):
-            if not route["vpcPeeringConnectionId"].missing:
+            if _to_a_peer(route):
                 yield from (violation(range_, at=resource) for range_ in _to_everywhere(route))
 
 

@@ -321,6 +321,8 @@ def test_a_value_of_the_wrong_type_is_refused_with_its_path(read: Any, raw: Any)
 
 def test_a_long_value_is_truncated_in_messages() -> None:
     assert len(tree({"a": "x" * 500})["a"].shown) < 100
+    for key in ("password", "masterUserPassword", "secretString"):
+        assert "hunter2" not in tree({key: "hunter2"})[key].shown
     assert ROOT["null"].shown == "not set"
     assert ROOT["unknown"].shown == "not known before the update"
     assert ROOT["flag"].shown == "false"
