@@ -22,11 +22,15 @@ from slipway.cli.offline import Sandbox
 from slipway.cli.output import say
 from slipway.cli.pods import read_pods
 from slipway.cli.summary import pods
+from slipway.cost import declared
+from slipway.cost.estimates import money
 from slipway.engine import process, shim, state
 from slipway.engine.invocation import Invocation, sandbox_environment
 from slipway.engine.project import is_ours
 from slipway.engine.stacks import stack_file, write_if_changed
+from spec.catalog import prices
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.pricing.model import Amounts
 
 DEFAULT_REGION: Final = "us-east-1"
 FOLDER: Final = "projects"
@@ -34,6 +38,8 @@ FOLDER: Final = "projects"
 REGION: Final = "aws:region"
 SECRET: Final = "slipway-sandbox"  # noqa: S105 - in the place of one
 _KEYS: Final = ("encryptionsalt", "encryptedkey", "secretsprovider")
+UNPRICED_SHOWN: Final = 4
+"""Items without a price that are named."""
 _CHANGES: Final = frozenset({"up", "update", "refresh", "import"})
 
 
@@ -175,6 +181,21 @@ def _selected(capture: Any) -> str | None:
         return None
 
 
+def cost_line(found: state.StackState) -> str | None:
+    """What the resources in AWS cost a month; None if there are none."""
+    aws = [(one.type, one.outputs) for one in found.existing if one.type.startswith("aws:")]
+    if not aws:
+        return None
+    region = next((str(outputs["region"]) for _, outputs in aws if outputs.get("region")), prices.REGION)
+    known = declared.estimate(aws, region)
+    of_month = Amounts(known.floor, known.expected, known.ceiling).month
+    from_to = dict.fromkeys(f"${money(amount, '0.01')}" for amount in (of_month.floor, of_month.ceiling))
+    rest = [f"{item.what}: {item.why}" for item in known.unpriced]
+    more = f", and {len(rest) - UNPRICED_SHOWN} more" if len(rest) > UNPRICED_SHOWN else ""
+    without = f"; without {', '.join(rest[:UNPRICED_SHOWN])}{more}" if rest else ""
+    return f"Cost a month by list prices: {' to '.join(from_to)}{without}."
+
+
 def clusters(found: state.StackState, kubeconfig: Path) -> list[str]:
     """The clusters of a stack, and those of others into which it puts objects."""
     own = [str(one.outputs["name"]) for one in found.existing if one.type == "aws:eks/cluster:Cluster"]
@@ -189,6 +210,8 @@ def clusters(found: state.StackState, kubeconfig: Path) -> list[str]:
 def summary(found: state.StackState, sandbox: Sandbox) -> str:
     """What was emulated, what was only recorded, and which pods run, of each cluster of the stack."""
     lines = [coverage.in_short(found, sandbox.in_moto, load_notes(sandbox.home), sandbox.charts)]
+    if (cost := cost_line(found)) is not None:
+        lines.append(cost)
     for cluster in clusters(found, sandbox.kubeconfig):
         running = read_pods(sandbox.kubeconfig, cluster)
         if running is not None:
