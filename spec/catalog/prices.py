@@ -87,10 +87,12 @@ class Book:
         """On-demand price of a type for an hour, Linux; None if it is not sold or not known."""
         if name in self.on_demand:
             return self.on_demand[name]
-        known = instances.find(name)
-        if self.region != REGION or known is None or known.usd_per_hour is None:
+        if self.region != REGION:
             return None
-        return Price(known.usd_per_hour, "hour", ON_DEMAND_SOURCE)
+        known = instances.find(name)
+        if known is None:
+            return _others().get(name)
+        return None if known.usd_per_hour is None else Price(known.usd_per_hour, "hour", ON_DEMAND_SOURCE)
 
 
 def read(document: Mapping[str, Any]) -> Book:
@@ -117,6 +119,14 @@ def _prices(entries: Mapping[str, Any]) -> Mapping[str, Price]:
             for name, each in entries.items()
         }
     )
+
+
+@cache
+def _others() -> Mapping[str, Price]:
+    """Prices of types that no pool can have."""
+    document = load("on-demand.json")
+    of_all = source(document)
+    return {name: Price(Decimal(usd), "hour", of_all) for name, usd in document["usd_per_hour"].items()}
 
 
 HERE: Final = read(load("prices.yaml"))

@@ -19,6 +19,11 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[str, int, int]]]] = 
         {"instanceTypes": ["g6.xlarge"], "scalingConfig": {"minSize": 1, "desiredSize": 2, "maxSize": 4}},
         {"nodes": ("g6.xlarge", 1, 4)},
     ),
+    "a node of a type that no pool can have": (
+        "aws:eks/nodeGroup:NodeGroup",
+        {"instanceTypes": ["t3.medium"], "scalingConfig": {"minSize": 0, "desiredSize": 0, "maxSize": 1}},
+        {"nodes": ("t3.medium", 0, 1)},
+    ),
     "an endpoint in each subnet": (
         "aws:ec2/vpcEndpoint:VpcEndpoint",
         {"vpcEndpointType": "Interface", "subnetIds": ["a", "b"]},
@@ -58,7 +63,7 @@ def test_what_has_no_price_is_named_and_what_is_free_is_not() -> None:
     found = estimate(
         [
             ("aws:eks/nodeGroup:NodeGroup", {"scalingConfig": {"minSize": 1, "desiredSize": 1, "maxSize": 1}}),
-            ("aws:ec2/instance:Instance", {"instanceType": "t3.large"}),
+            ("aws:ec2/instance:Instance", {"instanceType": "t99.large"}),
             ("aws:s3/bucket:Bucket", {}),
             ("aws:iam/role:Role", {}),
             ("aws:ec2/vpcEndpoint:VpcEndpoint", {"vpcEndpointType": "Gateway"}),
@@ -69,7 +74,7 @@ def test_what_has_no_price_is_named_and_what_is_free_is_not() -> None:
     )
     assert [(item.what, item.why) for item in found.unpriced] == [
         ("nodes", "their type is not said here"),
-        ("instances", "no price of t3.large is in the catalog"),
+        ("instances", "no price of t99.large is in the catalog"),
         ("Bucket", "billed by its use"),
         ("Service", "no price of it is known"),
     ]
