@@ -12,7 +12,7 @@ from components.base.addon import AddOn, AddOnContext, ChartAddOn, Parts
 from components.base.controllers import Controller
 from components.base.placement import keeps_one, uncapped
 from components.tenancy.network_policies import MONITORING
-from components.tenancy.pickers import role_manifest
+from components.tenancy.roles import picker_role_manifest
 from spec.catalog.software import CHARTS, MANIFESTS
 from spec.settings.addons import serving
 from spec.settings.platform import Platform
@@ -95,7 +95,7 @@ class EndpointPicker(AddOn[serving.EndpointPicker]):
 
     def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
         """The role."""
-        return {"role": role_manifest()}
+        return {"role": picker_role_manifest()}
 
     def parts(self, context: AddOnContext) -> Parts:
         """The role alone."""

@@ -19,8 +19,7 @@ from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy.network_policies import SERVES, network_policies
-from components.tenancy.pickers import in_namespace
-from components.tenancy.roles import created, of_addons, role_binding, roles_in_use, workflow_binding
+from components.tenancy.roles import created, of_addons, picker_access, role_binding, roles_in_use, workflow_binding
 from components.tenancy.workload_permissions import SERVICE_ACCOUNT, service_account_manifest, workload_policy
 from spec.catalog import regions
 from spec.pools import keys
@@ -293,7 +292,7 @@ def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> It
     if facts.workflows:
         yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
     if facts.pickers and space.purpose in SERVES:
-        yield from in_namespace(namespace).items()
+        yield from picker_access(namespace).items()
     for role in roles_in_use(settings):
         bound = MemberRole.VIEW if settings.retired else role
         yield f"binding-{role}", role_binding(namespace, team, role, bound=bound)

@@ -130,6 +130,43 @@ def workflow_binding(namespace: str, service_account: str) -> dict[str, Any]:
     }
 
 
+PICKERS: Final = "slipway-team-endpoint-picker"
+"""ClusterRole for endpoint pickers of models."""
+PICKER: Final = "endpoint-picker"
+"""Their service account in each namespace for serving. It has no permissions in AWS."""
+
+
+def picker_role_manifest() -> dict[str, Any]:
+    """Permission to find pods (kubernetes-sigs/gateway-api-inference-extension v1.3.1,
+    config/charts/inferencepool/templates/rbac.yaml; without a pool a picker reads pods alone)."""
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": PICKERS},
+        "rules": [_rule("", ("pods",), _READ)],
+    }
+
+
+def picker_access(namespace: str) -> dict[str, dict[str, Any]]:
+    """The account of pickers in a namespace and its binding, by the suffix of their logical name."""
+    return {
+        "picker": {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": {"name": PICKER, "namespace": namespace},
+            # Only the pods of a picker ask for its token.
+            "automountServiceAccountToken": False,
+        },
+        "picker-binding": {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": PICKERS, "namespace": namespace},
+            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": PICKERS},
+            "subjects": [{"kind": "ServiceAccount", "name": PICKER, "namespace": namespace}],
+        },
+    }
+
+
 def role_binding(namespace: str, team: str, role: MemberRole, *, bound: MemberRole | None = None) -> dict[str, Any]:
     """The binding of one of the team's groups in one of its namespaces.
 

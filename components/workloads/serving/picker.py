@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 
 import yaml
 
-from components.tenancy.pickers import ACCOUNT
+from components.tenancy.roles import PICKER as ACCOUNT
 from components.workloads.checks.jobs import count_problems, served_problems
 from components.workloads.metadata import metadata, pod_metadata
 from components.workloads.pods import Pod, Resources, container, pod_spec

@@ -20,9 +20,8 @@ from components.tenancy.namespace import (
     resource_quota,
 )
 from components.tenancy.network_policies import SERVES
-from components.tenancy.pickers import role_manifest
 from components.tenancy.priorities import PRIORITIES, priority_class, workload_priority_class
-from components.tenancy.roles import cluster_role_manifest, of_addons
+from components.tenancy.roles import cluster_role_manifest, of_addons, picker_role_manifest
 from components.tenancy.workload_permissions import service_account_manifest, workload_document
 from spec.quantities import parse
 from spec.settings.checks.names import PROJECT
@@ -152,8 +151,8 @@ def test_a_picker_of_a_model_finds_pods_of_its_namespace_where_models_are_served
         account, bound = found[namespace]
         name = account["metadata"]["name"]
         assert bound["subjects"] == [{"kind": "ServiceAccount", "name": name, "namespace": namespace}]
-        assert bound["roleRef"]["name"] == role_manifest()["metadata"]["name"]
-    assert {verb for rule in role_manifest()["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+        assert bound["roleRef"]["name"] == picker_role_manifest()["metadata"]["name"]
+    assert {verb for rule in picker_role_manifest()["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
 
 
 def seen(recording: Recording) -> dict[str, Any]:

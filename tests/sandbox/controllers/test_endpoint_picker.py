@@ -18,7 +18,8 @@ import pytest
 import urllib3
 import yaml
 
-from components.tenancy.pickers import ACCOUNT, in_namespace, role_manifest
+from components.tenancy.roles import PICKER as ACCOUNT
+from components.tenancy.roles import picker_access, picker_role_manifest
 from components.workloads import Picker, model_deployment
 from components.workloads.serving.picker import ASKED, HEALTH, METRICS, PICKER, PROXY, READY, addresses
 from sandbox import toolchain
@@ -168,7 +169,7 @@ def account(plane: ControlPlane, directory: Path) -> Path:
     """The kubeconfig of the picker's account."""
     endpoint = plane.pool.get(CLUSTER)
     assert endpoint is not None
-    for each in (role_manifest(), *in_namespace(SPACE).values()):
+    for each in (picker_role_manifest(), *picker_access(SPACE).values()):
         plane.client.apply(each, "test")
     path = f"/api/v1/namespaces/{SPACE}/serviceaccounts/{ACCOUNT}/token"
     token = plane.client.call("POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"})
