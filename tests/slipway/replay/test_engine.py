@@ -417,6 +417,16 @@ def test_the_back_off_of_jobs_whose_nodes_come_late_is_the_same_each_time(binary
     assert events[:-1] == again[:-1]
 
 
+def test_a_job_that_kueue_gives_up_names_the_pool_that_had_no_node_for_it(binary: Path) -> None:
+    again = {"backoffBaseSeconds": 1, "backoffLimitCount": 1}
+    ready = {"waitForPodsReady": {"timeout": "300s", "requeuingStrategy": again}}
+    jobs = [job("owner", 0, 9000), job("late", 1, 60)]
+    pools = [pool(limits={GPU: "8"})]
+    given = document(jobs, objects=queue("default", 16), pools=pools, configuration={**FAIR, **ready})
+    message = only(replay(binary, given), "refused", job="late")["message"]
+    assert message.startswith("pool gpu would exceed its limit of 8 nvidia.com/gpu: The workload is deactivated due to ")
+
+
 def test_two_replays_of_one_input_write_the_same_bytes(binary: Path) -> None:
     fields: dict[str, Any] = {
         "cohortName": "org",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -52,6 +53,7 @@ type job struct {
 	refused  bool
 	judged   bool   // whether it was asked if it could ever be admitted
 	message  string // the last one that said why it waits
+	held     string // why its pods last got no new node
 	// life numbers the times at which it was stopped, so that what was planned before is dropped.
 	life    int
 	started time.Time
@@ -165,8 +167,10 @@ func (r *run) observe(c change) {
 // as it is in a cluster. Kueue's message doesn't decide: a cycle that goes on where the last one ended names only the
 // flavors that were left.
 func (r *run) mayRefuse(j *job, w *kueue.Workload, condition *metav1.Condition) {
-	if condition.Reason == kueue.WorkloadInadmissible || !workload.IsActive(w) {
+	if condition.Reason == kueue.WorkloadInadmissible {
 		r.refuse(j, condition.Message)
+	} else if !workload.IsActive(w) {
+		r.refuse(j, strings.TrimPrefix(j.held+": "+condition.Message, ": "))
 	} else if !j.judged {
 		j.judged = true
 		if why := r.control.never(w); why != "" {

@@ -372,6 +372,7 @@ func (c *cluster) explain(p *pod) {
 		for _, o := range one.Offerings {
 			if c.couldHave(p, o) {
 				if why := one.full(o); why != "" {
+					p.job.held = why
 					c.run.waits(p.job, "node", why)
 				}
 				return
