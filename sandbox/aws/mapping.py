@@ -33,9 +33,10 @@ _TAGS = {"tags", "tagsAll"}
 class Call:
     """One AWS operation; inputs become its parameters by name (shapes.py).
 
-    `target` has parameters from templates, `fixed` constants. Inputs are renamed, adapted by a function if renaming is
-    not enough, and put inside the parameter `wrap` if the operation itself does not have them. `item` is the JMESPath
-    of the result. `also` has members that other calls add to what is found; their templates may use its members.
+    `target` has parameters from templates, `fixed` constants. Inputs are renamed (those inside others by their path),
+    adapted by a function if renaming is not enough, and put inside the parameter `wrap` if the operation itself does
+    not have them. `item` is the JMESPath of the result. `also` has members that other calls add to what is found; their
+    templates may use its members.
     """
 
     operation: str
@@ -52,7 +53,7 @@ class Call:
         """The parameters for these inputs."""
         shape = aws.input_shape(service, self.operation)
         adapted = self.adapt(inputs) if self.adapt else inputs
-        values = {self.rename.get(key, key): value for key, value in adapted.items() if key not in self.omit}
+        values = renamed({key: value for key, value in adapted.items() if key not in self.omit}, self.rename)
         if self.wrap:
             members = {normal(member) for member in shape.members}
             inner = {key: values.pop(key) for key in list(values) if normal(key) not in members}
@@ -63,6 +64,15 @@ class Call:
         """Make the call; returns the part of the answer that `item` selects."""
         answer = aws.call(service, self.operation, **self.parameters(aws, service, inputs, names))
         return pick(self.item, answer)
+
+
+def renamed(value: Any, names: Mapping[str, str], at: str = "") -> Any:
+    """A value with other names of its properties, at any depth: `names` has them by their path without indexes."""
+    if isinstance(value, list):
+        return [renamed(one, names, at) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {names.get(at + key, key): renamed(one, names, f"{at}{key}.") for key, one in value.items()}
 
 
 Creator: TypeAlias = Callable[[Aws, Inputs], str]

@@ -15,6 +15,7 @@ _TEMPLATE = network.described("describe_launch_templates", "LaunchTemplateIds", 
 _OUTSIDE = frozenset({"defaultVersion", "updateDefaultVersion"})
 _RENAMED = {
     "name": "LaunchTemplateName", "description": "VersionDescription", "vpcSecurityGroupIds": "SecurityGroupIds",
+    "networkInterfaces.securityGroups": "Groups",
 }  # fmt: skip
 
 

@@ -424,7 +424,7 @@ def test_a_job_that_kueue_gives_up_names_the_pool_that_had_no_node_for_it(binary
     pools = [pool(limits={GPU: "8"})]
     given = document(jobs, objects=queue("default", 16), pools=pools, configuration={**FAIR, **ready})
     message = only(replay(binary, given), "refused", job="late")["message"]
-    assert message.startswith("pool gpu would exceed its limit of 8 nvidia.com/gpu: The workload is deactivated due to ")
+    assert message.startswith("pool gpu would exceed its limit of 8 nvidia.com/gpu: The workload is deactivated ")
 
 
 def test_two_replays_of_one_input_write_the_same_bytes(binary: Path) -> None:

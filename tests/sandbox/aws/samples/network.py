@@ -103,5 +103,6 @@ SAMPLES: dict[str, Sample] = {
             "networkInterfaces": [
                 {"deviceIndex": 0, "networkCardIndex": 0, "interfaceType": "efa", "securityGroups": [world.group()]}],
             "tagSpecifications": [{"resourceType": "instance", "tags": {"a": "b"}}], **TAGGED},
-        {"instanceType": "p5e.48xlarge", **RETAGGED}, _new_version, ("imageId", "instanceType", "userData")),
+        {"instanceType": "p5e.48xlarge", **RETAGGED}, _new_version,
+        ("imageId", "instanceType", "userData", "networkInterfaces")),
 }  # fmt: skip
