@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from sandbox.aws import access
+from sandbox.aws import access, lookups
 from sandbox.aws.client import Aws
 from sandbox.aws.lookups import LOOKUPS, named_filters, only
 from sandbox.aws.shapes import normal
@@ -25,7 +25,9 @@ from sandbox.rpc.errors import ProviderError
 # `vpc_route_tables_data_source.go`, `vpc_route_table_data_source.go`, `vpc_endpoint_data_source.go`.
 
 Args: TypeAlias = dict[str, Any]
-HINT: Final = "to rehearse a VPC that exists, let `slipway sandbox network STACK` make it"
+HINT: Final = (
+    f"to rehearse a VPC that exists, let `slipway sandbox network STACK` make it; without a stack file, {lookups.HINT}"
+)
 
 
 def _vpc(aws: Aws, args: Args) -> Args:

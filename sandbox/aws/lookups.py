@@ -18,7 +18,10 @@ from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.errors import ProviderError
 from spec import strict_yaml
 
-HINT: Final = "make it first, in another program or with `slipway sandbox run -- aws ...`"
+HINT: Final = (
+    "make it first, in another program or with `slipway sandbox run -- aws ...`: "
+    "docs/guides/any-program.md#what-your-account-has"
+)
 
 
 def named_filters(args: Mapping[str, Any], named: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -42,6 +45,12 @@ def only(aws: Aws, operation: str, key: str, what: str, filters: list[dict[str, 
         msg = f"multiple EC2 {what}s matched; use additional constraints to reduce matches to a single EC2 {what}"
         raise ProviderError(msg)
     return found[0]
+
+
+def absent(aws: Aws, type_token: str, which: str) -> str:
+    """The sentence about an object that the account doesn't have."""
+    what = type_token.rpartition(":")[2]
+    return f"no {what} {which} is in this account of the sandbox, in {aws.region}; {HINT}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +94,8 @@ class Lookup:
             if found:
                 listed = {name: [found.outputs[own]] for name, own in self.lists.items() if found.outputs.get(own)}
                 return {**found.outputs, **listed, "id": found.id}
-        what = self.type.rpartition(":")[2]
         given = ", ".join(f"{key}={value!r}" for key, value in args.items() if value)
-        msg = f"no {what} with {given} is in this account of the sandbox, in {aws.region}; {HINT}"
-        raise ProviderError(msg)
+        raise ProviderError(absent(aws, self.type, f"with {given}"))
 
     def _ids(self, aws: Aws, args: Mapping[str, Any]) -> list[str]:
         known = {**args, "region": aws.region, "account": aws.account, "partition": aws.partition}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import client, drift, invokes, records, rules, tags, validators
+from sandbox.aws import client, drift, invokes, lookups, records, rules, tags, validators
 from sandbox.aws.client import Aws, World
 from sandbox.aws.kinds import ListOf, MapOf, ObjectOf, stated_problems
 from sandbox.aws.lifecycle import Lifecycle
@@ -195,14 +195,15 @@ class AwsProvider(Provider[Aws]):
         return id, outputs
 
     def read(self, session: Aws, resource: Resource, id: str, outputs: Values, inputs: Values) -> ReadResult | None:
-        """The live object; for a record, the state's values."""
-        mapping = MAPPINGS.get(resource.type)
-        if mapping is not None:
-            return Lifecycle(_at(session, outputs or inputs), _schema(resource), mapping).read(id, outputs, inputs)
-        if not inputs and not outputs:
-            msg = f"{resource.type} can't be imported: in the sandbox it is a record, which exists only in the state"
-            raise ProviderError(msg)
-        return ReadResult(id, outputs, inputs)
+        """The live object; for a record, the state's values. Without values the program asks for it (`get`, `import`)."""
+        mapping, aws = MAPPINGS.get(resource.type), _at(session, outputs or inputs)
+        if mapping is None:
+            asked = not inputs and not outputs
+            return ReadResult(id, records.found(aws, _schema(resource), id) if asked else outputs, inputs)
+        found = Lifecycle(aws, _schema(resource), mapping).read(id, outputs, inputs)
+        if found is None and not inputs and not outputs:
+            raise ProviderError(lookups.absent(aws, resource.type, repr(id)))
+        return found
 
     def preview_update(
         self, session: Aws, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values

@@ -45,17 +45,26 @@ def create(aws: Aws, schema: Schema, name: str, inputs: Inputs) -> tuple[str, di
     return id, complete(aws, schema, id, digest, inputs)
 
 
-def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs) -> dict[str, Any]:
+def complete(
+    aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs, *, exists: bool = False
+) -> dict[str, Any]:
     """The outputs: the values that AWS would compute, overlaid with the inputs."""
     names = {**inputs, **aws.names(), "digest": digest, "id": id}
-    computed = fill(record(schema.type).computed, names)
+    computed = {} if exists else fill(record(schema.type).computed, names)
     if "arn" in schema.outputs and "arn" not in computed:
         service, kind = schema.type.split(":")[1].split("/")[0], schema.type.split(":")[2].lower()
-        computed["arn"] = f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{kind}/{id}"
+        made = f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{kind}/{id}"
+        computed["arn"] = id if id.startswith("arn:") else made
     for key, field in schema.outputs.items():
-        if key not in schema.inputs and key not in computed:
+        if (exists or key not in schema.inputs) and key not in computed:
             computed |= {key: value} if (value := _made_up(key, field.kind, names, computed)) is not None else {}
     return {**outputs.overlay(schema, computed, inputs), **outputs.common(aws, schema, inputs)}
+
+
+def found(aws: Aws, schema: Schema, id: str) -> dict[str, Any]:
+    """The outputs of one that the program says to exist, by its id: also what it would set itself is made up."""
+    digest = id if id.isalnum() else _digest(schema.type, id, {})
+    return complete(aws, schema, id, digest, {}, exists=True)
 
 
 def _made_up(name: str, kind: Kind, names: Inputs, computed: Inputs) -> Any:

@@ -34,6 +34,8 @@ class StackResource:
     outputs: Mapping[str, Any] = field(default_factory=dict)
     retained: bool = False
     """Left in the cloud when it leaves the state (`retainOnDelete`)."""
+    external: bool = False
+    """Only read (`get`): it is another's."""
 
     @property
     def name(self) -> str:
@@ -64,8 +66,8 @@ class StackState:
 
     @property
     def existing(self) -> tuple[StackResource, ...]:
-        """Resources that exist in AWS or in a cluster: without components and providers."""
-        return tuple(r for r in self.resources if r.custom and not r.type.startswith("pulumi:"))
+        """The program's resources that exist in AWS or in a cluster: without components, providers and what is read."""
+        return tuple(r for r in self.resources if r.custom and not r.external and not r.type.startswith("pulumi:"))
 
 
 def parse(document: str) -> StackState:
@@ -103,6 +105,7 @@ def _resource(entry: Mapping[str, Any]) -> StackResource:
         inputs=entry.get("inputs") or {},
         outputs=entry.get("outputs") or {},
         retained=bool(entry.get("retainOnDelete")),
+        external=bool(entry.get("external")),
     )
 
 

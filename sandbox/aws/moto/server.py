@@ -76,19 +76,20 @@ def refusal(environ: dict[str, Any], peers: Peers) -> str | None:
     return None
 
 
-# IDs of a VPC and its subnets that the caller chooses, by the tag that moto has for this.
+# IDs of a VPC, its subnets and security groups that the caller chooses, by the tag that moto has for this.
 #
 # Moto 5.2.5 honours the tag for some services (moto/utilities/id_generator.py, TAG_KEY_CUSTOM_ID), not for EC2. A stack
-# file names an existing VPC by its ID on AWS, so a rehearsal needs one with that ID.
+# file or a program names an existing VPC by its ID on AWS, so a rehearsal needs one with that ID.
 
 TAG: Final = "_custom_id_"
 _WANTED: Final[ContextVar[str]] = ContextVar("wanted", default="")
 
 
 def install() -> None:
-    """Let moto take the IDs of VPCs and subnets from the tag. A second call does nothing."""
-    from moto.ec2.models import subnets, vpcs  # noqa: PLC0415
+    """Let moto take these IDs from the tag. A second call does nothing."""
+    from moto.ec2.models import security_groups, subnets, vpcs  # noqa: PLC0415
 
+    _install(security_groups, security_groups.SecurityGroupBackend, "create_security_group", "random_security_group_id")
     _install(vpcs, vpcs.VPCBackend, "create_vpc", "random_vpc_id")
     _install(subnets, subnets.SubnetBackend, "create_subnet", "random_subnet_id")
 
@@ -114,11 +115,13 @@ def _chosen(create: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _taken_out(tags: Any) -> tuple[str, Any]:
-    """The ID, and the other tags: moto has those of a VPC as a list of pairs, those of a subnet as a map by type."""
+    """The ID, and the other tags: moto has those of a VPC as a list of pairs, those of a subnet as a map by type, those
+    of a security group as a map."""
     if isinstance(tags, dict):
-        of_type = {type: dict(pairs) for type, pairs in tags.items()}
-        ids = [pairs.pop(TAG) for pairs in of_type.values() if TAG in pairs]
-        return (ids[0] if ids else ""), of_type
+        found = [_taken_out(of_type) for of_type in tags.values() if isinstance(of_type, dict)]
+        if found:
+            return next((id for id, _ in found if id), ""), dict(zip(tags, (kept for _, kept in found), strict=True))
+        return tags.get(TAG, ""), {key: value for key, value in tags.items() if key != TAG}
     ids = [one["Value"] for one in tags or () if one["Key"] == TAG]
     return (ids[0] if ids else ""), [one for one in tags or () if one["Key"] != TAG]
 

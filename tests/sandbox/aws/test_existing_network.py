@@ -61,6 +61,17 @@ def test_the_vpc_has_the_ids_and_tags_of_the_settings_and_is_made_once(there: Aw
     assert (again.vpc, again.new, len(again.subnets)) == (VPC, False, 4)
 
 
+def test_a_security_group_has_the_id_that_its_tag_names(there: Aws) -> None:
+    tags = [{"Key": "_custom_id_", "Value": "sg-0a1b2c3d4e5f67890"}, {"Key": "team", "Value": "vision"}]
+    made = Ec2(there).create_security_group(
+        GroupName="nodes", Description="nodes", VpcId=VPC,
+        TagSpecifications=[{"ResourceType": "security-group", "Tags": tags}],
+    )  # fmt: skip
+    assert made["GroupId"] == "sg-0a1b2c3d4e5f67890"
+    found = invoke(there, "aws:ec2/getSecurityGroup:getSecurityGroup", {"vpcId": VPC, "name": "nodes"})
+    assert (found["id"], found["tags"]) == (made["GroupId"], {"team": "vision"})
+
+
 def default_route(there: Aws, subnet: str) -> dict[str, Any]:
     filters = [{"name": "association.subnet-id", "values": [subnet]}]
     (table,) = ask(there, "getRouteTables", vpcId=VPC, filters=filters)["ids"]

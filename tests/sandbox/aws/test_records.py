@@ -115,14 +115,33 @@ def test_any_other_type_gets_an_id_and_an_arn(aws: Aws) -> None:
     assert first[1]["arn"] == f"arn:aws:amp:us-west-2:{aws.account}:workspace/{first[0]}"
 
 
-def test_a_record_is_refreshed_unchanged_and_not_imported(aws: Aws) -> None:
+def test_a_record_is_refreshed_unchanged(aws: Aws) -> None:
     provider = AwsProvider(Shared(aws.clients))
     workspace = Resource("urn", "aws:amp/workspace:Workspace", "w")
     found = provider.read(aws, workspace, "w-1", {"alias": "a"}, {"alias": "a"})
     assert found is not None
     assert (found.outputs, found.inputs) == ({"alias": "a"}, {"alias": "a"})
-    with pytest.raises(ProviderError, match="can't be imported"):
-        provider.read(aws, workspace, "w-1", {}, {})
+
+
+def test_a_record_that_the_program_says_to_exist_has_its_id_and_texts(aws: Aws) -> None:
+    zone = Resource("urn", "aws:route53/zone:Zone", "zone")
+    found = AwsProvider(Shared(aws.clients)).read(aws, zone, "Z1D633PJN98FT9", {}, {})
+    assert found is not None
+    assert found.outputs["zoneId"] == found.id == "Z1D633PJN98FT9"
+    assert found.outputs["name"]
+    assert found.outputs["arn"].endswith("zone/Z1D633PJN98FT9")
+    arn = f"arn:aws:acm:us-west-2:{aws.account}:certificate/1"
+    certificate = Resource("urn", "aws:acm/certificate:Certificate", "web")
+    found = AwsProvider(Shared(aws.clients)).read(aws, certificate, arn, {}, {})
+    assert found is not None
+    assert found.outputs["arn"] == arn
+
+
+def test_an_object_that_the_account_lacks_is_not_found_with_the_way_to_make_it(aws: Aws) -> None:
+    vpc = Resource("urn", "aws:ec2/vpc:Vpc", "main")
+    with pytest.raises(ProviderError, match="no Vpc 'vpc-0a1b2c3d' is in this account of the sandbox, in us-west-2; make"):
+        AwsProvider(Shared(aws.clients)).read(aws, vpc, "vpc-0a1b2c3d", {}, {})
+    assert AwsProvider(Shared(aws.clients)).read(aws, vpc, "vpc-0a1b2c3d", {"cidrBlock": "10.0.0.0/16"}, {}) is None
 
 
 def test_updates_that_moto_does_not_have_are_recorded() -> None:

@@ -36,6 +36,11 @@ def test_protected_resources_and_pending_operations_are_read() -> None:
     assert state.pending == (f"creating urn:pulumi:dev::slipway::{SUBNET}::network-private-b",)
 
 
+def test_what_a_program_only_reads_is_not_its_own() -> None:
+    state = parse(exported(resource(VPC, "main", external=True), resource(SUBNET, "a")))
+    assert [one.name for one in state.existing] == ["a"]
+
+
 def test_counts_are_by_service_and_kind_without_components_and_providers() -> None:
     state = parse(
         exported(
