@@ -195,7 +195,7 @@ class AwsProvider(Provider[Aws]):
         return id, outputs
 
     def read(self, session: Aws, resource: Resource, id: str, outputs: Values, inputs: Values) -> ReadResult | None:
-        """The live object; for a record, the state's values. Without values the program asks for it (`get`, `import`)."""
+        """The live object; for a record, the state's values. Without values it is a `get` or an import."""
         mapping, aws = MAPPINGS.get(resource.type), _at(session, outputs or inputs)
         if mapping is None:
             asked = not inputs and not outputs

@@ -45,9 +45,7 @@ def create(aws: Aws, schema: Schema, name: str, inputs: Inputs) -> tuple[str, di
     return id, complete(aws, schema, id, digest, inputs)
 
 
-def complete(
-    aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs, *, exists: bool = False
-) -> dict[str, Any]:
+def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs, *, exists: bool = False) -> dict[str, Any]:
     """The outputs: the values that AWS would compute, overlaid with the inputs."""
     names = {**inputs, **aws.names(), "digest": digest, "id": id}
     computed = {} if exists else fill(record(schema.type).computed, names)

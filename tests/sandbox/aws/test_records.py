@@ -139,7 +139,7 @@ def test_a_record_that_the_program_says_to_exist_has_its_id_and_texts(aws: Aws) 
 
 def test_an_object_that_the_account_lacks_is_not_found_with_the_way_to_make_it(aws: Aws) -> None:
     vpc = Resource("urn", "aws:ec2/vpc:Vpc", "main")
-    with pytest.raises(ProviderError, match="no Vpc 'vpc-0a1b2c3d' is in this account of the sandbox, in us-west-2; make"):
+    with pytest.raises(ProviderError, match="no Vpc 'vpc-0a1b2c3d' is in this account of the sandbox, in us-west-2;"):
         AwsProvider(Shared(aws.clients)).read(aws, vpc, "vpc-0a1b2c3d", {}, {})
     assert AwsProvider(Shared(aws.clients)).read(aws, vpc, "vpc-0a1b2c3d", {"cidrBlock": "10.0.0.0/16"}, {}) is None
 
