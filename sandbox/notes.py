@@ -33,6 +33,9 @@ class NoteKind(StrEnum):
     """Webhooks and aggregated APIs whose server does not run, which are therefore not applied."""
     DRIFTED = "drifted"
     """A release whose workloads were scaled or deleted by hand, which no `up` repairs: its inputs are the same."""
+    MADE_UP = "made up"
+    """A data source of objects that are only recorded: its answer has made-up texts. The note names the function, and
+    counts its calls."""
     NOT_VALIDATED = "not validated"
     """A manifest, or a part of one, that no API server can validate in the preview."""
 

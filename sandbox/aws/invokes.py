@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from sandbox.aws import access, lookups
+from sandbox.aws import access, lookups, records
 from sandbox.aws.client import Aws
 from sandbox.aws.lookups import LOOKUPS, named_filters, only
+from sandbox.aws.schema import Schema, schema
 from sandbox.aws.shapes import normal
+from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.errors import ProviderError
 
 # Data sources of an existing network, answered by moto as the AWS provider does.
@@ -269,9 +271,19 @@ def _merged(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> list[d
     return result
 
 
+def is_made_up(token: str) -> Schema | None:
+    """The schema of the type whose objects a data source names, if they are only recorded: `getZone` is of `zone`."""
+    module, name = token.split("/", maxsplit=1)[0], token.rpartition(":")[2].removeprefix("get")
+    type_token = f"{module}/{name[:1].lower()}{name[1:]}:{name}"
+    return None if token in FUNCTIONS or type_token in MAPPINGS else schema(type_token)
+
+
 def invoke(aws: Aws, token: str, args: Args) -> Args:
     """The answer, with the arguments repeated as in the AWS provider. Raises ProviderError for an unknown function."""
     function = FUNCTIONS.get(token)
+    if function is None and (known := is_made_up(token)) is not None:
+        id = records.name_of(known, args)
+        return {"id": id, **records.found(aws, known, id), **args}
     if function is None:
         supported = ", ".join(sorted(name.split(":")[-1] for name in FUNCTIONS))
         msg = f"the sandbox does not support the function {token}; it supports {supported}"

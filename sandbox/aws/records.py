@@ -65,6 +65,12 @@ def found(aws: Aws, schema: Schema, id: str) -> dict[str, Any]:
     return complete(aws, schema, id, digest, {}, exists=True)
 
 
+def name_of(schema: Schema, args: Inputs) -> str:
+    """The id of one that arguments of a data source name: an ID or ARN among them, else made up from all of them."""
+    named = [value for key, value in args.items() if key.lower().endswith(("id", "arn")) and isinstance(value, str)]
+    return named[0] if named and named[0] else _digest(schema.type, "", args)
+
+
 def _made_up(name: str, kind: Kind, names: Inputs, computed: Inputs) -> Any:
     """A value that only AWS has, by its name: programs join texts with others, and take the first of a list. None of
     numbers, objects and maps: what they mean doesn't follow from a name."""

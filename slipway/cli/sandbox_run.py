@@ -8,7 +8,7 @@ import argparse
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 import yaml
 
 from sandbox import IN_SANDBOX_SHELL
-from sandbox.notes import load_notes
+from sandbox.notes import Note, NoteKind, load_notes
 from slipway.cli import coverage, offline
 from slipway.cli.offline import Sandbox
 from slipway.cli.output import say
@@ -167,10 +167,10 @@ def _pulumi(
         # Beside the copy, into which the CLI writes its key for secrets.
         capture("stack", "init", "--no-select", "--stack", stack, "--cwd", str(copy.parent))
         capture("stack", "select", "--stack", stack)
-    line = (str(pulumi), *words, "--config-file", str(copy))
+    line, before = (str(pulumi), *words, "--config-file", str(copy)), load_notes(sandbox.home)
     code = process.run(Invocation(line, environment, Path.cwd()))
     if code == 0 and next((word for word in words if not word.startswith("-")), "") in _CHANGES:
-        print(summary(state.parse(capture("stack", "export", "--stack", stack)), sandbox))
+        print(summary(state.parse(capture("stack", "export", "--stack", stack)), sandbox, before))
     return code
 
 
@@ -207,9 +207,17 @@ def clusters(found: state.StackState, kubeconfig: Path) -> list[str]:
     return list(dict.fromkeys([*own, *others]))
 
 
-def summary(found: state.StackState, sandbox: Sandbox) -> str:
-    """What was emulated, what was only recorded, and which pods run, of each cluster of the stack."""
-    lines = [coverage.in_short(found, sandbox.in_moto, load_notes(sandbox.home), sandbox.charts)]
+def summary(found: state.StackState, sandbox: Sandbox, before: Collection[Note] = ()) -> str:
+    """What was emulated, what was only recorded, and which pods run, of each cluster of the stack.
+
+    `before` are the notes that the sandbox had before the command.
+    """
+    notes = load_notes(sandbox.home)
+    lines = [coverage.in_short(found, sandbox.in_moto, notes, sandbox.charts)]
+    if made_up := [one.urn.rpartition(":")[2] for one in notes if one.kind is NoteKind.MADE_UP and one not in before]:
+        lines.append(
+            f"Data sources of types that are only recorded, answered with made-up texts: {', '.join(made_up)}."
+        )
     if (cost := cost_line(found)) is not None:
         lines.append(cost)
     for cluster in clusters(found, sandbox.kubeconfig):

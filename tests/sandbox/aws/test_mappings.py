@@ -11,11 +11,13 @@ import pytest
 from sandbox.aws import drift, provider, types
 from sandbox.aws import lifecycle as lifecycle_module
 from sandbox.aws.client import Aws, AwsError
+from sandbox.aws.client import World as Shared
 from sandbox.aws.invokes import FUNCTIONS, invoke, render
 from sandbox.aws.kinds import Scalar
 from sandbox.aws.mapping import ALWAYS, ANY, Call, find
 from sandbox.aws.schema import schema
 from sandbox.aws.types import MAPPINGS
+from sandbox.notes import NoteKind, Notes, load_notes
 from sandbox.rpc import diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import ReadResult
@@ -247,6 +249,17 @@ def test_an_unsupported_function_is_refused_by_name(aws: Aws) -> None:
     ) as raised:
         invoke(aws, "aws:ec2/getVpcs:getVpcs", {})
     assert all(name.split(":")[-1] in str(raised.value) for name in FUNCTIONS)
+
+
+def test_a_data_source_of_a_type_that_is_only_recorded_has_made_up_texts_and_is_noted(aws: Aws, tmp_path: Path) -> None:
+    token, notes = "aws:route53/getZone:getZone", Notes(tmp_path)
+    asked = provider.AwsProvider(Shared(aws.clients, notes=notes))
+    by_name = asked.invoke(aws, token, {"name": "example.com"})
+    assert by_name["name"] == "example.com"
+    assert by_name["zoneId"] == by_name["id"] != ""
+    assert asked.invoke(aws, token, {"zoneId": "Z1D633PJN98FT9"})["id"] == "Z1D633PJN98FT9"
+    asked.invoke(aws, "aws:index/getRegion:getRegion", {})
+    assert [(one.urn, one.kind, one.text) for one in load_notes(tmp_path)] == [(token, NoteKind.MADE_UP, "2")]
 
 
 def test_a_policy_document_is_rendered_as_iam_writes_it() -> None:
