@@ -37,7 +37,7 @@ spec: Any = {
 kubernetes.apps.v1.Deployment("web", spec=spec, opts=pulumi.ResourceOptions(provider=there))
 certificate = aws.acm.Certificate("web", domain_name="web.example.com", validation_method="DNS")
 proof = certificate.domain_validation_options[0]
-zone = aws.route53.Zone("example", name="example.com")
+zone = aws.route53.get_zone(name="example.com")
 record = aws.route53.Record(
     "proof",
     zone_id=zone.zone_id,
@@ -51,7 +51,7 @@ bucket = aws.s3.Bucket("web")
 aws.s3.BucketObjectv2("index", bucket=bucket.id, key="index.html", source=pulumi.FileAsset("web/index.html"))
 aws.lambda_.Function(
     "resize",
-    role=aws.iam.get_role(name="lab-control-plane").arn,
+    role=aws.iam.Role.get("control-plane", "lab-control-plane").arn,
     runtime="python3.13",
     handler="index.handler",
     code=pulumi.AssetArchive({"index.py": pulumi.StringAsset("def handler(event, context): ...\n")}),
@@ -59,4 +59,5 @@ aws.lambda_.Function(
 secret = aws.secretsmanager.get_secret_version(secret_id="lab/database")
 pulumi.export("user", json.loads(secret.secret_string)["user"])
 pulumi.export("key", aws.kms.get_alias(name="alias/lab-data").target_key_arn)
-pulumi.export("names", zone.name_servers.apply(", ".join))
+own = aws.route53.Zone("own", name=f"own.{zone.name}")
+pulumi.export("names", own.name_servers.apply(", ".join))
