@@ -116,7 +116,7 @@ class Operations(ContentOperations):
         if clusters is None:
             gone(None)
         else:
-            live.of_cluster(cluster.name, lambda: clusters.delete(cluster.name), gone, _failure(cluster))
+            live.of_cluster(cluster.name, lambda: clusters.delete(cluster.name), gone, _failure(cluster), ends=True)
         return ActionResult({"cluster": cluster})
 
     def _start(self, cluster: Any, version: str, status: str) -> None:

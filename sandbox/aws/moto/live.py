@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,6 +69,12 @@ def attach(behind: Behind | None) -> Behind | None:
     return before
 
 
+def detach(clients: Clients, before: Behind | None) -> None:
+    """Put back who did before, unless a server with other clients has been attached since."""
+    if _behind is not None and _behind.clients is clients:
+        attach(before)
+
+
 def behind() -> Behind:
     """Who starts it. Raises RuntimeError before `attach`."""
     if _behind is None:
@@ -103,42 +109,54 @@ _addons: Final = ThreadPoolExecutor(8, thread_name_prefix="eks-addons")
 _pending: Final[dict[Key, Future[None]]] = {}
 
 
-def of_cluster(name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]) -> None:
-    """Work on a cluster; then one of the functions is called with moto's lock held: with what the work returned, or
-    why it failed."""
-    _begin(_servers, (name, ""), work, done, failed)
+def of_cluster(
+    name: str,
+    work: Callable[[], Any],
+    done: Callable[[Any], None],
+    failed: Callable[[str], None],
+    *,
+    ends: bool = False,
+) -> None:
+    """Work on a cluster. Then one of the functions is called with moto's lock held: with what the work returned, or why
+    it failed.
+
+    It begins once what was begun before in the cluster has ended, which a restart of its API server would break. With
+    `ends` only earlier work on the cluster itself is awaited.
+    """
+    _begin(_servers, (name, ""), _pending_in(name, "") if ends else _pending_in(name), work, done, failed)
 
 
 def of_group(
     cluster: str, name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]
 ) -> None:
-    """The same for a node group."""
-    _begin(_groups, (cluster, name), work, done, failed)
+    """The same for a node group, once what was begun before with its cluster has ended."""
+    _begin(_groups, (cluster, name), _pending_in(cluster, ""), work, done, failed)
 
 
 def of_addon(
     cluster: str, name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]
 ) -> None:
-    """The same for an add-on, once what was begun before with the add-on has ended."""
-    key = (cluster, f"addons/{name}")
-    before = _pending.get(key)
+    """The same for an add-on, once what was begun before with its cluster or with the add-on has ended."""
+    member = f"addons/{name}"
+    _begin(_addons, (cluster, member), _pending_in(cluster, "", member), work, done, failed)
 
-    def after() -> Any:
-        if before is not None:
-            wait([before])
-        return work()
 
-    _begin(_addons, key, after, done, failed)
+def _pending_in(cluster: str, *members: str) -> list[Future[None]]:
+    """Work that was begun on members of a cluster, on all of them if none is named. Each waits for earlier work alone,
+    and a pool begins the earliest first, so that none waits for ever."""
+    return [found for key, found in list(_pending.items()) if key[0] == cluster and (not members or key[1] in members)]
 
 
 def _begin(
     pool: ThreadPoolExecutor,
     key: Key,
+    before: Collection[Future[None]],
     work: Callable[[], Any],
     done: Callable[[Any], None],
     failed: Callable[[str], None],
 ) -> None:
     def run() -> None:
+        wait(before)
         try:
             result = work()
         except Exception as error:

@@ -219,7 +219,7 @@ class MotoServer:
 
     def stop(self) -> None:
         """Stop serving."""
-        live.attach(self._before)
+        live.detach(self.clients, self._before)
         self._server.stop()
 
 
