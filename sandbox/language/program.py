@@ -82,6 +82,8 @@ def run_program(engine: str, request: language_pb2.RunRequest, *, debug: bool = 
     _configure(engine, request)
     if not debug:
         _drop_debug_messages()
+    if request.organization == ORGANIZATION:
+        _find_stacks_here()
     directory = request.info.program_directory or request.pwd
     program = Path(directory, request.info.entry_point or ".")
     os.chdir(request.pwd or directory)
@@ -131,6 +133,33 @@ def _configure(engine: str, request: language_pb2.RunRequest) -> None:
             root_directory=request.info.root_directory or None,
         )
     )
+
+
+ORGANIZATION = "organization"
+"""The only one that a backend of files has."""
+
+
+def local_stack(name: str) -> str:
+    """A stack's name without the organization that a program names on Pulumi Cloud: `acme/network/prod`."""
+    organization, *rest = name.split("/")
+    return "/".join([ORGANIZATION, *rest]) if len(rest) == 2 else rest[0] if rest else organization
+
+
+def _find_stacks_here() -> None:
+    """Let references to stacks of other organizations find the stack of the same project and name.
+
+    A backend of files refuses them: organization name must be 'organization' (pulumi 3.258, backend/diy).
+    """
+    original = pulumi.StackReference.__init__
+
+    def find(self: Any, name: str, stack_name: Any = None, opts: pulumi.ResourceOptions | None = None) -> None:
+        wanted = name if stack_name is None else stack_name
+        here: Any = (
+            local_stack(wanted) if isinstance(wanted, str) else pulumi.Output.from_input(wanted).apply(local_stack)
+        )
+        original(self, name, here, opts)
+
+    pulumi.StackReference.__init__ = find  # type: ignore[method-assign]
 
 
 def _drop_debug_messages() -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from sandbox import environment, toolchain
 
 LANGUAGE_HOST = "pulumi-language-python"
+DYNAMIC = "pulumi-resource-pulumi-python"
+"""The plugin of dynamic providers: the SDK has it as a module, and Pulumi's distribution as a script that runs it."""
 
 
 def install_shims(directory: Path) -> list[Path]:
@@ -18,8 +20,8 @@ def install_shims(directory: Path) -> list[Path]:
     Put the directory first on PATH. If an official host is on PATH or beside the CLI, ours are removed and the list is
     empty.
     """
-    shim, link = directory / LANGUAGE_HOST, directory / "pulumi"
-    for path in (shim, link):
+    shim, dynamic, link = directory / LANGUAGE_HOST, directory / DYNAMIC, directory / "pulumi"
+    for path in (shim, dynamic, link):
         path.unlink(missing_ok=True)
     cli = toolchain.find("pulumi")
     if has_official_host(cli, directory):
@@ -29,12 +31,13 @@ def install_shims(directory: Path) -> list[Path]:
     interpreter = shlex.quote(sys.executable)
     script = f'#!/bin/sh\n{environment.bytecode_lines()}exec {interpreter} -P -m sandbox.language.host "$@"\n'
     _write_executable(shim, script)
+    _write_executable(dynamic, f'#!/bin/sh\nexec {interpreter} -u -m pulumi.dynamic "$@"\n')
     if cli is None:
-        return [shim]
+        return [shim, dynamic]
     # A symbolic link does not work: the CLI looks beside the link's target.
     with suppress(OSError):
         os.link(cli.resolve(), link)
-    return [shim, link] if link.exists() else [shim]
+    return [shim, dynamic, link] if link.exists() else [shim, dynamic]
 
 
 def has_official_host(cli: Path | None, ours: Path) -> bool:

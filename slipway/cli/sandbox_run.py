@@ -160,6 +160,9 @@ def _pulumi(
     if stack is None:
         msg = "name the stack with `--stack NAME`: it is created in the sandbox, where no stack is selected yet"
         raise SlipwayError(msg, EXIT_REFUSED)
+    if "/" in stack:
+        msg = f"name the stack without its organization, `--stack {stack.rpartition('/')[2]}`: the sandbox has none"
+        raise SlipwayError(msg, EXIT_REFUSED)
     copy, secrets = copied(project, stack, sandbox.home, environment["AWS_REGION"])
     if secrets:
         say(f"{', '.join(secrets)}: secrets of your backend, which the sandbox can't decrypt; here they are {SECRET!r}")

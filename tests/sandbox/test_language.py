@@ -13,6 +13,7 @@ import pytest
 
 from sandbox import environment, toolchain
 from sandbox.language.host import install_shims
+from sandbox.language.program import local_stack
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
@@ -100,6 +101,50 @@ def test_a_program_reads_configuration_and_secrets_and_exports_outputs(project: 
         "password": "hunter2",
         "where": [str(project.root / "infra"), "tiny", "dev", False],
     }
+
+
+def test_a_reference_to_a_stack_of_an_organization_finds_the_stack_here(project: Project) -> None:
+    project.program("""
+        import pulumi
+        pulumi.export("size", 3)
+    """)
+    assert project.run("up", "--yes")[0] == 0
+    project.program("""
+        import pulumi
+        named = pulumi.StackReference("acme/tiny/dev")
+        by_output = pulumi.StackReference("by-output", stack_name=pulumi.Output.from_input("acme/tiny/dev"))
+        pulumi.export("sizes", [named.get_output("size"), by_output.require_output("size")])
+    """)
+    code, output = project.run("up", "--yes")
+    assert code == 0, output
+    assert json.loads(project.run("stack", "output", "--json")[1]) == {"sizes": [3, 3]}
+
+
+@pytest.mark.parametrize(
+    ("name", "here"), [("dev", "dev"), ("acme/dev", "dev"), ("acme/network/dev", "organization/network/dev")]
+)
+def test_stacks_are_found_without_their_organization(name: str, here: str) -> None:
+    assert local_stack(name) == here
+
+
+def test_a_dynamic_provider_runs(project: Project) -> None:
+    project.program("""
+        import pulumi
+        from pulumi.dynamic import CreateResult, Resource, ResourceProvider
+
+        class Adds(ResourceProvider):
+            def create(self, props):
+                return CreateResult("1", {"value": props["value"] + 1})
+
+        class Sum(Resource):
+            value: pulumi.Output[int]
+
+        pulumi.export("value", Sum(Adds(), "sum", {"value": 2}).value)
+    """)
+    code, output = project.run("up", "--yes")
+    assert code == 0, output
+    assert json.loads(project.run("stack", "output", "--json")[1]) == {"value": 3}
+    assert project.run("destroy", "--yes")[0] == 0
 
 
 def test_an_exception_shows_the_frames_of_the_program_and_fails_the_run(project: Project) -> None:

@@ -13,7 +13,7 @@ from sandbox import lifecycle, state, toolchain
 from sandbox.cluster import apiserver
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity
-from sandbox.language.shims import LANGUAGE_HOST, install_shims
+from sandbox.language.shims import DYNAMIC, LANGUAGE_HOST, install_shims
 from sandbox.state import STATE_FILE, SandboxState, save
 
 
@@ -36,14 +36,14 @@ def executable(path: Path) -> Path:
 
 def test_the_host_and_the_cli_are_in_one_directory(cli: Path, tmp_path: Path) -> None:
     ours = tmp_path / "our shims"
-    assert install_shims(ours) == [ours / LANGUAGE_HOST, ours / "pulumi"]
+    assert install_shims(ours) == [ours / LANGUAGE_HOST, ours / DYNAMIC, ours / "pulumi"]
     assert (ours / "pulumi").samefile(cli)
     assert not (ours / "pulumi").is_symlink(), "the CLI would look beside the file that the link leads to"
     assert os.access(ours / LANGUAGE_HOST, os.X_OK)
 
 
 def test_the_host_runs_with_this_interpreter_from_any_directory(cli: Path, tmp_path: Path) -> None:
-    shim, _ = install_shims(tmp_path / "our shims")
+    shim, *_ = install_shims(tmp_path / "our shims")
     # A module in the working directory must not shadow an installed one.
     (tmp_path / "slipway.py").write_text("raise SystemExit('shadowed')")
     with subprocess.Popen([shim, "127.0.0.1:1"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as host:
@@ -69,7 +69,7 @@ def test_ours_is_removed_if_the_official_host_exists(
 
 def test_without_a_cli_only_the_host_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Path) -> None:
     monkeypatch.setattr(toolchain, "find", lambda name: None)
-    assert install_shims(tmp_path / "ours") == [tmp_path / "ours" / LANGUAGE_HOST]
+    assert install_shims(tmp_path / "ours") == [tmp_path / "ours" / LANGUAGE_HOST, tmp_path / "ours" / DYNAMIC]
 
 
 # What a sandbox left that ended by itself: moved aside by a start, deleted by `stop` alone.
