@@ -4,19 +4,20 @@ import threading
 
 from sandbox.aws.moto import live
 from sandbox.aws.moto.server import start
+from tests.support.patience import SECONDS
 
 
 def test_an_api_server_is_restarted_once_the_work_in_its_cluster_has_ended() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     goes_on, ended = threading.Event(), threading.Event()
 
     def said(word: str) -> None:
-        told.append(word)
-        if len(told) == 3:
+        reported.append(word)
+        if len(reported) == 3:
             ended.set()
 
     def update() -> str:
-        assert goes_on.wait(10)
+        assert goes_on.wait(SECONDS)
         return "the group"
 
     live.of_group("lab", "workers", update, said, said)
@@ -24,20 +25,20 @@ def test_an_api_server_is_restarted_once_the_work_in_its_cluster_has_ended() -> 
     live.of_group("lab", "workers", lambda: "the group again", said, said)
     other = threading.Event()
     live.of_cluster("other", lambda: None, lambda _: other.set(), said)
-    assert other.wait(10), "another cluster waits for nothing of it"
-    assert told == []
+    assert other.wait(SECONDS), "another cluster waits for nothing of it"
+    assert reported == []
     goes_on.set()
-    assert ended.wait(10)
-    assert told == ["the group", "the cluster", "the group again"]
+    assert ended.wait(SECONDS)
+    assert reported == ["the group", "the cluster", "the group again"]
 
 
 def test_a_cluster_that_ends_does_not_wait_for_what_is_in_it() -> None:
     goes_on, gone, updated = threading.Event(), threading.Event(), threading.Event()
-    live.of_group("lab", "workers", lambda: goes_on.wait(10), lambda _: updated.set(), print)
+    live.of_group("lab", "workers", lambda: goes_on.wait(SECONDS), lambda _: updated.set(), print)
     live.of_cluster("lab", lambda: None, lambda _: gone.set(), print, ends=True)
-    assert gone.wait(10)
+    assert gone.wait(SECONDS)
     goes_on.set()
-    assert updated.wait(10)
+    assert updated.wait(SECONDS)
 
 
 def test_a_server_that_stops_leaves_one_that_started_after_it_in_place() -> None:
