@@ -271,7 +271,7 @@ def _merged(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> list[d
     return result
 
 
-def is_made_up(token: str) -> Schema | None:
+def recorded_type(token: str) -> Schema | None:
     """The schema of the type whose objects a data source names, if they are only recorded: `getZone` is of `zone`."""
     module, name = token.split("/", maxsplit=1)[0], token.rpartition(":")[2].removeprefix("get")
     type_token = f"{module}/{name[:1].lower()}{name[1:]}:{name}"
@@ -281,7 +281,7 @@ def is_made_up(token: str) -> Schema | None:
 def invoke(aws: Aws, token: str, args: Args) -> Args:
     """The answer, with the arguments repeated as in the AWS provider. Raises ProviderError for an unknown function."""
     function = FUNCTIONS.get(token)
-    if function is None and (known := is_made_up(token)) is not None:
+    if function is None and (known := recorded_type(token)) is not None:
         id = records.name_of(known, args)
         return {"id": id, **records.found(aws, known, id), **args}
     if function is None:

@@ -244,7 +244,7 @@ class AwsProvider(Provider[Aws]):
     def invoke(self, session: Aws, token: str, args: Values) -> Values:
         """Answer a data source."""
         answer = invokes.invoke(_at(session, args), token, args)
-        if self._world.notes is not None and invokes.is_made_up(token):
+        if self._world.notes is not None and invokes.recorded_type(token):
             calls = int(self._world.notes.get(token, NoteKind.MADE_UP) or 0) + 1
             self._world.notes.set(Note(token, NoteKind.MADE_UP, str(calls)))
         return answer

@@ -48,6 +48,7 @@ def create(aws: Aws, schema: Schema, name: str, inputs: Inputs) -> tuple[str, di
 def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs, *, exists: bool = False) -> dict[str, Any]:
     """The outputs: the values that AWS would compute, overlaid with the inputs."""
     names = {**inputs, **aws.names(), "digest": digest, "id": id}
+    # The templates use inputs, of which nothing is known.
     computed = {} if exists else fill(record(schema.type).computed, names)
     if "arn" in schema.outputs and "arn" not in computed:
         service, kind = schema.type.split(":")[1].split("/")[0], schema.type.split(":")[2].lower()

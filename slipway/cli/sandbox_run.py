@@ -210,7 +210,7 @@ def clusters(found: state.StackState, kubeconfig: Path) -> list[str]:
     return list(dict.fromkeys([*own, *others]))
 
 
-def summary(found: state.StackState, sandbox: Sandbox, before: Collection[Note] = ()) -> str:
+def summary(found: state.StackState, sandbox: Sandbox, before: Collection[Note]) -> str:
     """What was emulated, what was only recorded, and which pods run, of each cluster of the stack.
 
     `before` are the notes that the sandbox had before the command.

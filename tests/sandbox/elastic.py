@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import urllib3
 import yaml
 
 from components.base.kubernetes import ManifestKind
@@ -24,7 +23,7 @@ from sandbox.nodes import ec2
 from sandbox.nodes.groups import Subnet
 from sandbox.nodes.instances import CATALOGS, Instances
 from spec.pools.pool_spec import PoolSpec
-from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.sandbox.plane import CLUSTER, ControlPlane, answers, start_plane
 from tests.support.definitions import define
 from tests.support.patience import SECONDS
 
@@ -93,14 +92,10 @@ def karpenter(plane: ControlPlane, directory: Path, gates: str, ports: tuple[int
     assert binary is not None
     health = f"http://127.0.0.1:{ports[1]}/readyz"
 
-    def ready() -> bool:
-        try:
-            return urllib3.request("GET", health, retries=False).status == 200
-        except urllib3.exceptions.HTTPError:
-            return False
-
     log = directory / "logs" / "karpenter.log"
-    return plane.supervisor.start(ProcessSpec("karpenter", [str(binary)], log, ready=ready, environment=environment))
+    return plane.supervisor.start(
+        ProcessSpec("karpenter", [str(binary)], log, ready=lambda: answers(health), environment=environment)
+    )
 
 
 def merged(below: Any, above: Any) -> Any:

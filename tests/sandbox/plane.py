@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import urllib3
+
 from sandbox.assembly import Life
 from sandbox.cluster import apiserver
 from sandbox.cluster.apiserver import ApiServer, ApiServerConfig, EtcdBackedServers
@@ -50,6 +52,14 @@ class ControlPlane:
     def config(self, **settings: Any) -> dict[str, Any]:
         """The arguments of a kubernetes provider for the cluster."""
         return {"kubeconfig": self.kubeconfig(), **settings}
+
+
+def answers(url: str) -> bool:
+    """Whether a process beside the plane says that it is ready."""
+    try:
+        return urllib3.request("GET", url, retries=False).status == 200
+    except urllib3.exceptions.HTTPError:
+        return False
 
 
 def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1], builds: Builds | None = None) -> ControlPlane:

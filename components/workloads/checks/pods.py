@@ -14,7 +14,6 @@ from spec.settings.problems import Problem
 
 _REGISTERED = re.compile(r"models:/[^/@\s]+(/\d+|@[^/@\s]+)")
 _TAGGED = re.compile(r"(?P<name>[^@\s]+?)(:(?P<tag>[\w][\w.-]*))?(?P<digest>@sha256:[0-9a-f]{64})?")
-"""Two minutes between interruption notice and interruption (EC2 User Guide, "Spot Instance interruption notices")."""
 
 
 def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> Iterator[Problem]:

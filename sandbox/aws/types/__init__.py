@@ -86,6 +86,14 @@ def _operations(token: str, row: Mapping[str, Any]) -> Operations:
     )
 
 
+def _sends_members(mapping: ResourceMapping, operations: Operations) -> ResourceMapping:
+    """With properties inside others under the names that the table of members has for them."""
+    if not isinstance(mapping.create, Call):
+        return mapping
+    inner = {path: name for path, name in operations.members.items() if "." in path and not {*":."} & {*name}}
+    return replace(mapping, create=replace(mapping.create, rename={**inner, **mapping.create.rename}))
+
+
 def _load() -> tuple[dict[str, ResourceMapping], dict[str, Record], dict[str, Operations]]:
     mappings: dict[str, ResourceMapping] = {}
     records: dict[str, Record] = {}
@@ -98,7 +106,7 @@ def _load() -> tuple[dict[str, ResourceMapping], dict[str, Record], dict[str, Op
                 operations[token] = _operations(token, row)
                 mapped = {word: value for word, value in row.items() if word not in ("limits", "record")}
                 if "create" in row:
-                    mappings[token] = family.mapping(token, mapped)
+                    mappings[token] = _sends_members(family.mapping(token, mapped), operations[token])
                 elif "record" in row:
                     records[token] = family.record(row["record"])
             except (AttributeError, KeyError, TypeError) as error:

@@ -29,7 +29,7 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import until
 from tests.components.workloads.samples import DEPLOYMENT
-from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.sandbox.plane import CLUSTER, ControlPlane, answers
 from tests.support.patience import SECONDS
 from tools import scanners
 
@@ -178,14 +178,7 @@ def account(plane: ControlPlane, directory: Path) -> Path:
     return file
 
 
-def answers(url: str) -> bool:
-    try:
-        return urllib3.request("GET", url, retries=False).status == 200
-    except urllib3.exceptions.HTTPError:
-        return False
-
-
-def start(plane: ControlPlane, directory: Path, port: int, ports: tuple[int, ...]) -> str:
+def start(plane: ControlPlane, stack: ExitStack, directory: Path, port: int, ports: tuple[int, ...]) -> str:
     """Both containers of a picker's pod, with the ports of the test instead of their own; the address of Envoy."""
     binary, envoy = toolchain.find("endpoint-picker"), scanners.find("envoy")
     assert binary is not None
@@ -205,7 +198,7 @@ def start(plane: ControlPlane, directory: Path, port: int, ports: tuple[int, ...
         PICKER, [str(binary), *arguments], log / "picker.log", environment=environment,
         ready=lambda: answers(f"http://127.0.0.1:{metrics}/metrics"),
     )  # fmt: skip
-    plane.supervisor.start(spec)
+    stack.callback(plane.supervisor.stop, plane.supervisor.start(spec))
     changed = {ASKED: asked, READY: ready, DEPLOYMENT.port: here}
     first, text, *rest = container(rendered, PROXY)["args"]
     configuration = json.loads(text)
@@ -217,23 +210,13 @@ def start(plane: ControlPlane, directory: Path, port: int, ports: tuple[int, ...
     arguments = [first, json.dumps(configuration), *rest]
     log = directory / "logs" / "envoy.log"
     spec = ProcessSpec(PROXY, [str(envoy), *arguments], log, ready=lambda: answers(f"http://127.0.0.1:{ready}/ready"))
-    plane.supervisor.start(spec)
+    stack.callback(plane.supervisor.stop, plane.supervisor.start(spec))
     return f"http://127.0.0.1:{here}"
 
 
 def _with(flag: str, ports: Mapping[int, int]) -> str:
     name, _, value = flag.partition("=")
     return f"{name}={ports[int(value)]}" if value.isdecimal() and int(value) in ports else flag
-
-
-@pytest.fixture(scope="module")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    plane = start_plane(tmp_path_factory.mktemp("plane"))
-    try:
-        plane.pool.create(CLUSTER)
-        yield plane
-    finally:
-        plane.supervisor.stop_all()
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +231,7 @@ def behind(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Ite
         servers = stack.enter_context(replicas(FIRST, SECOND, STRANGER))
         port = servers[FIRST].server_port
         directory = tmp_path_factory.mktemp("picker")
-        address = with_free_ports(5, lambda ports: start(plane, directory, port, ports))
+        address = with_free_ports(5, lambda ports: start(plane, stack, directory, port, ports))
         yield Model(address, plane.client, {host: servers[host] for host in (FIRST, SECOND)})
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import urllib3
 import yaml
 
 from components.workloads.serving.scaling import Autoscaling, Scaled, queries, scaled_object
@@ -23,7 +22,7 @@ from sandbox.kubernetes.waiting import until
 from tests.e2e.workloads.load import autoscaler
 from tests.sandbox.controllers.installed import applied, holds, wait
 from tests.sandbox.living import living_plane
-from tests.sandbox.plane import CLUSTER, ControlPlane
+from tests.sandbox.plane import CLUSTER, ControlPlane, answers
 from tests.support.definitions import define
 from tests.support.patience import SECONDS
 
@@ -102,15 +101,11 @@ def operator(plane: ControlPlane, directory: Path, ports: tuple[int, ...]) -> Pr
     }
     health = f"http://127.0.0.1:{ports[0]}/readyz"
 
-    def ready() -> bool:
-        try:
-            return urllib3.request("GET", health, retries=False).status == 200
-        except urllib3.exceptions.HTTPError:
-            return False
-
     argv = [str(binary), *(f"--{name}={value}" for name, value in flags.items())]
     log = directory / "logs" / "keda.log"
-    return plane.supervisor.start(ProcessSpec("keda", argv, log, ready=ready, environment=environment))
+    return plane.supervisor.start(
+        ProcessSpec("keda", argv, log, ready=lambda: answers(health), environment=environment)
+    )
 
 
 @pytest.fixture
