@@ -114,6 +114,7 @@ class Gate:
         ask: Asks the user whether to continue after a preview.
         review: Summarizes the changes of a preview or an update.
         left: Reads the state after a run that failed.
+        failed: Called before that, to complete the state.
         flags: What a command that goes on needs besides operation and stack: `--sandbox`.
         quiet: Show the summary instead of the engine's rows; its errors and warnings are always shown.
         engine: Runs the engine.
@@ -127,6 +128,7 @@ class Gate:
     ask: Callable[[str], bool]
     review: Review
     left: Callable[[], StackState]
+    failed: Callable[[], None] = lambda: None
     flags: str = ""
     quiet: bool = False
     engine: process.EngineRun = process.run
@@ -149,6 +151,7 @@ class Gate:
     def _ending(self, request: Request) -> str:
         command = f"`slipway {request.operation} {request.stack}{self.flags}`"
         try:
+            self.failed()
             count = len(self.left().existing)
             there = (
                 f"{count} resource{'s' if count != 1 else ''} of stack {request.stack} exist{'s' if count == 1 else ''}"

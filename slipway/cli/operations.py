@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ from slipway.engine.guard import Guard
 from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation, Request, operation, refuse_ours
 from slipway.engine.project import Project, find
 from slipway.engine.protection import refuse_interrupted, refuse_network_only, refuse_protected, removes_all
+from slipway.engine.skipped import SkippedDeletions
 from slipway.engine.state import StackState, parse
 from slipway.teardown.access import connect
 from slipway.teardown.destroy import Teardown
@@ -92,9 +93,14 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     if pulumi is None:
         raise SlipwayError(_GET_PULUMI)
 
+    def command(arguments: Sequence[str]) -> Invocation:
+        return Invocation((pulumi, *arguments, "--non-interactive"), os.environ, project.root)
+
+    def export() -> str:
+        return process.capture(command(("stack", "export", "--stack", request.stack)))
+
     def read() -> StackState:
-        argv = (pulumi, "stack", "export", "--stack", request.stack, "--non-interactive")
-        return parse(process.capture(Invocation(argv, os.environ, project.root)))
+        return parse(export())
 
     state = cache(read)  # before the run
 
@@ -113,6 +119,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
         ask=ask,
         review=Review(loaded=loaded, history=lambda: cost.history_on_aws(project, request.stack)),
         left=read,
+        failed=_completing(request, export, command, guard.run),
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
     )
@@ -162,6 +169,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         ask=ask,
         review=Review(loaded=loaded, history=lambda: engine.history(request.stack)),
         left=state,
+        failed=_completing(request, lambda: engine.export(request.stack), engine.command, guard.run),
         flags=" --sandbox",
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
@@ -173,6 +181,18 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
     if code == 0:
         print(summary.after(request, loaded.platform, state, sandbox, verbose=options.verbose))
     return code
+
+
+def _completing(
+    request: Request,
+    export: Callable[[], str],
+    command: Callable[[Sequence[str]], Invocation],
+    run: process.EngineRun,
+) -> Callable[[], None]:
+    """What completes the state after a run that failed: of a destroy, what the engine forgot too early."""
+    if request.only_shows or not _removes_cluster(request):
+        return lambda: None
+    return SkippedDeletions(export(), export, command, run, request.stack).put_back
 
 
 def _sweeping(

@@ -3,7 +3,6 @@
 import argparse
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from slipway.engine.copies import STATES
 from slipway.engine.guard import Guard
 from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.project import Project, find
+from slipway.engine.skipped import import_state, with_skipped
 from slipway.engine.stacks import SandboxEngine
 from slipway.engine.state import parse
 from spec.errors import EXIT_REFUSED, SlipwayError
@@ -114,7 +114,8 @@ class Recovery:
             return EXIT_REFUSED
         adopted = recovery.adopted(steps)
         backup = self._backup(document)
-        self._import(pending.settled(document, adopted))
+        document = self._with_skipped(document)
+        import_state(pending.settled(document, adopted), self.stack, self.command, self.guard.run)
         code = self.guard.run(self.refresh)
         if code:
             say(f"the refresh failed; the state as it was is in {backup}: `pulumi stack import --file {backup}`")
@@ -128,6 +129,16 @@ class Recovery:
             return document
         say(f"stack {self.stack}: no operation is open; looking for what the next `up` would create")
         return pending.reopened(document, self.preview())
+
+    def _with_skipped(self, document: str) -> str:
+        """The state with what a killed destroy dropped from it too early; of an update, with what a refresh drops."""
+        copies = [] if self.guard.copies is None else list(self.guard.copies.all().values())
+        if not copies or not pending.operations(document):
+            return document
+        document, count = with_skipped(copies[-1].latest.get("resources") or (), document)
+        if count:
+            say(f"{count} resources that are deleted with another one, which exists: a refresh shows which of them do")
+        return document
 
     def _restore(self, *, confirmed: bool) -> bool | None:
         """Put the newest whole copy in the place of a state that can't be read; None if it can, False if refused.
@@ -166,15 +177,6 @@ class Recovery:
         path = self.backups / f"{self.stack}-{now:%Y%m%dT%H%M%SZ}.json"
         write_atomically(path, document)
         return path
-
-    def _import(self, document: str) -> None:
-        with tempfile.TemporaryDirectory(prefix="slipway-recover-") as directory:
-            file = Path(directory) / "state.json"
-            file.write_text(document, encoding="utf-8")
-            arguments = ("stack", "import", "--stack", self.stack, "--file", str(file))
-            if self.guard.run(self.command(arguments), output=Path(directory) / "output"):
-                msg = "the engine refuses the state with what was found, see above; the state is as it was"
-                raise SlipwayError(msg)
 
     def _report(self, adopted: Mapping[str, str], backup: Path) -> None:
         after = {resource.urn for resource in parse(self.export()).resources}

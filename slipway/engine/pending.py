@@ -94,7 +94,7 @@ def reopened(document: str, plan: str) -> str:
         for resource in (step["newState"] for step in steps if step["op"] == "create"):
             known = UNKNOWN not in json.dumps(resource.get("inputs") or {})
             is_provider = resource["type"].startswith("pulumi:providers:")
-            if known and not is_provider and there.issuperset(_needs(resource)) and resource["urn"] not in there:
+            if known and not is_provider and there.issuperset(needs(resource)) and resource["urn"] not in there:
                 there.add(resource["urn"])
                 opened.append({"type": CREATING, "resource": resource})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -123,7 +123,7 @@ def settled(document: str, adopted: Mapping[str, str]) -> str:
         id = {"id": adopted[urn]} if adopted[urn] else {}
         outputs = resource.get("outputs") or {**(resource.get("inputs") or {}), **id}
         there = {other["urn"] for other in resources}
-        resources.append({**_without_missing(resource, there), **id, "outputs": outputs})
+        resources.append({**without_missing(resource, there), **id, "outputs": outputs})
     return json.dumps(whole, indent=2)
 
 
@@ -136,7 +136,7 @@ def _in_order(resources: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
         resource = left.pop(urn, None)
         if resource is None:
             return
-        for needed in _needs(resource):
+        for needed in needs(resource):
             add(needed)
         done.append(resource)
 
@@ -145,9 +145,11 @@ def _in_order(resources: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return done
 
 
-def _without_missing(resource: Mapping[str, Any], there: Collection[str]) -> dict[str, Any]:
+def without_missing(resource: Mapping[str, Any], there: Collection[str]) -> dict[str, Any]:
     """A copy without dependencies on what is not in the state: the next `up` writes them again."""
     made = copy.deepcopy(dict(resource))
+    if made.get("deletedWith") not in there:
+        made.pop("deletedWith", None)
     if "dependencies" in made:
         made["dependencies"] = [urn for urn in made["dependencies"] or () if urn in there]
     if "propertyDependencies" in made:
@@ -156,7 +158,8 @@ def _without_missing(resource: Mapping[str, Any], there: Collection[str]) -> dic
     return made
 
 
-def _needs(resource: Mapping[str, Any]) -> list[str]:
+def needs(resource: Mapping[str, Any]) -> list[str]:
+    """URNs of what has to be in a state before the resource: parent, provider, and what its inputs come from."""
     by_property = (urn for urns in (resource.get("propertyDependencies") or {}).values() for urn in urns or ())
     provider = str(resource.get("provider") or "").rpartition("::")[0]
     return [
