@@ -2,8 +2,8 @@
 
 `python -m tools.figures.gpu_memory FILE`, on a machine with an NVIDIA GPU, PyTorch, Transformers, PEFT and
 nvidia-ml-py, which the project doesn't need otherwise; nothing is downloaded, and no setting of the GPU is changed. A
-model has the shape of the catalog and random weights. Each case runs in a process of its own, and FILE is written
-after each: its run on this kind of GPU, and those on others that it had. gpu_memory.json beside this program is such a
+model has the shape of the catalog and random weights. Each case that FILE lacks for this kind of GPU runs in a process
+of its own, and FILE is written after each. gpu_memory.json beside this program is such a
 file; `python -m tests.slipway.fit` makes the table of it.
 
 What a case measures, in bytes: `peak` of what PyTorch has allocated (torch.cuda.max_memory_allocated) in a training
@@ -59,8 +59,9 @@ def _run(file: Path, seconds: float) -> int:
     cases = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
     command = [sys.executable, "-m", "tools.figures.gpu_memory", "--worker"]
     started = time.monotonic()
-    others: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    run: dict[str, Any] = {"device": {}, "cases": []}
+    runs: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    run: dict[str, Any] = runs.setdefault(_gpu(), {"device": {}, "cases": []})
+    cases = [case for case in cases if not any(case.items() <= done.items() for done in run["cases"])]
     waiting = [_start(command) for _ in range(min(WAITING, len(cases)))]
     for number, case in enumerate(cases):
         if time.monotonic() - started > seconds:
@@ -72,10 +73,11 @@ def _run(file: Path, seconds: float) -> int:
             waiting.append(_start(command))
         last = out.splitlines()[-1] if out.strip() else "{}"
         result = json.loads(last) or {"error": error.strip().splitlines()[-1:] or worker.returncode}
-        run["device"] = result.pop("device", run["device"])
-        run["cases"].append({**case, **result})
+        found = result.pop("device", {})
+        run["device"] = {**found, **run["device"]}  # of the first run; a later case has its own day
+        run["cases"].append({**case, **result, "date": time.strftime("%Y-%m-%d")})
         print(f"{time.monotonic() - started:4.0f} s {json.dumps(run['cases'][-1])}", flush=True)
-        file.write_text(text({**others, run["device"].get("gpu", "none"): run}), encoding="utf-8")
+        file.write_text(text(runs), encoding="utf-8")
     for worker in waiting:
         worker.kill()
         worker.wait()
@@ -94,6 +96,14 @@ def text(runs: Mapping[str, Any]) -> str:
 def _start(command: list[str]) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def _gpu() -> str:
+    """Its name, as the driver has it and PyTorch reports it."""
+    nvml: Any = importlib.import_module("pynvml")
+    nvml.nvmlInit()
+    name = nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(0))
+    return str(name)
 
 
 def _measured() -> Measured:
@@ -146,6 +156,7 @@ def build(torch: Any, case: Mapping[str, Any]) -> Any:
     """The model of a case on the GPU. Attention scores exist where checkpointing is `none`, as `fit` has it."""
     transformers: Any = importlib.import_module("transformers")
     shape = dict(yaml.safe_load(CATALOG.read_text(encoding="utf-8"))["architectures"][case["model"]]["config"])
+    shape.pop("quantization_config", None)  # the weights are random, in the precision of the case
     if case.get("classes"):
         shape["num_labels"] = case["classes"]
     config = transformers.AutoConfig.for_model(shape.pop("model_type"), **shape)
@@ -173,7 +184,7 @@ def train(torch: Any, case: Mapping[str, Any]) -> Measured:
     weights = torch.cuda.memory_allocated()
     trained = [each for each in model.parameters() if each.requires_grad]
     step = _optimizer(torch, case, trained)
-    vocab, classes = model.config.vocab_size, case.get("classes")
+    vocab, classes = model.config.get_text_config().vocab_size, case.get("classes")
     tokens = torch.randint(vocab, (case["batch"], case["seq"]), device=DEVICE)
     labels = torch.zeros(case["batch"], dtype=torch.long, device=DEVICE) if classes else tokens
     casts = case["precision"].startswith("amp") or bool(case.get("lora") and case["precision"] != "pure-bf16")
@@ -235,7 +246,7 @@ def serve(torch: Any, case: Mapping[str, Any]) -> Measured:
     """Weights, the cache of a whole answer, and the peak of `generate`; `chunk` tokens of each prompt at a time."""
     model = build(torch, case).eval()
     weights, params = torch.cuda.memory_allocated(), sum(each.numel() for each in model.parameters())
-    tokens = torch.randint(model.config.vocab_size, (case["batch"], case["seq"] - ANSWER), device=DEVICE)
+    tokens = torch.randint(model.config.get_text_config().vocab_size, (case["batch"], case["seq"] - ANSWER), device=DEVICE)
     options = {"prefill_chunk_size": case["chunk"]} if "chunk" in case else {}
     torch.cuda.reset_peak_memory_stats()
     with torch.inference_mode():
@@ -258,10 +269,11 @@ def serve(torch: Any, case: Mapping[str, Any]) -> Measured:
 
 
 def _tensors(cache: Any) -> Iterator[int]:
-    """Bytes of the keys and values of each layer."""
+    """Bytes of each layer's keys and values, or of its states."""
     for layer in cache.layers:
-        for each in (layer.keys, layer.values):
-            yield each.numel() * each.element_size()
+        for each in vars(layer).values():
+            if hasattr(each, "element_size") and each.is_cuda:
+                yield each.numel() * each.element_size()
 
 
 if __name__ == "__main__":

@@ -115,7 +115,8 @@ def measured() -> tuple[Case, ...]:
         for row in run["cases"]:
             options: Mapping[str, Any] = {key: row[key] for key in _OPTIONS if key in row}
             key = json.dumps({**options, "kernel": row.get("attention")})
-            found.setdefault(key, (options, {}, date.fromisoformat(run["device"]["date"])))[1][name] = row["peak"]
+            day = date.fromisoformat(row.get("date", run["device"]["date"]))
+            found.setdefault(key, (options, {}, day))[1][name] = row["peak"]
     rows: list[Case] = []
     for options, peaks, day in found.values():
         least, most = min(peaks.values()), max(peaks.values())
