@@ -21,7 +21,7 @@ from slipway.report.model import Bill, Evaluation
 from slipway.report.plan import Plan, engine
 from slipway.report.views import cost, risks
 from spec import clock
-from spec.errors import EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
+from spec.errors import EXIT_CANCELLED, EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
 from spec.pricing import estimate
 from spec.settings import Loaded, Platform
 
@@ -178,12 +178,12 @@ class Gate:
         if self._may_lose() or self.quiet:
             return self._update(request)
         # The stack has no stateful resource: the engine previews and asks by itself.
-        return self.engine(self.call(request))
+        return self._applied(request)
 
     def _asked(self, request: Request) -> int:
         """A refresh or destroy: shown and confirmed first, unless it is already."""
         if not self.quiet:
-            return self.engine(self.call(request))
+            return self._applied(request)
         if not request.only_shows and not request.confirmed:
             code, changes = self._shown(replace(request, extra=(*request.extra, PREVIEW_ONLY)))
             if code or not changes:
@@ -229,25 +229,27 @@ class Gate:
         return code
 
     def _applied(self, request: Request) -> int:
-        """Make the changes that the preview showed."""
+        """Run it without a summary: what it changes was shown, or the engine shows it itself."""
         with tempfile.TemporaryDirectory(prefix="slipway-plan-") as directory:
             return self._run(self.call(request), Path(directory) / "output")
 
     def _run(self, call: Invocation, output: Path) -> int:
         """Run the engine; a quiet one writes to a file, of which errors and warnings are shown."""
-        if not self.quiet:
-            return self.engine(call)
 
         def interrupted() -> None:
-            # The engine says this in its own display, which a quiet run hides.
             self.interrupts.append(None)
-            say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
+            if self.quiet:
+                # The engine says this in its own display, which a quiet run hides.
+                say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
 
-        with display.heartbeat(output):
-            code = self.engine(call, output=output, interrupted=interrupted)
-        self._look_for_losses(output)
-        _show(display.without_rows(display.read(output), failed=bool(code)))
-        return code
+        if self.quiet:
+            with display.heartbeat(output):
+                code = self.engine(call, output=output, interrupted=interrupted)
+            self._look_for_losses(output)
+            _show(display.without_rows(display.read(output), failed=bool(code)))
+        else:
+            code = self.engine(call, interrupted=interrupted)
+        return EXIT_CANCELLED if self.interrupts and code == 0 else code
 
     def _look_for_losses(self, said: Path) -> None:
         if said.exists() and _LOST in said.read_text(encoding="utf-8", errors="replace"):

@@ -19,7 +19,7 @@ from slipway.teardown.leftovers import (
     sweep,
     warnings,
 )
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_CANCELLED, EXIT_REFUSED, SlipwayError
 from spec.quantities import seconds
 from spec.settings.platform import Platform
 
@@ -72,7 +72,7 @@ class Teardown:
         first = IN_THE_WAY - {INTERFACE} if emptied else IN_THE_WAY | {INSTANCE}
         self._sweep(first)
         code = self.run(request)
-        if code and self._retry(request):
+        if code not in (0, EXIT_CANCELLED) and self._retry(request):
             code = self.run(request)
         if code:
             return code

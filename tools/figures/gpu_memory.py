@@ -246,7 +246,9 @@ def serve(torch: Any, case: Mapping[str, Any]) -> Measured:
     """Weights, the cache of a whole answer, and the peak of `generate`; `chunk` tokens of each prompt at a time."""
     model = build(torch, case).eval()
     weights, params = torch.cuda.memory_allocated(), sum(each.numel() for each in model.parameters())
-    tokens = torch.randint(model.config.get_text_config().vocab_size, (case["batch"], case["seq"] - ANSWER), device=DEVICE)
+    tokens = torch.randint(
+        model.config.get_text_config().vocab_size, (case["batch"], case["seq"] - ANSWER), device=DEVICE
+    )
     options = {"prefill_chunk_size": case["chunk"]} if "chunk" in case else {}
     torch.cuda.reset_peak_memory_stats()
     with torch.inference_mode():

@@ -5,13 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox.kubernetes.waiting import until
 from slipway.cli import display, main
-from slipway.cli.gate import Review
+from slipway.cli.gate import Gate, Review
+from slipway.engine.invocation import Invocation, Operation, Request
+from slipway.engine.state import StackResource, StackState
+from spec.errors import EXIT_CANCELLED
 from tests.slipway.cli.test_rows import BUCKET, DIAGNOSTICS, TOTALS
 from tests.slipway.cli.test_rows import OUTPUT as ROWS
 from tests.slipway.engine.fake import FakePulumi, exported, resource
@@ -121,3 +126,35 @@ def test_an_interrupt_is_answered_at_once_and_says_how_to_go_on(fake: FakePulumi
     assert process.returncode == 255
     assert "interrupted: running operations end, and the state is written" in error
     assert error.rstrip().endswith("interrupted: nothing was changed")
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_an_interrupted_destroy_is_no_success_and_its_state_is_completed_first(
+    quiet: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The engine ends with 0 if it is interrupted while it deletes."""
+    done: list[str] = []
+
+    def engine(call: Invocation, *, output: Path | None = None, interrupted: Callable[[], None] = lambda: None) -> int:
+        interrupted()
+        if output is not None:
+            output.write_text("", encoding="utf-8")
+        return 0
+
+    def left() -> StackState:
+        done.append("left")
+        return StackState((StackResource("urn:pulumi:dev::slipway::aws:s3/bucket:Bucket::it", BUCKET),))
+
+    review: Any = None  # nothing is reviewed after a run that did not end
+    gated = Gate(
+        call=lambda request: Invocation(("pulumi",), {}, Path()),
+        state=StackState, allowed=(), ask=lambda _: True, review=review, left=left, quiet=quiet, engine=engine,
+        failed=lambda: done.append("failed"), flags=" --sandbox",
+    )  # fmt: skip
+    assert gated.run(Request(operation=Operation.DESTROY, stack="dev", yes=True)) == EXIT_CANCELLED
+    assert done == ["failed", "left"]
+    said = capsys.readouterr().err
+    assert said.rstrip().endswith(
+        "interrupted: 1 resource of stack dev exists, and the state has all of it; "
+        "`slipway destroy dev --sandbox` goes on from there"
+    )

@@ -1,9 +1,12 @@
 """A destroy that did not end: what the engine dropped with a resource that still exists is in the state again."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from slipway.engine.skipped import with_skipped
+from slipway.engine.invocation import Invocation
+from slipway.engine.skipped import SkippedDeletions, with_skipped
 from tests.slipway.engine import states
 
 CLUSTER = "urn:pulumi:dev::slipway::aws:eks/cluster:Cluster::cluster"
@@ -67,3 +70,26 @@ def test_without_the_cluster_its_objects_are_gone() -> None:
 
 def test_an_object_with_an_open_operation_is_left_to_it() -> None:
     assert NAMESPACE not in after(CLUSTER, pending=NAMESPACE)[0]
+
+
+def test_the_engine_imports_the_completed_state_and_nothing_else() -> None:
+    imported: list[dict[str, Any]] = []
+
+    def engine(
+        invocation: Invocation, *, output: Path | None = None, interrupted: Callable[[], None] = lambda: None
+    ) -> int:
+        assert invocation.argv[:-1] == ("stack", "import", "--stack", "dev", "--file")
+        imported.append(json.loads(Path(invocation.argv[-1]).read_text(encoding="utf-8")))
+        return 0
+
+    def destroyed(*urns: str) -> SkippedDeletions:
+        document = {"version": 3, "deployment": {"resources": [one for one in BEFORE if one["urn"] in urns]}}
+        before = json.dumps({"version": 3, "deployment": {"resources": BEFORE}})
+        return SkippedDeletions(
+            before, lambda: json.dumps(document), lambda words: Invocation(tuple(words), {}, Path()), engine, "dev"
+        )
+
+    destroyed(states.STACK).put_back()
+    assert imported == []
+    destroyed(states.STACK, CLUSTER).put_back()
+    assert NAMESPACE in {one["urn"] for one in imported[0]["deployment"]["resources"]}
