@@ -1,4 +1,5 @@
-"""All cost guards of a stack, each only where configured: notifications, budgets, scheduled scaling, notebook shutdown.
+"""All cost guards of a stack, each only where configured: notifications, budgets, scheduled scaling, notebook shutdown,
+idle GPUs.
 
 A session is the pod of a Job without retries (`components.workloads.notebook`): deleting the pod ends the session and
 frees its GPU, and Karpenter removes the node. One CronJob per schedule and team namespace deletes the pods, with a role
@@ -17,23 +18,23 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import Namespace
 from components.base.kubernetes import declare
 from components.base.kubernetes import manifest as namespace_manifest
 from components.base.operator import RBAC, rule, to_account
 from components.base.outputs import ClusterOutputs
-from components.base.placement import CRITICAL, sized
+from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
+from components.composition.idle_gpus import job as idle_job
+from components.composition.idle_gpus import permissions as idle_permissions
 from components.cost import Budgets, BudgetsArgs, Schedules, SchedulesArgs
 from components.observability.notifications import Notifications, NotificationsArgs
 from components.pools.managed import ManagedPool
 from components.tenancy import TeamOutputs
 from components.workloads.notebook import LABEL
 from spec.pools import keys
-from spec.settings.cost import Schedule
+from spec.settings.cost import IdleGpus, Schedule
 from spec.settings.platform import Platform
-from spec.settings.pools import Provisioner, Role
+from spec.settings.pools import Provisioner
 
-NAMESPACE: Final = Namespace(name="slipway-schedules", enforce="restricted")
 ACCOUNT: Final = "schedules"
 POOLS: Final = "pools"
 KARPENTER: Final = "karpenter.sh"
@@ -50,17 +51,19 @@ class ScheduledShutdownArgs:
         namespaces: Team namespaces, each with the resources that must exist before an object is created in it.
         cluster: The cluster.
         elastic: Schedules of Karpenter's pools, each with the maximum of its NodePools by name.
+        idle: How idle GPUs are taken back, if they are.
     """
 
     schedules: Mapping[str, Schedule]
     namespaces: Mapping[str, Sequence[pulumi.Resource]]
     cluster: ClusterOutputs
     elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]] = field(default_factory=dict)
+    idle: IdleGpus | None = None
 
 
 class ScheduledShutdown(pulumi.ComponentResource):
-    """CronJobs that delete the pods of notebook sessions, with a Role and RoleBinding in each team namespace, and those
-    that stop and start pools of Karpenter."""
+    """CronJobs that end notebook sessions, stop and start pools of Karpenter, and take idle GPUs back; and their
+    permissions."""
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
@@ -78,19 +81,19 @@ class ScheduledShutdown(pulumi.ComponentResource):
             for role, manifest in pool_jobs(pool, schedule, limits, cluster.version).items():
                 declare(f"{name}-pool-{pool}-{role}", manifest, after(namespace))
         if args.schedules:
-            declare(f"{name}-account", account(), after(namespace))
+            declare(f"{name}-account", account(ACCOUNT), after(namespace))
+        spaces = sorted(args.namespaces)
+        for key, manifest in idle_permissions(spaces).items() if args.idle else ():
+            waits = args.namespaces.get(manifest["metadata"].get("namespace", ""), ())
+            declare(f"{name}-idle-{key}", manifest, after(namespace, *waits))
+        for key, manifest in idle_job(args.idle, spaces).items() if args.idle else ():
+            declare(f"{name}-idle-{key}", manifest, after(namespace))
         for space, waits in sorted(args.namespaces.items()) if args.schedules else ():
             for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
             for key, schedule in sorted(args.schedules.items()):
                 declare(f"{name}-{space}-{key}", shutdown_job(key, schedule, space, cluster.version), after(namespace))
         self.register_outputs({})
-
-
-def account(name: str = ACCOUNT) -> dict[str, Any]:
-    """The service account of CronJobs: one for notebooks, one for pools."""
-    meta = {"name": name, "namespace": NAMESPACE.name}
-    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta, "automountServiceAccountToken": False}
 
 
 def permissions(space: str) -> dict[str, dict[str, Any]]:
@@ -161,7 +164,7 @@ def pool_jobs(pool: str, schedule: Schedule, limits: Mapping[str, int], version:
         "start": (schedule.start or "", patched(limits)),
     }
     return {
-        role: _cron_job(f"pool-{pool}-{role}", when, schedule.timezone, _pod(commands, version, POOLS))
+        role: cron_job(f"pool-{pool}-{role}", when, schedule.timezone, _pod(commands, version, POOLS))
         for role, (when, commands) in roles.items()
     }
 
@@ -195,41 +198,13 @@ def elastic_permissions(platform: Platform) -> dict[str, dict[str, Any]]:
 def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
     """A CronJob that deletes the pods of notebook sessions in one namespace; it succeeds when there are none."""
     command = ["delete", "pods", f"--namespace={space}", f"--selector={LABEL}", "--wait=false"]
-    return _cron_job(f"{space}-{key}", schedule.stop, schedule.timezone, _pod([command], version, ACCOUNT))
-
-
-def _cron_job(name: str, when: str, timezone: str, pod: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": {"name": name, "namespace": NAMESPACE.name},
-        "spec": {
-            "schedule": when,
-            "timeZone": timezone,
-            "concurrencyPolicy": "Forbid",
-            # A run missed because the controller was down is caught up within an hour; later it would interrupt people
-            # who work late on purpose.
-            "startingDeadlineSeconds": 3600,
-            "successfulJobsHistoryLimit": 1,
-            "failedJobsHistoryLimit": 1,
-            "jobTemplate": {"spec": {"backoffLimit": 3, "activeDeadlineSeconds": 600, "template": {"spec": dict(pod)}}},
-        },
-    }
+    return cron_job(f"{space}-{key}", schedule.stop, schedule.timezone, _pod([command], version, ACCOUNT))
 
 
 def _pod(commands: Sequence[Sequence[str]], version: str, name: str) -> dict[str, Any]:
     """A pod that runs kubectl with each of the commands, one after the other."""
     *first, last = (_kubectl(command, version, number) for number, command in enumerate(commands))
-    return {
-        "restartPolicy": "OnFailure",
-        "serviceAccountName": name,
-        "automountServiceAccountToken": True,
-        "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
-        "tolerations": [dict(CRITICAL)],
-        "securityContext": {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}},
-        **({"initContainers": first} if first else {}),
-        "containers": [{**last, "name": "kubectl"}],
-    }
+    return {**pod_of({**last, "name": "kubectl"}, name), **({"initContainers": first} if first else {})}
 
 
 def _kubectl(command: Sequence[str], version: str, number: int) -> dict[str, Any]:
@@ -238,12 +213,7 @@ def _kubectl(command: Sequence[str], version: str, number: int) -> dict[str, Any
         # The first patch release of a minor version always exists, and any patch release will do.
         "image": f"{IMAGE}:v{version}.0",
         "args": list(command),
-        "resources": sized("10m", "64Mi"),
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        **SMALL,
     }
 
 
@@ -291,8 +261,9 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
         Schedules("schedules", SchedulesArgs(schedules=cost.schedules, pools=platform.pools, groups=groups), cloud)
     ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
     spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
-    if (ending and spaces) or ours:
+    idle = cost.idle_gpus if spaces else None
+    if (ending and spaces) or ours or idle:
         shutdown = ScheduledShutdownArgs(
-            schedules=ending if spaces else {}, namespaces=spaces, cluster=args.cluster, elastic=ours
+            schedules=ending if spaces else {}, namespaces=spaces, cluster=args.cluster, elastic=ours, idle=idle
         )
         ScheduledShutdown("evenings", shutdown, inside)

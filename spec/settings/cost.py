@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spec.settings.base import Model, Name, Text, pattern
+from spec.settings.base import Model, Name, Text, WindowDuration, pattern
 
 UsdPerHour = Annotated[float, Field(ge=0.01, le=10_000_000)]
 
@@ -159,6 +159,19 @@ class Schedule(Model):
     """End the notebook sessions of all teams at `stop`; their volumes stay, and users start new sessions."""
 
 
+class IdleGpus(Model):
+    """GPUs are taken back from queued jobs that don't use them: the team is warned, and then Kueue stops the job.
+
+    A job is idle if none of its GPUs works for 5 % of the time. Its team keeps them with the annotation
+    `platform.slipway/keep-gpus-until` of one of its pods. Needs kueue, kube-prometheus-stack and gpuOperator.
+    """
+
+    after: WindowDuration = "2h"
+    """Time without use until the team is warned, by an event of its job."""
+    warning: WindowDuration = "1h"
+    """Time from the warning until the job is stopped."""
+
+
 class Cost(Model):
     """Cost control."""
 
@@ -183,6 +196,8 @@ class Cost(Model):
     allocation_tags: tuple[TagKey, ...] = ()
     """Tags to activate for cost allocation. Only the organization's payer account can, from a day after a tag's first
     use."""
+    idle_gpus: IdleGpus | None = None
+    """Take GPUs back from queued jobs that don't use them; off if unset."""
     schedules: dict[Name, Schedule] = Field(default_factory=dict)
     """Scheduled shutdowns, for nights and weekends, by name."""
     limits: Limits = Field(default_factory=Limits)

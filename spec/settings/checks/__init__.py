@@ -99,6 +99,7 @@ CHECKS: Final = (
     Check(cost.floor_below_ceiling, ("cost",)),
     Check(cost.use_of_pools, ("cost", "pools")),
     Check(cost.use_of_what_is_there, ("cost", "network", "storage", "addons")),
+    Check(cost.idle_gpus, ("cost", "addons")),
     Check(addons.relations, ("addons",)),
     Check(addons.one_source, ("charts",)),
     Check(teams.admission_known, ("teams", "admission")),

@@ -8,8 +8,13 @@ from itertools import pairwise
 from typing import Final
 from zoneinfo import available_timezones
 
+from spec.quantities import seconds
 from spec.settings.addons import Addons
+from spec.settings.addons.batch import Kueue
+from spec.settings.addons.gpu import GpuOperator
+from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.capacity import Market
+from spec.settings.checks.addons import key_of
 from spec.settings.checks.base import Context
 from spec.settings.cost import Cost, PoolUse, Schedule
 from spec.settings.network import Nat, Network
@@ -28,6 +33,7 @@ _FIELDS: Final = (
 )
 """Fields of cron as both EC2 Auto Scaling and Kubernetes take them (botocore 1.44.5, autoscaling `Recurrence`;
 kubernetes.io, "CronJob"). Sunday is 0 alone: Kubernetes has no 7."""
+LOOKED_SECONDS: Final = 600
 _SUBSCRIBE: Final = "Add `notifications: {emails: [...]}`."
 _PART: Final = re.compile(r"^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?$")
 
@@ -208,6 +214,19 @@ def use_of_what_is_there(
         if given and missing:
             shown = given if isinstance(given, float) else "settings"
             yield Problem(f"cost.usage.{key}", f"must not be set while {why}", shown, "Remove it.")
+
+
+def idle_gpus(_context: Context, cost: Cost, addons: Addons) -> Iterator[Problem]:
+    """Somebody measures GPUs, somebody stops jobs, and the times are longer than the time between two looks."""
+    if cost.idle_gpus is None:
+        return
+    missing = [key_of(kind) for kind in (Kueue, KubePrometheusStack, GpuOperator) if not addons.has(kind)]
+    if missing:
+        fix = f"Add {', '.join(f'`{name}: {{}}`' for name in missing)} to addons, or remove idleGpus."
+        yield Problem("cost.idleGpus", f"needs the add-ons {', '.join(missing)}", None, fix)
+    for key, value in (("after", cost.idle_gpus.after), ("warning", cost.idle_gpus.warning)):
+        if seconds(value) < LOOKED_SECONDS:
+            yield Problem(f"cost.idleGpus.{key}", "must be at least 10m: GPUs are looked at so often", value, "Use 1h.")
 
 
 def _use_fits(path: str, use: PoolUse, pool: Pool) -> Iterator[Problem]:

@@ -32,6 +32,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "defaults": {"cluster.version": "1.36", "cluster.amiRelease": "1.36.2-20260714"},
     "an access entry with a group": {"cluster.access.readers": {
             "principalArn": "arn:aws:iam::444455556666:role/readers", "kubernetesGroups": ["readers"]}},
+    "idle GPUs": {"cost.idleGpus": {"after": "3h"}},
     "a MultiKueue worker": {"addons.kueue.multiKueue": "worker"},
     "other software": {"addons.argoWorkflows": None, "addons.leaderWorkerSet": None, "addons.mpiOperator": {},
         "cost.schedules": {"evenings": {"stop": "0 20 * * *", "timezone": "Europe/Berlin", "notebooks": True},

@@ -7,7 +7,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.kubernetes import type_token
-from components.composition.cost_guards import NAMESPACE, GuardsArgs, guards, permissions, pool_jobs, shutdown_job
+from components.composition.cost_guards import GuardsArgs, guards, permissions, pool_jobs, shutdown_job
+from components.composition.cron_jobs import NAMESPACE
 from components.composition.node_pools import NodePoolContext, managed_pools
 from components.cost import actions, budgets, notifications
 from components.observability.notifications import subscribers, topic_arn

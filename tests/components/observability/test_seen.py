@@ -7,12 +7,14 @@ The series are those of exporters, as Prometheus stores them (`seen.py`). What e
 import json
 import tempfile
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from components.composition.take_back import query as idle_gpus
 from components.observability.alerts import all_alerts
 from components.observability.dashboards import DASHBOARDS
 from components.observability.dashboards.panels import Dashboard
@@ -73,6 +75,7 @@ def expressions() -> dict[str, str]:
             f"autoscaler of {deployment}: {name}": query for name, (query, _) in queries(settings, scaled).items()
         }
     found |= dict(_verified())
+    found["idle GPUs"] = idle_gpus(timedelta(minutes=1))
     for name, query in (("replay", REPLAYED), ("statement", STATED)):
         found[f"slipway {name}"] = f"count by (__name__) ({query})"
     return found

@@ -5,7 +5,8 @@ Reasons are not: it makes Workloads of preempted jobs anew, without their condit
 events of jobs that wait came late or never (0.19.2, 2 of 5 runs).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,8 +14,12 @@ import pytest
 import yaml
 
 from components.addons.kueue import configuration
+from components.composition.cron_jobs import NAMESPACE as SCHEDULES
+from components.composition.idle_gpus import NAME as IDLE_GPUS
+from components.composition.idle_gpus import permissions
+from components.composition.take_back import KEEP, Limits, take_back
 from components.queues import LEVELS, LOCAL_QUEUE, by_topology, cluster_queue, local_queues, shared_manifests
-from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
@@ -179,6 +184,44 @@ def test_a_job_of_higher_priority_takes_the_quota_of_its_team(client: KubeClient
     hold(client, "kept", "tries")
     applied(client, job("counts", "owner", 6, labels={label: PriorityName.PRODUCTION_TRAINING.value}))
     hold(client, "kept", "counts")
+
+
+def test_a_job_whose_gpus_are_idle_is_warned_then_stopped_and_the_next_one_starts(client: KubeClient) -> None:
+    """With what the CronJob's account may do, and Kueue's own annotation of pods."""
+    applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *permissions(list(SETTINGS.teams)).values())
+    who = {"Impersonate-User": f"system:serviceaccount:{SCHEDULES.name}:{IDLE_GPUS}"}
+
+    def api(method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        answer: dict[str, Any] = client.call(method, path, body, None, kind, who)
+        return answer
+
+    idle = Ref("batch/v1", "Job", "idle", "owner")
+    applied(client, job("idle", "owner", 8))
+    running(client, idle, 1)
+    applied(client, job("next", "owner", 8))
+    pods = list(client.list(client.discovery.find("v1", "Pod"), "owner"))
+    names = {one["metadata"]["name"] for one in pods}
+    start, limits = datetime(2026, 11, 27, 12, tzinfo=UTC), Limits(timedelta(hours=2), timedelta(hours=1))
+
+    def reasons() -> list[str]:
+        events = client.list(client.discovery.find("v1", "Event"), "owner")
+        return [one["reason"] for one in events if one["source"].get("component") == "slipway-idle-gpus"]
+
+    take_back(api, "owner", names, limits, start)
+    take_back(api, "owner", names, limits, start + timedelta(minutes=50))
+    assert reasons() == ["GpusIdle"]
+    keep = {"metadata": {"annotations": {KEEP: "2026-11-27T14:00:00Z"}}}
+    client.merge(Ref.of(pods[0]), keep)
+    take_back(api, "owner", names, limits, start + timedelta(hours=1))
+    hold(client, "idle")
+    take_back(api, "owner", names, limits, start + timedelta(hours=2))
+    take_back(api, "owner", names, limits, start + timedelta(hours=3))
+    assert sorted(reasons()) == ["GpusIdle", "GpusIdle", "GpusTakenBack"]
+    hold(client, "next")
+    wait(client, idle, lambda each: each["spec"].get("suspend") or None, "not suspended")
+    with pytest.raises(ApiError, match="forbidden"):
+        api("GET", "/api/v1/namespaces/kueue-system/pods")
 
 
 def running(client: KubeClient, ref: Ref, pods: int) -> None:
