@@ -25,10 +25,11 @@ MEASURED: Final[dict[str, Any]] = {"kueue": {}, "kubePrometheusStack": {}, "gpuO
 OWNER: Final = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "1"}
 
 
-def pod(name: str, *, gpu: bool = True, phase: str = "Running", **annotations: str) -> dict[str, Any]:
+def pod(name: str, *, gpu: bool = True, phase: str = "Running", keep: str | None = None) -> dict[str, Any]:
     limits = {keys.GPU: "1"} if gpu else {"cpu": "1"}
+    kept = {} if keep is None else {KEEP: keep}
     return {
-        "metadata": {"name": name, "annotations": {WORKLOAD: "job-train", **annotations}},
+        "metadata": {"name": name, "annotations": {WORKLOAD: "job-train", **kept}},
         "spec": {"containers": [{"name": "main"}, {"name": "gpu", "resources": {"limits": limits}}]},
         "status": {"phase": phase},
     }
@@ -85,7 +86,7 @@ def test_until_then_it_runs() -> None:
     assert looked(Server(pod("a"), warned="2026-11-27T11:00:01Z"), "a") == ([], [])
 
 
-@pytest.mark.parametrize("pods", [(pod("a"), pod("b")), (pod("a", **{KEEP: "2026-11-27T12:00:01+00:00"}),), ()])
+@pytest.mark.parametrize("pods", [(pod("a"), pod("b")), (pod("a", keep="2026-11-27T12:00:01+00:00"),), ()])
 def test_a_job_that_works_or_is_kept_is_warned_anew_the_next_time(pods: tuple[dict[str, Any], ...]) -> None:
     """One of its GPUs works, an answer of its team, or it runs no more."""
     forgotten = [{"metadata": {"annotations": {WARNED: None}}}]
@@ -95,7 +96,7 @@ def test_a_job_that_works_or_is_kept_is_warned_anew_the_next_time(pods: tuple[di
 
 @pytest.mark.parametrize("answer", ["2026-11-27T11:59:59Z", "2026-11-27T11:59", "always", ""])
 def test_an_answer_that_is_over_or_no_time_keeps_nothing(answer: str) -> None:
-    assert looked(Server(pod("a", **{KEEP: answer}), warned="2026-11-27T10:00:00Z"), "a")[1] == ["GpusTakenBack"]
+    assert looked(Server(pod("a", keep=answer), warned="2026-11-27T10:00:00Z"), "a")[1] == ["GpusTakenBack"]
 
 
 def test_a_pod_that_is_no_queued_job_is_left_alone() -> None:
