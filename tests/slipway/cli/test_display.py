@@ -135,7 +135,9 @@ def test_an_interrupted_destroy_is_no_success_and_its_state_is_completed_first(
     """The engine ends with 0 if it is interrupted while it deletes."""
     done: list[str] = []
 
-    def engine(call: Invocation, *, output: Path | None = None, interrupted: Callable[[], None] = lambda: None) -> int:
+    def engine(
+        invocation: Invocation, *, output: Path | None = None, interrupted: Callable[[], None] = lambda: None
+    ) -> int:
         interrupted()
         if output is not None:
             output.write_text("", encoding="utf-8")
