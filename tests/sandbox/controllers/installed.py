@@ -47,9 +47,13 @@ def release(client: KubeClient, charts: Path, row: table.Controller, namespace: 
     install(client, helm, chart, inputs, upgrade=False)
 
 
-def running(directory: Path) -> set[str]:
-    """Names of the controllers that run."""
-    return {each.name for each in load(directory) if each.state is State.RUNNING}
+def until_running(directory: Path, *names: str) -> None:
+    """Wait until these controllers run, and no others: one that lost its API server starts once more."""
+
+    def look() -> bool | None:
+        return {each.name for each in load(directory) if each.state is State.RUNNING} == set(names) or None
+
+    until(look, SECONDS, lambda: f"not {names}: {load(directory)}")
 
 
 def applied(client: KubeClient, *objects: Object) -> None:

@@ -11,11 +11,10 @@ import pytest
 import yaml
 
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.running import load
 from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
-from tests.sandbox.controllers.installed import applied, cluster, release, running
+from tests.sandbox.controllers.installed import applied, cluster, release, until_running
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
 
@@ -52,7 +51,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             server={"enabled": False},
             crds={"full": False},
         )
-        until(lambda: running(directory) == {"argo"} or None, SECONDS, lambda: f"{load(directory)}")
+        until_running(directory, "argo")
         applied(plane.client, Ref("v1", "Namespace", SPACE).as_object())
         applied(plane.client, Ref("v1", "ServiceAccount", "default", SPACE).as_object())
         yield plane

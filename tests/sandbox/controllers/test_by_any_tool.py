@@ -14,7 +14,7 @@ from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from slipway.why.refusals import refusal, with_server
-from tests.sandbox.controllers.installed import applied, cluster, running, wait
+from tests.sandbox.controllers.installed import applied, cluster, until_running, wait
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
 
@@ -69,7 +69,7 @@ def test_helm_installs_a_controller_that_runs_until_it_is_scaled_to_zero(
     client = plane.client
     where = ["--namespace", NAMESPACE, "--create-namespace", "--wait", "--timeout", f"{SECONDS:.0f}s"]
     binary.run(helm, client, ["install", "jobset", str(charts / "jobset"), *where])
-    assert running(home) == {"jobset"}
+    until_running(home, "jobset")
     applied(client, jobset("one"))
     wait(client, Ref("batch/v1", "Job", "one-workers-0", "default"), lambda job: True if job else None, "no Job")
 
@@ -84,7 +84,7 @@ def test_helm_installs_a_controller_that_runs_until_it_is_scaled_to_zero(
     )
     scale(client, 1)
     applied(client, jobset("three"))
-    until(lambda: running(home) == {"jobset"} or None, SECONDS, lambda: f"it does not run: {load(home)}")
+    until_running(home, "jobset")
     binary.run(helm, client, ["uninstall", "jobset", "--namespace", NAMESPACE, "--wait"])
     until(lambda: load(home) == () or None, SECONDS, "it still runs")
 

@@ -13,7 +13,7 @@ from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.running import install
 from sandbox.kubernetes.objects import Object, Ref
 from spec.pools import resolve_all
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait
 from tests.support import stacks
 
 pytestmark = pytest.mark.sandbox
@@ -48,7 +48,7 @@ def test_a_model_is_ready(tmp_path: Path, shared: Path) -> None:
         settings = platform.addons.kserve
         assert settings is not None
         release(plane.client, charts, BY_NAME["kserve"], "kserve", **values(settings, region="us-east-1", placement={}))
-        assert running(tmp_path) == {"kserve"}
+        until_running(tmp_path, "kserve")
         # Those of the platform pass KServe's webhook.
         applied(client, *runtimes(resolve_all(platform), settings.runtimes).values())
         model = service("model", minReplicas=1, containers=[{"name": "kserve-container", "image": "example/model:1"}])

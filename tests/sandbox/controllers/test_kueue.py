@@ -10,7 +10,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
 
@@ -109,7 +109,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
         applied(plane.client, provisioning_requests())
         release(plane.client, shared / "charts-full", BY_NAME["jobset"], "jobset-system")
         release(plane.client, shared / "charts-full", BY_NAME["kueue"], "kueue-system")
-        assert running(directory) == {"kueue", "jobset"}
+        until_running(directory, "kueue", "jobset")
         resources = [{"name": "cpu", "nominalQuota": QUOTA}, {"name": "memory", "nominalQuota": "64Gi"}]
         group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "any", "resources": resources}]}
         preemption = {"withinClusterQueue": "LowerPriority"}

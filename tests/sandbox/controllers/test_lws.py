@@ -9,7 +9,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
@@ -45,7 +45,7 @@ def test_workers_follow_their_leader(tmp_path: Path, shared: Path) -> None:
     with cluster(tmp_path, BY_NAME["lws"]) as plane:
         client = plane.client
         release(client, shared / "charts-full", BY_NAME["lws"], "lws-system")
-        assert running(tmp_path) == {"lws"}
+        until_running(tmp_path, "lws")
         applied(client, Ref("v1", "Namespace", SPACE).as_object(), group())
 
         ref = Ref.of(group())

@@ -16,7 +16,7 @@ from sandbox.kubernetes.controllers.webhooks import as_applied
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from spec.settings.addons.batch import MpiOperator, TrainingOperator
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
 
@@ -70,7 +70,7 @@ def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane
             mpi_operator.deployment(MpiOperator(), placement={}, gang_scheduler=None),
         )
         names = {"training-operator", "mpi-operator"}
-        until(lambda: names == running(directory) or None, SECONDS, lambda: f"{load(directory)}")
+        until_running(directory, *names)
         yield plane
         assert {each.state for each in load(directory)} == {State.RUNNING}
 
@@ -126,7 +126,7 @@ def test_a_trainjob_runs_to_its_end(tmp_path: Path, shared: Path) -> None:
         charts = shared / "charts-full"
         release(plane.client, charts, BY_NAME["jobset"], "jobset-system")
         release(plane.client, charts, BY_NAME["trainer"], "kubeflow-system", jobset={"install": False})
-        assert running(tmp_path) == {"trainer", "jobset"}
+        until_running(tmp_path, "trainer", "jobset")
         inner = {
             "metadata": {"annotations": {"sandbox.slipway/duration": "3s"}},
             "spec": {"restartPolicy": "Never", "containers": [{"name": "node", "image": "busybox"}]},

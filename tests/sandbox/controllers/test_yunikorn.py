@@ -20,7 +20,7 @@ from spec.pools import keys, resolve_all
 from spec.teams.labels import of_team
 from tests.components.admission.samples import CONTEXT
 from tests.components.pools.samples import platform
-from tests.sandbox.controllers.installed import applied, cluster, give, release, running
+from tests.sandbox.controllers.installed import applied, cluster, give, release, until_running
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
@@ -68,7 +68,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             "yunikornDefaults": {"queues.yaml": queues},
         }
         release(plane.client, shared / "charts-full", BY_NAME["yunikorn"], "yunikorn", **values)
-        assert running(directory) == {"yunikorn"}
+        until_running(directory, "yunikorn")
         writer = NodeWriter(plane.targets.of_cluster)
         for index in range(2):
             writer.write(CLUSTER, pool_node(f"h100-{index}", POOLS["h100"]))
