@@ -17,6 +17,7 @@ import pytest
 
 from sandbox.kubernetes.waiting import until
 from slipway.engine.stacks import locks
+from spec.errors import EXIT_CANCELLED
 from tests.e2e import cloud
 from tests.e2e.world import World
 
@@ -198,6 +199,25 @@ def test_the_next_run_in_the_sandbox_recovers_by_itself(world: World, tmp_path: 
     assert after.returncode == 0, after.stdout + after.stderr
     assert "operations open" in after.stderr
     assert "are in the state now" in after.stderr
+
+
+@pytest.mark.usefixtures("removed")
+def test_up_goes_on_after_a_destroy_that_was_interrupted(
+    complete: tuple[int, dict[str, int]], world: World, tmp_path: Path
+) -> None:
+    """The engine forgets the objects of a cluster before the cluster is gone, and ends with 0."""
+    assert slipway(world, "up", "brief", "--sandbox").returncode == 0
+    path = tmp_path / "log"
+    with path.open("w") as log, begin(world, log, "destroy", "brief", "--sandbox", "--yes", "--verbose") as run:
+        until(lambda: path.read_text().count(" deleted") >= 5 or None, SECONDS, "nothing is deleted")
+        run.send_signal(signal.SIGINT)
+        code = run.wait(SECONDS)
+    said = path.read_text()
+    assert code == EXIT_CANCELLED, said
+    assert re.search(r"interrupted: \d+ resources of stack brief exist, and the state has all of it", said)
+    again = slipway(world, "up", "brief", "--sandbox")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert in_aws(world) == complete[1]
 
 
 def hosts(engine: int) -> list[psutil.Process]:
