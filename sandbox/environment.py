@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,8 @@ from sandbox.toolchain import cache
 
 PASSPHRASE = "slipway-sandbox"  # noqa: S105 - guards nothing but throw-away state, and a prompt would stop every run
 ACCESS_KEY = "testing"
+PYTHON = "SLIPWAY_PYTHON"
+"""The interpreter of the language host: that of the command which runs, with the packages of its checkout."""
 CLIENT_TIMEOUT = "PULUMI_K8S_CLIENT_TIMEOUT"
 CLIENT_SECONDS = "300"
 TOOLS = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd", "helm")
@@ -47,6 +50,7 @@ def environment(state: SandboxState) -> dict[str, str]:
         "GOGC": os.environ.get("GOGC", "400"),
         # Otherwise the Automation API starts the CLI once more to ask for its version.
         "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+        PYTHON: sys.executable,
         "AWS_ENDPOINT_URL": state.aws_endpoint,
         "AWS_ACCESS_KEY_ID": ACCESS_KEY,
         "AWS_SECRET_ACCESS_KEY": ACCESS_KEY,

@@ -28,10 +28,12 @@ def install_shims(directory: Path) -> list[Path]:
         return []
     directory.mkdir(parents=True, exist_ok=True)
     # A shell script, because a #! line allows neither a long path nor one with spaces.
-    interpreter = shlex.quote(sys.executable)
-    script = f'#!/bin/sh\n{environment.bytecode_lines()}exec {interpreter} -P -m sandbox.language.host "$@"\n'
+    # Checkouts share a sandbox: the host is the one of the checkout whose command runs, else of the one that began it.
+    interpreter = f'"${{{environment.PYTHON}:-$ours}}"'
+    begins = f"#!/bin/sh\nours={shlex.quote(sys.executable)}\n"
+    script = f'{begins}{environment.bytecode_lines()}exec {interpreter} -P -m sandbox.language.host "$@"\n'
     _write_executable(shim, script)
-    _write_executable(dynamic, f'#!/bin/sh\nexec {interpreter} -u -m pulumi.dynamic "$@"\n')
+    _write_executable(dynamic, f'{begins}exec {interpreter} -u -m pulumi.dynamic "$@"\n')
     if cli is None:
         return [shim, dynamic]
     # A symbolic link does not work: the CLI looks beside the link's target.

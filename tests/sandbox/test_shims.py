@@ -11,6 +11,7 @@ import pytest
 
 from sandbox import lifecycle, state, toolchain
 from sandbox.cluster import apiserver
+from sandbox.environment import PYTHON
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity
 from sandbox.language.shims import DYNAMIC, LANGUAGE_HOST, install_shims
@@ -52,6 +53,17 @@ def test_the_host_runs_with_this_interpreter_from_any_directory(cli: Path, tmp_p
         assert psutil.Process(host.pid).cmdline()[0] == sys.executable
         host.terminate()
     assert host.returncode == 0
+
+
+def test_a_command_of_another_checkout_runs_its_own_host(cli: Path, tmp_path: Path) -> None:
+    """Both use the sandbox that one of them began."""
+    shim, *_ = install_shims(tmp_path / "our shims")
+    other = executable(tmp_path / "other python")
+    other.write_text('#!/bin/sh\necho "$@"\n')
+    said = subprocess.run(
+        [shim, "127.0.0.1:1"], env={**os.environ, PYTHON: str(other)}, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "-P -m sandbox.language.host 127.0.0.1:1\n"
 
 
 @pytest.mark.parametrize("place", ["beside the CLI", "on PATH"])
