@@ -99,10 +99,10 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     def export() -> str:
         return process.capture(command(("stack", "export", "--stack", request.stack)))
 
-    def read() -> StackState:
-        return parse(export())
+    before = cache(export)
 
-    state = cache(read)  # before the run
+    def state() -> StackState:
+        return parse(before())
 
     def call(request: Request) -> Invocation:
         return operation(Path(pulumi), request, directory=project.root, environment=os.environ)
@@ -118,8 +118,8 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
         allowed=options.allow_replace,
         ask=ask,
         review=Review(loaded=loaded, history=lambda: cost.history_on_aws(project, request.stack)),
-        left=read,
-        failed=_completing(request, export, command, guard.run),
+        left=lambda: parse(export()),
+        failed=_completing(request, before, export, command, guard.run),
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
     )
@@ -154,6 +154,9 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
     def state() -> StackState:
         return engine.state(request.stack)
 
+    def export() -> str:
+        return engine.export(request.stack)
+
     refuse_protected(request, state)
     refuse_network_only(request, state)
 
@@ -169,7 +172,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         ask=ask,
         review=Review(loaded=loaded, history=lambda: engine.history(request.stack)),
         left=state,
-        failed=_completing(request, lambda: engine.export(request.stack), engine.command, guard.run),
+        failed=_completing(request, export, export, engine.command, guard.run),
         flags=" --sandbox",
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
@@ -185,6 +188,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
 
 def _completing(
     request: Request,
+    before: Callable[[], str],
     export: Callable[[], str],
     command: Callable[[Sequence[str]], Invocation],
     run: process.EngineRun,
@@ -192,7 +196,7 @@ def _completing(
     """What completes the state after a run that failed: of a destroy, what the engine forgot too early."""
     if request.only_shows or not _removes_cluster(request):
         return lambda: None
-    return SkippedDeletions(export(), export, command, run, request.stack).put_back
+    return SkippedDeletions(before(), export, command, run, request.stack).put_back
 
 
 def _sweeping(
