@@ -44,6 +44,8 @@ With `disable` instead of no replicas, their conditions would be missing and the
 (operator/apis/mlops/v1alpha1/seldonruntime_types.go)."""
 STORAGE: Final = "seldon-rclone-gs-public"
 """Secret with the storage that Servers know. The chart's SeldonConfig names it, for a public bucket of Google."""
+LICENSES: Final = "org.opencontainers.image.licenses"
+"""Annotation of pods with the licence of what is in them (OCI Image Format Specification 1.1, annotations)."""
 _CONFINED: Final = {"seccompProfile": {"type": "RuntimeDefault"}}
 _UNPRIVILEGED: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 _KINDS: Final = ("experiments", "models", "pipelines", "seldonconfigs", "seldonruntimes", "serverconfigs", "servers")
@@ -127,7 +129,14 @@ def runtime(namespace: str, settings: Settings, region: str) -> dict[str, dict[s
             "stringData": {"s3": storage},
         },
         "runtime": {
-            **_object(f"{GROUP}/v1alpha1", "SeldonRuntime", "seldon", namespace),
+            "apiVersion": f"{GROUP}/v1alpha1",
+            "kind": "SeldonRuntime",
+            # Its pods get its annotations.
+            "metadata": {
+                "name": "seldon",
+                "namespace": namespace,
+                "annotations": {LICENSES: settings.accept_license},
+            },
             "spec": {
                 "seldonConfig": "default",
                 "overrides": overrides,
@@ -177,6 +186,7 @@ class SeldonCore(AddOn[Settings]):
         volume = {"modelVolumeStorage": f"{self.settings.model_volume_storage_gib}Gi"}
         return {
             "controller": {
+                "annotations": {LICENSES: self.settings.accept_license},
                 "clusterwide": True,
                 # Its own namespace, so that without others it doesn't watch all.
                 "watchNamespaces": [self.namespace.name, *served(context.platform)],
@@ -262,4 +272,5 @@ def seldon_spaces(
     for namespace, team in served(context.platform).items():
         after = [*teams[team].namespaces[namespace], *installed, *context.storage.block]
         args = SeldonSpaceArgs(namespace=namespace, team=team, settings=settings, context=context, after=after)
-        SeldonSpace(f"seldon-{namespace}", args, opts)
+        # No longer than `spec.settings.checks.teams.WORKLOAD_ROLE`, whose length is checked.
+        SeldonSpace(f"serve-{namespace}", args, opts)
