@@ -21,6 +21,7 @@ from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
 from components.base.operator import ALL, RBAC, rule, to_account
 from components.base.placement import keeps_one
+from components.observability.monitors import pod_monitor
 from components.tenancy.team import TeamOutputs
 from components.tenancy.workload_permissions import models_document
 from spec.catalog import regions
@@ -172,14 +173,18 @@ class SeldonCore(AddOn[Settings]):
         return {"role": role(), "ingress": {**closed, "spec": {"podSelector": {}, "policyTypes": ["Ingress"]}}}
 
     def parts(self, context: AddOnContext) -> Parts:
-        """Two releases, the CRDs first."""
+        """Two releases, the CRDs first, and what Prometheus reads of Servers: requests and latency of each Model."""
         crds = CHARTS["seldon-core-v2-crds"]
+        spaces = list(served(context.platform))
+        servers = {"matchLabels": {_NAME: "seldon-server"}}
+        monitor = pod_monitor(self.name, self.namespace.name, match=servers, port="metrics", of=spaces)
         return Parts(
             before=self._own(),
             releases=[
                 ChartRelease(ref=crds, release_name=crds.name, values={}, crds_only=True),
                 ChartRelease(ref=self.software, release_name=self.software.name, values=self._values(context)),
             ],
+            objects={"monitor": monitor} if context.monitored and spaces else {},
         )
 
     def _values(self, context: AddOnContext) -> dict[str, Any]:

@@ -102,6 +102,7 @@ class SeldonCore(AddonSettings):
     """Seldon Core 2: Models that share Servers, in namespaces for serving (charts seldon-core-v2-crds,
     seldon-core-v2-setup)."""
 
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
     example: ClassVar[Mapping[str, Any]] = MappingProxyType({"acceptLicense": "BUSL-1.1"})
 
     accept_license: License

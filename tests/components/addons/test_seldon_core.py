@@ -94,6 +94,8 @@ def test_what_runtimes_and_servers_refer_to_is_in_the_chart(chart: Objects) -> N
     assert config["config"]["agentConfig"]["rclone"]["config_secrets"] == [objects["storage"]["metadata"]["name"]]
     servers = [each["spec"] for each in chart if each["kind"] == "ServerConfig"]
     assert {each["podSpec"]["serviceAccountName"] for each in servers} == {seldon_core.SERVER_ACCOUNT}
+    ports = [{port["name"] for each in spec["podSpec"]["containers"] for port in each["ports"]} for spec in servers]
+    assert all("metrics" in names for names in ports), "Prometheus reads it"
     sizes = [each["spec"]["resources"]["requests"] for spec in servers for each in spec["volumeClaimTemplates"]]
     assert sizes == [{"storage": "20Gi"}] * 2
 
@@ -129,7 +131,11 @@ def wrong(shared: Path, manifest: Mapping[str, Any]) -> list[str]:
     return list(complaints(dict(manifest), schema(crd, "v1alpha1"), manifest["kind"]))
 
 
-def test_objects_satisfy_their_crds(shared: Path) -> None:
+def test_objects_satisfy_their_crds(shared: Path, chart: Objects) -> None:
+    made = [each for each in chart if each["apiVersion"].startswith(GROUP)]
+    # An API server takes no value for an absent field.
+    found = [text for each in made for text in wrong(shared, each) if not text.endswith(": None is no object")]
+    assert (len(made), found) == (3, [])
     own = runtime(SERVING, SETTINGS, "us-east-1")["runtime"]
     assert [wrong(shared, each) for each in (own, example("Server"), example("Model"))] == [[], [], []]
     own["spec"]["overrides"][0]["replica"] = 2
