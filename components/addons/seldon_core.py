@@ -28,6 +28,7 @@ from spec.catalog import regions
 from spec.catalog.software import CHARTS
 from spec.settings.addons.serving import SeldonCore as Settings
 from spec.settings.platform import Platform
+from spec.settings.teams import PriorityName, Team
 from spec.teams import labels
 
 GROUP: Final = "mlops.seldon.io"
@@ -101,20 +102,18 @@ def access(namespace: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def runtime(namespace: str, settings: Settings, region: str) -> dict[str, dict[str, Any]]:
+def runtime(namespace: str, team: Team, settings: Settings, region: str) -> dict[str, dict[str, Any]]:
     """The SeldonRuntime of a namespace, and what goes with it, by the suffix of the logical name."""
+    # Kueue queues by it as well: no job of the team takes the place of what all of its Models need.
+    priority = str(next(name for name in PriorityName if name in team.priorities))
 
-    def confined(container: str) -> dict[str, Any]:
-        return {"containers": [{"name": container, "securityContext": _UNPRIVILEGED}]}
+    def component(name: str, replicas: int, container: str) -> dict[str, Any]:
+        pod = {"priorityClassName": priority, "containers": [{"name": container, "securityContext": _UNPRIVILEGED}]}
+        return {"name": name, "replicas": replicas, "serviceType": "ClusterIP", "podSpec": pod}
 
     overrides = [
-        {"name": SCHEDULER, "serviceType": "ClusterIP", "podSpec": confined("scheduler")},
-        {
-            "name": ENVOY,
-            "replicas": settings.envoy_replicas,
-            "serviceType": "ClusterIP",
-            "podSpec": confined("envoy"),
-        },
+        component(SCHEDULER, 1, "scheduler"),
+        component(ENVOY, settings.envoy_replicas, "envoy"),
         *({"name": name, "replicas": 0} for name in WITHOUT_KAFKA),
     ]
     # The credentials are those of EKS Pod Identity (rclone.org, "Amazon S3", env_auth; 1.71.1).
@@ -221,7 +220,7 @@ class SeldonSpaceArgs:
     """
 
     namespace: str
-    team: str
+    team: TeamOutputs
     settings: Settings
     context: AddOnContext
     after: Sequence[pulumi.Resource]
@@ -243,7 +242,7 @@ class SeldonSpace(pulumi.ComponentResource):
             cluster_arn=cluster.arn,
             namespace=args.namespace,
             service_account=SERVER_ACCOUNT,
-            policy=Inline(document=known.apply(lambda arns: models_document(args.team, s3=s3, **arns))),
+            policy=Inline(document=known.apply(lambda arns: models_document(args.team.name, s3=s3, **arns))),
             parent=self,
         )
         association = aws.eks.PodIdentityAssociation(
@@ -259,7 +258,7 @@ class SeldonSpace(pulumi.ComponentResource):
         # Deleted before them: the controller ends it.
         before = [*args.after, *allowed, *role_of_servers.ready, association]
         opts_of_runtime = pulumi.ResourceOptions(parent=self, depends_on=before, deleted_with=cluster.resource)
-        for key, each in runtime(args.namespace, args.settings, cluster.region).items():
+        for key, each in runtime(args.namespace, args.team.settings, args.settings, cluster.region).items():
             declare(f"{name}-{key}", each, opts_of_runtime)
         self.register_outputs({})
 
@@ -276,6 +275,6 @@ def seldon_spaces(
         return
     for namespace, team in served(context.platform).items():
         after = [*teams[team].namespaces[namespace], *installed, *context.storage.block]
-        args = SeldonSpaceArgs(namespace=namespace, team=team, settings=settings, context=context, after=after)
+        args = SeldonSpaceArgs(namespace=namespace, team=teams[team], settings=settings, context=context, after=after)
         # No longer than `spec.settings.checks.teams.WORKLOAD_ROLE`, whose length is checked.
         SeldonSpace(f"serve-{namespace}", args, opts)

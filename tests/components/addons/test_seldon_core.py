@@ -20,6 +20,7 @@ from slipway.why.judge import violations
 from spec.settings import Platform, load, read_stack
 from spec.settings.addons.serving import SeldonCore
 from spec.settings.checks.teams import WORKLOAD_ROLE
+from spec.settings.teams import PriorityName
 from tests.slipway.charts.rendering import Objects, rendered
 from tests.support.day import TODAY
 from tests.support.structural import complaints, definition, schema
@@ -37,6 +38,11 @@ def platform() -> Platform:
 @cache
 def program() -> Recording:
     return record_platform(platform(), stack="everything")
+
+
+def own(region: str, **team: Any) -> dict[str, dict[str, Any]]:
+    vision = platform().teams["vision"].model_copy(update=team)
+    return runtime(SERVING, vision, SETTINGS, region)
 
 
 def example(kind: str) -> dict[str, Any]:
@@ -83,7 +89,7 @@ def test_what_runtimes_and_servers_refer_to_is_in_the_chart(chart: Objects) -> N
     config = one(chart, "SeldonConfig")["spec"]
     components = {each["name"]: each for each in config["components"]}
     assert set(components) == {SCHEDULER, ENVOY, *WITHOUT_KAFKA}, "a new component would run unasked"
-    objects = runtime(SERVING, SETTINGS, "us-east-1")
+    objects = own("us-east-1")
     for override in objects["runtime"]["spec"]["overrides"]:
         containers = [each["name"] for each in components[override["name"]]["podSpec"]["containers"]]
         assert [each["name"] for each in override.get("podSpec", {}).get("containers", [])] in ([], containers)
@@ -136,10 +142,10 @@ def test_objects_satisfy_their_crds(shared: Path, chart: Objects) -> None:
     # An API server takes no value for an absent field.
     found = [text for each in made for text in wrong(shared, each) if not text.endswith(": None is no object")]
     assert (len(made), found) == (3, [])
-    own = runtime(SERVING, SETTINGS, "us-east-1")["runtime"]
-    assert [wrong(shared, each) for each in (own, example("Server"), example("Model"))] == [[], [], []]
-    own["spec"]["overrides"][0]["replica"] = 2
-    assert wrong(shared, own) == ["SeldonRuntime.spec.overrides[0].replica is not known"]
+    runtime_of_team = own("us-east-1")["runtime"]
+    assert [wrong(shared, each) for each in (runtime_of_team, example("Server"), example("Model"))] == [[], [], []]
+    runtime_of_team["spec"]["overrides"][0]["replica"] = 2
+    assert wrong(shared, runtime_of_team) == ["SeldonRuntime.spec.overrides[0].replica is not known"]
 
 
 # What a namespace for serving gets.
@@ -149,7 +155,16 @@ def test_only_namespaces_for_serving_have_a_runtime() -> None:
     runtimes = program().of_type(f"kubernetes:{GROUP}/v1alpha1:SeldonRuntime")
     assert [each.inputs.plain["metadata"]["namespace"] for each in runtimes] == [SERVING]
     assert f"serve-{SERVING}-budget" not in {each.name for each in program()}, "with one Envoy"
-    assert runtime(SERVING, SETTINGS, "us-east-1")["budget"]["spec"]["minAvailable"] == 1
+    assert own("us-east-1")["budget"]["spec"]["minAvailable"] == 1
+
+
+def test_no_job_of_the_team_preempts_what_all_models_need() -> None:
+    def priorities(**team: Any) -> list[str]:
+        overrides = own("us-east-1", **team)["runtime"]["spec"]["overrides"]
+        return [each["podSpec"]["priorityClassName"] for each in overrides if each["replicas"]]
+
+    assert priorities() == ["production-inference"] * 2
+    assert priorities(priorities=(PriorityName.EXPERIMENT, PriorityName.INTERACTIVE)) == ["interactive"] * 2
 
 
 def test_servers_read_the_models_of_their_team_and_nothing_else() -> None:
@@ -169,7 +184,7 @@ def test_servers_read_the_models_of_their_team_and_nothing_else() -> None:
 
 
 def test_storage_has_no_key() -> None:
-    storage = yaml.safe_load(runtime(SERVING, SETTINGS, "eu-west-1")["storage"]["stringData"]["s3"])
+    storage = yaml.safe_load(own("eu-west-1")["storage"]["stringData"]["s3"])
     parameters = {"provider": "AWS", "env_auth": "true", "region": "eu-west-1"}
     assert storage == {"type": "s3", "name": "s3", "parameters": parameters}, "the name is the scheme of addresses"
 
@@ -234,7 +249,7 @@ def test_the_pods_of_the_example_are_accepted_and_others_are_not(chart: Objects)
 
 def test_the_pods_of_a_runtime_are_accepted(chart: Objects) -> None:
     components = {each["name"]: each for each in one(chart, "SeldonConfig")["spec"]["components"]}
-    for override in runtime(SERVING, SETTINGS, "us-east-1")["runtime"]["spec"]["overrides"][:2]:
+    for override in own("us-east-1")["runtime"]["spec"]["overrides"][:2]:
         made = {
             "metadata": {"name": override["name"], "labels": {}},
             "spec": {"podSpec": override["podSpec"], "minReplicas": 1},
