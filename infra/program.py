@@ -12,6 +12,7 @@ import pulumi
 
 from components.addons import registry
 from components.addons.install import InstalledAddOns, install
+from components.addons.seldon_core import seldon_spaces
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
 from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs, StorageOutputs
@@ -32,7 +33,7 @@ from spec.pricing.estimate import bill_of
 from spec.pricing.pods import device_prices
 from spec.settings import PROJECT
 from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
-from spec.settings.addons.serving import EndpointPicker
+from spec.settings.addons.serving import EndpointPicker, SeldonCore
 from spec.settings.cluster import AddonName
 from spec.settings.found import needs_of
 from spec.settings.network import Nat
@@ -161,6 +162,7 @@ def _tenancy(
         pickers=platform.addons.has(EndpointPicker),
     )
     outputs = teams(platform, tenancy, opts)
+    seldon_spaces(context, outputs, installed.of(SeldonCore), opts)
     if (settings := platform.addons.kueue) is not None:
         shared = QueuesArgs(
             settings=platform.queues,

@@ -35,6 +35,8 @@ DECLARED: Final = frozenset(
         "kubernetes:gateway.networking.k8s.io/v1:Gateway",
         "kubernetes:gateway.networking.k8s.io/v1:GatewayClass",
         "kubernetes:karpenter.sh/v1alpha1:NodeOverlay",
+        # Its overrides are those of the component; members create none.
+        "kubernetes:mlops.seldon.io/v1alpha1:SeldonRuntime",
         "kubernetes:networking.k8s.io/v1:IngressClass",
         "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule",
         "kubernetes:operator.knative.dev/v1beta1:KnativeServing",
@@ -43,6 +45,7 @@ DECLARED: Final = frozenset(
         "slipway:addons:ClusterAutoscaler",
         "slipway:addons:Karpenter",
         "slipway:addons:Namespaces",
+        "slipway:addons:SeldonSpace",
         "slipway:addons:Software",
         "slipway:admission:Admission",
         "slipway:cluster:AccessEntries",

@@ -22,6 +22,7 @@ from components.addons.mlflow import Mlflow
 from components.addons.mpi_operator import MpiOperator
 from components.addons.opencost import Opencost
 from components.addons.schedulers import Volcano, Yunikorn
+from components.addons.seldon_core import SeldonCore
 from components.addons.serving import EndpointPicker, Keda, Knative
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
@@ -96,6 +97,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     batch.Yunikorn: Yunikorn,
     serving.Knative: Knative,
     serving.Kserve: Kserve,
+    serving.SeldonCore: SeldonCore,
     tracking.Mlflow: Mlflow,
 }
 

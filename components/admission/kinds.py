@@ -77,6 +77,10 @@ SMALL: Final = (
     Kind("", "persistentvolumeclaims", "PersistentVolumeClaim"),
     Kind("", "serviceaccounts", "ServiceAccount"),
     Kind("argoproj.io", "workfloweventbindings", "WorkflowEventBinding"),
+    # The StatefulSet that Seldon's controller makes of a Server is evaluated, as one of a member is.
+    Kind("mlops.seldon.io", "experiments", "Experiment"),
+    Kind("mlops.seldon.io", "models", "Model"),
+    Kind("mlops.seldon.io", "servers", "Server"),
     Kind("networking.k8s.io", "networkpolicies", "NetworkPolicy"),
     Kind("policy", "poddisruptionbudgets", "PodDisruptionBudget"),
     Kind("serving.kserve.io", "servingruntimes", "ServingRuntime"),

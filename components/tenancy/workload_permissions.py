@@ -70,6 +70,27 @@ def _artifacts(namespace: str, bucket: str) -> tuple[Statement, Statement]:
     )
 
 
+def models_document(team: str, *, bucket: str, key: str, s3: str) -> str:
+    """The policy of servers that only load a team's models.
+
+    Args:
+        team: Name of the team, which is its prefix.
+        bucket: ARN of the bucket of models.
+        key: ARN of its KMS key.
+        s3: The only service through which they may use the key.
+    """
+    return document(
+        Statement(
+            "ListOwn",
+            ["s3:ListBucket"],
+            [bucket],
+            conditions={"StringLike": {"s3:prefix": [f"{team}/*", f"{team}/"]}},
+        ),
+        Statement("ReadOwn", _READ_ACTIONS, [f"{bucket}/{team}/*"]),
+        Statement("KeyThroughS3", ["kms:Decrypt"], [key], conditions={"StringEquals": {"kms:ViaService": [s3]}}),
+    )
+
+
 def _objects(team: str, buckets: Mapping[str, str], purposes: Sequence[str]) -> list[str]:
     return [f"{buckets[purpose]}/{team}/*" for purpose in purposes]
 

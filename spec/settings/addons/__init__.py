@@ -22,7 +22,7 @@ from spec.settings.addons.cost import Kubecost, Opencost
 from spec.settings.addons.gpu import EfaDevicePlugin, GpuOperator, ImagePreload
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController
 from spec.settings.addons.observability import FluentBit, KubePrometheusStack
-from spec.settings.addons.serving import EndpointPicker, Keda, Knative, Kserve
+from spec.settings.addons.serving import EndpointPicker, Keda, Knative, Kserve, SeldonCore
 from spec.settings.addons.tracking import Mlflow
 from spec.settings.base import Model
 
@@ -80,6 +80,8 @@ class Addons(Model):
     """Autoscaling by requests."""
     kserve: Kserve | None = None
     """Model serving."""
+    seldon_core: SeldonCore | None = None
+    """Models that share servers; its licence limits use in production."""
 
     mlflow: Mlflow | None = None
     """Experiment tracking and model registry."""

@@ -1,8 +1,10 @@
-"""Settings of model serving: KEDA, endpoint pickers, Knative, KServe."""
+"""Settings of model serving: KEDA, endpoint pickers, Knative, KServe, Seldon Core."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import Field
 
 from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController, Replicas
@@ -26,6 +28,18 @@ CertificateArn = Annotated[
         fix="Write it like arn:aws:acm:us-east-1:111122223333:certificate/12345678-1234-1234-1234-123456789012.",
     ),
 ]
+License = Annotated[
+    str,
+    pattern(
+        r"^BUSL-1\.1$",
+        rule="Seldon Core 2 has the Business Source License 1.1: without a commercial licence, only non-profit "
+        "educational institutions may use it in production",
+        fix="If it allows your use, or you have another licence of Seldon, write `acceptLicense: BUSL-1.1`. Else "
+        "remove seldonCore; kserve has the Apache License.",
+    ),
+]
+"""A licence by its SPDX identifier (SeldonIO/seldon-core v2.10.2, LICENSE: "non-production use", and the Additional
+Use Grant; read 2026-11)."""
 Server = Literal["triton", "torchserve", "tensorflow", "huggingface", "vllm"]
 
 
@@ -82,3 +96,19 @@ NEEDED_BY_INGRESS: Final[Mapping[str, type[AddonSettings]]] = MappingProxyType(
     {"alb": LoadBalancerController, "gateway": GatewayApi}
 )
 """Add-on that each kind of ingress needs."""
+
+
+class SeldonCore(AddonSettings):
+    """Seldon Core 2: Models that share Servers, in namespaces for serving (charts seldon-core-v2-crds,
+    seldon-core-v2-setup)."""
+
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
+    example: ClassVar[Mapping[str, Any]] = MappingProxyType({"acceptLicense": "BUSL-1.1"})
+
+    accept_license: License
+    """`BUSL-1.1`: that you use it as the Business Source License 1.1 allows, which limits use in production, or have
+    another licence of Seldon."""
+    envoy_replicas: Replicas = 2
+    """Replicas of Envoy in each namespace for serving: every request to a Model passes one."""
+    model_volume_storage_gib: Annotated[int, Field(ge=1, le=16_384)] = 20
+    """Volume of each pod of a Server, in GiB, for the Models that it has loaded."""

@@ -34,6 +34,7 @@ ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
     "KubeRay": ("kuberay", "kuberay-operator"),
     "KEDA": ("keda", "keda-operator"),
     "KServe": ("kserve", "kserve-controller-manager"),
+    "Seldon": ("seldon", "seldon-v2-controller-manager"),
     "Argo": ("argo", "argo-workflows-workflow-controller"),
     "Kueue": ("kueue-system", "kueue-controller-manager"),
 }

@@ -60,6 +60,8 @@ QUEUES: Final = (
     Act("a GPU LeaderWorkerSet", EDIT, make.leader_worker_set(H100, queued=False), "gpu-queue"),
     Act("a queued LeaderWorkerSet", EDIT, make.leader_worker_set(H100)),
     Act("the GPU Deployment of KServe without a queue", "KServe", make.deployment(H100), "gpu-queue"),
+    Act("the GPU StatefulSet of a Server without a queue", "Seldon", make.owned(make.stateful_set(H100)), "gpu-queue"),
+    Act("the GPU StatefulSet of a queued Server", "Seldon", make.labelled(make.owned(make.stateful_set(H100)))),
     *(
         Act(f"a {kind} without a queue", EDIT, make.operated(kind, queued=False), "queue-name")
         for kind in ("TFJob", "XGBoostJob", "JAXJob", "MPIJob", "PyTorchJob")

@@ -11,7 +11,12 @@ from slipway.why.judge import violations
 from tests.support.stacks import platform_of
 
 FOLDER: Final = Path(__file__).parents[3] / "examples/tutorials"
-NAMESPACES: Final = {"job": "vision-training", "pipeline": "vision-training", "serving": "vision-serving"}
+NAMESPACES: Final = {
+    "job": "vision-training",
+    "pipeline": "vision-training",
+    "seldon": "vision-serving",
+    "serving": "vision-serving",
+}
 
 
 def objects(name: str) -> list[dict[str, Any]]:

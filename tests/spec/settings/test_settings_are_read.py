@@ -13,11 +13,12 @@ from pydantic import BaseModel
 from components.addons import registry
 from slipway.charts import variants
 from slipway.render.program import record_platform
-from spec.settings import Platform
+from spec.settings import Platform, load, read_stack
 from spec.settings.addons import AddonSettings
 from spec.settings.base import Model
 from tests.components.pools.samples import platform
 from tests.support.context import POOLS, addon_context
+from tests.support.day import TODAY
 from tests.support.mocks import providers, run
 from tests.support.stacks import platform_of
 
@@ -39,7 +40,8 @@ def models(kind: Any) -> Iterator[type[BaseModel]]:
 
 @pytest.fixture(scope="module")
 def read() -> set[tuple[type[Model], str]]:
-    """What the program reads on stack prod, and what each add-on reads in some variant of its settings."""
+    """What the program reads on stack prod and on the example with every add-on, and what each add-on reads in some
+    variant of its settings."""
     seen: set[tuple[type[Model], str]] = set()
 
     def reading(self: Model, name: str) -> Any:
@@ -47,10 +49,12 @@ def read() -> set[tuple[type[Model], str]]:
         return object.__getattribute__(self, name)
 
     prod, sample = platform_of("prod"), platform(POOLS)
+    everything = load(read_stack("everything", ROOT / "examples/stacks"), stack="everything", today=TODAY).platform
     settings = list(variants.variants(sample))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Model, "__getattribute__", reading)
         record_platform(prod, stack="prod")
+        record_platform(everything, stack="everything")
         run(lambda: build_addons(settings))
     return seen
 
