@@ -159,6 +159,7 @@ def _tenancy(
         workflows=platform.addons.has(ArgoWorkflows),
         placeholders=platform.addons.has(Yunikorn),
         pickers=platform.addons.has(EndpointPicker),
+        pipelines=platform.addons.pipelined,
     )
     outputs = teams(platform, tenancy, opts)
     if (settings := platform.addons.kueue) is not None:
