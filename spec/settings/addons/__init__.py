@@ -116,8 +116,9 @@ class Addons(Model):
         found: dict[str, OwnDatabase] = {}
         if self.mlflow:
             found["mlflow"] = OwnDatabase(addon="mlflow", engine="postgres", settings=self.mlflow.database)
-        if pipelines := self.kubeflow_pipelines:
-            found["pipelines"] = OwnDatabase(addon="kubeflowPipelines", engine="mysql", settings=pipelines.database)
+        if self.kubeflow_pipelines:
+            settings = self.kubeflow_pipelines.database
+            found["pipelines"] = OwnDatabase(addon="kubeflowPipelines", engine="mysql", settings=settings)
         return found
 
     @property
