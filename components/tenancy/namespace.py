@@ -242,8 +242,8 @@ class Space(pulumi.ComponentResource):
         objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in rendered]
         if args.namespace in args.context.pipelines:
             bucket = args.context.storage.buckets[ARTIFACTS].name
-            launcher = pipelines.launcher(args.namespace, bucket, cluster.region)
-            objects.append(declare(f"{name}-pipelines-launcher", launcher, inside))
+            ways = pipelines.ways(args.namespace, bucket, cluster.region)
+            objects += [declare(f"{name}-{key}", manifest, inside) for key, manifest in ways.items()]
         self.ready = (self.namespace, *objects, *self._identity(), *self._volumes())
         self.register_outputs({})
 

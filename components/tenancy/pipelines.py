@@ -39,38 +39,50 @@ def steps_role() -> dict[str, Any]:
 
 
 def access(namespace: str, service_account: str) -> dict[str, dict[str, Any]]:
-    """Bindings and names in a namespace, by the suffix of their logical name.
+    """Bindings in a namespace, by the suffix of their logical name.
 
     Args:
         namespace: The namespace.
         service_account: That of its steps.
     """
-    server, subject = pipelines.server(namespace), "ServiceAccount"
+    server = {"name": pipelines.server(namespace), "namespace": pipelines.NAMESPACE}
     bindings = {
-        "pipelines-binding": (pipelines.ROLE, {"name": server, "namespace": pipelines.NAMESPACE}),
+        "pipelines-binding": (pipelines.ROLE, server),
         "pipelines-steps-binding": (pipelines.STEPS, {"name": service_account, "namespace": namespace}),
     }
-    found: dict[str, dict[str, Any]] = {
+    return {
         key: {
             "apiVersion": f"{RBAC}/v1",
             "kind": "RoleBinding",
             "metadata": {"name": role, "namespace": namespace},
             "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
-            "subjects": [{"kind": subject, **account}],
+            "subjects": [{"kind": "ServiceAccount", **account}],
         }
         for key, (role, account) in bindings.items()
     }
-    for alias in pipelines.ALIASES:
-        found[alias] = {
+
+
+def ways(namespace: str, bucket: pulumi.Input[str], region: str) -> dict[str, dict[str, Any]]:
+    """What leads runs and clients in a namespace to its server and its artifacts, by the suffix of their logical name.
+
+    Args:
+        namespace: The namespace.
+        bucket: Bucket of artifacts.
+        region: AWS Region.
+    """
+    services = {
+        alias: {
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": {"name": alias, "namespace": namespace},
             "spec": {"type": "ExternalName", "externalName": pipelines.host(namespace)},
         }
-    return found
+        for alias in pipelines.ALIASES
+    }
+    return {**services, pipelines.LAUNCHER: _launcher(namespace, bucket, region)}
 
 
-def launcher(namespace: str, bucket: pulumi.Input[str], region: str) -> dict[str, Any]:
+def _launcher(namespace: str, bucket: pulumi.Input[str], region: str) -> dict[str, Any]:
     """The root of artifacts. A query in it lets driver and launcher take credentials from the pod, as EKS Pod Identity
     gives them (backend/src/v2/config/s3.go, `ProvideSessionInfo`; gocloud.dev/blob/s3blob, `region`; 2.17.0)."""
     root = pulumi.Output.format("s3://{0}/{1}?region={2}", bucket, pipelines.prefix(namespace), region)

@@ -12,7 +12,7 @@ import yaml
 from components.addons import kubeflow_pipelines as addon
 from components.addons.mlflow.password_file import filled, look
 from components.tenancy.network_policies import network_policies
-from components.tenancy.pipelines import access, server_role, steps_role
+from components.tenancy.pipelines import access, server_role, steps_role, ways
 from components.workloads.target import Target
 from slipway.why.judge import violations
 from spec.catalog.software import CHARTS, MANIFESTS
@@ -44,7 +44,7 @@ def test_names_and_ports_of_a_server_are_those_that_its_namespace_has_and_may_re
     opened = {port["containerPort"] for each in pod()["containers"] for port in each.get("ports", [])}
     assert ports == opened == {port["port"] for port in policy["spec"]["ingress"][0]["ports"]}
     name = service["metadata"]["name"]
-    inside = access(SPACE, "workload")
+    inside = ways(SPACE, "bucket", "us-east-1")
     hosts = {inside[alias]["spec"]["externalName"] for alias in pipelines.ALIASES}
     assert hosts == {f"{name}.kubeflow-pipelines.svc.cluster.local"}
     assert service["spec"]["selector"] == seen().objects[f"server-{SPACE}"]["spec"]["template"]["metadata"]["labels"]
