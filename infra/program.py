@@ -160,6 +160,7 @@ def _tenancy(
         workflows=platform.addons.has(ArgoWorkflows),
         placeholders=platform.addons.has(Yunikorn),
         pickers=platform.addons.has(EndpointPicker),
+        pipelines=platform.addons.pipelined,
     )
     outputs = teams(platform, tenancy, opts)
     seldon_spaces(context, outputs, installed.of(SeldonCore), opts)

@@ -16,6 +16,7 @@ from components.addons.ingress import CertManager, GatewayApi
 from components.addons.kserve import Kserve
 from components.addons.kube_prometheus_stack import KubePrometheusStack
 from components.addons.kubecost import Kubecost
+from components.addons.kubeflow_pipelines import KubeflowPipelines
 from components.addons.kueue import Kueue
 from components.addons.load_balancer_controller import LoadBalancerController
 from components.addons.mlflow import Mlflow
@@ -93,6 +94,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     batch.MpiOperator: MpiOperator,
     batch.Kuberay: Kuberay,
     batch.ArgoWorkflows: ArgoWorkflows,
+    batch.KubeflowPipelines: KubeflowPipelines,
     batch.Volcano: Volcano,
     batch.Yunikorn: Yunikorn,
     serving.Knative: Knative,

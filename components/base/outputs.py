@@ -146,7 +146,7 @@ class LustreOutputs:
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseOutputs:
-    """Outputs of a PostgreSQL database on RDS. RDS keeps its password in Secrets Manager; the program never sees it.
+    """Outputs of a database on RDS. RDS keeps its password in Secrets Manager; the program never sees it.
 
     Attributes:
         host: Host name.
@@ -171,7 +171,7 @@ class StorageOutputs:
         efs: The shared file system, if there is one.
         lustre: The parallel file system, if there is one.
         classes: Names of StorageClasses by purpose: `block` (gp3, the default), `shared` (EFS), `lustre`.
-        databases: Databases by the add-on that uses them: `mlflow`.
+        databases: Databases by name: `mlflow` and `pipelines`.
         ready: Resources that must exist before a volume of any class can be created: classes, file systems, drivers.
         block: The same for volumes of the default class only.
     """

@@ -134,6 +134,7 @@ def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Man
         workflows=platform.addons.has(ArgoWorkflows),
         placeholders=platform.addons.has(Yunikorn),
         pickers=platform.addons.has(EndpointPicker),
+        pipelines=platform.addons.pipelined,
     )
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:

@@ -1,4 +1,4 @@
-"""A PostgreSQL database of an add-on. The program never sees its password.
+"""A database of an add-on, PostgreSQL or MySQL. The program never sees its password.
 
 Its identifier is fixed, `<cluster>-<database>`, because RDS derives the names of log groups from it: the program
 creates these first, because RDS would create them without retention and without a key.
@@ -10,6 +10,7 @@ define who can read the secret.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,20 +21,64 @@ from components.base.iam import service_trust
 from components.base.outputs import ClusterOutputs, DatabaseOutputs, NetworkOutputs
 from components.storage.firewall import INGRESS, allow, make_group
 from spec.settings import storage as settings
+from spec.settings.storage import EngineName
 
-PORT: Final = 5432
-VERSION: Final = "17"
-"""Major version; RDS applies minor versions automatically, in the maintenance window."""
 USER: Final = "slipway"
-"""The master user: the instance has one database and one user."""
-LOGS: Final = ("postgresql", "upgrade")
-"""All log types that RDS exports for PostgreSQL, except `iam-db-auth-error` (botocore 1.44.5, rds CreateDBInstance,
-`EnableCloudwatchLogsExports`): MLflow authenticates with a password."""
+"""The master user, the only one of the instance."""
 SLOW_MS: Final = 1000
 """Minimum duration of a logged statement, in milliseconds."""
-# In PostgreSQL 15 and later the default of `rds.force_ssl` is 1; setting it prevents a change (RDS User Guide, "Using
-# SSL with a PostgreSQL DB instance"; read 2026-11).
-PARAMETERS: Final = {"log_min_duration_statement": str(SLOW_MS), "rds.force_ssl": "1"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """A database engine.
+
+    Attributes:
+        title: How its project writes its name.
+        version: Major version; RDS applies minor versions automatically, in the maintenance window.
+        port: TCP port.
+        parameters: Parameters that differ from RDS's defaults, or must not change: TLS alone, and slow statements.
+        logs: Log types that RDS exports (botocore 1.44.5, rds CreateDBInstance, `EnableCloudwatchLogsExports`).
+    """
+
+    title: str
+    version: str
+    port: int
+    parameters: Mapping[str, str]
+    logs: tuple[str, ...]
+
+
+ENGINES: Final[Mapping[EngineName, Engine]] = {
+    "mysql": Engine(
+        title="MySQL",
+        version="8.4",
+        port=3306,
+        parameters={
+            # For ML Metadata, whose client knows no other plugin (kubeflow/pipelines 2.17.0, manifests/kustomize/
+            # third-party/mysql/base/mysql-deployment.yaml). The master user has the plugin of this parameter (Aurora
+            # User Guide, "Security considerations for upgrading ... to version 8.4"; read 2026-11).
+            "authentication_policy": "*:mysql_native_password",
+            "log_output": "FILE",
+            "long_query_time": str(SLOW_MS // 1000),
+            # Off by default in 8.4 (RDS User Guide, "Requiring SSL/TLS for all connections to a MySQL DB instance";
+            # read 2026-11).
+            "require_secure_transport": "1",
+            "slow_query_log": "1",
+        },
+        # Neither `general`, which has every statement, nor `audit`, which needs an option group.
+        logs=("error", "slowquery"),
+    ),
+    "postgres": Engine(
+        title="PostgreSQL",
+        version="17",
+        port=5432,
+        # In PostgreSQL 15 and later the default of `rds.force_ssl` is 1; setting it prevents a change (RDS User Guide,
+        # "Using SSL with a PostgreSQL DB instance"; read 2026-11).
+        parameters={"log_min_duration_statement": str(SLOW_MS), "rds.force_ssl": "1"},
+        # All but `iam-db-auth-error`: MLflow authenticates with a password.
+        logs=("postgresql", "upgrade"),
+    ),
+}
 KEY_CHARACTERS: Final = 8
 """The first part of a key's ID, a random 32-bit number."""
 MONITORING: Final = "service-role/AmazonRDSEnhancedMonitoringRole"
@@ -62,6 +107,7 @@ class DatabaseArgs:
 
     Attributes:
         settings: Instance class, storage, standby, backups.
+        engine: Database engine.
         database: Name of the database, and of its add-on.
         key_arn: KMS key of data, password and logs.
         log_days: Retention of logs, in days.
@@ -71,6 +117,7 @@ class DatabaseArgs:
     """
 
     settings: settings.Database
+    engine: EngineName = "postgres"
     database: str
     key_arn: pulumi.Input[str]
     log_days: int
@@ -94,12 +141,15 @@ class Database(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: DatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        self._name, self._args = name, args
+        self._name, self._args, self._engine = name, args, ENGINES[args.engine]
         # What a retained instance depends on is retained too.
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         instance = self._make_instance()
         self.outputs = DatabaseOutputs(
-            host=instance.address, port=PORT, name=args.database, secret_arn=instance.master_user_secrets[0].secret_arn
+            host=instance.address,
+            port=self._engine.port,
+            name=args.database,
+            secret_arn=instance.master_user_secrets[0].secret_arn,
         )
         self.register_outputs({"host": instance.address})
 
@@ -108,8 +158,8 @@ class Database(pulumi.ComponentResource):
         return aws.rds.Instance(
             f"{self._name}-instance",
             identifier=args.identifier,
-            engine="postgres",
-            engine_version=VERSION,
+            engine=args.engine,
+            engine_version=self._engine.version,
             auto_minor_version_upgrade=True,
             instance_class=settings.instance_class,
             db_name=args.database,
@@ -136,7 +186,7 @@ class Database(pulumi.ComponentResource):
             performance_insights_kms_key_id=args.key_arn,
             monitoring_interval=60,
             monitoring_role_arn=self._make_monitoring_role(),
-            enabled_cloudwatch_logs_exports=list(LOGS),
+            enabled_cloudwatch_logs_exports=list(self._engine.logs),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=self._make_logs(),
@@ -170,7 +220,7 @@ class Database(pulumi.ComponentResource):
                 kms_key_id=self._args.key_arn,
                 opts=self._kept,
             )
-            for kind in LOGS
+            for kind in self._engine.logs
         ]
 
     def _make_monitoring_role(self) -> pulumi.Output[str]:
@@ -200,13 +250,14 @@ class Database(pulumi.ComponentResource):
         )
 
     def _make_parameters(self) -> aws.rds.ParameterGroup:
-        """Requires TLS (RDS User Guide, "Using SSL with a PostgreSQL DB instance")."""
+        """Requires TLS. Parameter groups are of a family, which is the engine with its major version."""
+        engine = self._engine
         return aws.rds.ParameterGroup(
             f"{self._name}-parameters",
-            family=f"postgres{VERSION}",
+            family=f"{self._args.engine}{engine.version}",
             description=f"TLS alone and slow statements logged, for {self._args.database}",
             parameters=[
-                aws.rds.ParameterGroupParameterArgs(name=name, value=value) for name, value in PARAMETERS.items()
+                aws.rds.ParameterGroupParameterArgs(name=name, value=value) for name, value in engine.parameters.items()
             ],
             opts=self._kept,
         )
@@ -225,8 +276,8 @@ class Database(pulumi.ComponentResource):
             f"{self._name}-from-nodes",
             group=group.id,
             peer=args.cluster.security_group_id,
-            ports=(PORT, PORT),
-            description="PostgreSQL from nodes",
+            ports=(self._engine.port, self._engine.port),
+            description=f"{self._engine.title} from nodes",
             parent=self,
         )
         return group

@@ -102,13 +102,12 @@ class Storage(pulumi.ComponentResource):
         """A final snapshot has the key of its instance, and is the only thing with this key that AWS keeps when
         everything in the stack is deleted: recovery points of EFS have the key of their vault (AWS Backup Developer
         Guide, "Encryption for backups in AWS Backup"; read 2026-11)."""
-        mlflow = self._args.platform.addons.mlflow
-        return mlflow is not None and mlflow.database.final_snapshot
+        return any(own.settings.final_snapshot for own in self._args.platform.addons.databases().values())
 
     def _log_groups(self) -> list[str]:
         """Name patterns of log groups that are encrypted with the key."""
         platform, cluster = self._args.platform, self._args.cluster.name
-        databases = [f"{log_groups(cluster)}-*"] if platform.addons.mlflow else []
+        databases = [f"{log_groups(cluster)}-*"] if platform.addons.databases() else []
         return [*databases, *([f"{container_groups(cluster)}/*"] if to_cloud_watch(platform) else [])]
 
     def _make_container_logs(self) -> None:
@@ -172,18 +171,20 @@ class Storage(pulumi.ComponentResource):
     def _make_databases(self) -> Mapping[str, DatabaseOutputs]:
         """One for each enabled add-on that needs one."""
         platform = self._args.platform
-        if platform.addons.mlflow is None:
-            return {}
-        args = DatabaseArgs(
-            settings=platform.addons.mlflow.database,
-            database="mlflow",
-            key_arn=self._key_arn,
-            log_days=platform.cluster.log_retention_days,
-            cluster=self._args.cluster,
-            network=self._args.network,
-            protect=self._keep,
-        )
-        return {"mlflow": Database(f"{self._name}-mlflow", args, self._child).outputs}
+        made: dict[str, DatabaseOutputs] = {}
+        for name, own in platform.addons.databases().items():
+            args = DatabaseArgs(
+                settings=own.settings,
+                engine=own.engine,
+                database=name,
+                key_arn=self._key_arn,
+                log_days=platform.cluster.log_retention_days,
+                cluster=self._args.cluster,
+                network=self._args.network,
+                protect=self._keep,
+            )
+            made[name] = Database(f"{self._name}-{name}", args, self._child).outputs
+        return made
 
     def _classes(self, efs: EfsOutputs | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
         """StorageClasses by purpose."""

@@ -18,9 +18,15 @@ from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
+from components.tenancy import pipelines
 from components.tenancy.network_policies import SERVES, network_policies
 from components.tenancy.roles import created, of_addons, picker_access, role_binding, roles_in_use, workflow_binding
-from components.tenancy.workload_permissions import SERVICE_ACCOUNT, service_account_manifest, workload_policy
+from components.tenancy.workload_permissions import (
+    ARTIFACTS,
+    SERVICE_ACCOUNT,
+    service_account_manifest,
+    workload_policy,
+)
 from spec.catalog import regions
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
@@ -156,6 +162,7 @@ class TeamFacts:
         workflows: Whether Argo runs workflows with the service account of a namespace.
         placeholders: Whether the scheduler holds nodes by pods of its own.
         pickers: Whether models have endpoint pickers.
+        pipelines: Namespaces with a server of Kubeflow Pipelines.
     """
 
     network: Network
@@ -163,6 +170,7 @@ class TeamFacts:
     workflows: bool = False
     placeholders: bool = False
     pickers: bool = False
+    pipelines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,6 +240,10 @@ class Space(pulumi.ComponentResource):
         inside = pulumi.ResourceOptions(parent=self, depends_on=[self.namespace], deleted_with=cluster.resource)
         rendered = manifests(args.namespace, args.team, args.team_settings, args.context)
         objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in rendered]
+        if args.namespace in args.context.pipelines:
+            bucket = args.context.storage.buckets[ARTIFACTS].name
+            ways = pipelines.ways(args.namespace, bucket, cluster.region)
+            objects += [declare(f"{name}-{key}", manifest, inside) for key, manifest in ways.items()]
         self.ready = (self.namespace, *objects, *self._identity(), *self._volumes())
         self.register_outputs({})
 
@@ -293,6 +305,8 @@ def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> It
         yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
     if facts.pickers and space.purpose in SERVES:
         yield from picker_access(namespace).items()
+    if namespace in facts.pipelines:
+        yield from pipelines.access(namespace, SERVICE_ACCOUNT).items()
     for role in roles_in_use(settings):
         bound = MemberRole.VIEW if settings.retired else role
         yield f"binding-{role}", role_binding(namespace, team, role, bound=bound)

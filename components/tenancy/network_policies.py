@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from spec.settings.network import Network
 from spec.settings.teams import TeamNamespace
-from spec.teams import labels, tracking
+from spec.teams import labels, pipelines, tracking
 
 LINK_LOCAL: Final = "169.254.0.0/16"
 POD_IDENTITY_AGENT: Final = "169.254.170.23/32"
@@ -55,7 +55,14 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
             "podSelector": {},
             "policyTypes": ["Ingress", "Egress"],
             "ingress": [_from_team(team), {"from": [_namespace(MONITORING)]}],
-            "egress": [_to_team(team), _dns(), _https(network), _credentials(), _tracking(team)],
+            "egress": [
+                _to_team(team),
+                _dns(),
+                _https(network),
+                _credentials(),
+                _tracking(team),
+                _pipelines(namespace),
+            ],
         },
     }
     policies["ray"] = _ray()
@@ -94,6 +101,15 @@ def _tracking(team: str) -> dict[str, Any]:
     """The team's own tracking server; a policy sees the port of the pod, not that of the Service."""
     server = {"matchLabels": {"app.kubernetes.io/instance": tracking.server(team)}}
     return {"to": [{**_namespace(tracking.NAMESPACE), "podSelector": server}], "ports": _tcp(tracking.PORT)}
+
+
+def _pipelines(namespace: str) -> dict[str, Any]:
+    """The namespace's own server of pipelines."""
+    server = {"matchLabels": {pipelines.LABEL: pipelines.server(namespace)}}
+    return {
+        "to": [{**_namespace(pipelines.NAMESPACE), "podSelector": server}],
+        "ports": _tcp(*pipelines.PORTS.values()),
+    }
 
 
 def _credentials() -> dict[str, Any]:

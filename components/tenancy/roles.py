@@ -101,7 +101,12 @@ def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
         rules += [_rule("", ("pods/ephemeralcontainers",), ("get", "patch", "update"))]
     if role is MemberRole.ADMIN:
         rules += _rules(_ADMINISTERED, _WRITE)
-    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": cluster_role(role)}, "rules": rules}
+    return role_for(cluster_role(role), rules)
+
+
+def role_for(name: str, rules: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A ClusterRole that is bound in namespaces."""
+    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": list(rules)}
 
 
 WORKFLOWS: Final = "slipway-team-workflows"
@@ -111,12 +116,7 @@ WORKFLOWS: Final = "slipway-team-workflows"
 def workflow_role_manifest() -> dict[str, Any]:
     """Permissions of the executor container of each step, which reports its result (argo-workflows, "Workflow RBAC",
     v4)."""
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": WORKFLOWS},
-        "rules": [_rule("argoproj.io", ("workflowtaskresults",), ("create", "patch"))],
-    }
+    return role_for(WORKFLOWS, [_rule("argoproj.io", ("workflowtaskresults",), ("create", "patch"))])
 
 
 def workflow_binding(namespace: str, service_account: str) -> dict[str, Any]:
@@ -139,12 +139,7 @@ PICKER: Final = "endpoint-picker"
 def picker_role_manifest() -> dict[str, Any]:
     """Permission to find pods (kubernetes-sigs/gateway-api-inference-extension v1.3.1,
     config/charts/inferencepool/templates/rbac.yaml; without a pool a picker reads pods alone)."""
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": PICKERS},
-        "rules": [_rule("", ("pods",), _READ)],
-    }
+    return role_for(PICKERS, [_rule("", ("pods",), _READ)])
 
 
 def picker_access(namespace: str) -> dict[str, dict[str, Any]]:

@@ -101,8 +101,8 @@ def _values(groups: list[Resource], name: str) -> list[Node]:
     return values
 
 
-def _without(name: str, *accepted: str) -> Any:
-    """Every PostgreSQL database must have a parameter group that sets a parameter to an accepted value."""
+def _without(name: str, *accepted: str, engine: str = "postgres") -> Any:
+    """Every database of an engine must have a parameter group that sets a parameter to an accepted value."""
 
     def find(stack: Stack, _: Context) -> Iterator[Violation]:
         for database in stack.of(DATABASE):
@@ -110,7 +110,7 @@ def _without(name: str, *accepted: str) -> Any:
             elsewhere = not groups and not database["parameterGroupName"].missing
             values = _values(groups, name)
             good = any(value.unknown or str(value.raw) in accepted for value in values)
-            if database["engine"].raw == "postgres" and not elsewhere and not good:
+            if database["engine"].raw == engine and not elsewhere and not good:
                 yield Violation(path="parameterGroupName", got=f"without {name}", at=database)
 
     return find
@@ -118,12 +118,12 @@ def _without(name: str, *accepted: str) -> Any:
 
 PARAMETERS = StackRule(
     name="rds-parameters",
-    title="PostgreSQL databases require TLS and log slow statements",
+    title="Databases require TLS and log slow statements",
     types=(DATABASE, PARAMETER_GROUP),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without rds.force_ssl, a client can send its password unencrypted.",
-    fix="Set a parameter group with rds.force_ssl 1 and log_min_duration_statement for the database.",
+    why="Without rds.force_ssl, or MySQL's require_secure_transport, a client can send its password unencrypted.",
+    fix="Set a parameter group with rds.force_ssl 1 and log_min_duration_statement, or MySQL's, for the database.",
     checks={
         "tls": Check("must set rds.force_ssl to 1", _without("rds.force_ssl", "1"), ("CKV2_AWS_69",)),
         "slow": Check(
@@ -131,6 +131,11 @@ PARAMETERS = StackRule(
             _without("log_min_duration_statement", "0", "100", "250", "500", "1000", "5000"),
             ("CKV2_AWS_30",),
         ),
+        "mysql-tls": Check(
+            "must set require_secure_transport to 1",
+            _without("require_secure_transport", "1", "ON", engine="mysql"),
+        ),
+        "mysql-slow": Check("must set slow_query_log to 1", _without("slow_query_log", "1", "ON", engine="mysql")),
     },
 )
 

@@ -25,7 +25,8 @@ from spec.catalog.prices import Book, Price
 # How each price of the catalog is found in AWS's price list: by service, usage type and other attributes.
 
 
-_POSTGRES: Final = {"databaseEngine": "PostgreSQL", "deploymentOption": "Single-AZ"}
+_ENGINES: Final = {"mysql": "MySQL", "postgres": "PostgreSQL"}
+_POSTGRES: Final = {"databaseEngine": _ENGINES["postgres"], "deploymentOption": "Single-AZ"}
 _PREFIX: Final = r"(?:[A-Z]{2,4}[0-9]?-|[a-z]{2}(?:-[a-z]+)+-[0-9]-)?"
 """The region code; KMS uses the region's name instead."""
 
@@ -125,14 +126,15 @@ QUERIES: Final[Mapping[str, Query]] = MappingProxyType(
 )
 """Queries by price name in the catalog."""
 
-DATABASE: Final = "rds-postgres-"
+_DATABASE: Final = re.compile(r"rds-(mysql|postgres)-(.+)")
 
 
 def query_of(name: str) -> Query | None:
     """The query for a price; None if no single product of the list has it."""
-    if name.startswith(DATABASE):
-        kind = name.removeprefix(DATABASE)
-        return Query(service="AmazonRDS", usage=f"InstanceUsage:{kind}", unit="hour", where=_POSTGRES)
+    if instance := _DATABASE.fullmatch(name):
+        engine, kind = instance.groups()
+        where = {**_POSTGRES, "databaseEngine": _ENGINES[engine]}
+        return Query(service="AmazonRDS", usage=f"InstanceUsage:{kind}", unit="hour", where=where)
     return QUERIES.get(name)
 
 
@@ -301,7 +303,8 @@ def refresh(pricing: Pricing, ec2: Ec2, region: str, now: datetime, kinds: Itera
     """
     book = prices.book(region)
     own = book if book.region == region else None
-    names = sorted({*QUERIES, *prices.PRICES, *(own.prices if own else ())})
+    known = {*QUERIES, *prices.PRICES, *filter(query_of, prices.UNPRICED), *(own.prices if own else ())}
+    names = sorted(known)
     entries: dict[str, Any] = {}
     taken, kept, missing = [], {}, {}
     for name in names:

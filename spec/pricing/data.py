@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from spec.pricing import services
 from spec.pricing.model import Item, Pricer, Unpriced, exact, of_claims, shared
+from spec.settings.addons import OwnDatabase
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
-from spec.settings.storage import Database, Lustre
+from spec.settings.storage import Lustre
 
 BUCKETS = ("checkpoints", "logs", "models", "raw", "state")
 LUSTRE_MBPS = 250
@@ -25,8 +26,8 @@ def data(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     yield from _volumes_of_addons(platform, pricer)
     yield from _buckets(platform, pricer)
     yield from _images(platform, pricer)
-    if platform.addons.mlflow is not None:
-        yield from database("mlflow", platform.addons.mlflow.database, pricer)
+    for name, own in platform.addons.databases().items():
+        yield from database(name, own, pricer)
 
 
 def _lustre(settings: Lustre | None, pricer: Pricer) -> Iterator[Item]:
@@ -93,12 +94,14 @@ def _images(platform: Platform, pricer: Pricer) -> Iterator[Item]:
         yield pricer.used(services.ECR, "images", "ecr-storage", "GB", amount, "cost.usage.imagesGib")
 
 
-def database(name: str, settings: Database, pricer: Pricer) -> Iterator[Item]:
-    """One PostgreSQL instance with its standby, storage and master password."""
+def database(name: str, own: OwnDatabase, pricer: Pricer) -> Iterator[Item]:
+    """One instance with its standby, storage and master password. Storage and backups cost the same for each engine of
+    the platform."""
+    settings = own.settings
     zones = "two zones" if settings.multi_az else "one zone"
     copies = 2 if settings.multi_az else 1
     note = f"{settings.instance_class} in {zones}"
-    key = f"rds-postgres-{settings.instance_class}"
+    key = f"rds-{own.engine}-{settings.instance_class}"
     yield pricer.line(services.RDS, f"database {name}", key, "instance", minimum=copies, note=note)
     low, high = settings.allocated_storage, max(settings.allocated_storage, settings.max_allocated_storage)
     note = f"{low} to {high} GiB in {zones}; it grows automatically"

@@ -100,7 +100,7 @@ def _messages(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     if platform.notifications.wanted:
         item, setting = "notifications", "cost.usage.requests.sns"
         yield pricer.used(services.MESSAGES, item, "sns-request", "request", requests.get("sns"), setting)
-    if platform.addons.mlflow is not None:
+    if platform.addons.databases():
         item, setting = "reads of secrets", "cost.usage.requests.secrets"
         count = requests.get("secrets")
         yield pricer.used(services.SECRETS, item, "secret-request", "request", count, setting)

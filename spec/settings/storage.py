@@ -60,8 +60,12 @@ class Registry(Model):
     """Days after which a cached image expires; the next pull fetches it again."""
 
 
+EngineName = Literal["mysql", "postgres"]
+"""Engines of databases, as RDS names them: an add-on has the one that it can use."""
+
+
 class Database(Model):
-    """One PostgreSQL instance, reachable only from the cluster's nodes."""
+    """One instance on RDS, reachable only from the cluster's nodes."""
 
     instance_class: Annotated[
         str,
@@ -71,7 +75,7 @@ class Database(Model):
             fix="Write it like db.t4g.medium.",
         ),
     ] = "db.t4g.medium"
-    """Instance class; RDS must offer it for PostgreSQL in the region."""
+    """Instance class; RDS must offer it for the engine in the region."""
     allocated_storage: Annotated[int, Field(ge=20, le=59578)] = 20
     """Initial storage, in GiB: gp3 has 20 to 65,536 (botocore 1.44.5, rds CreateDBInstance, `AllocatedStorage`), and
     it must be able to grow by a tenth."""

@@ -59,9 +59,8 @@ def storage_outputs() -> StorageOutputs:
         ),
         classes={"block": "gp3", "shared": "efs", "lustre": "lustre"},
         databases={
-            "mlflow": DatabaseOutputs(
-                host=out("mlflow.example.internal"), port=5432, name="mlflow", secret_arn=out(secret)
-            )
+            name: DatabaseOutputs(host=out(f"{name}.example.internal"), port=port, name=name, secret_arn=out(secret))
+            for name, port in {"mlflow": 5432, "pipelines": 3306}.items()
         },
         ready=(),
     )

@@ -62,8 +62,8 @@ IMAGE: Final = "burakince/mlflow:3.15.1"
 USER_SECRET: Final = "mlflow-database-user"  # noqa: S105 - a name
 SCRIPTS: Final = "mlflow-scripts"
 PASSWORD_FILE: Final = "/run/database/password"  # noqa: S105 - where it is, not what
-_SCRIPT_FOLDER: Final = "/opt/slipway"
-_PASSWORD_SCRIPT: Final = Path(__file__).with_name("password_file.py").read_text(encoding="utf-8")
+SCRIPT_FOLDER: Final = "/opt/slipway"
+PASSWORD_SCRIPT: Final = Path(__file__).with_name("password_file.py").read_text(encoding="utf-8")
 _TABLES_SCRIPT: Final = Path(__file__).with_name("tables.py").read_text(encoding="utf-8")
 _SECURITY: Final = {
     "allowPrivilegeEscalation": False,
@@ -133,7 +133,10 @@ def values(server: TeamServer, placement: dict[str, Any]) -> dict[str, Any]:
             # Six more processes, which run evaluations of generative models on the server.
             "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
         },
-        "initContainers": [_password_container(region, database), _tables_container(server)],
+        "initContainers": [
+            password_container(region, database, PASSWORD_FILE, written=PASSWORD_FILE),
+            _tables_container(server),
+        ],
         "extraVolumes": [
             {"name": "database", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
             {"name": "scripts", "configMap": {"name": SCRIPTS}},
@@ -152,17 +155,24 @@ def _environment(region: str) -> dict[str, str]:
     return {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
 
 
-def _password_container(region: str, database: DatabaseOutputs) -> dict[str, Any]:
+def password_container(region: str, database: DatabaseOutputs, *arguments: str, written: str) -> dict[str, Any]:
     """A sidecar container: an init container with `restartPolicy: Always`; the next one starts after its startup probe
-    succeeds (kubernetes.io, "Sidecar Containers", stable since 1.33)."""
+    succeeds (kubernetes.io, "Sidecar Containers", stable since 1.33).
+
+    Args:
+        region: AWS Region of the secret.
+        database: The database.
+        arguments: Of the script, after the secret.
+        written: The file that it writes last.
+    """
     return {
         "name": "database-password",
         "image": IMAGE,
         "restartPolicy": "Always",
-        "command": ["python", f"{_SCRIPT_FOLDER}/password_file.py", database.secret_arn, PASSWORD_FILE],
+        "command": ["python", f"{SCRIPT_FOLDER}/password_file.py", database.secret_arn, *arguments],
         "env": [{"name": key, "value": value} for key, value in _environment(region).items()],
         "startupProbe": {
-            "exec": {"command": ["test", "-s", PASSWORD_FILE]},
+            "exec": {"command": ["test", "-s", written]},
             "periodSeconds": 2,
             "failureThreshold": 60,
         },
@@ -177,7 +187,7 @@ def _tables_container(server: TeamServer) -> dict[str, Any]:
     return {
         "name": "database-tables",
         "image": IMAGE,
-        "command": ["python", f"{_SCRIPT_FOLDER}/tables.py", server.database.name],
+        "command": ["python", f"{SCRIPT_FOLDER}/tables.py", server.database.name],
         "env": [{"name": key, "value": value} for key, value in connection.items()],
         # Host, port and database, from the chart's ConfigMap for the server.
         "envFrom": [{"configMapRef": {"name": f"{tracking.server(server.team)}-env-configmap"}}],
@@ -192,7 +202,7 @@ def _mount(*, read_only: bool) -> dict[str, Any]:
 
 
 def _scripts() -> dict[str, Any]:
-    return {"name": "scripts", "mountPath": _SCRIPT_FOLDER, "readOnly": True}
+    return {"name": "scripts", "mountPath": SCRIPT_FOLDER, "readOnly": True}
 
 
 def _apart(name: str) -> dict[str, Any]:
@@ -212,7 +222,7 @@ def before(namespace: str) -> dict[str, dict[str, Any]]:
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": {"name": SCRIPTS, "namespace": namespace},
-            "data": {"password_file.py": _PASSWORD_SCRIPT, "tables.py": _TABLES_SCRIPT},
+            "data": {"password_file.py": PASSWORD_SCRIPT, "tables.py": _TABLES_SCRIPT},
         },
         "database-user": {
             "apiVersion": "v1",

@@ -4,11 +4,13 @@ Naming an add-on in the stack file installs it: `kueue: {}` with all defaults.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.batch import (
     ArgoWorkflows,
     Jobset,
+    KubeflowPipelines,
     Kuberay,
     Kueue,
     LeaderWorkerSet,
@@ -25,8 +27,24 @@ from spec.settings.addons.observability import FluentBit, KubePrometheusStack
 from spec.settings.addons.serving import EndpointPicker, Keda, Knative, Kserve, SeldonCore
 from spec.settings.addons.tracking import Mlflow
 from spec.settings.base import Model
+from spec.settings.storage import Database, EngineName
 
 __all__ = ["AddonSettings", "Addons"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnDatabase:
+    """The database of an add-on.
+
+    Attributes:
+        addon: Key of the add-on in the stack file.
+        engine: Its engine.
+        settings: Its settings.
+    """
+
+    addon: str
+    engine: EngineName
+    settings: Database
 
 
 class Addons(Model):
@@ -72,6 +90,8 @@ class Addons(Model):
     """RayCluster, RayJob and RayService (KubeRay)."""
     argo_workflows: ArgoWorkflows | None = None
     """Workflows and pipelines."""
+    kubeflow_pipelines: KubeflowPipelines | None = None
+    """Pipelines of the SDK `kfp`, on Argo Workflows."""
     volcano: Volcano | None = None
     """Batch scheduler with queues of teams, instead of Kueue."""
     yunikorn: Yunikorn | None = None
@@ -92,6 +112,21 @@ class Addons(Model):
             value = getattr(self, name)
             if value is not None:
                 yield str(field.alias), value
+
+    def databases(self) -> dict[str, OwnDatabase]:
+        """Databases of the installed add-ons, by name."""
+        found: dict[str, OwnDatabase] = {}
+        if self.mlflow:
+            found["mlflow"] = OwnDatabase(addon="mlflow", engine="postgres", settings=self.mlflow.database)
+        if self.kubeflow_pipelines:
+            settings = self.kubeflow_pipelines.database
+            found["pipelines"] = OwnDatabase(addon="kubeflowPipelines", engine="mysql", settings=settings)
+        return found
+
+    @property
+    def pipelined(self) -> tuple[str, ...]:
+        """Namespaces with a server of Kubeflow Pipelines."""
+        return self.kubeflow_pipelines.namespaces if self.kubeflow_pipelines else ()
 
     def has(self, kind: type[AddonSettings]) -> bool:
         """Whether an add-on is installed."""

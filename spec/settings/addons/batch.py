@@ -1,6 +1,8 @@
 """Settings of batch and training add-ons: queues, kinds of jobs, workflows."""
 
-from typing import Annotated, ClassVar, Final, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -8,6 +10,7 @@ from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.ingress import Replicas
 from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.base import pattern
+from spec.settings.storage import Database
 
 MemoryGib = Annotated[int, Field(ge=1, le=64)]
 
@@ -140,6 +143,20 @@ class ArgoWorkflows(AddonSettings):
     """Maximum number of workflows that run at once in one namespace."""
     keep_days: Annotated[int, Field(ge=1, le=365)] = 7
     """Days that a finished workflow stays visible."""
+
+
+class KubeflowPipelines(AddonSettings):
+    """Kubeflow Pipelines: pipelines of the SDK `kfp`, a server for each of some namespaces, with a MySQL database."""
+
+    requires: ClassVar[tuple[type[AddonSettings], ...]] = (ArgoWorkflows,)
+    example: ClassVar[Mapping[str, Any]] = MappingProxyType({"namespaces": ("vision",)})
+
+    namespaces: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Namespaces of teams with a server of their own, in whose quota and queue all of its runs are."""
+    active_deadline_seconds: Annotated[int, Field(ge=60, le=1209600)] = 86400
+    """Seconds after which a run is stopped."""
+    database: Database = Field(default_factory=Database)
+    """Database of pipelines, runs and metadata; artifacts are in the bucket `state`."""
 
 
 SCHEDULERS: Final[tuple[type[AddonSettings], ...]] = (Volcano, Yunikorn)

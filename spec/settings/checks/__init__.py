@@ -119,6 +119,7 @@ CHECKS: Final = (
     Check(addons.models_reachable, ("addons",)),
     Check(addons.hosts_own, ("teams", "addons")),
     Check(addons.https_served, ("addons", "account")),
+    Check(addons.pipelines_owned, ("teams", "addons")),
     Check(addons.kinds_named, ("addons",)),
     Check(addons.images_loaded, ("addons", "cluster")),
     Check(addons.multi_kueue_used, ("addons",)),

@@ -102,6 +102,18 @@ def hosts_own(_context: Context, teams: Mapping[str, Team], addons: Addons) -> I
                 yield Problem(f"teams.{team}", rule, namespace, "Choose another name for one of the two namespaces.")
 
 
+def pipelines_owned(_context: Context, teams: Mapping[str, Team], addons: Addons) -> Iterator[Problem]:
+    """A server of pipelines is for a namespace of a team, and a namespace has one."""
+    owned = [namespace for team, settings in teams.items() for namespace in settings.namespaces_of(team)]
+    for index, namespace in enumerate(addons.pipelined):
+        path = "addons.kubeflowPipelines.namespaces"
+        if namespace not in owned:
+            rule = "its runs need the quota of a team, so it must be a namespace of one"
+            yield Problem(path, rule, namespace, f"Use one of {', '.join(sorted(owned)) or 'no team'}.")
+        elif namespace in addons.pipelined[:index]:
+            yield Problem(path, "a namespace has one server of pipelines", namespace, "Name it once.")
+
+
 def https_served(_context: Context, addons: Addons, account: Account) -> Iterator[Problem]:
     """Addresses that begin with https have a listener with a certificate, and a certificate has a listener."""
     settings = addons.kserve

@@ -10,7 +10,7 @@ from spec.settings.environment import Account, Environment
 from spec.settings.network import Endpoint, Nat, Network
 from spec.settings.pools import Pool
 from spec.settings.problems import Problem
-from spec.settings.storage import Database, Storage, Upstream
+from spec.settings.storage import Storage, Upstream
 from spec.settings.zones import training_zones, zone_of
 
 SMALLEST: Final = 1200
@@ -130,7 +130,8 @@ def artifacts(_context: Context, storage: Storage, addons: Addons) -> Iterator[P
 
 def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
     """Databases can grow, and those of a protected environment are protected."""
-    for path, database in databases_of(addons).items():
+    for own in addons.databases().values():
+        path, database = f"addons.{own.addon}.database", own.settings
         minimum = database.allocated_storage + -(-database.allocated_storage // GROWTH)
         if database.max_allocated_storage < minimum:
             rule = f"storage grows in steps of at least a tenth: the maximum must be {minimum} GiB or more"
@@ -152,23 +153,20 @@ def names(
     CreateDBInstance, `DBInstanceIdentifier`, no two in a row; ecr `RepositoryName`, none before a slash)."""
     name = cluster.name or f"slipway-{environment.name}"
     path = "cluster.name" if cluster.name else "environment.name"
-    if addons.mlflow and "--" in f"{name}-mlflow":
-        rule = "RDS allows no two dashes in a row in the name of mlflow's database, `<cluster>-mlflow`"
+    databases = [database for database in addons.databases() if "--" in f"{name}-{database}"]
+    if databases:
+        rule = f"RDS allows no two dashes in a row in the name of a database, `<cluster>-{databases[0]}`"
         yield Problem(path, rule, name, "Use single dashes, with a letter or digit after each.")
     elif name.endswith("-") and (storage.registry.repositories or storage.registry.caches):
         rule = "ECR allows no dash before the slash in the names of repositories, `<cluster>/<name>`"
         yield Problem(path, rule, name, "It must end with a letter or digit.")
 
 
-def databases_of(addons: Addons) -> dict[str, Database]:
-    """Databases of the installed add-ons, by their path in the stack file."""
-    return {"addons.mlflow.database": addons.mlflow.database} if addons.mlflow else {}
-
-
 def secrets_reached(_context: Context, addons: Addons, network: Network) -> Iterator[Problem]:
     """Without NAT, Secrets Manager, which holds the databases' passwords, needs an endpoint."""
-    if addons.mlflow and network.nat is Nat.NONE and Endpoint.SECRETS_MANAGER not in network.endpoints:
-        rule = "without NAT, mlflow needs the endpoint secretsmanager for its database's password"
+    own = [database.addon for database in addons.databases().values()]
+    if own and network.nat is Nat.NONE and Endpoint.SECRETS_MANAGER not in network.endpoints:
+        rule = f"without NAT, {own[0]} needs the endpoint secretsmanager for its database's password"
         yield Problem("network.endpoints", rule, list(network.endpoints), "Add secretsmanager.")
 
 

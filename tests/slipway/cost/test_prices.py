@@ -43,6 +43,7 @@ PRODUCTS = [
     product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.1"),
     product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.2"),
     product("AmazonRDS", "EU-InstanceUsage:db.t4g.medium", "0.072", **POSTGRES),
+    product("AmazonRDS", "EU-InstanceUsage:db.t4g.medium", "0.071", **{**POSTGRES, "databaseEngine": "MySQL"}),
     product("AmazonEC2", "EU-BoxUsage:g6.xlarge", "0.9", instanceType="g6.xlarge", **LINUX),
     product("AmazonEC2", "EU-BoxUsage:m7i.large", "0.1124", instanceType="m7i.large", **LINUX),
 ]
@@ -69,6 +70,7 @@ def test_prices_are_taken_from_the_list_per_unit_of_the_catalog() -> None:
     assert (usd["sqs-request"], prices["sqs-request"]["per"]) == (Decimal("0.4"), 1_000_000)
     assert (usd["efs-read"], usd["efs-written"]) == (Decimal("0.033"), Decimal("0.066"))
     assert usd["rds-postgres-db.t4g.medium"] == Decimal("0.072")
+    assert usd["rds-mysql-db.t4g.medium"] == Decimal("0.071")
     assert prices["nat-gateway"]["date"] == date(2026, 11, 1)
     assert "EU-NatGateway-Hours, version 20261101" in prices["nat-gateway"]["source"]
 

@@ -62,6 +62,8 @@ def read() -> set[tuple[type[Model], str]]:
 def build_addons(settings: list[Platform]) -> None:
     context = addon_context(pulumi.ResourceOptions(providers=providers()))
     for each in settings:
+        # Storage makes them.
+        each.addons.databases()
         for addon in registry.wanted(each.addons).values():
             addon.parts(type(context)(**{**vars(context), "platform": each}))
 
