@@ -8,14 +8,19 @@ import yaml
 
 from components.workloads.target import Target
 from slipway.why.judge import violations
+from slipway.why.manifests import located, with_trials
 from tests.support.stacks import platform_of
 
 FOLDER: Final = Path(__file__).parents[3] / "examples/tutorials"
-NAMESPACES: Final = {"job": "vision-training", "pipeline": "vision-training", "serving": "vision-serving"}
+NAMESPACES: Final = {
+    "job": "vision-training", "pipeline": "vision-training", "serving": "vision-serving",
+    "experiment": "vision-training",
+}  # fmt: skip
 
 
 def objects(name: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
+    documents = list(yaml.safe_load_all((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
+    return [dict(one) for _, one in with_trials(located(documents))]
 
 
 def test_every_file_is_tested() -> None:
@@ -38,3 +43,18 @@ def test_a_published_job_is_not() -> None:
     job["spec"]["template"]["spec"]["volumes"].pop()
     target = Target.of(platform, namespace=NAMESPACES["job"])
     assert {one.rule.name for one in violations(job, target, platform.admission)} == {"job-bounds", "spot-checkpoint"}
+
+
+def test_a_trial_is_judged_as_a_job() -> None:
+    platform = platform_of("prod")
+    experiment, trial = objects("experiment")
+    assert trial["metadata"]["name"] == "tune-resnet-trial"
+    del trial["spec"]["activeDeadlineSeconds"]
+    experiment["spec"] = {**experiment["spec"], "maxTrialCount": 5000}
+    target = Target.of(platform, namespace=NAMESPACES["experiment"])
+
+    def broken(one: dict[str, Any]) -> set[str]:
+        return {each.rule.name for each in violations(one, target, platform.admission)}
+
+    assert broken(trial) == {"job-bounds"}
+    assert broken(experiment) == {"experiment-bounds"}
