@@ -145,7 +145,7 @@ def test_a_trials_pod_gets_a_collector_and_an_algorithms_pod_what_restricted_wan
     applied(client, experiment)
 
     def found() -> Object | None:
-        pods = listed(client, "v1", "Pod", "katib.kubeflow.org/trial")
+        pods = listed(client, "v1", "Pod", "katib.kubeflow.org/trial,katib.kubeflow.org/experiment=watched")
         return pods[0] if pods else None
 
     trial = until(found, 2 * SECONDS, "no pod of a trial")
@@ -154,7 +154,6 @@ def test_a_trials_pod_gets_a_collector_and_an_algorithms_pod_what_restricted_wan
     train, collector = trial["spec"]["containers"]
     assert collector["securityContext"] == train["securityContext"]
     assert "katib-db-manager.kubeflow:6789" in collector["args"]
-    assert trial["metadata"]["labels"]["katib.kubeflow.org/experiment"] == "watched"
     (algorithm,) = listed(client, "apps/v1", "Deployment")
     containers = algorithm["spec"]["template"]["spec"]["containers"]
     assert [one["name"] for one in containers] == ["suggestion", "early-stopping"]
