@@ -19,7 +19,7 @@ from components.base.operator import ALL, Operator, rule
 from components.base.placement import keeps_one, sized
 from components.tenancy.network_policies import KATIB, KATIB_CONTROLLER, KATIB_DATABASE, KATIB_PORT
 from spec.catalog.software import MANIFESTS
-from spec.settings.addons import batch
+from spec.settings.addons import AddonSettings, batch
 from spec.settings.addons.batch import Katib as Settings
 from spec.settings.platform import Platform
 from spec.teams import labels
@@ -42,7 +42,7 @@ COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
     "Trial": {},
 }
 """Kinds, with the columns that only they have."""
-TRIALS: Final[Mapping[str, type[batch.AddonSettings] | None]] = {
+TRIALS: Final[Mapping[str, type[AddonSettings] | None]] = {
     "Job.v1.batch": None,
     "TrainJob.v1alpha1.trainer.kubeflow.org": batch.Trainer,
     "MPIJob.v2beta1.kubeflow.org": batch.MpiOperator,
@@ -100,12 +100,13 @@ def definition(kind: str) -> dict[str, Any]:
 
 def trial_kinds(platform: Platform) -> list[str]:
     """The kinds of trials that a stack serves."""
-    served = platform.addons.training_operator
+    operator = platform.addons.training_operator
+    named = operator.kinds if operator is not None else ()
     return [
         name
         for name, addon in TRIALS.items()
         if addon is None
-        or (platform.addons.has(addon) and (addon is not batch.TrainingOperator or name.split(".")[0] in served.kinds))
+        or (name.partition(".")[0] in named if addon is batch.TrainingOperator else platform.addons.has(addon))
     ]
 
 

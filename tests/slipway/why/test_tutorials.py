@@ -7,8 +7,10 @@ import pytest
 import yaml
 
 from components.workloads.target import Target
+from slipway.why import fix
 from slipway.why.judge import violations
 from slipway.why.manifests import located, with_trials
+from spec.jobs import DAY
 from tests.support.stacks import platform_of
 
 FOLDER: Final = Path(__file__).parents[3] / "examples/tutorials"
@@ -58,3 +60,17 @@ def test_a_trial_is_judged_as_a_job() -> None:
 
     assert broken(trial) == {"job-bounds"}
     assert broken(experiment) == {"experiment-bounds"}
+
+
+def test_what_a_trial_lacks_is_written_into_its_template() -> None:
+    platform = platform_of("prod")
+    target = Target.of(platform, namespace=NAMESPACES["experiment"])
+    whole = (FOLDER / "experiment.yaml").read_text(encoding="utf-8")
+    text = whole.replace("        activeDeadlineSeconds: 3600\n", "")
+    assert text != whole
+    found = with_trials(located(list(yaml.safe_load_all(text))))
+    written = fix.file(text, [(at, one, target) for at, one in found], platform.admission)
+    trial = yaml.safe_load(written.text)["spec"]["trialTemplate"]["trialSpec"]
+    assert trial["spec"]["activeDeadlineSeconds"] == DAY
+    assert "name" not in trial["metadata"]
+    assert [str(one) for one in written.changes[1]] == ["spec.activeDeadlineSeconds: 86400 (job-bounds)"]
