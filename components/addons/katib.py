@@ -61,15 +61,15 @@ ALGORITHMS: Final[Mapping[str, str]] = {
 }
 """Image of each algorithm. Without those for architectures (enas, darts), whose parameters are JSON, and without pbt,
 which needs a volume."""
+_USER: Final = 1000
+"""User of all containers. PostgreSQL's image has it from nss_wrapper (github.com/docker-library/postgres#1018)."""
 _RESTRICTED: Final = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
     "runAsNonRoot": True,
-    "runAsUser": 1000,
+    "runAsUser": _USER,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-_POSTGRES_USER: Final = 70
-"""Of PostgreSQL's images on Alpine (github.com/docker-library/postgres, Dockerfile-alpine.template)."""
 _DATA: Final = "/var/lib/postgresql/data"
 _SCRATCH: Final = ("/tmp", "/var/run/postgresql")  # noqa: S108 - paths in a container
 
@@ -278,7 +278,7 @@ def database(settings: Settings, *, placement: Mapping[str, Any]) -> dict[str, A
             "failureThreshold": 60,
         },
         "resources": sized("50m", "256Mi"),
-        "securityContext": {**_RESTRICTED, "runAsUser": _POSTGRES_USER, "readOnlyRootFilesystem": True},
+        "securityContext": {**_RESTRICTED, "readOnlyRootFilesystem": True},
         "volumeMounts": [
             {"name": "data", "mountPath": _DATA},
             *({"name": "scratch", "mountPath": path, "subPath": path.rpartition("/")[2]} for path in _SCRATCH),
@@ -307,7 +307,7 @@ def database(settings: Settings, *, placement: Mapping[str, Any]) -> dict[str, A
     }
     pod = {
         "automountServiceAccountToken": False,
-        "securityContext": {"fsGroup": _POSTGRES_USER, "fsGroupChangePolicy": "OnRootMismatch"},
+        "securityContext": {"fsGroup": _USER, "fsGroupChangePolicy": "OnRootMismatch"},
         "initContainers": [postgres],
         "containers": [manager],
         "volumes": [{"name": "scratch", "emptyDir": {}}],

@@ -15,7 +15,13 @@ from spec.settings.addons.batch import Katib as Settings
 from tests.support.context import Seen, seen_parts
 
 PIN: Final = MANIFESTS["katib"]
-ALL: Final = {"certManager": {}, "jobset": {}, "trainer": {}, "mpiOperator": {}, "trainingOperator": {}}
+ALL: Final[dict[str, dict[str, Any]]] = {
+    "certManager": {},
+    "jobset": {},
+    "trainer": {},
+    "mpiOperator": {},
+    "trainingOperator": {},
+}
 Objects = Mapping[tuple[str, str], dict[str, Any]]
 
 

@@ -306,12 +306,11 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             make.experiment(trialTemplate={"configMap": {"configMapName": "a"}}), "fix trialTemplate.trialSpec. "),
         **{
             f"a trial that is a {kind}": (
-                make.experiment(template={"trialSpec": {"apiVersion": version, "kind": kind, **body}}),
+                make.experiment(template={"trialSpec": {"apiVersion": version, "kind": kind}}),
                 "fix the kind of trialTemplate.trialSpec. ")
-            for version, kind, body in (
-                ("rbac.authorization.k8s.io/v1", "RoleBinding", {"roleRef": {}}), ("v1", "PersistentVolumeClaim", {}),
-                ("apps/v1", "Deployment", {}), ("kubeflow.org/v1", "MPIJob", {}),
-                ("batch/v1", "${trialParameters.rate}", {}))
+            for version, kind in (
+                ("rbac.authorization.k8s.io/v1", "RoleBinding"), ("v1", "PersistentVolumeClaim"),
+                ("apps/v1", "Deployment"), ("kubeflow.org/v1", "MPIJob"), ("batch/v1", "${trialParameters.rate}"))
         },
         "a trial of no kind": (make.experiment(template={"trialSpec": {}}), "fix the kind of trialTemplate."),
         "a trial with a finalizer": (
