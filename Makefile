@@ -18,7 +18,7 @@ BIN := .venv/bin
 TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
 CONTROLLERS := karpenter kueue jobset trainer training-operator mpi-operator kuberay kserve replay
 # Those that no shipped stack of `make up` starts have tests in the rest alone.
-TEST_TOOLS := $(TOOLS) helm $(CONTROLLERS) $(if $(filter-out none,$(REST)),lws yunikorn argo keda endpoint-picker)
+TEST_TOOLS := $(TOOLS) helm $(CONTROLLERS) $(if $(filter-out none,$(REST)),lws yunikorn argo katib keda endpoint-picker)
 # In the order of tests/conftest.py, which knows what takes long; by itself pytest-xdist begins with the groups of most
 # tests.
 PYTEST := -n auto --dist loadgroup --no-loadscope-reorder

@@ -12,6 +12,7 @@ credentials by the image's own name, so containerd would ask ECR for an image of
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from components.base.addon import AddOnContext
 from components.base.outputs import ClusterOutputs
 from components.storage.registry import UPSTREAMS
 from spec.catalog import regions
@@ -33,6 +34,11 @@ def prefixes(cluster: ClusterOutputs, caches: Iterable[str]) -> dict[str, str]:
     host = f"{cluster.account_id}.dkr.ecr.{region.name}.{region.dns_suffix}"
     hosts = {each: DOCKER_HUB if each is Upstream.DOCKER_HUB else UPSTREAMS[each] for each in map(Upstream, caches)}
     return {hosts[each]: f"{host}/{cluster.name}/{each}" for each in sorted(hosts)}
+
+
+def through(context: AddOnContext) -> dict[str, str]:
+    """Those of a stack."""
+    return prefixes(context.cluster, context.platform.storage.registry.caches)
 
 
 def cached(name: str, through: Mapping[str, str]) -> str:

@@ -57,7 +57,8 @@ class InstalledAddOn(pulumi.ComponentResource):
         before = [*place, *args.after, *args.context.system_node_groups, *permissions, *configs, *kinds]
         releases = [*kinds, *self._make_releases(name, args, parts, before)]
         last = releases or [*place, *permissions, *configs]
-        objects = self._make_objects(name, args, parts.objects, [*args.after, *last])
+        stores = args.context.storage.block if parts.volumes else ()
+        objects = self._make_objects(name, args, parts.objects, [*args.after, *last, *stores])
         self.ready = (*releases, *objects) or (*configs, *permissions)
         self.crds_ready = tuple(kinds) or self.ready
         self.register_outputs({})
@@ -107,7 +108,7 @@ class InstalledAddOn(pulumi.ComponentResource):
             locate(chart.ref, args.context.platform.charts),
             release_name=chart.release_name,
             namespace=args.addon.namespace.name,
-            values=images.chart_values(chart.ref, chart.values, _through(args.context)),
+            values=images.chart_values(chart.ref, chart.values, images.through(args.context)),
             skip_crds=chart.skip_crds,
             opts=opts,
         )
@@ -121,16 +122,11 @@ class InstalledAddOn(pulumi.ComponentResource):
     ) -> list[pulumi.Resource]:
         cluster = args.context.cluster.resource
         opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=cluster)
-        through = _through(args.context)
+        through = images.through(args.context)
         return [
             declare(f"{name}-{key}", images.in_manifest(manifest, through), opts)
             for key, manifest in sorted(manifests.items())
         ]
-
-
-def _through(context: AddOnContext) -> dict[str, str]:
-    """Prefixes of the stack's caches of images, by registry."""
-    return images.prefixes(context.cluster, context.platform.storage.registry.caches)
 
 
 def logical_name(addon: str, release_name: str) -> str:

@@ -13,6 +13,7 @@ from components.addons.fluent_bit import FluentBit
 from components.addons.gpu_operator import GpuOperator
 from components.addons.image_preload import ImagePreload
 from components.addons.ingress import CertManager, GatewayApi
+from components.addons.katib import Katib
 from components.addons.kserve import Kserve
 from components.addons.kube_prometheus_stack import KubePrometheusStack
 from components.addons.kubecost import Kubecost
@@ -92,6 +93,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     batch.Trainer: Trainer,
     batch.TrainingOperator: TrainingOperator,
     batch.MpiOperator: MpiOperator,
+    batch.Katib: Katib,
     batch.Kuberay: Kuberay,
     batch.ArgoWorkflows: ArgoWorkflows,
     batch.KubeflowPipelines: KubeflowPipelines,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.admission import defaults, scheduler
+from components.admission import defaults, experiments, scheduler
 from components.admission.context import StackContext
 from components.admission.costs import job_cost
 from components.admission.gpus import GPU_LIMITS, gpu_pool, spot_checkpoint, spot_eviction
@@ -43,6 +43,7 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         GPU_LIMITS,
         JOB_BOUNDS,
         job_cost(context),
+        experiments.bounds(context.max_replicas),
         spot_checkpoint(context),
         spot_eviction(context),
         ray_cluster(context),

@@ -83,6 +83,15 @@ _EACH: Final = (
     f"{_part(_TRAINER, _number(f'{O}.spec.trainer', 'numNodes'), _deadline(f'{O}.spec'))} : []) : "
     f"{_job(f'{O}.spec')}"
 )
+_TEMPLATE: Final = f"{O}.spec.trialTemplate"
+_TRIAL: Final = f"{_TEMPLATE}.trialSpec"
+_JOBS: Final = (*kinds.JOBS, kinds.TRAIN_JOB)
+_TRIALS: Final = (
+    f"has({_TEMPLATE}) && has({_TRIAL}) && has({_TRIAL}.kind) && has({_TRIAL}.spec) && has({O}.spec.maxTrialCount) && "
+    f"{_TRIAL}.kind in {literal([kind.kind for kind in _JOBS])} ? "
+    f"({_EACH.replace(f'{O}.', f'{_TRIAL}.').replace(KIND, f'{_TRIAL}.kind')}).sum() * int({O}.spec.maxTrialCount) : 0"
+)
+"""What all trials of an Experiment cost: each is the job of its template (`components.admission.experiments`)."""
 _NOTES: Final = "namespaceObject.metadata.annotations"
 _MOST: Final = f"(has({_NOTES}) && '{JOB_USD}' in {_NOTES} ? int({_NOTES}['{JOB_USD}']) : -1)"
 
@@ -91,12 +100,13 @@ def job_cost(context: StackContext) -> Rule:
     """A job costs at most what its team lets one job cost."""
     return Rule(
         name="job-cost",
-        kinds=(*kinds.JOBS, kinds.TRAIN_JOB),
-        what="a job costs at most `teams.X.jobUsd` until its deadline, by the GPUs of its pods",
+        kinds=(*_JOBS, kinds.EXPERIMENT),
+        what="a job, or all trials of an Experiment, cost at most `teams.X.jobUsd` until the deadline, by the GPUs of "
+        "the pods",
         why="a job that hangs costs its deadline times its nodes: four with eight H100 each are 15,000 USD a weekend",
         variables={
             "priced": literal(_priced(context.prices)),
-            "usd": f"({_EACH}).sum() / {_UNIT}",
+            "usd": f"({KIND} == '{kinds.EXPERIMENT.kind}' ? ({_TRIALS}) : ({_EACH}).sum()) / {_UNIT}",
             "most": _MOST,
         },
         expression="variables.most < 0 || variables.usd <= variables.most",
@@ -105,7 +115,7 @@ def job_cost(context: StackContext) -> Rule:
             found="string(variables.usd) + ' USD or more until its deadline, and one job of this team at most ' + "
             "string(variables.most)",
             shown="USD until its deadline, and the bound of its team",
-            fix=". Lower activeDeadlineSeconds, the number of pods or their GPUs, and continue from a checkpoint; or "
+            fix=". Lower activeDeadlineSeconds, the number of pods, trials or GPUs, and continue from a checkpoint; or "
             "have `teams.X.jobUsd` raised in the stack file",
         ),
         left="only its author knows how long it has to run",

@@ -26,6 +26,7 @@ TRAINING: Final = tuple(Kind(GROUP, kind.plural, kind.kind) for kind in KINDS.va
 MPI_JOB: Final = Kind(GROUP, "mpijobs", "MPIJob")
 TRAIN_JOB: Final = Kind("trainer.kubeflow.org", "trainjobs", "TrainJob")
 TRAINING_RUNTIME: Final = Kind("trainer.kubeflow.org", "trainingruntimes", "TrainingRuntime")
+EXPERIMENT: Final = Kind(GROUP, "experiments", "Experiment")
 RAY_CLUSTER: Final = Kind("ray.io", "rayclusters", "RayCluster")
 RAY_JOB: Final = Kind("ray.io", "rayjobs", "RayJob")
 RAY_SERVICE: Final = Kind("ray.io", "rayservices", "RayService")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from components.addons.katib import NAME as CONTROLLER
 from components.admission import kinds
 from components.admission.queues import GATED
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import HOLDERS, KIND, O
+from components.admission.templates import HOLDERS, KIND, USER, O
+from components.base.controllers import username
+from components.tenancy.network_policies import KATIB
 from components.tenancy.roles import MEMBERS, created
 from spec.jobs import KUEUE
 
@@ -62,6 +65,8 @@ _REACHES: Final = {
     f"!({_OLD}spec.volumeName) && dyn(oldObject).spec.volumeName == {O}.spec.volumeName)": "volumeName",
     f"{KIND} == 'Secret' && has({O}.type) && !({O}.type in {literal(list(SECRETS))})": "the type of the Secret",
 }
+_AS_WRITTEN: Final = f"(request.operation == 'CREATE' && {USER} == '{username(KATIB, CONTROLLER)}')"
+"""Whether Katib's controller makes what a member wrote into an Experiment."""
 OBJECT_REACH: Final = Rule(
     name="object-reach",
     kinds=_ALL,
@@ -74,7 +79,8 @@ OBJECT_REACH: Final = Rule(
         "holders": f"{KIND} in {_HELD} ? ({HOLDERS}) : [[{O}]]",
         "reaches": " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in _REACHES.items()),
     },
-    expression=f"variables.reaches.size() == 0 || !request.userInfo.groups.exists(g, g.startsWith('{MEMBERS}'))",
+    expression="variables.reaches.size() == 0 || "
+    f"!(request.userInfo.groups.exists(g, g.startsWith('{MEMBERS}')) || {_AS_WRITTEN})",
     message=Message(
         wrong="this object reaches beyond its team or its own end: remove ",
         found="variables.reaches.join(', ')",

@@ -100,12 +100,14 @@ class Parts:
             name.
         releases: Helm releases.
         objects: Manifests that need the releases' CRDs and webhooks, by key.
+        volumes: The pods of `objects` claim volumes of the default class, as those of a release.
     """
 
     permissions: Sequence[Permissions] = ()
     before: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     releases: Sequence[ChartRelease] = ()
     objects: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    volumes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

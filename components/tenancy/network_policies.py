@@ -44,6 +44,17 @@ RAY_PORTS: Final = (8000, 8265)
 it submits jobs and Serve configurations (kuberay v1.6.1, ray-operator/controllers/ray/utils/constant.go,
 `DefaultServingPort` and `DefaultDashboardPort`)."""
 
+KATIB: Final = "kubeflow"
+"""Namespace of Katib (github.com/kubeflow/katib v0.19.0, manifests/v1beta1, as are the labels and ports)."""
+KATIB_CONTROLLER: Final[Mapping[str, str]] = {"katib.kubeflow.org/component": "controller"}
+KATIB_DATABASE: Final[Mapping[str, str]] = {"katib.kubeflow.org/component": "db-manager"}
+KATIB_PORT: Final = 6789
+"""Port of the manager of metrics, and of the algorithm of an Experiment; early stopping has the one before."""
+KATIB_PODS: Final[Mapping[str, Any]] = {
+    "matchExpressions": [{"key": "katib.kubeflow.org/experiment", "operator": "Exists"}]
+}
+"""Pods of trials and of algorithms."""
+
 Policies = dict[str, dict[str, Any]]
 
 
@@ -65,7 +76,7 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
             ],
         },
     }
-    policies["ray"] = _ray()
+    policies |= {"ray": _ray(), "katib": _katib()}
     if space.purpose in SERVES:
         policies |= {name: _serving(pods, network) for name, pods in SERVERS.items()}
         policies["serving-knative"] = _knative()
@@ -132,6 +143,18 @@ def _ray() -> dict[str, Any]:
     """The operator reaches the heads. Workers (6379), clients (10001) and submitters are pods of the team."""
     entry = {"from": [_namespace(RAY)], "ports": _tcp(*RAY_PORTS)}
     return {"podSelector": dict(RAY_HEAD), "policyTypes": ["Ingress"], "ingress": [entry]}
+
+
+def _katib() -> dict[str, Any]:
+    """The controller asks an algorithm for trials; trials and early stopping write and read metrics."""
+    controller = {**_namespace(KATIB), "podSelector": {"matchLabels": dict(KATIB_CONTROLLER)}}
+    manager = {**_namespace(KATIB), "podSelector": {"matchLabels": dict(KATIB_DATABASE)}}
+    return {
+        "podSelector": dict(KATIB_PODS),
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [{"from": [controller], "ports": _tcp(KATIB_PORT - 1, KATIB_PORT)}],
+        "egress": [{"to": [manager], "ports": _tcp(KATIB_PORT)}],
+    }
 
 
 def _namespace(name: str) -> dict[str, Any]:

@@ -65,6 +65,7 @@ _SEEN: Final[_Resources] = {
     "argoproj.io": ("workflowtaskresults",),
     "discovery.k8s.io": ("endpointslices",),
     "events.k8s.io": ("events",),
+    "kubeflow.org": ("suggestions", "trials"),
     "kueue.x-k8s.io": ("localqueues", "workloads"),
     "metrics.k8s.io": ("pods",),
     "networking.k8s.io": ("ingresses", "networkpolicies"),

@@ -96,7 +96,7 @@ def _text(what: str) -> str | None:
 
 
 def _objects(text: str, what: str) -> list[Located]:
-    """The objects of a file, with their places.
+    """The objects of a file, with their places, and the jobs of its Experiments.
 
     Raises:
         SlipwayError: It is not YAML, or has no manifests.
@@ -109,7 +109,7 @@ def _objects(text: str, what: str) -> list[Located]:
     if not found or not all(one.get("kind") and one.get("apiVersion") for _, one in found):
         msg = "the file has no Kubernetes manifests: each needs apiVersion and kind"
         raise SlipwayError(msg, EXIT_REFUSED)
-    return found
+    return list(manifests.with_trials(found))
 
 
 def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.Namespace) -> Fixed:

@@ -28,11 +28,12 @@ from slipway.why.podsets import PodSet, podsets
 from spec.jobs import PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
 from spec.settings.addons import AddonSettings
-from spec.settings.addons.batch import Jobset, Kuberay, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
+from spec.settings.addons.batch import Jobset, Katib, Kuberay, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
 from spec.settings.problems import Problem
 
 _ADDONS: Final[Mapping[str, type[AddonSettings]]] = {
     "JobSet": Jobset, "LeaderWorkerSet": LeaderWorkerSet, "TrainJob": Trainer, "MPIJob": MpiOperator,
+    "Experiment": Katib,
     **dict.fromkeys((kind.kind for kind in kinds.TRAINING), TrainingOperator),
     **dict.fromkeys((kind.kind for kind in kinds.RAY), Kuberay),
 }  # fmt: skip

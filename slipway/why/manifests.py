@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final
 
+from components.admission import kinds
 from components.tenancy.roles import group
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
@@ -166,6 +167,23 @@ def located(documents: Sequence[Any], at: tuple[str | int, ...] = ()) -> list[tu
         elif isinstance(one, Mapping):
             found.append(((*at, number), one))
     return found
+
+
+def with_trials(
+    found: Sequence[tuple[tuple[str | int, ...], Object]],
+) -> Iterator[tuple[tuple[str | int, ...], Object]]:
+    """The same objects, and after each Experiment of Katib the job that each of its trials is, in its namespace."""
+    for at, one in found:
+        yield at, one
+        metadata = one.get("metadata") or {}
+        path = ("spec", "trialTemplate", "trialSpec")
+        trial: Any = one
+        for key in path if one.get("kind") == kinds.EXPERIMENT.kind else ():
+            trial = trial.get(key) if isinstance(trial, Mapping) else None
+        if trial is not one and isinstance(trial, Mapping) and trial.get("kind") and trial.get("apiVersion"):
+            own = {**(trial.get("metadata") or {}), "name": f"{metadata.get('name')}-trial"}
+            space = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
+            yield (*at, *path), {**trial, "metadata": {**own, **space}}
 
 
 def answer(

@@ -72,6 +72,8 @@ def _volumes_of_addons(platform: Platform, pricer: Pricer) -> Iterator[Item]:
         sizes["of Alertmanager"] = monitoring.replicas * ALERTMANAGER_GIB
     if addons.kubecost is not None:
         sizes["of Kubecost"] = addons.kubecost.storage_gib
+    if addons.katib is not None:
+        sizes["of Katib"] = addons.katib.storage_gib
     for whose, size in sizes.items():
         yield pricer.line(services.EBS, f"volumes {whose}", "ebs-gp3", "GB", minimum=size)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ S3_URI: Final = "platform.slipway/s3-uri"
 """Annotation of the claims whose files are in a bucket: where, with the team's prefix."""
 NAMESPACE: Final = "kubernetes.io/metadata.name"
 """Label that every namespace has: its name (kubernetes.io, "Well-Known Labels")."""
+TUNED: Final[Mapping[str, str]] = {"katib.kubeflow.org/metrics-collector-injection": "enabled"}
+"""Label of namespaces in which Katib accepts Experiments (katib v0.19.0, pkg/webhook/v1beta1/experiment): those for
+jobs."""
 
 
 def of_team(team: str, settings: Team) -> dict[str, str]:
@@ -37,6 +41,7 @@ def of_namespace(team: str, settings: Team, space: TeamNamespace) -> dict[str, s
     return {
         **of_team(team, settings),
         PURPOSE: space.purpose,
+        **(TUNED if space.purpose in ("general", "training") else {}),
         **{f"pod-security.kubernetes.io/{mode}": level for mode, level in levels.items()},
     }
 

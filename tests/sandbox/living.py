@@ -10,7 +10,7 @@ from sandbox.nodes.spec import NodeSpec, NodeWriter, Taint
 from spec.pools.pool_spec import PoolSpec
 from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
-SIZE = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+SIZE = {"ephemeral-storage": "100Gi", "cpu": "8", "memory": "32Gi", "pods": "110"}
 GPUS = {**SIZE, "nvidia.com/gpu": "8"}
 
 

@@ -14,7 +14,7 @@ import yaml
 from sandbox.cluster.pki import kubeconfig, self_signed
 from sandbox.files import write_atomically
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.table import CERTIFICATES, Controller, of_image
+from sandbox.kubernetes.controllers.table import Controller, of_image
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.ports import ClusterEndpoint
 
@@ -302,7 +302,8 @@ def certificate_bundle(client: KubeClient, launch: Launch) -> str:
 
 
 def _certificate_secret(launch: Launch) -> Ref | None:
-    mounts = [each for each in launch.mounts if each.kind == "Secret" and each.path == f"/{CERTIFICATES}"]
+    folder = f"/{launch.controller.certificates}"
+    mounts = [each for each in launch.mounts if each.kind == "Secret" and each.path == folder]
     return Ref("v1", "Secret", mounts[0].name, launch.namespace) if mounts else None
 
 

@@ -54,6 +54,7 @@ class Controller:
         tag: What the stacks install, where it isn't the binary's version: the tag of the image of manifests, or the
             version of a chart whose module can't be had.
         readiness: Path of its health endpoint.
+        certificates: Folder of its webhook's certificate.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Controller:
     issued: bool = False
     tag: str = ""
     readiness: str = READY
+    certificates: str = CERTIFICATES
 
     @property
     def wanted(self) -> bool:

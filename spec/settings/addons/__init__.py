@@ -10,6 +10,7 @@ from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.batch import (
     ArgoWorkflows,
     Jobset,
+    Katib,
     KubeflowPipelines,
     Kuberay,
     Kueue,
@@ -86,6 +87,8 @@ class Addons(Model):
     """PyTorchJob and TFJob (training operator v1)."""
     mpi_operator: MpiOperator | None = None
     """MPIJob (MPI Operator)."""
+    katib: Katib | None = None
+    """Experiments that search for hyperparameters (Katib)."""
     kuberay: Kuberay | None = None
     """RayCluster, RayJob and RayService (KubeRay)."""
     argo_workflows: ArgoWorkflows | None = None

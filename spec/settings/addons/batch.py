@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from spec.settings.addons.base import AddonSettings
-from spec.settings.addons.ingress import Replicas
+from spec.settings.addons.ingress import CertManager, Replicas
 from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.base import pattern
 from spec.settings.storage import Database
@@ -117,6 +117,19 @@ class MpiOperator(AddonSettings):
 
     replicas: Replicas = 2
     """Replicas of the operator, one of them the leader."""
+
+
+class Katib(AddonSettings):
+    """Katib: experiments that search for hyperparameters, whose trials are queued jobs."""
+
+    requires: ClassVar[tuple[type[AddonSettings], ...]] = (CertManager,)
+    # It watches the kinds of trials that are served when it starts.
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (Trainer, TrainingOperator, MpiOperator)
+
+    replicas: Replicas = 2
+    """Replicas of the controller, one of them the leader; its webhooks fail closed for Experiments and pods of jobs."""
+    storage_gib: Annotated[int, Field(ge=1, le=1000)] = 10
+    """Volume of the metrics of all trials, in GiB."""
 
 
 class Kuberay(AddonSettings):

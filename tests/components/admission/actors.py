@@ -31,6 +31,7 @@ ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
     "Trainer": ("kubeflow-system", "kubeflow-trainer-controller-manager"),
     "training operator": ("kubeflow", "training-operator"),
     "MPI operator": ("mpi-operator", "mpi-operator"),
+    "Katib": ("kubeflow", "katib-controller"),
     "KubeRay": ("kuberay", "kuberay-operator"),
     "KEDA": ("keda", "keda-operator"),
     "KServe": ("kserve", "kserve-controller-manager"),

@@ -89,6 +89,16 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a TrainJob whose runtime selects the pool": make.train_job(deadline=WEEK, **EACH),
         "a TrainJob with the resources of its runtime": make.train_job(nodes=100, deadline=2 * WEEK),
         "a RayJob": ray.job(),
+        "an experiment of twelve hours": make.experiment(make.job(on("h100"))),
+        "an experiment that no rule of costs can add up": make.experiment(maxTrialCount=None),
+    },
+    "experiment-bounds": {
+        "a bounded experiment": make.experiment(),
+        "one whose counts and policy Katib fills in": make.experiment(parallelTrialCount=None, resumePolicy=None),
+        "trials of another kind": make.experiment(make.train_job()),
+        "values and metrics of Katib's own": make.experiment(
+            parameters=[{"name": "lr", "feasibleSpace": {"list": ["sgd", "0.1", 3]}}],
+            metricsCollectorSpec={"collector": {"kind": "File"}}),
     },
     "spot-checkpoint": {"a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
         "a job that is not on spot": make.job(on("h100")),
@@ -275,6 +285,51 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             make.train_job(nodes=100, deadline=WEEK, **EACH),
             "may cost 6720 USD",
         ),
+        "all trials of an experiment": (
+            make.experiment(make.job(on("h100"), activeDeadlineSeconds=WEEK // 12)),
+            "may cost 1155 USD",
+        ),
+        "all trials of several pods": (
+            make.experiment(make.train_job(nodes=100, deadline=WEEK // 12, **EACH)),
+            "may cost 6720 USD",
+        ),
+    },
+    "experiment-bounds": {
+        "no maximum": (make.experiment(maxTrialCount=None), "fix maxTrialCount. maxTrialCount is at most 500"),
+        "too many trials": (make.experiment(maxTrialCount=501), "fix maxTrialCount. "),
+        "too many at once": (make.experiment(parallelTrialCount=101, maxTrialCount=200), "fix parallelTrialCount. "),
+        "an algorithm that stays": (make.experiment(resumePolicy="LongRunning"), "fix resumePolicy. "),
+        "a volume that stays": (make.experiment(resumePolicy="FromVolume"), "fix resumePolicy. "),
+        "parameters that are JSON": (make.experiment(nasConfig={}), "fix nasConfig. "),
+        "no template": (make.experiment(trialTemplate=None), "fix trialTemplate.trialSpec. "),
+        "a template elsewhere": (
+            make.experiment(trialTemplate={"configMap": {"configMapName": "a"}}), "fix trialTemplate.trialSpec. "),
+        **{
+            f"a trial that is a {kind}": (
+                make.experiment(template={"trialSpec": {"apiVersion": version, "kind": kind}}),
+                "fix the kind of trialTemplate.trialSpec. ")
+            for version, kind in (
+                ("rbac.authorization.k8s.io/v1", "RoleBinding"), ("v1", "PersistentVolumeClaim"),
+                ("apps/v1", "Deployment"), ("kubeflow.org/v1", "MPIJob"), ("batch/v1", "${trialParameters.rate}"))
+        },
+        "a trial of no kind": (make.experiment(template={"trialSpec": {}}), "fix the kind of trialTemplate."),
+        "a trial with a finalizer": (
+            make.experiment(template={"trialSpec": {"apiVersion": "batch/v1", "kind": "Job",
+                "metadata": {"labels": {}, "finalizers": ["a/b"]}}}),
+            "fix trialTemplate.trialSpec.metadata. "),
+        "a value that ends the text of the template": (
+            make.experiment(parameters=[{"name": "lr", "feasibleSpace": {"list": ["a", '"}}, "kind": "Role"']}}]),
+            "fix parameters.feasibleSpace.list. "),
+        "a value that hides the end": (
+            make.experiment(parameters=[{"name": "lr", "feasibleSpace": {"list": ["\\"]}}]),
+            "fix parameters.feasibleSpace.list. "),
+        "an annotation for a value": (
+            make.experiment(template={"trialParameters": [
+                {"name": "a", "reference": "${trialSpec.Annotations[a]}"}]}),
+            "fix trialTemplate.trialParameters.reference. "),
+        "a container of its own beside each trial": (
+            make.experiment(metricsCollectorSpec={"collector": {"kind": "Custom", "customCollector": gpus()}}),
+            "fix metricsCollectorSpec.collector.customCollector. "),
     },
     "spot-checkpoint": {
         "a job on spot without a claim": (make.job(on("spot")), "the nodes of pool spot are Spot"),

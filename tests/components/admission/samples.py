@@ -216,6 +216,28 @@ def train_job(*, queued: bool = True, nodes: int = 2, deadline: int = 3600, **tr
     return _object("trainer.kubeflow.org/v1alpha1", "TrainJob", body, labels)
 
 
+def experiment(trial: Object | None = None, *, template: Object | None = None, **more: Any) -> Object:
+    """An Experiment whose trials are this job, without its name."""
+    one = trial or job()
+    labels = {"metadata": {"labels": one["metadata"]["labels"]}} if one["metadata"]["labels"] else {}
+    parameter = {"name": "lr", "parameterType": "double", "feasibleSpace": {"min": "0.01", "max": "0.1"}}
+    body = {
+        "maxTrialCount": 12,
+        "parallelTrialCount": 3,
+        "resumePolicy": "Never",
+        "parameters": [parameter],
+        "trialTemplate": {
+            "primaryContainerName": "main",
+            "trialParameters": [{"name": "rate", "reference": "lr"}],
+            "trialSpec": {key: one[key] for key in ("apiVersion", "kind", "spec")} | labels,
+            **(template or {}),
+        },
+        **more,
+    }
+    kept = {name: value for name, value in body.items() if value is not None}
+    return _object("kubeflow.org/v1beta1", "Experiment", kept, {})
+
+
 def inference_service(**predictor: Any) -> Object:
     return _object("serving.kserve.io/v1beta1", "InferenceService", {"predictor": predictor}, {})
 
@@ -248,6 +270,7 @@ CUSTOM: Final = {
     "PyTorchJob": ("kubeflow.org", "v1", "pytorchjobs"),
     "MPIJob": ("kubeflow.org", "v2beta1", "mpijobs"),
     **{kind: ("kubeflow.org", "v1", f"{kind.lower()}s") for kind in ("TFJob", "XGBoostJob", "JAXJob")},
+    "Experiment": ("kubeflow.org", "v1beta1", "experiments"),
     "LeaderWorkerSet": ("leaderworkerset.x-k8s.io", "v1", "leaderworkersets"),
     "ScaledJob": ("keda.sh", "v1alpha1", "scaledjobs"),
     "Workflow": ("argoproj.io", "v1alpha1", "workflows"),

@@ -18,7 +18,8 @@ from tests.support.stacks import FOLDER, NAMES, platform_of
 
 POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 BINDING = f"{POLICY}Binding"
-RULES = {"gpu-pool", "gpu-limits", "job-bounds", "job-cost", "spot-checkpoint", "spot-eviction", "ray-cluster",
+RULES = {"gpu-pool", "gpu-limits", "job-bounds", "job-cost", "experiment-bounds", "spot-checkpoint", "spot-eviction",
+    "ray-cluster",
     "queue-name",
     "image-tag", "host-access", "scale-bounds", "controller-reference", "gpu-queue", "queue-start", "queue-metadata",
     "priority-class", "node-selection", "volume-sources", "external-ips", "ingress-scope", "trigger-scope",

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from components.addons.katib import COLUMNS
+from components.addons.katib import definition as katib_crd
 from components.addons.kubeflow_crds import KINDS
 from components.addons.kubeflow_crds import definition as training_crd
 from components.addons.mpi_operator import definition as mpi_crd
@@ -113,7 +115,9 @@ _CRD = re.compile(r"^  name: ['\"]?([a-z0-9]+\.[a-z0-9.-]+\.[a-z]+)['\"]?$", re.
 def installed(shared: Path) -> set[str]:
     """Names of the CRDs of all add-ons, from the text of their charts."""
     charts = Charts(shared / "charts-full")
-    names = {each["metadata"]["name"] for each in (mpi_crd(), *map(training_crd, KINDS.values()))}
+    names = {
+        each["metadata"]["name"] for each in (mpi_crd(), *map(training_crd, KINDS.values()), *map(katib_crd, COLUMNS))
+    }
     for pin in pinned():
         chart = charts.find(pin.name, pin.version)
         if chart is None:

@@ -68,7 +68,7 @@ def test_controllers_run_for_the_version_of_their_chart_alone(monkeypatch: pytes
     assert served("kueue", version) == served("kueue", f"v{version}") == {"kueue": False}
     assert served("kueue", "0.1.0") == {}
     assert served("other", version) == {}
-    assert set(served()) == {"training-operator", "mpi-operator"}
+    assert set(served()) == {"training-operator", "mpi-operator", "katib"}
 
 
 @pytest.mark.parametrize(

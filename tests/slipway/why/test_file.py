@@ -214,6 +214,11 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         Layer.ADMISSION,
         "MPIJob needs the add-on mpiOperator",
     ),
+    "an Experiment without Katib": (
+        {"apiVersion": "kubeflow.org/v1beta1", "kind": "Experiment", "metadata": {"name": "a"}, "spec": {}},
+        Layer.ADMISSION,
+        "Experiment needs the add-on katib",
+    ),
 }
 
 

@@ -7,11 +7,15 @@ import pytest
 import yaml
 
 from components.workloads.target import Target
+from slipway.why import fix
 from slipway.why.judge import violations
+from slipway.why.manifests import located, with_trials
+from spec.jobs import DAY
 from tests.support.stacks import platform_of
 
 FOLDER: Final = Path(__file__).parents[3] / "examples/tutorials"
 NAMESPACES: Final = {
+    "experiment": "vision-training",
     "job": "vision-training",
     "pipeline": "vision-training",
     "seldon": "vision-serving",
@@ -20,7 +24,8 @@ NAMESPACES: Final = {
 
 
 def objects(name: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
+    documents = list(yaml.safe_load_all((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")))
+    return [dict(one) for _, one in with_trials(located(documents))]
 
 
 def test_every_file_is_tested() -> None:
@@ -43,3 +48,32 @@ def test_a_published_job_is_not() -> None:
     job["spec"]["template"]["spec"]["volumes"].pop()
     target = Target.of(platform, namespace=NAMESPACES["job"])
     assert {one.rule.name for one in violations(job, target, platform.admission)} == {"job-bounds", "spot-checkpoint"}
+
+
+def test_a_trial_is_judged_as_a_job() -> None:
+    platform = platform_of("prod")
+    experiment, trial = objects("experiment")
+    assert trial["metadata"]["name"] == "tune-resnet-trial"
+    del trial["spec"]["activeDeadlineSeconds"]
+    experiment["spec"] = {**experiment["spec"], "maxTrialCount": 5000}
+    target = Target.of(platform, namespace=NAMESPACES["experiment"])
+
+    def broken(one: dict[str, Any]) -> set[str]:
+        return {each.rule.name for each in violations(one, target, platform.admission)}
+
+    assert broken(trial) == {"job-bounds"}
+    assert broken(experiment) == {"experiment-bounds"}
+
+
+def test_what_a_trial_lacks_is_written_into_its_template() -> None:
+    platform = platform_of("prod")
+    target = Target.of(platform, namespace=NAMESPACES["experiment"])
+    whole = (FOLDER / "experiment.yaml").read_text(encoding="utf-8")
+    text = whole.replace("        activeDeadlineSeconds: 3600\n", "")
+    assert text != whole
+    found = with_trials(located(list(yaml.safe_load_all(text))))
+    written = fix.file(text, [(at, one, target) for at, one in found], platform.admission)
+    trial = yaml.safe_load(written.text)["spec"]["trialTemplate"]["trialSpec"]
+    assert trial["spec"]["activeDeadlineSeconds"] == DAY
+    assert "name" not in trial["metadata"]
+    assert [str(one) for one in written.changes[1]] == ["spec.activeDeadlineSeconds: 86400 (job-bounds)"]
