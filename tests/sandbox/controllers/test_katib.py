@@ -20,7 +20,7 @@ from sandbox.kubernetes.waiting import until
 from spec.settings.addons.batch import Katib as Settings
 from spec.settings.addons.batch import Kueue
 from spec.teams import labels
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, running
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running
 from tests.sandbox.plane import ControlPlane
 from tests.support.context import seen_parts
 from tests.support.patience import SECONDS
@@ -91,7 +91,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             if key == "controller":
                 del one["spec"]["template"]["spec"]["nodeSelector"]
             applied(client, as_applied(one, table.served()))
-        until(lambda: {"katib", "kueue"} == running(directory) or None, SECONDS, "Katib does not run")
+        until_running(directory, "katib", "kueue")
         yield plane
 
 
