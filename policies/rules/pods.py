@@ -317,8 +317,8 @@ POD_TRUSTED = ResourceRule(
     settings={
         "registries": setting("globs of images that pods may run, with their registry", [
             "*.dkr.ecr.*.amazonaws.com*", "public.ecr.aws/*", "registry.k8s.io/*", "nvcr.io/nvidia/*",
-            "gcr.io/tfx-oss-public/ml_metadata_store_server", "quay.io/*", "ghcr.io/*",
-            "docker.io/burakince/mlflow", "docker.io/kserve/*", "docker.io/mpioperator/*", "docker.io/nvidia/*",
+            "gcr.io/tfx-oss-public/ml_metadata_store_server:*", "quay.io/*", "ghcr.io/*",
+            "docker.io/burakince/mlflow:*", "docker.io/kserve/*", "docker.io/mpioperator/*", "docker.io/nvidia/*",
             "docker.io/pytorch/*", "docker.io/rayproject/*", "docker.io/tensorflow/*", "docker.io/vllm/*",
         ])
     },

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -71,6 +72,25 @@ def findings_in_everything() -> list[Finding]:
     return check(replace(record_platform(everything(), stack="everything"), stack="dev"), TODAY)
 
 
+NEEDED: dict[str, Any] = {
+    "kubeflowPipelines": {"namespaces": ["vision-training"], "database": {"deletionProtection": True, "multiAz": True}},
+    "seldonCore": {"acceptLicense": "BUSL-1.1"},
+    "knative": {},
+    "gatewayApi": {},
+}
+"""Add-ons that prod doesn't have, with what they have to be given there; the others have their defaults."""
+
+
+@cache
+def findings_in_prod_with_all_addons() -> list[Finding]:
+    """All findings of stack prod with the example's other add-ons."""
+    settings: Any = deepcopy(read_stack("prod", FOLDER))
+    for key, _ in everything().addons.wanted():
+        settings["addons"].setdefault(key, NEEDED.get(key, {}))
+    with_all = load(settings, stack="prod", today=TODAY).platform
+    return check(record_platform(with_all, stack="prod"), TODAY)
+
+
 @runs
 @environments
 def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> None:
@@ -97,8 +117,18 @@ def test_the_example_with_every_add_on_passes_as_a_stack_for_development() -> No
     assert mandatory == []
 
 
+def test_every_add_on_passes_in_production() -> None:
+    mandatory = [
+        f"{finding.id} {finding.urn}"
+        for finding in findings_in_prod_with_all_addons()
+        if finding.counts(TODAY) and BY_NAME[finding.rule].levels.of("prod").value == "mandatory"
+    ]
+    assert mandatory == []
+
+
 def findings_of_all() -> list[Finding]:
-    return [each for stack in ENVIRONMENTS for each in findings_in(stack, preview=False)] + findings_in_everything()
+    shipped = [each for stack in ENVIRONMENTS for each in findings_in(stack, preview=False)]
+    return shipped + findings_in_everything() + findings_in_prod_with_all_addons()
 
 
 def test_every_suppression_is_used() -> None:
