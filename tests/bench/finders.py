@@ -49,6 +49,7 @@ CRDS: Final[Mapping[str, str]] = {
     "keda.sh": "keda",
     "kueue.x-k8s.io": "kueue",
     "leaderworkerset.x-k8s.io": "lws",
+    "mlops.seldon.io": "seldon-core-v2-crds",
     "monitoring.coreos.com": "kube-prometheus-stack",
     "nvidia.com": "gpu-operator",
     "operator.knative.dev": "knative-operator",
