@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 def _scenarios(paths: Sequence[Path], project: Project, stack: str) -> list[Scenario | ClockScenario]:
     """Those that the user names, or those of the project for the stack."""
     files = paths or sorted((project.root / FOLDER).glob("*.yaml"))
-    found = [clock.read(path, stack) if clock.drives(path) else read(path) for path in files]
+    found = [(clock.read if clock.drives(path) else read)(path, stack) for path in files]
     chosen = [one for one in found if stack in one.stacks]
     if paths and (others := [one for one in found if one not in chosen]):
         msg = f"scenario {others[0].name} is of stack {', '.join(others[0].stacks)}, not of {stack}: see its `stacks`"

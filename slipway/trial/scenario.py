@@ -31,6 +31,7 @@ from spec.catalog import instances
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
+from spec.settings.load import overlay
 from spec.settings.schema import write_or_check
 
 FOLDER: Final = "scenarios"
@@ -98,6 +99,19 @@ class Moment(Model):
         return self
 
 
+class Difference(Model):
+    """What is different on one stack, whose teams and pools are others."""
+
+    namespace: str | None = None
+    """Namespace of objects whose manifests have none."""
+    every: dict[str, Any] = Field(default_factory=dict)
+    """What differs in each manifest; lists are replaced as a whole."""
+    objects: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """What differs besides in the manifest of an object, by its name in the timeline."""
+    expect: dict[str, Expectation] = Field(default_factory=dict)
+    """Expectations in place of those of the scenario, by object."""
+
+
 class ScenarioFile(Model):
     """The file."""
 
@@ -115,6 +129,24 @@ class ScenarioFile(Model):
     """What happens, in this order."""
     expect: dict[str, Expectation] = Field(min_length=1)
     """By object, as kubectl writes it: `job/train`."""
+    differs: dict[str, Difference] = Field(default_factory=dict)
+    """By stack."""
+
+    def on(self, stack: str, path: Path) -> ScenarioFile:
+        """The scenario on a stack."""
+        one = self.differs.get(stack)
+        if one is None:
+            return self
+
+        def changed(moment: Moment) -> Moment:
+            if moment.create is None:
+                return moment
+            patch = overlay(one.every, one.objects.get(name_of(moment.create, path), {}))
+            return moment.model_copy(update={CREATE: overlay(moment.create, patch)})
+
+        timeline = [changed(moment) for moment in self.timeline]
+        namespace, expect = one.namespace or self.namespace, self.expect | one.expect
+        return self.model_copy(update={"namespace": namespace, "timeline": timeline, "expect": expect})
 
 
 @dataclass(frozen=True)
@@ -134,8 +166,8 @@ class Scenario:
     trial: Trial
 
 
-def read(path: Path) -> Scenario:
-    """Read a file.
+def read(path: Path, stack: str = "") -> Scenario:
+    """Read a file, as it is on a stack.
 
     Raises:
         SlipwayError: It is not YAML, has a wrong field, or names an object that it does not create.
@@ -147,7 +179,7 @@ def read(path: Path) -> Scenario:
     if len(found) != 1:
         msg = f"{path} has {len(found)} documents: a scenario is one"
         raise SlipwayError(msg, EXIT_REFUSED)
-    file = parsed(ScenarioFile, found[0], path)
+    file = parsed(ScenarioFile, found[0], path).on(stack, path)
     refuse_unknown_layers(file.expect, path)
     manifests: dict[str, dict[str, Any]] = {}
     for moment in file.timeline:
@@ -172,6 +204,9 @@ def _names(file: ScenarioFile, steps: list[Step]) -> Iterator[tuple[str, str]]:
     yield from (
         (f"expect.{name}.preemptedBy", one.preempted_by) for name, one in file.expect.items() if one.preempted_by
     )
+    for differs in file.differs.values():
+        yield from (("differs.objects", name) for name in differs.objects)
+        yield from (("differs.expect", name) for name in differs.expect)
     yield from (("timeline", step.subject) for step in steps if step.subject)
     yield from (("timeline.after", step.after[0]) for step in steps if step.after)
 

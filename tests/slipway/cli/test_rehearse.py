@@ -41,8 +41,8 @@ def test_scenarios_are_those_of_the_stack() -> None:
     names = [one.name for one in rehearse._scenarios([], PROJECT, "dev")]
     assert names == [path.stem for path in sorted((PROJECT.root / "scenarios").glob("*.yaml"))]
     assert rehearse._scenarios([], PROJECT, "staging") == []
-    with pytest.raises(SlipwayError, match="gang is of stack dev, not of prod"):
-        rehearse._scenarios([PROJECT.root / "scenarios" / "gang.yaml"], PROJECT, "prod")
+    with pytest.raises(SlipwayError, match="half-started-gang is of stack dev, not of prod"):
+        rehearse._scenarios([PROJECT.root / "scenarios" / "half-started-gang.yaml"], PROJECT, "prod")
 
 
 def test_a_stack_without_scenarios_is_refused_but_not_in_a_pull_request(

@@ -24,8 +24,10 @@ from slipway.trial.run import Life
 from slipway.trial.scenario import FOLDER, read
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
+from slipway.why.judge import violations
 from slipway.why.price import bound
 from spec.errors import SlipwayError
+from spec.settings.admission import Action
 from tests.slipway.why.objects import Object, bundle, event, obj, workload
 from tests.support.stacks import platform_of
 
@@ -69,6 +71,35 @@ def test_the_steps_of_a_file_in_their_order(tmp_path: Path) -> None:
     ]
 
 
+def test_another_stack_has_other_namespaces_fields_and_expectations(tmp_path: Path) -> None:
+    other = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "b"},
+        "spec": {"nodeName": "n", "containers": [1, 2]},
+    }
+    differs = {
+        "namespace": "vision-training",
+        "every": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [3]}},
+        "objects": {"pod/b": {"spec": {"nodeName": None, "priority": 1}}},
+        "expect": {"job/a": {"fails": True}},
+    }
+    document = {**FILE, "timeline": [*FILE["timeline"], {"create": other}], "differs": {"prod": differs}}
+    path = written(tmp_path, document)
+    assert read(path).trial == read(path, "dev").trial
+    there = read(path, "prod").trial
+    assert there.namespace == "vision-training"
+    assert there.manifests["pod/b"] == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "b", "labels": {"a": "b"}},
+        "spec": {"nodeName": None, "containers": [3], "priority": 1},
+    }
+    assert there.manifests["job/a"]["spec"] == {"containers": [3]}
+    assert there.expected["job/a"] == Expectation(fails=True)
+    assert there.steps == read(path).trial.steps
+
+
 WRONG = yaml.safe_load((Path(__file__).with_name("wrong_scenarios.yaml")).read_text(encoding="utf-8"))
 
 
@@ -97,27 +128,32 @@ def test_a_missing_file_and_several_documents_are_refused(tmp_path: Path) -> Non
 # What the shipped ones say, without a cluster.
 
 
+@pytest.mark.parametrize("stack", ["dev", "prod"])
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_scenario_expects_something_of_each_object_and_has_a_bad_variant(path: Path) -> None:
-    found = read(path)
+def test_a_shipped_scenario_expects_something_of_each_object_and_has_a_bad_variant(path: Path, stack: str) -> None:
+    found = read(path, stack)
     expected = found.trial.expected.values()
+    assert stack in found.stacks
     assert all(one != Expectation() for one in expected)
     bad = [one for one in expected if one.refused_because or one.held_by or one.fails or one.preempted_by]
     assert bad
 
 
-def test_the_same_jobs_cost_what_the_scenarios_allow() -> None:
-    platform, asked = platform_of("dev"), 0
-    for found in map(read, SHIPPED):
-        for name, one in found.trial.expected.items():
-            if one.costs_at_most is not None:
-                target = Target.of(platform, namespace=str(found.trial.namespace))
-                costs = bound(found.trial.manifests[name], target, platform)
-                assert costs is not None
-                assert costs.most is not None
-                assert costs.most <= one.costs_at_most
-                asked += 1
-    assert asked
+@pytest.mark.parametrize("stack", ["dev", "prod"])
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_rules_refuse_what_is_expected_and_the_prices_are(path: Path, stack: str) -> None:
+    platform, found = platform_of(stack), read(path, stack)
+    for name, one in found.trial.expected.items():
+        manifest = found.trial.manifests[name]
+        space = manifest["metadata"].get("namespace", found.trial.namespace)
+        target = Target.of(platform, namespace=space)
+        refused = [each for each in violations(manifest, target, platform.admission) if each.action is Action.DENY]
+        assert bool(refused) == bool(one.refused_because), [str(each) for each in refused]
+        if one.costs_at_most is not None:
+            costs = bound(manifest, target, platform)
+            assert costs is not None
+            assert costs.most is not None
+            assert costs.most <= one.costs_at_most
 
 
 def test_the_schema_is_current_and_accepts_what_is_shipped() -> None:
