@@ -25,7 +25,7 @@ PAUSE: Final = 0.8
 """Seconds that a wait for output is shortened to."""
 SESSION: Final = (
     "slipway check dev",
-    "slipway up dev --sandbox 2>/dev/null | grep -E '^(Stack|Kubernetes|Pods|Resources|Helm|On AWS)'",
+    "slipway up dev --sandbox 2>/dev/null | grep -E '^(Stack|Kubernetes|Pods|Resources|Helm|AWS)'",
     "sed -i 's/all-1g.5gb/all-2g.10gb/' stacks/Pulumi.dev.yaml",
     "slipway preview dev --sandbox 2>/dev/null",
     "slipway quickstart",
