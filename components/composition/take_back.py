@@ -66,6 +66,8 @@ def take_back(api: Api, space: str, idle: Collection[str], limits: Limits, now: 
             pods.setdefault(name, []).append(pod)
     for workload in api("GET", WORKLOADS.format(space))["items"]:
         meta = workload["metadata"]
+        if not workload["spec"].get("active", True):
+            continue  # its pods may take long to end
         running = pods.get(meta["name"], [])
         warned = (meta.get("annotations") or {}).get(WARNED)
         path = f"{WORKLOADS.format(space)}/{meta['name']}"
@@ -73,13 +75,14 @@ def take_back(api: Api, space: str, idle: Collection[str], limits: Limits, now: 
             if warned:
                 api("PATCH", path, {"metadata": {"annotations": {WARNED: None}}})
         elif warned is None:
-            api("PATCH", path, {"metadata": {"annotations": {WARNED: f"{now:%Y-%m-%dT%H:%M:%SZ}"}}})
             text = (
                 f"its GPUs have been idle for {limits.after}. It is stopped at {now + limits.warning:%H:%M} UTC, so "
                 f"that others can use them. If it needs them: kubectl annotate pod -n {space} "
                 f"{running[0]['metadata']['name']} {KEEP}={now + 2 * limits.warning:%Y-%m-%dT%H:%M:%SZ}"
             )
+            # First: a job is never stopped after a warning that did not arrive.
             _tell(api, workload, "GpusIdle", text, now)
+            api("PATCH", path, {"metadata": {"annotations": {WARNED: f"{now:%Y-%m-%dT%H:%M:%SZ}"}}})
         elif now >= datetime.fromisoformat(warned) + limits.warning:
             api("PATCH", path, {"spec": {"active": False}})
             text = f"its GPUs were idle since before {warned}, and nobody kept them: it is stopped. Create it again"
@@ -136,7 +139,7 @@ def _in_cluster(method: str, path: str, body: Mapping[str, Any] | None = None) -
         headers={"Authorization": f"Bearer {token}", "Content-Type": kind},
     )
     trust = ssl.create_default_context(cafile=str(CREDENTIALS / "ca.crt"))
-    with urllib.request.urlopen(request, timeout=SECONDS, context=trust) as reply:  # noqa: S310 - as above
+    with urllib.request.urlopen(request, timeout=SECONDS, context=trust) as reply:  # noqa: S310 - https
         answer: dict[str, Any] = json.load(reply)
         return answer
 
@@ -145,10 +148,12 @@ def main(prometheus: str, after: str, warning: str, *spaces: str, api: Api = _in
     """Look at all namespaces once. Raises OSError if Prometheus or the API server doesn't answer."""
     limits = Limits(timedelta(seconds=int(after)), timedelta(seconds=int(warning)))
     asked = urllib.parse.urlencode({"query": query(limits.after)})
-    with urllib.request.urlopen(f"{prometheus}/api/v1/query?{asked}", timeout=SECONDS) as reply:  # noqa: S310 - http
+    url = f"{prometheus}/api/v1/query?{asked}"
+    with urllib.request.urlopen(url, timeout=SECONDS) as reply:  # noqa: S310 - the program wrote it
         idle = idle_pods(json.load(reply))
+    now = datetime.now(UTC)  # noqa: TID251 - the pod's clock
     for space in spaces:
-        take_back(api, space, {pod for where, pod in idle if where == space}, limits, datetime.now(UTC))  # noqa: TID251
+        take_back(api, space, {pod for where, pod in idle if where == space}, limits, now)
 
 
 if __name__ == "__main__":

@@ -31,11 +31,14 @@ from spec.settings.addons import AddonSettings
 from spec.settings.addons.batch import Jobset, Katib, Kuberay, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
 from spec.settings.problems import Problem
 
-_ADDONS: Final[Mapping[str, type[AddonSettings]]] = {
-    "JobSet": Jobset, "LeaderWorkerSet": LeaderWorkerSet, "TrainJob": Trainer, "MPIJob": MpiOperator,
-    "Experiment": Katib,
-    **dict.fromkeys((kind.kind for kind in kinds.TRAINING), TrainingOperator),
-    **dict.fromkeys((kind.kind for kind in kinds.RAY), Kuberay),
+_ADDONS: Final[Mapping[tuple[str, str], type[AddonSettings]]] = {
+    (kind.group, kind.kind): addon
+    for addon, served in (
+        (Jobset, (kinds.JOB_SET,)), (LeaderWorkerSet, (kinds.LEADER_WORKER_SET,)), (Trainer, (kinds.TRAIN_JOB,)),
+        (MpiOperator, (kinds.MPI_JOB,)), (Katib, (kinds.EXPERIMENT,)), (TrainingOperator, kinds.TRAINING),
+        (Kuberay, kinds.RAY),
+    )
+    for kind in served
 }  # fmt: skip
 _ZONE: Final = "topology.kubernetes.io/zone"
 
@@ -57,7 +60,7 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
         others: The other objects of its file: claims may be among them.
     """
     kind = str(manifest.get("kind"))
-    found = [Finding(Layer.ADMISSION, one) for one in _served(kind, target)]
+    found = [Finding(Layer.ADMISSION, one) for one in _served(kind, manifest, target)]
     found += [Finding(Layer.ADMISSION, one) for one in served.features(manifest)]
     found += _queue(kind, manifest, target)
     found += [Finding(Layer.CONTROLLER, one) for one in served.metrics(manifest, target)]
@@ -129,9 +132,11 @@ def with_tolerations(kind: str, manifest: Object, spec: Object, target: Target) 
     return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *added]}
 
 
-def _served(kind: str, target: Target) -> Iterator[Problem]:
-    if kind in _ADDONS:
-        yield from served_problems(target, kind, _ADDONS[kind])
+def _served(kind: str, manifest: Object, target: Target) -> Iterator[Problem]:
+    # Katib and Seldon Core both have Experiments.
+    addon = _ADDONS.get((str(manifest.get("apiVersion", "")).rpartition("/")[0], kind))
+    if addon is not None:
+        yield from served_problems(target, kind, addon)
 
 
 def _queue(kind: str, manifest: Object, target: Target) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ class Server:
         meta: dict[str, Any] = {"name": "job-train", "namespace": "nlp", "ownerReferences": [OWNER]}
         if warned:
             meta["annotations"] = {WARNED: warned}
-        self.workload = {"metadata": meta}
+        self.workload: dict[str, Any] = {"metadata": meta, "spec": {}}
         self.patches: list[Mapping[str, Any]] = []
         self.events: list[Mapping[str, Any]] = []
 
@@ -80,6 +80,25 @@ def test_a_team_is_warned_with_the_command_that_keeps_the_gpus() -> None:
 def test_after_the_warning_kueue_is_to_stop_the_job() -> None:
     patches, reasons = looked(Server(pod("a"), warned="2026-11-27T11:00:00Z"), "a")
     assert (patches, reasons) == ([{"spec": {"active": False}}], ["GpusTakenBack"])
+
+
+def test_a_stopped_job_whose_pods_take_long_to_end_is_not_stopped_again() -> None:
+    server = Server(pod("a"), warned="2026-11-27T10:00:00Z")
+    server.workload["spec"]["active"] = False
+    assert looked(server, "a") == ([], [])
+
+
+def test_a_job_is_not_marked_as_warned_if_the_warning_does_not_arrive() -> None:
+    class Silent(Server):
+        def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+            if method == "POST":
+                raise OSError("no answer")
+            return super().__call__(method, path, body)
+
+    server = Silent(pod("a"))
+    with pytest.raises(OSError, match="no answer"):
+        looked(server, "a")
+    assert server.patches == []
 
 
 def test_until_then_it_runs() -> None:

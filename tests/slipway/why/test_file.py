@@ -241,6 +241,8 @@ def test_a_wrong_variant_names_its_layer(case: str) -> None:
         job(pod__affinity=APART, pod_labels={"app": "a"}, spec__parallelism=2, spec__completions=2),
         job(pod__affinity=APART, pod_labels={"app": "b"}, spec__parallelism=3, spec__completions=3),
         job(pod__nodeSelector={POOL: "a100", "topology.kubernetes.io/zone": "us-east-1b"}),
+        # Of Seldon Core, not of Katib.
+        {"apiVersion": "mlops.seldon.io/v1alpha1", "kind": "Experiment", "metadata": {"name": "a"}, "spec": {}},
     ],
 )
 def test_what_the_cluster_serves_is_accepted(manifest: Object) -> None:
