@@ -278,7 +278,7 @@ def containers(namespace: str, through: Mapping[str, str], region: str) -> list[
 def deployment(namespace: str, database: DatabaseOutputs, context: AddOnContext) -> dict[str, Any]:
     """A server. One pod: neither agent nor controller elects a leader, so two would start recurring runs twice."""
     known, region = operator(namespace), context.cluster.region
-    through = images.prefixes(context.cluster, context.platform.storage.registry.caches)
+    through = images.through(context)
     templates = [str(TEMPLATES / each) for each in (CONFIG, METADATA)]
     sidecar = password_container(region, database, str(FILES), *templates, written=str(FILES / METADATA))
     sidecar["volumeMounts"].append({"name": "templates", "mountPath": str(TEMPLATES), "readOnly": True})

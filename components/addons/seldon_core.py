@@ -22,6 +22,7 @@ from components.base.kubernetes import declare
 from components.base.operator import ALL, RBAC, rule, to_account
 from components.base.placement import keeps_one
 from components.observability.monitors import pod_monitor
+from components.tenancy.roles import role_for
 from components.tenancy.team import TeamOutputs
 from components.tenancy.workload_permissions import models_document
 from spec.catalog import regions
@@ -79,7 +80,7 @@ def role() -> dict[str, Any]:
         rule(GROUP, [f"{kind}/status" for kind in _KINDS], ("get", "patch", "update")),
         rule(RBAC, ["rolebindings", "roles"], ALL),
     ]
-    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": ROLE}, "rules": rules}
+    return role_for(ROLE, rules)
 
 
 def access(namespace: str) -> dict[str, dict[str, Any]]:

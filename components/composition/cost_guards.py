@@ -83,11 +83,10 @@ class ScheduledShutdown(pulumi.ComponentResource):
         if args.schedules:
             declare(f"{name}-account", account(ACCOUNT), after(namespace))
         spaces = sorted(args.namespaces)
-        for key, manifest in idle_permissions(spaces).items() if args.idle else ():
+        idle = {**idle_permissions(spaces), **idle_job(args.idle, spaces)} if args.idle else {}
+        for key, manifest in idle.items():
             waits = args.namespaces.get(manifest["metadata"].get("namespace", ""), ())
             declare(f"{name}-idle-{key}", manifest, after(namespace, *waits))
-        for key, manifest in idle_job(args.idle, spaces).items() if args.idle else ():
-            declare(f"{name}-idle-{key}", manifest, after(namespace))
         for space, waits in sorted(args.namespaces.items()) if args.schedules else ():
             for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))

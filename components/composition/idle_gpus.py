@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from components.base.operator import RBAC, rule
+from components.base.operator import RBAC, rule, to_account
 from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
+from components.tenancy.roles import role_for
 from components.workloads.serving.scaling import PROMETHEUS
 from spec.quantities import seconds
 from spec.settings.cost import IdleGpus
@@ -31,21 +32,16 @@ def permissions(spaces: Sequence[str]) -> dict[str, dict[str, Any]]:
         rule("", ["events"], ["create"]),
         rule("kueue.x-k8s.io", ["workloads"], ["get", "list", "patch"]),
     ]
-    api = f"{RBAC}/v1"
-    reference = {"apiGroup": RBAC, "kind": "ClusterRole", "name": ROLE}
-    subject = {"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE.name}
     bindings = {
         f"{space}-binding": {
-            "apiVersion": api,
+            "apiVersion": f"{RBAC}/v1",
             "kind": "RoleBinding",
             "metadata": {"name": ROLE, "namespace": space},
-            "roleRef": reference,
-            "subjects": [subject],
+            **to_account(ROLE, NAME, NAMESPACE.name),
         }
         for space in sorted(spaces)
     }
-    role = {"apiVersion": api, "kind": "ClusterRole", "metadata": {"name": ROLE}, "rules": rules}
-    return {"account": account(NAME), "role": role, **bindings}
+    return {"account": account(NAME), "role": role_for(ROLE, rules), **bindings}
 
 
 def job(settings: IdleGpus, spaces: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from components.base.operator import RBAC, rule
+from components.base.operator import RBAC, rule, to_account
 from components.tenancy.roles import role_for
 from spec.teams import pipelines
 
@@ -45,20 +45,18 @@ def access(namespace: str, service_account: str) -> dict[str, dict[str, Any]]:
         namespace: The namespace.
         service_account: That of its steps.
     """
-    server = {"name": pipelines.server(namespace), "namespace": pipelines.NAMESPACE}
     bindings = {
-        "pipelines-binding": (pipelines.ROLE, server),
-        "pipelines-steps-binding": (pipelines.STEPS, {"name": service_account, "namespace": namespace}),
+        "pipelines-binding": (pipelines.ROLE, pipelines.server(namespace), pipelines.NAMESPACE),
+        "pipelines-steps-binding": (pipelines.STEPS, service_account, namespace),
     }
     return {
         key: {
             "apiVersion": f"{RBAC}/v1",
             "kind": "RoleBinding",
             "metadata": {"name": role, "namespace": namespace},
-            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
-            "subjects": [{"kind": "ServiceAccount", **account}],
+            **to_account(role, account, home),
         }
-        for key, (role, account) in bindings.items()
+        for key, (role, account, home) in bindings.items()
     }
 
 

@@ -30,7 +30,7 @@ from slipway.engine.guard import Guard
 from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation, Request, operation, refuse_ours
 from slipway.engine.project import Project, find
 from slipway.engine.protection import refuse_interrupted, refuse_network_only, refuse_protected, removes_all
-from slipway.engine.skipped import SkippedDeletions
+from slipway.engine.skipped import put_back
 from slipway.engine.state import StackState, parse
 from slipway.teardown.access import connect
 from slipway.teardown.destroy import Teardown
@@ -151,11 +151,16 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         if code:
             return code
 
-    def state() -> StackState:
-        return engine.state(request.stack)
-
     def export() -> str:
         return engine.export(request.stack)
+
+    before = cache(export)
+
+    def state() -> StackState:
+        return parse(before())
+
+    def left() -> StackState:
+        return parse(export())
 
     refuse_protected(request, state)
     refuse_network_only(request, state)
@@ -171,8 +176,8 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         allowed=options.allow_replace,
         ask=ask,
         review=Review(loaded=loaded, history=lambda: engine.history(request.stack)),
-        left=state,
-        failed=_completing(request, export, export, engine.command, guard.run),
+        left=left,
+        failed=_completing(request, before, export, engine.command, guard.run),
         flags=" --sandbox",
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
@@ -182,7 +187,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         run = _sweeping(sandbox, loaded.platform, gated.run, delete_volumes=options.delete_volumes)
     code = run(request)
     if code == 0:
-        print(summary.after(request, loaded.platform, state, sandbox, verbose=options.verbose))
+        print(summary.after(request, loaded.platform, left, sandbox, verbose=options.verbose))
     return code
 
 
@@ -196,7 +201,7 @@ def _completing(
     """What completes the state after a run that failed: of a destroy, what the engine forgot too early."""
     if request.only_shows or not _removes_cluster(request):
         return lambda: None
-    return SkippedDeletions(before(), export, command, run, request.stack).put_back
+    return partial(put_back, before(), export, command, run, request.stack)
 
 
 def _sweeping(

@@ -9,7 +9,6 @@ exists" for each of them.
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,33 +20,29 @@ from spec.errors import SlipwayError
 _PROVIDER: Final = "pulumi:providers:"
 
 
-@dataclass(frozen=True)
-class SkippedDeletions:
-    """Undoes the skipped deletions of one destroy.
+def put_back(
+    before: str,
+    export: Callable[[], str],
+    command: Callable[[Sequence[str]], Invocation],
+    engine: EngineRun,
+    stack: str,
+) -> None:
+    """After a destroy that failed or was interrupted: the state gets what still exists.
 
-    Attributes:
+    Args:
         before: Output of `pulumi stack export` before it.
         export: Reads the same after it.
         command: Builds the engine's command line for some arguments.
         engine: Runs it.
         stack: The stack's name.
+
+    Raises:
+        SlipwayError: The state can't be read, or the engine refuses the new one.
     """
-
-    before: str
-    export: Callable[[], str]
-    command: Callable[[Sequence[str]], Invocation]
-    engine: EngineRun
-    stack: str
-
-    def put_back(self) -> None:
-        """After a destroy that failed or was interrupted: the state gets what still exists.
-
-        Raises:
-            SlipwayError: The state can't be read, or the engine refuses the new one.
-        """
-        document, count = with_skipped(resources(self.before), self.export())
-        if count:
-            import_state(document, self.stack, self.command, self.engine)
+    earlier: Sequence[Mapping[str, Any]] = (json.loads(before)["deployment"] or {}).get("resources") or ()
+    document, count = with_skipped(earlier, export())
+    if count:
+        import_state(document, stack, command, engine)
 
 
 def import_state(document: str, stack: str, command: Callable[[Sequence[str]], Invocation], engine: EngineRun) -> None:
@@ -63,12 +58,6 @@ def import_state(document: str, stack: str, command: Callable[[Sequence[str]], I
         if engine(command(arguments), output=Path(directory) / "output"):
             msg = "the engine refuses the state with what was found, see above; the state is as it was"
             raise SlipwayError(msg)
-
-
-def resources(document: str) -> Sequence[Mapping[str, Any]]:
-    """Those in the output of `pulumi stack export`, in the state's order."""
-    found: Sequence[Mapping[str, Any]] = (json.loads(document)["deployment"] or {}).get("resources") or ()
-    return found
 
 
 def with_skipped(before: Sequence[Mapping[str, Any]], after: str) -> tuple[str, int]:

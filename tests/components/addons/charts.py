@@ -24,3 +24,22 @@ def unknown_keys(values: Mapping[str, Any], chart: Mapping[str, Any], path: str 
 def own_values(shared: Path, chart: str) -> Any:
     """The default values of a chart."""
     return yaml.load((shared / "charts" / chart / "values.yaml").read_text(), yaml.CSafeLoader)
+
+
+Grants = set[tuple[str, str, str]]
+
+
+def granted(role: Mapping[str, Any]) -> Grants:
+    """What a role allows: API group, resource and verb."""
+    return {
+        (group, resource, verb)
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def beyond(ours: Grants, theirs: Grants) -> Grants:
+    """What ours allows and theirs does not, which may have all verbs as `*`."""
+    return {one for one in ours if one not in theirs and (*one[:2], "*") not in theirs}

@@ -19,6 +19,7 @@ from spec.catalog.software import CHARTS, MANIFESTS
 from spec.settings.addons.batch import KubeflowPipelines as Settings
 from spec.settings.teams import TeamNamespace
 from spec.teams import pipelines
+from tests.components.addons.charts import beyond, granted
 from tests.support.context import Seen, seen_parts
 from tests.support.stacks import platform_of
 
@@ -73,18 +74,8 @@ def test_a_server_acts_in_its_namespace_alone() -> None:
     [(server_role(), ("apiserver", "persistenceagent", "scheduledworkflow")), (steps_role(), ("runner",))],
 )
 def test_no_role_allows_what_upstreams_do_not(own: dict[str, Any], files: tuple[str, ...], shared: Path) -> None:
-    allowed = {one for name in files for one in _allowed(upstream(shared, f"pipeline/*{name}-role.yaml"))}
-    assert [one for one in _allowed(own) if one not in allowed and (*one[:2], "*") not in allowed] == []
-
-
-def _allowed(role: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    return [
-        (group, resource, verb)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    ]
+    allowed = {one for name in files for one in granted(upstream(shared, f"pipeline/*{name}-role.yaml"))}
+    assert beyond(granted(own), allowed) == set()
 
 
 def test_the_definition_of_recurring_runs_is_upstreams(shared: Path) -> None:

@@ -21,6 +21,7 @@ from spec.settings import Platform, load, read_stack
 from spec.settings.addons.serving import SeldonCore
 from spec.settings.checks.teams import WORKLOAD_ROLE
 from spec.settings.teams import PriorityName
+from tests.components.addons.charts import granted
 from tests.slipway.charts.rendering import Objects, rendered
 from tests.support.day import TODAY
 from tests.support.structural import complaints, definition, schema
@@ -106,26 +107,16 @@ def test_what_runtimes_and_servers_refer_to_is_in_the_chart(chart: Objects) -> N
     assert sizes == [{"storage": "20Gi"}] * 2
 
 
-def grants(one_role: Mapping[str, Any]) -> set[tuple[str, str, str]]:
-    return {
-        (group, resource, verb)
-        for rule in one_role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
-
-
 def test_the_platforms_role_is_the_charts_without_changes_of_secrets(shared: Path) -> None:
     values = dict(use().values)
     values["controller"] = {**values["controller"], "skipClusterRoleCreation": False}
     whole = rendered(shared / "charts-full", use(), values)
     assert whole is not None
     # There is no API group v1.
-    theirs = {grant for grant in grants(one(whole, "ClusterRole")) if grant[0] != "v1"}
+    theirs = {grant for grant in granted(one(whole, "ClusterRole")) if grant[0] != "v1"}
     secrets = {("", "secrets", verb) for verb in ("create", "delete", "patch", "update")}
-    assert theirs - grants(role()) == secrets
-    assert grants(role()) <= theirs
+    assert theirs - granted(role()) == secrets
+    assert granted(role()) <= theirs
 
 
 # Objects against their CRDs.

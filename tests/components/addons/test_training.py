@@ -19,6 +19,7 @@ from spec.pools import resolve_all
 from spec.pools.allocatable import allocatable
 from spec.settings.addons.batch import MpiOperator as Settings
 from spec.settings.queues import Queues
+from tests.components.addons.charts import beyond, granted
 from tests.components.addons.test_training_operator import fields
 from tests.components.pools.samples import platform
 from tests.support.context import POOLS, Seen, seen_parts
@@ -56,18 +57,9 @@ RESUMES = ("batch", "jobs/status", "update")
 
 
 def test_it_has_no_permission_that_upstream_lacks_but_the_one_to_resume(upstream: dict[str, dict[str, Any]]) -> None:
-    def granted(rules: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
-        return {
-            (group, resource, verb)
-            for rule in rules
-            for group in rule["apiGroups"]
-            for resource in rule["resources"]
-            for verb in rule["verbs"]
-        }
-
-    real = granted(upstream["ClusterRole"]["rules"])
-    ours = granted(seen().before["role"]["rules"])
-    assert {each for each in ours if each not in real and (*each[:2], "*") not in real} == {RESUMES}
+    real = granted(upstream["ClusterRole"])
+    ours = granted(seen().before["role"])
+    assert beyond(ours, real) == {RESUMES}
 
 
 def test_its_image_is_that_of_the_pinned_release_of_upstreams_repository(upstream: dict[str, dict[str, Any]]) -> None:

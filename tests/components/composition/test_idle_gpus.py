@@ -92,7 +92,8 @@ def test_a_job_is_not_marked_as_warned_if_the_warning_does_not_arrive() -> None:
     class Silent(Server):
         def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
             if method == "POST":
-                raise OSError("no answer")
+                msg = "no answer"
+                raise OSError(msg)
             return super().__call__(method, path, body)
 
     server = Silent(pod("a"))

@@ -10,7 +10,7 @@ import pytest
 from components.admission import StackContext, scheduler
 from components.admission.admission import binding, policy
 from components.base.controllers import Scheduler
-from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import State, load
 from sandbox.kubernetes.helm import binary
@@ -54,6 +54,20 @@ def until_running(directory: Path, *names: str) -> None:
         return {each.name for each in load(directory) if each.state is State.RUNNING} == set(names) or None
 
     until(look, SECONDS, lambda: f"not {names}: {load(directory)}")
+
+
+def until_served(client: KubeClient, api_version: str, kind: str) -> None:
+    """Wait for a kind: its group can be known before, for others of its kinds."""
+
+    def look() -> bool | None:
+        client.discovery.forget(api_version.partition("/")[0])
+        try:
+            client.discovery.find(api_version, kind)
+        except NoSuchKindError:
+            return None
+        return True
+
+    until(look, SECONDS, f"no {kind}")
 
 
 def applied(client: KubeClient, *objects: Object) -> None:

@@ -11,7 +11,7 @@ import yaml
 from components.addons.katib import CERTIFICATE, Katib
 from components.addons.kueue import ALWAYS, configuration
 from components.tenancy.network_policies import KATIB
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.controllers.webhooks import as_applied
@@ -20,7 +20,7 @@ from sandbox.kubernetes.waiting import until
 from spec.settings.addons.batch import Katib as Settings
 from spec.settings.addons.batch import Kueue
 from spec.teams import labels
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, until_served
 from tests.sandbox.plane import ControlPlane
 from tests.support.context import seen_parts
 from tests.support.patience import SECONDS
@@ -83,7 +83,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
         parts = seen_parts(lambda: Katib(Settings(replicas=1)))
         crds = {key: one for key, one in parts.before.items() if key.startswith("crd-")}
         applied(client, *crds.values())
-        until(lambda: _served(client), SECONDS, "no Experiment")
+        until_served(client, "kubeflow.org/v1beta1", "Experiment")
         applied(client, *(one for key, one in parts.before.items() if key not in crds))
         installed = {"controller", "webhooks-mutating", "webhooks-validating"}
         for key in sorted(installed):
@@ -93,15 +93,6 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             applied(client, as_applied(one, table.served()))
         until_running(directory, "katib", "kueue")
         yield plane
-
-
-def _served(client: KubeClient) -> bool | None:
-    client.discovery.forget("kubeflow.org")
-    try:
-        client.discovery.find("kubeflow.org/v1beta1", "Experiment")
-    except NoSuchKindError:
-        return None
-    return True
 
 
 def listed(client: KubeClient, version: str, kind: str, selector: str = "") -> Sequence[Object]:

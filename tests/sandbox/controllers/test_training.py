@@ -8,17 +8,15 @@ import pytest
 
 from components.addons import mpi_operator, training_operator
 from components.addons.kubeflow_crds import KINDS, definition
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import ApiError
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import State, load
 from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.controllers.webhooks import as_applied
 from sandbox.kubernetes.objects import Object, Ref
-from sandbox.kubernetes.waiting import until
 from spec.settings.addons.batch import MpiOperator, TrainingOperator
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, until_served, wait
 from tests.sandbox.plane import ControlPlane
-from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 TEAM = "team"
@@ -38,16 +36,6 @@ def job(kind: str, api_version: str, name: str, **spec: Any) -> Object:
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def _served(client: KubeClient) -> bool | None:
-    """Whether MPIJob is served yet: the group is known before, for its other definition."""
-    client.discovery.forget("kubeflow.org")
-    try:
-        client.discovery.find("kubeflow.org/v2beta1", "MPIJob")
-    except NoSuchKindError:
-        return None
-    return True
-
-
 @pytest.fixture(scope="module")
 def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster with both operators, from the platform's manifests."""
@@ -57,7 +45,7 @@ def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane
         for namespace in (training_operator.NAMESPACE, mpi_operator.OPERATOR.namespace, TEAM):
             applied(client, Ref("v1", "Namespace", namespace).as_object())
         applied(client, definition(KIND), mpi_operator.definition())
-        until(lambda: _served(client), SECONDS, "no MPIJob")
+        until_served(client, "kubeflow.org/v2beta1", "MPIJob")
         operator = training_operator.deployment(TrainingOperator(), [KIND], placement={}, gang_scheduler=None)
         applied(
             client,

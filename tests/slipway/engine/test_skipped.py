@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.engine.invocation import Invocation
-from slipway.engine.skipped import SkippedDeletions, with_skipped
+from slipway.engine.skipped import put_back, with_skipped
 from tests.slipway.engine import states
 
 CLUSTER = "urn:pulumi:dev::slipway::aws:eks/cluster:Cluster::cluster"
@@ -82,14 +82,14 @@ def test_the_engine_imports_the_completed_state_and_nothing_else() -> None:
         imported.append(json.loads(Path(invocation.argv[-1]).read_text(encoding="utf-8")))
         return 0
 
-    def destroyed(*urns: str) -> SkippedDeletions:
+    def destroyed(*urns: str) -> None:
         document = {"version": 3, "deployment": {"resources": [one for one in BEFORE if one["urn"] in urns]}}
         before = json.dumps({"version": 3, "deployment": {"resources": BEFORE}})
-        return SkippedDeletions(
+        put_back(
             before, lambda: json.dumps(document), lambda words: Invocation(tuple(words), {}, Path()), engine, "dev"
         )
 
-    destroyed(states.STACK).put_back()
+    destroyed(states.STACK)
     assert imported == []
-    destroyed(states.STACK, CLUSTER).put_back()
+    destroyed(states.STACK, CLUSTER)
     assert NAMESPACE in {one["urn"] for one in imported[0]["deployment"]["resources"]}
