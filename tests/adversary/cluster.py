@@ -20,7 +20,6 @@ _DECLARED: Final = ("Namespace", "PriorityClass", "ClusterRole", "RoleBinding", 
     "NetworkPolicy", "ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")  # fmt: skip
 """Kinds, in the order in which they are created."""
 _MORE: Final = {
-    "PodMonitor": ("monitoring.coreos.com", "v1", "podmonitors"),
     "LocalQueue": ("kueue.x-k8s.io", "v1beta2", "localqueues"),
     "Workload": ("kueue.x-k8s.io", "v1beta2", "workloads"),
 }
@@ -49,11 +48,7 @@ def narrowed(namespace: Object) -> Object:
 def prepare(client: KubeClient, probes: Sequence[Request]) -> None:
     """Install what the stack declares, and what exists before the acts."""
     define(client, [definition(kind) for kind in CUSTOM])
-    more = {**_MORE, **EXTRA}
-    CUSTOM.update(more)
-    define(client, [approved(definition(kind)) for kind in more])
-    for kind in more:
-        CUSTOM.pop(kind)
+    define(client, [approved(definition(kind, *names)) for kind, names in {**_MORE, **EXTRA}.items()])
     manifests = declared()
     guards = [one for one in manifests if one["kind"].startswith("ValidatingAdmission")]
     for manifest in [*manifests, permissions(HERE)[-1]]:

@@ -6,12 +6,10 @@ from typing import Any, Final
 
 from components.base.controllers import username
 from components.tenancy.roles import cluster_role_manifest, group, role_binding
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, ResourceType
+from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Ref
-from sandbox.kubernetes.waiting import until
 from spec.settings.teams import MemberRole
 from tests.components.admission.samples import Object
-from tests.support.patience import SECONDS
 
 TEAM: Final = "vision"
 EDIT: Final = "edit"
@@ -92,21 +90,12 @@ def permissions(namespace: str) -> list[Object]:
     ]
 
 
-def _served(client: KubeClient, ref: Ref) -> ResourceType | None:
-    """The kind; None in the moment after another test has replaced a CRD of its group, when none of the group is
-    listed (1 of 16,945 tests, 2026-11)."""
-    try:
-        return client.discovery.find(ref.api_version, ref.kind)
-    except NoSuchKindError:
-        return None
-
-
 def request(
     client: KubeClient, actor: str, method: str, manifest: Object, *, subresource: str = "", dry_run: bool = True
 ) -> str:
     """The error for a request, or an empty string if the API server accepts it. A PATCH merges the manifest."""
     ref = Ref.of({**manifest, "apiVersion": "v1", "kind": "Pod"} if subresource == "eviction" else manifest)
-    resource = until(lambda: _served(client, ref), SECONDS, f"{ref} is of a kind that is not served")
+    resource = client.discovery.find(ref.api_version, ref.kind)
     path = resource.path(ref.namespace, "" if method == "POST" and not subresource else ref.name) + (
         f"/{subresource}" if subresource else ""
     )

@@ -288,9 +288,12 @@ CUSTOM: Final = {
 """Custom resources of the samples: their groups, versions and plurals are the add-ons' own."""
 
 
-def definition(kind: str) -> Object:
-    """A CRD that accepts any spec: the rules must work without the help of a schema."""
-    group, version, plural = CUSTOM[kind]
+def definition(kind: str, *names: str) -> Object:
+    """A CRD that accepts any spec: the rules must work without the help of a schema.
+
+    `names` are its group, version and plural if it isn't one of `CUSTOM`.
+    """
+    group, version, plural = names or CUSTOM[kind]
     loose = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": loose, "status": loose}}}
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
