@@ -32,8 +32,8 @@ from spec.pools import resolve_all
 from spec.pricing.estimate import bill_of
 from spec.pricing.pods import device_prices
 from spec.settings import PROJECT
-from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
-from spec.settings.addons.serving import EndpointPicker, SeldonCore
+from spec.settings.addons.batch import Kueue
+from spec.settings.addons.serving import SeldonCore
 from spec.settings.cluster import AddonName
 from spec.settings.found import needs_of
 from spec.settings.network import Nat
@@ -151,17 +151,7 @@ def _tenancy(
         prices=device_prices(platform),
     )
     Admission("admission", admission, opts)
-    tenancy = TeamContext(
-        cluster=cluster,
-        network=platform.network,
-        pools=context.pools,
-        storage=context.storage,
-        protect=platform.environment.protect,
-        workflows=platform.addons.has(ArgoWorkflows),
-        placeholders=platform.addons.has(Yunikorn),
-        pickers=platform.addons.has(EndpointPicker),
-        pipelines=platform.addons.pipelined,
-    )
+    tenancy = TeamContext(platform=platform, cluster=cluster, pools=context.pools, storage=context.storage)
     outputs = teams(platform, tenancy, opts)
     seldon_spaces(context, outputs, installed.of(SeldonCore), opts)
     if (settings := platform.addons.kueue) is not None:

@@ -25,8 +25,7 @@ from components.tenancy.roles import cluster_role_manifest, group, workflow_role
 from spec.pools import resolve_all
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.pods import device_prices
-from spec.settings.addons.batch import ArgoWorkflows, Kueue, Yunikorn
-from spec.settings.addons.serving import EndpointPicker
+from spec.settings.addons.batch import Kueue
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.settings.cluster import AccessPolicy
 from spec.settings.platform import Platform
@@ -128,14 +127,7 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
 
 
 def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Manifest]:
-    facts = TeamFacts(
-        network=platform.network,
-        pools=pools,
-        workflows=platform.addons.has(ArgoWorkflows),
-        placeholders=platform.addons.has(Yunikorn),
-        pickers=platform.addons.has(EndpointPicker),
-        pipelines=platform.addons.pipelined,
-    )
+    facts = TeamFacts(platform=platform, pools=pools)
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:
         yield account(ACCOUNT)

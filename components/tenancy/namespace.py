@@ -31,7 +31,10 @@ from spec.catalog import regions
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, counted, format_mebibytes, percent, quantity, total
-from spec.settings.network import Network
+from spec.settings.addons import Addons
+from spec.settings.addons.batch import ArgoWorkflows, Yunikorn
+from spec.settings.addons.serving import EndpointPicker
+from spec.settings.platform import Platform
 from spec.settings.teams import MemberRole, PriorityName, Team, TeamNamespace
 from spec.teams import labels
 from spec.teams.shares import largest_node, maximum
@@ -157,20 +160,17 @@ class TeamFacts:
     """What the objects of all teams depend on, known from the stack file.
 
     Attributes:
-        network: Settings of the network, for the CIDRs in network policies.
+        platform: All settings.
         pools: Pools by name.
-        workflows: Whether Argo runs workflows with the service account of a namespace.
-        placeholders: Whether the scheduler holds nodes by pods of its own.
-        pickers: Whether models have endpoint pickers.
-        pipelines: Namespaces with a server of Kubeflow Pipelines.
     """
 
-    network: Network
+    platform: Platform
     pools: Mapping[str, PoolSpec]
-    workflows: bool = False
-    placeholders: bool = False
-    pickers: bool = False
-    pipelines: tuple[str, ...] = ()
+
+    @property
+    def addons(self) -> Addons:
+        """The add-ons of the stack."""
+        return self.platform.addons
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,12 +180,10 @@ class TeamContext(TeamFacts):
     Attributes:
         cluster: The cluster.
         storage: Buckets and file systems.
-        protect: Default of `retain`: protect data of teams from deletion.
     """
 
     cluster: ClusterOutputs
     storage: StorageOutputs
-    protect: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +208,8 @@ class SpaceArgs:
     def protect(self) -> bool:
         """Whether Pulumi protects resources with data from deletion. Those of a retired team aren't protected."""
         retain = self.team_settings.retain
-        return (self.context.protect if retain is None else retain) and not self.team_settings.retired
+        default = self.context.platform.environment.protect
+        return (default if retain is None else retain) and not self.team_settings.retired
 
 
 class Space(pulumi.ComponentResource):
@@ -240,7 +239,7 @@ class Space(pulumi.ComponentResource):
         inside = pulumi.ResourceOptions(parent=self, depends_on=[self.namespace], deleted_with=cluster.resource)
         rendered = manifests(args.namespace, args.team, args.team_settings, args.context)
         objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in rendered]
-        if args.namespace in args.context.pipelines:
+        if args.namespace in args.context.addons.pipelined:
             bucket = args.context.storage.buckets[ARTIFACTS].name
             ways = pipelines.ways(args.namespace, bucket, cluster.region)
             objects += [declare(f"{name}-{key}", manifest, inside) for key, manifest in ways.items()]
@@ -255,7 +254,7 @@ class Space(pulumi.ComponentResource):
             args.team,
             args.context.storage,
             f"s3.{region.name}.{region.dns_suffix}",
-            workflows_in=args.namespace if args.context.workflows else None,
+            workflows_in=args.namespace if args.context.addons.has(ArgoWorkflows) else None,
         )
         role = pod_identity_role(
             f"{name}-role",
@@ -296,19 +295,20 @@ class Space(pulumi.ComponentResource):
 def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Quotas, RBAC and network policies of a team's namespace, by the suffix of their logical name."""
     space = settings.namespaces_of(team)[namespace]
-    yield "quota", resource_quota(namespace, space, settings, facts.pools, placeholders=facts.placeholders)
+    # YuniKorn holds nodes by pods of its own.
+    yield "quota", resource_quota(namespace, space, settings, facts.pools, placeholders=facts.addons.has(Yunikorn))
     if priorities := priority_quota(namespace, settings):
         yield "priorities", priorities
     yield "limits", limit_range(namespace, settings, facts.pools)
     yield "account", service_account_manifest(namespace)
-    if facts.workflows:
+    if facts.addons.has(ArgoWorkflows):
         yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
-    if facts.pickers and space.purpose in SERVES:
+    if facts.addons.has(EndpointPicker) and space.purpose in SERVES:
         yield from picker_access(namespace).items()
-    if namespace in facts.pipelines:
+    if namespace in facts.addons.pipelined:
         yield from pipelines.access(namespace, SERVICE_ACCOUNT).items()
     for role in roles_in_use(settings):
         bound = MemberRole.VIEW if settings.retired else role
         yield f"binding-{role}", role_binding(namespace, team, role, bound=bound)
-    for policy, manifest in network_policies(namespace, team, space, facts.network).items():
+    for policy, manifest in network_policies(namespace, team, space, facts.platform.network, facts.addons).items():
         yield f"network-{policy}", manifest

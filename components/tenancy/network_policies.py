@@ -8,6 +8,9 @@ mount file systems and probe containers. Access to data behind AWS APIs is up to
 from collections.abc import Mapping
 from typing import Any, Final
 
+from spec.settings.addons import Addons
+from spec.settings.addons.batch import Katib, Kuberay
+from spec.settings.addons.serving import Knative, Kserve
 from spec.settings.network import Network
 from spec.settings.teams import TeamNamespace
 from spec.teams import labels, pipelines, tracking
@@ -58,8 +61,11 @@ KATIB_PODS: Final[Mapping[str, Any]] = {
 Policies = dict[str, dict[str, Any]]
 
 
-def network_policies(namespace: str, team: str, space: TeamNamespace, network: Network) -> Policies:
-    """Network policies of a namespace by name. They are additive: a connection is allowed if one policy allows it."""
+def network_policies(namespace: str, team: str, space: TeamNamespace, network: Network, addons: Addons) -> Policies:
+    """Network policies of a namespace by name. They are additive: a connection is allowed if one policy allows it.
+
+    What an add-on needs is allowed where it is installed.
+    """
     policies: Policies = {
         "default-deny": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
         "team": {
@@ -71,15 +77,20 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
                 _dns(),
                 _https(network),
                 _credentials(),
-                _tracking(team),
-                _pipelines(namespace),
+                *([_tracking(team)] if addons.mlflow else []),
+                *([_pipelines(namespace)] if namespace in addons.pipelined else []),
             ],
         },
     }
-    policies |= {"ray": _ray(), "katib": _katib()}
+    if addons.has(Kuberay):
+        policies["ray"] = _ray()
+    if addons.has(Katib):
+        policies["katib"] = _katib()
     if space.purpose in SERVES:
-        policies |= {name: _serving(pods, network) for name, pods in SERVERS.items()}
-        policies["serving-knative"] = _knative()
+        served = SERVERS if addons.has(Kserve) else {"serving": SERVERS["serving"]}
+        policies |= {name: _serving(pods, network) for name, pods in served.items()}
+        if addons.has(Knative):
+            policies["serving-knative"] = _knative()
     return {name: _manifest(name, namespace, spec) for name, spec in sorted(policies.items())}
 
 

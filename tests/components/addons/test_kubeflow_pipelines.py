@@ -16,6 +16,7 @@ from components.tenancy.pipelines import access, server_role, steps_role, ways
 from components.workloads.target import Target
 from slipway.why.judge import violations
 from spec.catalog.software import CHARTS, MANIFESTS
+from spec.settings.addons import Addons
 from spec.settings.addons.batch import KubeflowPipelines as Settings
 from spec.settings.teams import TeamNamespace
 from spec.teams import pipelines
@@ -49,7 +50,8 @@ def test_names_and_ports_of_a_server_are_those_that_its_namespace_has_and_may_re
     hosts = {inside[alias]["spec"]["externalName"] for alias in pipelines.ALIASES}
     assert hosts == {f"{name}.kubeflow-pipelines.svc.cluster.local"}
     assert service["spec"]["selector"] == seen().objects[f"server-{SPACE}"]["spec"]["template"]["metadata"]["labels"]
-    team = network_policies(SPACE, "vision", TeamNamespace(), platform_of("prod").network)["team"]
+    addons = Addons.model_validate({"kubeflowPipelines": {"namespaces": (SPACE,)}})
+    team = network_policies(SPACE, "vision", TeamNamespace(), platform_of("prod").network, addons)["team"]
     (way,) = [rule for rule in team["spec"]["egress"] if "kubeflow-pipelines" in json.dumps(rule)]
     selected = way["to"][0]["podSelector"]["matchLabels"]
     assert selected.items() <= service["spec"]["selector"].items()

@@ -23,6 +23,7 @@ from components.addons.mlflow.values import IMAGE, PASSWORD_FILE
 from components.tenancy.network_policies import network_policies
 from components.tenancy.workload_permissions import workload_document
 from spec.catalog.software import CHARTS
+from spec.settings.addons import Addons
 from spec.settings.addons.tracking import Mlflow as Settings
 from spec.settings.load import overlay
 from spec.settings.network import Network
@@ -272,7 +273,7 @@ def matches(selector: dict[str, Any], of: dict[str, str]) -> bool:
 
 @pytest.mark.parametrize("team", TEAMS)
 def test_a_teams_pods_reach_its_own_server_only(team: str) -> None:
-    policies = network_policies(team, team, TeamNamespace(), NETWORK)
+    policies = network_policies(team, team, TeamNamespace(), NETWORK, Addons.model_validate({"mlflow": {}}))
     out = policies["team"]["spec"]["egress"]
     before = _seen().before
     for other in TEAMS:

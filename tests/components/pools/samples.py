@@ -16,6 +16,7 @@ from tests.support.outputs import cluster_outputs, network_outputs
 
 ZONES: Final = (f"{REGION}a", f"{REGION}b", f"{REGION}c")
 PEERS: Final = {"office": "192.168.0.0/16"}
+ENVIRONMENT: Final = {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"}
 ONE_ZONE: Final = [f"{REGION}b"]
 SYSTEM: Final[Mapping[str, Any]] = {"preset": "system"}
 MANAGED_A100: Final[Mapping[str, Any]] = {"preset": "a100", "provisioner": "managed"}
@@ -36,11 +37,11 @@ def platform(pools: Mapping[str, Mapping[str, Any]], **parts: Any) -> Platform:
     """A platform with these pools, in stack file settings; adds a system pool if there is none, and the device plugins
     for GPUs and EFA."""
     data = {
-        "environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
         "account": {"id": ACCOUNT, "region": REGION},
         "network": {"cidr": "10.0.0.0/16", "zones": list(ZONES), "peers": PEERS},
         "pools": {"system": SYSTEM, **pools},
         **parts,
+        "environment": {**ENVIRONMENT, **parts.get("environment", {})},
         "addons": {"gpuOperator": {}, "efaDevicePlugin": {}, **parts.get("addons", {})},
     }
     return load(data, stack="test", today=TODAY).platform

@@ -49,13 +49,7 @@ def pools() -> dict[str, PoolSpec]:
     return resolve_all(platform())
 
 
-def record(
-    team_settings: Mapping[str, Mapping[str, Any]] = TEAMS,
-    *,
-    protect: bool = False,
-    workflows: bool = False,
-    **parts: Any,
-) -> Recording:
+def record(team_settings: Mapping[str, Mapping[str, Any]] = TEAMS, **parts: Any) -> Recording:
     """The resources of teams and their queues, without their dependencies."""
 
     def build() -> None:
@@ -64,14 +58,7 @@ def record(
         settings = context.platform
         outputs = teams(
             settings,
-            TeamContext(
-                cluster=context.cluster,
-                network=settings.network,
-                pools=context.pools,
-                storage=context.storage,
-                protect=protect,
-                workflows=workflows,
-            ),
+            TeamContext(platform=settings, cluster=context.cluster, pools=context.pools, storage=context.storage),
             opts,
         )
         kueue = settings.addons.kueue

@@ -1,9 +1,10 @@
 """Members of teams get permissions on custom resources that an add-on installs, and on no others."""
 
 import re
+from collections.abc import Collection
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -16,6 +17,7 @@ from components.tenancy.network_policies import SERVERS, SERVES, Policies, netwo
 from components.tenancy.roles import cluster_role_manifest, group, role_binding, roles_in_use
 from sandbox.kubernetes.helm.chart import Charts
 from slipway.charts.pull import pinned
+from spec.settings.addons import Addons
 from spec.settings.network import Network
 from spec.settings.teams import MemberRole, TeamNamespace
 from tests.components.tenancy.samples import platform
@@ -144,9 +146,19 @@ def test_a_role_names_only_kinds_that_an_add_on_installs(role: MemberRole, insta
 PURPOSES = ("general", "training", "serving", "interactive")
 
 
-def policies(purpose: str = "training", **network: Any) -> Policies:
+REACHED: Final = {
+    "kuberay": {"ray"},
+    "katib": {"katib"},
+    "kserve": {"serving-kserve", "serving-kserve-graph"},
+    "knative": {"serving-knative"},
+}
+"""Network policies of a namespace for serving that an add-on brings."""
+
+
+def policies(purpose: str = "training", addons: Collection[str] = tuple(REACHED), **network: Any) -> Policies:
     space = TeamNamespace.model_validate({"purpose": purpose})
-    return network_policies("vision", "vision", space, settings.network(**network))
+    installed = Addons.model_validate({name: {} for name in addons})
+    return network_policies("vision", "vision", space, settings.network(**network), installed)
 
 
 def allows(policies_by_name: Policies, direction: str, peer: dict[str, Any], port: int, protocol: str = "TCP") -> bool:
@@ -247,6 +259,13 @@ def test_a_knative_service_is_reachable_only_through_knative() -> None:
     names = {each["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] for each in rule["from"]}
     assert names == {"knative-serving", "kourier-system"}
     assert [each["port"] for each in rule["ports"]] == [8012, 8013, 9090]
+
+
+@pytest.mark.parametrize("addon", REACHED)
+def test_what_an_add_on_needs_is_allowed_where_it_is_installed(addon: str) -> None:
+    without = policies("serving", addons=())
+    assert policies("serving", addons=[addon]).keys() - without.keys() == REACHED[addon]
+    assert without.keys() == {"default-deny", "team", "serving"}
 
 
 def _selects(selector: dict[str, Any], pod: dict[str, str]) -> bool:

@@ -45,7 +45,7 @@ def of_team(team: str) -> Iterator[dict[str, Any]]:
         yield limit_range(namespace, mine, known)
         yield service_account_manifest(namespace)
         yield from (role_binding(namespace, team, role) for role in MemberRole)
-        yield from network_policies(namespace, team, space, ours.network).values()
+        yield from network_policies(namespace, team, space, ours.network, ours.addons).values()
         if priorities := priority_quota(namespace, mine):
             yield priorities
 

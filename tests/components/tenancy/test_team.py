@@ -112,7 +112,7 @@ def data(recording: Recording) -> list[Registered]:
     ],
 )
 def test_data_is_protected_until_the_team_is_retired(protect: bool, team: dict[str, Any], expected: bool) -> None:
-    recording = record({"language": {**LANGUAGE, **team}}, protect=protect)
+    recording = record({"language": {**LANGUAGE, **team}}, environment={"protect": protect})
     assert {resource.protect for resource in data(recording)} == {expected}
     protected = {resource.type for resource in recording if resource.protect}
     assert protected == ({NAMESPACE, CLAIM, VOLUME} if expected else set())
@@ -132,14 +132,15 @@ def test_a_retired_team_can_only_read_and_its_queue_is_drained() -> None:
 
 def test_workflow_steps_can_report_results_if_workflows_are_enabled() -> None:
     kind = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
-    bound = [name for name in record({"language": LANGUAGE}, workflows=True).of(kind) if "workflows" in name]
+    with_argo = record({"language": LANGUAGE}, addons={"kueue": {}, "argoWorkflows": {}})
+    bound = [name for name in with_argo.of(kind) if "workflows" in name]
     assert bound == ["space-language-binding-workflows"]
     assert [name for name in record({"language": LANGUAGE}).of(kind) if "workflows" in name] == []
 
 
 def test_a_picker_of_a_model_finds_pods_of_its_namespace_where_models_are_served() -> None:
-    settings = platform(TEAMS).teams["vision"]
-    facts = TeamFacts(network=platform().network, pools=pools(), pickers=True)
+    ours = platform(TEAMS, addons={"kueue": {}, "endpointPicker": {}})
+    settings, facts = ours.teams["vision"], TeamFacts(platform=ours, pools=pools())
     found = {
         namespace: [manifest for key, manifest in manifests(namespace, "vision", settings, facts) if "picker" in key]
         for namespace in settings.namespaces_of("vision")
