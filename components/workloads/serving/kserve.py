@@ -5,13 +5,16 @@ KServe's `canaryTrafficPercent` works only with Knative; in Standard mode it is 
 the program, so that the result doesn't depend on what was deployed before.
 """
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 import pulumi
 
-from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, NamedRuntime
+from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, ErrorMetrics, NamedRuntime
+from components.base.canaries import CANARY, ROLLBACK, SELECTORS, STABLE, VERSION, Rollback, matched
+from components.pools.karpenter import PATCH_FORCE
 from components.workloads.checks.jobs import count_problems, served_problems
 from components.workloads.checks.pods import pod_problems, uri_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
@@ -41,11 +44,16 @@ class Canary:
         percent: Percentage of the requests that it gets.
         replicas: Its number of replicas; with autoscaling the minimum. The maximum is then its percentage of
             `max_replicas`.
+        max_error_percent: Maximum share of failed requests, in percent: with more, the platform gives the canary no
+            requests any more (`kserve.canaryRollback`). None: nothing rolls it back.
+        errors: Counters of the server's failed requests; by default those of the named runtime's server.
     """
 
     storage_uri: str
     percent: int
     replicas: int = 1
+    max_error_percent: float | None = None
+    errors: ErrorMetrics | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +163,9 @@ def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
     if args.canary:
         scaling = _canary_scaling(args, args.canary)
         canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, scaling, runtime=name)
+        if args.canary.max_error_percent is not None:
+            # By it the pods of an older version, which run until the new ones are ready, are told from the new ones.
+            canary["metadata"]["annotations"][VERSION] = args.canary.storage_uri
         manifests["canary"] = WorkloadManifest(canary, needs)
         served.append("canary")
     if args.canary or args.split:
@@ -266,16 +277,18 @@ def _canary_scaling(args: ModelServerArgs, canary: Canary) -> Autoscaling | None
 
 def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
     percent = args.canary.percent if args.canary else 0
-    steps = [{"name": "stable", "serviceName": name, "weight": 100 - percent}]
+    steps = [{"name": STABLE, "serviceName": name, "weight": 100 - percent}]
     if args.canary:
-        steps.append({"name": "canary", "serviceName": f"{name}-canary", "weight": percent})
+        steps.append({"name": CANARY, "serviceName": f"{name}-canary", "weight": percent})
+    # A rollback changes the weights, which `up` must be able to change after it.
+    notes = {"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true", PATCH_FORCE: "true"}
     return {
         "apiVersion": "serving.kserve.io/v1alpha1",
         "kind": "InferenceGraph",
         "metadata": metadata(
             f"{name}-split",
             args.target,
-            annotations={"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true"},
+            annotations={**notes, **_rollback(name, args)},
         ),
         "spec": {
             "minReplicas": 2,
@@ -284,6 +297,58 @@ def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
             "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},
         },
     }
+
+
+def _errors(args: ModelServerArgs) -> ErrorMetrics | None:
+    """Counters of the failed requests of the canary's server."""
+    given = args.canary.errors if args.canary else None
+    if given or isinstance(args.runtime, Pod):
+        return given
+    runtime = (args.target.runtimes or {}).get(args.runtime)
+    return runtime.server.errors if runtime else None
+
+
+def _rollback(name: str, args: ModelServerArgs) -> dict[str, str]:
+    """The annotation by which the platform rolls the canary back; nothing without a limit."""
+    canary, errors = args.canary, _errors(args)
+    if canary is None or canary.max_error_percent is None or errors is None:
+        return {}
+    rollback = Rollback(
+        service=f"{name}-canary",
+        version=canary.storage_uri,
+        max_error_percent=canary.max_error_percent,
+        failed=errors.failed,
+        answered=errors.answered,
+    )
+    return {ROLLBACK: json.dumps(asdict(rollback))}
+
+
+def _rollback_problems(args: ModelServerArgs, canary: Canary) -> Iterator[Problem]:
+    """What would keep a canary from being rolled back."""
+    path, limit = "canary.max_error_percent", canary.max_error_percent
+    if limit is None:
+        if canary.errors:
+            rule = "counters are read only with a limit"
+            yield Problem("canary.errors", rule, canary.errors.failed, "Set canary.max_error_percent, or remove it.")
+        return
+    if not 0.1 <= limit <= 99:
+        yield Problem(path, "it must be from 0.1 to 99", limit, "Set a number from 0.1 to 99.")
+    if args.mode == "Knative":
+        rule = "with Knative there is no InferenceGraph whose weights could be changed"
+        yield Problem(path, rule, limit, "Remove it, or set mode to Standard.")
+    if args.target.rolls_back is False:
+        rule = "the platform rolls no canaries back"
+        yield Problem(path, rule, limit, "Set `canaryRollback: {}` of kserve in the stack's addons, or remove it.")
+    errors = _errors(args)
+    if errors is None:
+        server = "a pod" if isinstance(args.runtime, Pod) else args.runtime
+        rule = f"no metric of failed requests of {server} is known"
+        yield Problem(path, rule, limit, "Set canary.errors to its counters, like VLLM_ERRORS, or remove it.")
+        return
+    for key, selectors in asdict(errors).items():
+        if not 1 <= len(selectors) <= SELECTORS or not all(map(matched, selectors)):
+            rule = f'these are 1 to {SELECTORS} counters, each name{{label="value"}}'
+            yield Problem(f"canary.errors.{key}", rule, list(selectors), 'Write http_requests_total{status="5xx"}.')
 
 
 def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
@@ -300,6 +365,7 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
         yield from uri_problems("canary.storage_uri", canary.storage_uri)
         yield from count_problems("canary.percent", canary.percent, 1, 99)
         yield from count_problems("canary.replicas", canary.replicas, 1, 100)
+        yield from _rollback_problems(args, canary)
     if scaling:
         yield from scaling_problems(scaling, target)
         if args.mode == "Knative":
