@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.workloads import Canary, Pod, Resources, model_deployment, model_server
+from components.addons.kserve.runtimes import TRITON_ERRORS
+from components.base.canaries import ROLLBACK, VERSION
+from components.composition.canary_rollback import rollback_of
+from components.workloads import VLLM_ERRORS, Canary, Pod, Resources, model_deployment, model_server
 from tests.components.workloads.samples import DEPLOYMENT, GOOD, NAMED, SERVER, SLICE, SPOT, bodies, body
 
 BEHAVIOUR = {
@@ -147,6 +150,22 @@ def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:
     stable, canary = (manifests[role]["spec"]["predictor"]["model"] for role in ("service", "canary"))
     assert stable["runtime"] == canary["runtime"] == manifests["runtime"]["metadata"]["name"]
     assert stable["storageUri"] != canary["storageUri"]
+
+
+def test_a_canary_with_a_limit_says_by_what_it_is_rolled_back() -> None:
+    canary = Canary(storage_uri="s3://models/research/v2", percent=10, max_error_percent=2.5)
+    for runtime, errors in (("triton-spot", TRITON_ERRORS), ("vllm-slices-2g.10gb", VLLM_ERRORS)):
+        manifests = bodies(model_server("chat", replace(NAMED, runtime=runtime, canary=canary, autoscaling=None)))
+        notes = {role: one["metadata"]["annotations"] for role, one in manifests.items()}
+        rollback = rollback_of(notes["split"][ROLLBACK])
+        assert (rollback.service, rollback.max_error_percent) == (manifests["canary"]["metadata"]["name"], 2.5)
+        assert (tuple(rollback.failed), tuple(rollback.answered)) == (errors.failed, errors.answered)
+        assert notes["canary"][VERSION] == rollback.version == canary.storage_uri
+        assert VERSION not in notes["service"]
+    unwatched = body(model_server("chat", SERVER), "split")["metadata"]["annotations"]
+    assert ROLLBACK not in unwatched
+    # The program changes weights that a rollback changed before it was removed from the program, too.
+    assert unwatched["pulumi.com/patchForce"] == "true"
 
 
 def test_the_splitting_address_is_kept_without_a_canary() -> None:
