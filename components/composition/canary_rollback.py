@@ -28,6 +28,9 @@ from components.base.canaries import CANARY, ROLLBACK, ROLLED_BACK, SELECTORS, S
 from components.composition.in_cluster import Api, ask, in_cluster, warn
 
 GRAPHS = "/apis/serving.kserve.io/v1alpha1/namespaces/{}/inferencegraphs"
+STEPS = "/spec/nodes/root/steps"
+MARK = f"/metadata/annotations/{ROLLED_BACK.replace('/', '~1')}"
+"""Where a JSON patch finds them."""
 SERVICE = "serving.kserve.io/inferenceservice"
 """Label of a model's pods with the name of its InferenceService."""
 BY = "slipway-canary-rollback"
@@ -135,13 +138,19 @@ class Graph:
         """Percent of the requests that the canary gets."""
         return sum(step.get("weight") or 0 for step in self.steps if step["name"] == CANARY)
 
-    def patch(self, mark: str | None, *, stop: bool = True) -> None:
-        """Write the mark, and give the canary no requests. Raises OSError if the object was changed since it was
-        read."""
-        meta = {"resourceVersion": self.meta["resourceVersion"], "annotations": {ROLLED_BACK: mark}}
+    def patch(self, *operations: Mapping[str, Any]) -> None:
+        """A JSON patch. Raises OSError if one of its operations does not apply."""
+        path = f"{GRAPHS.format(self.meta['namespace'])}/{self.meta['name']}?fieldManager={BY}"
+        self.api("PATCH", path, operations)
+
+    def stop(self, mark: str) -> None:
+        """Give the canary no requests, and write why, unless the steps were changed since they were read."""
         steps = [{**step, "weight": EVERYTHING if step["name"] == STABLE else 0} for step in self.steps]
-        spec = {"spec": {"nodes": {"root": {"steps": steps}}}} if stop else {}
-        self.api("PATCH", f"{GRAPHS.format(self.meta['namespace'])}/{self.meta['name']}", {"metadata": meta, **spec})
+        self.patch(
+            {"op": "test", "path": STEPS, "value": self.steps},
+            {"op": "replace", "path": STEPS, "value": steps},
+            {"op": "add", "path": MARK, "value": mark},
+        )
 
     def warn(self, reason: str, text: str, now: datetime, *, once: bool = False) -> None:
         """An event of the graph."""
@@ -157,7 +166,7 @@ def look(graph: Graph, count: Count, limits: Limits, now: datetime) -> str:
     text, mark = graph.note(ROLLBACK), graph.note(ROLLED_BACK)
     if text is None or not graph.steps:
         if mark is not None:
-            graph.patch(None, stop=False)
+            graph.patch({"op": "remove", "path": MARK})
         return "has no canary that may be rolled back"
     try:
         rule = rollback_of(text)
@@ -167,7 +176,7 @@ def look(graph: Graph, count: Count, limits: Limits, now: datetime) -> str:
     if graph.weight == 0:
         return f"gets no requests; rolled back: {mark}"
     if mark is not None and _version_of(mark) == rule.version:
-        graph.patch(mark)
+        graph.stop(mark)
         again = f"{rule.version} was rolled back before, and gets no requests again. {NEXT}"
         graph.warn("CanaryRolledBack", again, now)
         return f"was rolled back again: {mark}"
@@ -195,7 +204,7 @@ def _evaluated(graph: Graph, rule: Rollback, count: Count, limits: Limits, now: 
     if every < limits.requests or EVERYTHING * wrong <= rule.max_error_percent * every:
         return f"goes on: {seen}" + (f"; {limits.requests} are needed" if every < limits.requests else "")
     reason = f"{seen}, more than {rule.max_error_percent:g} %"
-    graph.patch(json.dumps({"version": rule.version, "at": f"{now:%Y-%m-%dT%H:%M:%SZ}", "reason": reason}))
+    graph.stop(json.dumps({"version": rule.version, "at": f"{now:%Y-%m-%dT%H:%M:%SZ}", "reason": reason}))
     graph.warn("CanaryRolledBack", f"{rule.version} gets no requests any more: {reason}. {NEXT}", now)
     return f"was rolled back: {reason}"
 

@@ -5,7 +5,7 @@ import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,19 +15,28 @@ SECONDS = 30
 CONFLICT = 409
 
 
+Body = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+
+
 class Api(Protocol):
     """The API server."""
 
-    def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The answer to a request; a PATCH is a merge patch, and a POST of an object that is there changes nothing.
+    def __call__(self, method: str, path: str, body: Body = None) -> dict[str, Any]:
+        """The answer to a request; a PATCH has the `patch_type` of its body, and a POST of an object that is there
+        changes nothing.
 
         Raises OSError if it refuses the request or does not answer.
         """
 
 
-def in_cluster(method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def patch_type(body: Body) -> str:
+    """Content type of a patch: an object is a merge patch (RFC 7386), a list a JSON patch (RFC 6902)."""
+    return "application/merge-patch+json" if isinstance(body, Mapping) else "application/json-patch+json"
+
+
+def in_cluster(method: str, path: str, body: Body = None) -> dict[str, Any]:
     """The API server, as the pod's account."""
-    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    kind = patch_type(body) if method == "PATCH" else "application/json"
     token = (CREDENTIALS / "token").read_text(encoding="utf-8")
     request = urllib.request.Request(
         f"https://kubernetes.default.svc{path}",

@@ -19,6 +19,7 @@ from components.base.canaries import ROLLBACK, ROLLED_BACK, SELECTORS, VERSION, 
 from components.base.kubernetes import type_token
 from components.composition import canary_rollback
 from components.composition.canary_rollback import Graph, Limits, look, query, rollback_of
+from components.composition.in_cluster import Body
 from components.workloads import Canary, model_server
 from tests.components.composition.test_cost_guards import TEAMS, record_guards
 from tests.components.workloads.samples import SERVER, body
@@ -35,7 +36,7 @@ def graph(**annotations: str | None) -> dict[str, Any]:
     made: dict[str, Any] = body(model_server("chat", replace(SERVER, canary=canary)), "split")
     notes = {**made["metadata"]["annotations"], **annotations}
     kept = {key: value for key, value in notes.items() if value is not None}
-    return {**made, "metadata": {**made["metadata"], "annotations": kept, "uid": "1", "resourceVersion": "7"}}
+    return {**made, "metadata": {**made["metadata"], "annotations": kept, "uid": "1"}}
 
 
 def pod(name: str = "chat-canary-predictor-6d-x1", version: str = V2) -> dict[str, Any]:
@@ -47,19 +48,20 @@ class Server:
 
     def __init__(self, *pods: dict[str, Any]) -> None:
         self.pods = pods
-        self.patches: list[dict[str, Any]] = []
+        self.patches: list[list[Mapping[str, Any]]] = []
         self.events: list[Mapping[str, Any]] = []
 
-    def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def __call__(self, method: str, path: str, body: Body = None) -> dict[str, Any]:
         if method == "GET":
             assert path.endswith("/pods?labelSelector=serving.kserve.io/inferenceservice%3Dchat-canary")
             return {"items": list(self.pods)}
-        assert body is not None
-        if method == "PATCH":
-            assert path == "/apis/serving.kserve.io/v1alpha1/namespaces/research/inferencegraphs/chat-split"
-            self.patches.append(dict(body))
-        else:
+        if isinstance(body, Mapping):
             self.events.append(body)
+        else:
+            graph, _, manager = path.partition("?")
+            assert graph == "/apis/serving.kserve.io/v1alpha1/namespaces/research/inferencegraphs/chat-split"
+            assert (method, manager) == ("PATCH", "fieldManager=slipway-canary-rollback")
+            self.patches.append(list(body or ()))
         return {}
 
 
@@ -76,13 +78,15 @@ def test_a_canary_with_too_many_failures_gets_no_requests() -> None:
     server = Server(pod())
     assert looked(server, 3, 50) == "was rolled back: 3 of 50 requests failed in 300 s, more than 5 %"
     (patch,) = server.patches
-    steps = patch["spec"]["nodes"]["root"]["steps"]
-    assert steps == [
+    unchanged, replaced, mark = patch
+    assert (unchanged["op"], unchanged["path"]) == ("test", "/spec/nodes/root/steps")
+    assert unchanged["value"] == graph()["spec"]["nodes"]["root"]["steps"]
+    assert replaced["value"] == [
         {"name": "stable", "serviceName": "chat", "weight": 100},
         {"name": "canary", "serviceName": "chat-canary", "weight": 0},
     ]
-    assert patch["metadata"]["resourceVersion"] == "7"
-    assert json.loads(patch["metadata"]["annotations"][ROLLED_BACK]) == MARK
+    assert mark["path"] == "/metadata/annotations/platform.slipway~1canary-rolled-back"
+    assert json.loads(mark["value"]) == MARK
     (event,) = server.events
     assert (event["type"], event["reason"]) == ("Warning", "CanaryRolledBack")
     assert event["involvedObject"]["kind"] == "InferenceGraph"
@@ -122,7 +126,7 @@ def test_a_version_that_was_rolled_back_gets_no_requests_again_and_a_new_one_doe
     """After an `up` that wrote the weights again."""
     server = Server(pod())
     assert looked(server, 0, 1000, **{ROLLED_BACK: json.dumps(MARK)}).startswith("was rolled back again")
-    assert [step["weight"] for step in server.patches[0]["spec"]["nodes"]["root"]["steps"]] == [100, 0]
+    assert [step["weight"] for step in server.patches[0][1]["value"]] == [100, 0]
     assert [event["reason"] for event in server.events] == ["CanaryRolledBack"]
     new = Server(pod())
     assert looked(new, 0, 1000, **{ROLLED_BACK: json.dumps({**MARK, "version": "s3://v1"})}).startswith("goes on")
@@ -141,7 +145,9 @@ def test_a_graph_that_was_rolled_back_is_left_as_it_is() -> None:
 def test_the_mark_goes_with_the_canary() -> None:
     server = Server()
     looked(server, 50, 50, **{ROLLBACK: None, ROLLED_BACK: json.dumps(MARK)})
-    assert server.patches == [{"metadata": {"resourceVersion": "7", "annotations": {ROLLED_BACK: None}}}]
+    assert [[(one["op"], one["path"]) for one in patch] for patch in server.patches] == [
+        [("remove", "/metadata/annotations/platform.slipway~1canary-rolled-back")]
+    ]
     assert looked(Server(), 50, 50, **{ROLLBACK: None}) == "has no canary that may be rolled back"
 
 
@@ -200,7 +206,7 @@ def test_what_fails_for_one_namespace_or_graph_leaves_the_others(monkeypatch: py
     monkeypatch.setattr("urllib.request.urlopen", answer)
     server, lines = Server(pod()), list[str]()
 
-    def api(method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def api(method: str, path: str, body: Body = None) -> dict[str, Any]:
         if path.endswith("/inferencegraphs"):
             if "/secret/" in path:
                 raise HTTPError(path, 403, "forbidden", None, None)  # type: ignore[arg-type]

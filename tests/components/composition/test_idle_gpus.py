@@ -13,6 +13,7 @@ import pytest
 from components.base.kubernetes import type_token
 from components.composition import take_back
 from components.composition.idle_gpus import ROLE
+from components.composition.in_cluster import Body
 from components.composition.take_back import KEEP, WARNED, WORKLOAD, Limits
 from components.observability.alerts import IDLE
 from components.observability.recording import GPU_ACTIVE
@@ -48,10 +49,10 @@ class Server:
         self.patches: list[Mapping[str, Any]] = []
         self.events: list[Mapping[str, Any]] = []
 
-    def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def __call__(self, method: str, path: str, body: Body = None) -> dict[str, Any]:
         if method == "GET":
             return {"items": list(self.pods) if path == "/api/v1/namespaces/nlp/pods" else [self.workload]}
-        assert body is not None
+        assert isinstance(body, Mapping)
         if method == "PATCH":
             assert path == "/apis/kueue.x-k8s.io/v1beta2/namespaces/nlp/workloads/job-train"
             self.patches.append(body)
@@ -91,7 +92,7 @@ def test_a_stopped_job_whose_pods_take_long_to_end_is_not_stopped_again() -> Non
 
 def test_a_job_is_not_marked_as_warned_if_the_warning_does_not_arrive() -> None:
     class Silent(Server):
-        def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        def __call__(self, method: str, path: str, body: Body = None) -> dict[str, Any]:
             if method == "POST":
                 msg = "no answer"
                 raise OSError(msg)

@@ -10,7 +10,7 @@ import pytest
 from components.admission import StackContext, scheduler
 from components.admission.admission import binding, policy
 from components.base.controllers import Scheduler
-from components.composition.in_cluster import Api
+from components.composition.in_cluster import Api, Body, patch_type
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import State, load
@@ -42,8 +42,8 @@ def as_account(client: KubeClient, name: str, namespace: str) -> Api:
     """The API server as the script of a CronJob has it, with what this account may do."""
     who = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
 
-    def api(method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    def api(method: str, path: str, body: Body = None) -> dict[str, Any]:
+        kind = patch_type(body) if method == "PATCH" else "application/json"
         answer: dict[str, Any] = client.call(method, path, body, None, kind, who)
         return answer
 
