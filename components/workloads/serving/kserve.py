@@ -164,7 +164,7 @@ def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
         scaling = _canary_scaling(args, args.canary)
         canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, scaling, runtime=name)
         if args.canary.max_error_percent is not None:
-            # By it the pods of an older version, which run until the new ones are ready, are told from the new ones.
+            # Pods of an older version run until those of a new one are ready: only those of this one count.
             canary["metadata"]["annotations"][VERSION] = args.canary.storage_uri
         manifests["canary"] = WorkloadManifest(canary, needs)
         served.append("canary")
