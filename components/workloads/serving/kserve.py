@@ -69,6 +69,8 @@ class ModelServerArgs:
         replicas: Number of replicas without autoscaling.
         autoscaling: Limits and metrics of autoscaling; not with Knative, which scales by requests.
         canary: A new version beside this one.
+        path: Path to which the InferenceGraph posts every request (`/v1/chat/completions`); by default that of KServe's
+            protocol, with the name of each InferenceService (`/v1/models/NAME:predict`), which vLLM doesn't serve.
         split: Keep the InferenceGraph even without a canary, so that the address of clients doesn't change.
         mode: Deployment mode of KServe. Knative splits traffic itself, between this and the last revision.
         port: Port of the server.
@@ -84,6 +86,7 @@ class ModelServerArgs:
     replicas: int = 1
     autoscaling: Autoscaling | None = None
     canary: Canary | None = None
+    path: str | None = None
     split: bool = False
     mode: Literal["Standard", "Knative"] = "Standard"
     port: int = 8080
@@ -97,7 +100,7 @@ def health_path(name: str, args: ModelServerArgs) -> str:
     if isinstance(args.runtime, Pod) or args.runtime not in (args.target.runtimes or {}):
         return args.health_path
     runtime = (args.target.runtimes or {})[args.runtime]
-    return runtime.server.health.replace("{{.Name}}", name)
+    return runtime.server.health.replace(NAME, name)
 
 
 def scaled(name: str, args: ModelServerArgs) -> Scaled:
@@ -136,6 +139,8 @@ def _metric_problems(runtime: NamedRuntime, scaling: Autoscaling) -> Iterator[Pr
 
 
 API: Final = "serving.kserve.io/v1beta1"
+NAME: Final = "{{.Name}}"
+"""What KServe replaces by the name of the InferenceService."""
 CONTAINER: Final = "kserve-container"
 """Name that KServe requires for the server's container (v0.20)."""
 _OF_RUNTIME: Final = ("containers", "volumes", "nodeSelector", "affinity", "tolerations")
@@ -163,6 +168,8 @@ def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
     if args.canary:
         scaling = _canary_scaling(args, args.canary)
         canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, scaling, runtime=name)
+        if args.path is not None and (same := _named_as(name, args)):
+            canary["spec"]["predictor"]["model"]["args"] = same
         if args.canary.max_error_percent is not None:
             # Pods of an older version run until those of a new one are ready: only those of this one count.
             canary["metadata"]["annotations"][VERSION] = args.canary.storage_uri
@@ -275,11 +282,30 @@ def _canary_scaling(args: ModelServerArgs, canary: Canary) -> Autoscaling | None
     return replace(args.autoscaling, min_replicas=canary.replicas, max_replicas=max(canary.replicas, share))
 
 
+def _named_as(name: str, args: ModelServerArgs) -> list[str]:
+    """Arguments with which the canary's server calls its model as the other does: a request names one model, whichever
+    version gets it. KServe appends them to the runtime's (kserve v0.20.0, `MergeRuntimeContainers`)."""
+    if isinstance(args.runtime, Pod):
+        given = args.runtime.args
+    else:
+        runtime = (args.target.runtimes or {}).get(args.runtime)
+        given = tuple(runtime.server.args) if runtime else ()
+    return [each.replace(NAME, name) for each in given if NAME in each]
+
+
+def _step(service: str, args: ModelServerArgs) -> dict[str, str]:
+    """Where a step of the splitter posts. The router appends nothing to an address (kserve v0.20.0, cmd/router/main.go,
+    `callService`); the one of a service has the path of its protocol (`GetPredictorEndpoint`)."""
+    if args.path is None:
+        return {"serviceName": service}
+    return {"serviceUrl": f"http://{service}-predictor.{args.target.namespace}.svc.cluster.local{args.path}"}
+
+
 def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
     percent = args.canary.percent if args.canary else 0
-    steps = [{"name": STABLE, "serviceName": name, "weight": 100 - percent}]
+    steps = [{"name": STABLE, **_step(name, args), "weight": 100 - percent}]
     if args.canary:
-        steps.append({"name": CANARY, "serviceName": f"{name}-canary", "weight": percent})
+        steps.append({"name": CANARY, **_step(f"{name}-canary", args), "weight": percent})
     # A rollback changes the weights, which `up` must be able to change after it.
     notes = {"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true", PATCH_FORCE: "true"}
     return {
@@ -323,6 +349,21 @@ def _rollback(name: str, args: ModelServerArgs) -> dict[str, str]:
     return {ROLLBACK: json.dumps(asdict(rollback))}
 
 
+def _path_problems(args: ModelServerArgs) -> Iterator[Problem]:
+    """A path to which the InferenceGraph can't post, or at which the canary doesn't answer."""
+    if args.path is None:
+        return
+    if not args.path.startswith("/"):
+        yield Problem("path", "a path must begin with /", args.path, "Write /v1/chat/completions.")
+    if args.mode == "Knative":
+        rule = "with Knative there is no InferenceGraph that posts to it"
+        yield Problem("path", rule, args.path, "Remove it, or set mode to Standard.")
+    known = None if isinstance(args.runtime, Pod) else (args.target.runtimes or {}).get(args.runtime)
+    if args.canary and known and NAME in known.server.health:
+        rule = f"{args.runtime} is ready when the model of its own name is, so a canary can't have another's name"
+        yield Problem("path", rule, args.path, "Remove it: KServe's path has the name of each version.")
+
+
 def _rollback_problems(args: ModelServerArgs, canary: Canary) -> Iterator[Problem]:
     """What would keep a canary from being rolled back."""
     path, limit = "canary.max_error_percent", canary.max_error_percent
@@ -357,6 +398,7 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
     yield from server_problems(args.health_path, args.port, args.load_seconds, target)
     yield from uri_problems("storage_uri", args.storage_uri)
     yield from count_problems("replicas", args.replicas, 1, 100)
+    yield from _path_problems(args)
     host = f"{name}-canary-predictor-{target.namespace}"
     if len(host) > HOST_LABEL:
         rule = f"{host}, the first label of its host name, has at most {HOST_LABEL} characters"

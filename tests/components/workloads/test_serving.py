@@ -152,6 +152,21 @@ def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:
     assert stable["storageUri"] != canary["storageUri"]
 
 
+@pytest.mark.parametrize("runtime", ["vllm-slices-2g.10gb", replace(SLICE, args=("--served-model-name={{.Name}}",))])
+def test_both_versions_get_requests_at_one_path_and_call_the_model_by_one_name(runtime: str | Pod) -> None:
+    """KServe's own path is `/v1/models/chat-canary:predict`, which vLLM doesn't have."""
+    args = replace(NAMED, runtime=runtime, autoscaling=None, path="/v1/chat/completions")
+    manifests = bodies(model_server("chat", args))
+    steps = manifests["split"]["spec"]["nodes"]["root"]["steps"]
+    assert [each["serviceUrl"] for each in steps] == [
+        "http://chat-predictor.research.svc.cluster.local/v1/chat/completions",
+        "http://chat-canary-predictor.research.svc.cluster.local/v1/chat/completions",
+    ]
+    assert not any("serviceName" in each for each in steps)
+    models = [manifests[role]["spec"]["predictor"]["model"].get("args") for role in ("service", "canary")]
+    assert models == [None, ["--served-model-name=chat"]]
+
+
 def test_a_canary_with_a_limit_says_by_what_it_is_rolled_back() -> None:
     canary = Canary(storage_uri="s3://models/research/v2", percent=10, max_error_percent=2.5)
     for runtime, errors in (("triton-spot", TRITON_ERRORS), ("vllm-slices-2g.10gb", VLLM_ERRORS)):

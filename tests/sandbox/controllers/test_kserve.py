@@ -75,9 +75,8 @@ def a_canary_is_rolled_back_once(client: KubeClient) -> None:
     """By the CronJob's account, and after the program has set the weights again."""
     applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *permissions([TEAM]).values())
     canary = Canary(storage_uri="s3://models/team/v2", percent=10, max_error_percent=5, errors=VLLM_ERRORS)
-    manifests = bodies(
-        model_server("chat", replace(SERVER, target=replace(SERVER.target, namespace=TEAM), canary=canary))
-    )
+    target = replace(SERVER.target, namespace=TEAM)
+    manifests = bodies(model_server("chat", replace(SERVER, target=target, canary=canary, path="/v1/completions")))
     split = manifests["split"]
     for name in ("chat", "chat-canary"):
         model = service(name, minReplicas=1, containers=[{"name": "kserve-container", "image": "example/model:1"}])
