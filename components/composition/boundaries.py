@@ -14,10 +14,9 @@ from components.admission import StackContext
 from components.admission.admission import manifests as admission_manifests
 from components.base.kubernetes import agreed, type_token
 from components.base.kubernetes import manifest as namespace_of_addon
-from components.composition.cost_guards import ACCOUNT, elastic_permissions, permissions
+from components.composition.cost_guards import ACCOUNT, elastic_permissions, permissions, scripts
 from components.composition.cron_jobs import NAMESPACE as SHUTDOWN
 from components.composition.cron_jobs import account
-from components.composition.idle_gpus import permissions as idle_permissions
 from components.queues import cluster_queue, local_queues, shared_manifests
 from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
@@ -109,9 +108,12 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
     )
     pools_stop = elastic_permissions(platform)
     notebooks = any(schedule.notebooks for schedule in platform.cost.schedules.values())
-    if pools_stop or (platform.teams and (notebooks or platform.cost.idle_gpus)):
+    scripted = scripts(platform)
+    if pools_stop or scripted or (platform.teams and notebooks):
         yield namespace_of_addon(SHUTDOWN)
     yield from pools_stop.values()
+    for allowed, _ in scripted.values():
+        yield from allowed.values()
     yield from admission_manifests(platform.admission, context).values()
     yield from map(priority_class, PriorityName)
     addons = registry.wanted(platform.addons).values()
@@ -131,9 +133,6 @@ def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Man
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:
         yield account(ACCOUNT)
-    if platform.cost.idle_gpus:
-        spaces = [space for name, team in platform.teams.items() for space in team.namespaces_of(name)]
-        yield from idle_permissions(spaces).values()
     for name, team in platform.teams.items():
         for namespace, space in team.namespaces_of(name).items():
             yield namespace_manifest(namespace, name, team, space)

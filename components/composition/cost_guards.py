@@ -1,5 +1,5 @@
 """All cost guards of a stack, each only where configured: notifications, budgets, scheduled scaling, notebook shutdown,
-idle GPUs.
+idle GPUs; and the rollback of canaries, which runs beside them.
 
 A session is the pod of a Job without retries (`components.workloads.notebook`): deleting the pod ends the session and
 frees its GPU, and Karpenter removes the node. One CronJob per schedule and team namespace deletes the pods, with a role
@@ -22,16 +22,16 @@ from components.base.kubernetes import declare
 from components.base.kubernetes import manifest as namespace_manifest
 from components.base.operator import RBAC, rule, to_account
 from components.base.outputs import ClusterOutputs
+from components.composition import canaries, idle_gpus
 from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
-from components.composition.idle_gpus import job as idle_job
-from components.composition.idle_gpus import permissions as idle_permissions
 from components.cost import Budgets, BudgetsArgs, Schedules, SchedulesArgs
 from components.observability.notifications import Notifications, NotificationsArgs
 from components.pools.managed import ManagedPool
 from components.tenancy import TeamOutputs
+from components.tenancy.network_policies import SERVES
 from components.workloads.notebook import LABEL
 from spec.pools import keys
-from spec.settings.cost import IdleGpus, Schedule
+from spec.settings.cost import Schedule
 from spec.settings.platform import Platform
 from spec.settings.pools import Provisioner
 
@@ -40,6 +40,10 @@ POOLS: Final = "pools"
 KARPENTER: Final = "karpenter.sh"
 IMAGE: Final = "registry.k8s.io/kubectl"
 """Published with every release of Kubernetes since 1.28 (kubernetes/kubernetes, build/server-image/kubectl)."""
+
+
+Objects = Mapping[str, Mapping[str, Any]]
+"""Manifests by the suffix of their logical name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +55,19 @@ class ScheduledShutdownArgs:
         namespaces: Team namespaces, each with the resources that must exist before an object is created in it.
         cluster: The cluster.
         elastic: Schedules of Karpenter's pools, each with the maximum of its NodePools by name.
-        idle: How idle GPUs are taken back, if they are.
+        scripts: CronJobs that run a script, by name.
     """
 
     schedules: Mapping[str, Schedule]
     namespaces: Mapping[str, Sequence[pulumi.Resource]]
     cluster: ClusterOutputs
     elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]] = field(default_factory=dict)
-    idle: IdleGpus | None = None
+    scripts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
 
 
 class ScheduledShutdown(pulumi.ComponentResource):
-    """CronJobs that end notebook sessions, stop and start pools of Karpenter, and take idle GPUs back; and their
-    permissions."""
+    """CronJobs that end notebook sessions, stop and start pools of Karpenter, take idle GPUs back, and roll canaries
+    back; and their permissions."""
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
@@ -82,11 +86,10 @@ class ScheduledShutdown(pulumi.ComponentResource):
                 declare(f"{name}-pool-{pool}-{role}", manifest, after(namespace))
         if args.schedules:
             declare(f"{name}-account", account(ACCOUNT), after(namespace))
-        spaces = sorted(args.namespaces)
-        idle = {**idle_permissions(spaces), **idle_job(args.idle, spaces)} if args.idle else {}
-        for key, manifest in idle.items():
-            waits = args.namespaces.get(manifest["metadata"].get("namespace", ""), ())
-            declare(f"{name}-idle-{key}", manifest, after(namespace, *waits))
+        for script, (allowed, run) in args.scripts.items():
+            for key, one in {**allowed, **run}.items():
+                waits = args.namespaces.get(one["metadata"].get("namespace", ""), ())
+                declare(f"{name}-{script}-{key}", one, after(namespace, *waits))
         for space, waits in sorted(args.namespaces.items()) if args.schedules else ():
             for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
@@ -194,6 +197,19 @@ def elastic_permissions(platform: Platform) -> dict[str, dict[str, Any]]:
     return pool_permissions(_nodes(found)) if found else {}
 
 
+def scripts(platform: Platform) -> dict[str, tuple[Objects, Objects]]:
+    """CronJobs that run a script on namespaces of teams, by name: what each may do, and what it is."""
+    spaces = {each: space for name, team in platform.teams.items() for each, space in team.namespaces_of(name).items()}
+    serving = [each for each, space in spaces.items() if space.purpose in SERVES]
+    idle, kserve = platform.cost.idle_gpus, platform.addons.kserve
+    found: dict[str, tuple[Objects, Objects]] = {}
+    if idle and spaces:
+        found["idle"] = (idle_gpus.permissions(list(spaces)), idle_gpus.job(idle, list(spaces)))
+    if kserve and kserve.canary_rollback and serving:
+        found["canary"] = (canaries.permissions(serving), canaries.job(kserve.canary_rollback, serving))
+    return found
+
+
 def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
     """A CronJob that deletes the pods of notebook sessions in one namespace; it succeeds when there are none."""
     command = ["delete", "pods", f"--namespace={space}", f"--selector={LABEL}", "--wait=false"]
@@ -260,9 +276,9 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
         Schedules("schedules", SchedulesArgs(schedules=cost.schedules, pools=platform.pools, groups=groups), cloud)
     ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
     spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
-    idle = cost.idle_gpus if spaces else None
-    if (ending and spaces) or ours or idle:
+    scripted = scripts(platform)
+    if (ending and spaces) or ours or scripted:
         shutdown = ScheduledShutdownArgs(
-            schedules=ending if spaces else {}, namespaces=spaces, cluster=args.cluster, elastic=ours, idle=idle
+            schedules=ending if spaces else {}, namespaces=spaces, cluster=args.cluster, elastic=ours, scripts=scripted
         )
         ScheduledShutdown("evenings", shutdown, inside)

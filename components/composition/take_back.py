@@ -1,23 +1,22 @@
-"""Takes GPUs back from queued jobs that don't use them. A CronJob runs it; it imports the standard library alone.
+"""Takes GPUs back from queued jobs that don't use them. A CronJob runs it; it imports the standard library and
+`in_cluster` alone.
 
-In the pod: `python take_back.py PROMETHEUS AFTER WARNING NAMESPACE...`, with Prometheus' URL, seconds without use until
-a job's team is warned, seconds from then until the job is stopped, and the namespaces of teams.
+In the pod: `python -m components.composition.take_back PROMETHEUS AFTER WARNING NAMESPACE...`, with Prometheus' URL,
+seconds without use until a job's team is warned, seconds from then until the job is stopped, and the namespaces of
+teams.
 
 Kueue stops a job whose Workload is not `active`, and lets the next one start; nothing is deleted. Its pods name their
 Workload in an annotation (kueue v0.19.2, apis/kueue/v1beta2, `WorkloadAnnotation`). The team answers a warning by an
 annotation of one of the job's pods, or of their template, with the time until which it keeps its GPUs.
 """
 
-import json
-import ssl
 import sys
-import urllib.parse
-import urllib.request
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+from components.composition.in_cluster import Api, ask, in_cluster, warn
 
 WORKLOAD = "kueue.x-k8s.io/workload"
 WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/namespaces/{}/workloads"
@@ -29,15 +28,6 @@ DEVICES = "nvidia.com/"
 ACTIVE = "slipway:gpu:active"
 USED = 0.05
 """Share of its time for which a GPU in use works at least; the alert GpuIdle has the same."""
-CREDENTIALS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-SECONDS = 30
-
-
-class Api(Protocol):
-    """The API server."""
-
-    def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The answer to a request; a PATCH is a merge patch."""
 
 
 @dataclass(frozen=True)
@@ -108,49 +98,20 @@ def _kept(pods: Iterable[Mapping[str, Any]], now: datetime) -> bool:
 
 def _tell(api: Api, workload: Mapping[str, Any], reason: str, text: str, now: datetime) -> None:
     """An event of the job that the Workload is of: `kubectl describe` and `slipway why` show it."""
-    space, (owner, *_) = workload["metadata"]["namespace"], workload["metadata"]["ownerReferences"]
-    moment = f"{now:%Y-%m-%dT%H:%M:%SZ}"
-    body = {
-        "metadata": {"generateName": f"{owner['name']}-", "namespace": space},
-        "involvedObject": {**{key: owner[key] for key in ("apiVersion", "kind", "name", "uid")}, "namespace": space},
-        "type": "Warning",
-        "reason": reason,
-        "message": text,
-        "source": {"component": "slipway-idle-gpus"},
-        "firstTimestamp": moment,
-        "lastTimestamp": moment,
-        "count": 1,
-    }
-    api("POST", f"/api/v1/namespaces/{space}/events", body)
+    (owner, *_) = workload["metadata"]["ownerReferences"]
+    of = {**owner, "namespace": workload["metadata"]["namespace"]}
+    warn(api, of, reason, text, now, by="slipway-idle-gpus")
 
 
-def idle_pods(answer: Mapping[str, Any]) -> set[tuple[str, str]]:
+def idle_pods(samples: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
     """Namespace and name of each pod in Prometheus' answer to the query."""
-    return {(one["metric"]["namespace"], one["metric"]["pod"]) for one in answer["data"]["result"]}
+    return {(one["metric"]["namespace"], one["metric"]["pod"]) for one in samples}
 
 
-def _in_cluster(method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-    token = (CREDENTIALS / "token").read_text(encoding="utf-8")
-    request = urllib.request.Request(
-        f"https://kubernetes.default.svc{path}",
-        method=method,
-        data=None if body is None else json.dumps(body).encode(),
-        headers={"Authorization": f"Bearer {token}", "Content-Type": kind},
-    )
-    trust = ssl.create_default_context(cafile=str(CREDENTIALS / "ca.crt"))
-    with urllib.request.urlopen(request, timeout=SECONDS, context=trust) as reply:  # noqa: S310 - https
-        answer: dict[str, Any] = json.load(reply)
-        return answer
-
-
-def main(prometheus: str, after: str, warning: str, *spaces: str, api: Api = _in_cluster) -> None:
+def main(prometheus: str, after: str, warning: str, *spaces: str, api: Api = in_cluster) -> None:
     """Look at all namespaces once. Raises OSError if Prometheus or the API server doesn't answer."""
     limits = Limits(timedelta(seconds=int(after)), timedelta(seconds=int(warning)))
-    asked = urllib.parse.urlencode({"query": query(limits.after)})
-    url = f"{prometheus}/api/v1/query?{asked}"
-    with urllib.request.urlopen(url, timeout=SECONDS) as reply:  # noqa: S310 - the program wrote it
-        idle = idle_pods(json.load(reply))
+    idle = idle_pods(ask(prometheus, query(limits.after)))
     now = datetime.now(UTC)  # noqa: TID251 - the pod's clock
     for space in spaces:
         take_back(api, space, {pod for where, pod in idle if where == space}, limits, now)

@@ -28,8 +28,10 @@ from components.workloads.ray import (
     ray_service,
 )
 from components.workloads.serving import (
+    VLLM_ERRORS,
     Autoscaling,
     Canary,
+    ErrorMetrics,
     ModelDeployment,
     ModelDeploymentArgs,
     ModelServer,
@@ -43,11 +45,13 @@ from components.workloads.target import Target
 from components.workloads.training_job import TrainingJob, TrainingJobArgs, training_job
 
 __all__ = [
+    "VLLM_ERRORS",
     "Autoscaling",
     "Canary",
     "Claim",
     "DistributedTraining",
     "DistributedTrainingArgs",
+    "ErrorMetrics",
     "Files",
     "ModelDeployment",
     "ModelDeploymentArgs",

@@ -53,6 +53,8 @@ class Target:
         region: AWS Region.
         addons: Installed add-ons; None if unknown: then it isn't checked.
         runtimes: The platform's serving runtimes by name; None if unknown.
+        rolls_back: Whether the platform rolls canaries back (`kserve.canaryRollback`); None if unknown: then it isn't
+            checked.
         by_topology: Names of the pools to which the queue admits only pods with an annotation of their topology; None
             if unknown: then it isn't checked.
         env: Environment variables of every container, such as the address of the team's tracking server.
@@ -81,6 +83,7 @@ class Target:
     region: str = ""
     addons: frozenset[type[AddonSettings]] | None = None
     runtimes: Mapping[str, NamedRuntime] | None = None
+    rolls_back: bool | None = None
     by_topology: frozenset[str] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -107,6 +110,7 @@ class Target:
             region=platform.account.region,
             addons=frozenset(type(settings) for _, settings in platform.addons.wanted()),
             runtimes=_runtimes(platform),
+            rolls_back=platform.addons.kserve is not None and platform.addons.kserve.canary_rollback is not None,
             by_topology=frozenset(name for name, spec in pools.items() if by_topology(spec, platform.queues))
             if platform.addons.kueue
             else None,

@@ -25,6 +25,7 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> ModelServer:
         storage_uri=f"{models}/v3",
         replicas=3,
         canary=Canary(storage_uri=f"{models}/v4", percent=10),
+        path="/v1/chat/completions",
         load_seconds=600,
     )
     return ModelServer("captions", args, opts)

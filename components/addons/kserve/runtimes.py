@@ -28,6 +28,19 @@ GPU the pods of the others would find none."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class ErrorMetrics:
+    """Counters of a server by which its error rate is computed: selectors `name{label="value"}`, to be added up.
+
+    Attributes:
+        failed: Requests that the server failed.
+        answered: All requests, those that failed among them.
+    """
+
+    failed: tuple[str, ...]
+    answered: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServerImage:
     """One kind of model server.
 
@@ -42,6 +55,7 @@ class ServerImage:
         metrics: Port and path of its metrics.
         health: Path that returns 200 once the model is loaded.
         waiting: Metric that counts waiting requests; None if it has none.
+        errors: Its counters of failed requests; None if it has none that Prometheus reads here.
         parallel: Argument with which it uses that many GPUs for one model, with `{}` for the number; empty if it uses
             all GPUs that it sees; None if it uses only one.
         memory: Argument with the part of a GPU's memory that it fills, with `{}` for the part; None if it takes what
@@ -61,6 +75,7 @@ class ServerImage:
     metrics: tuple[int, str]
     health: str
     waiting: str | None = None
+    errors: ErrorMetrics | None = None
     parallel: str | None = None
     memory: str | None = None
     user: int | None = None
@@ -98,6 +113,18 @@ class ServerImage:
 _TRITON: Final = "nvcr.io/nvidia/tritonserver:26.02-py3"
 _HUB: Final = "hub.docker.com, read 2026-11"
 
+VLLM_ERRORS: Final = ErrorMetrics(failed=('http_requests_total{status="5xx"}',), answered=("http_requests_total",))
+"""Answers of vLLM's API; requests for health and metrics are not counted (vllm/entrypoints/serve/instrumentator/
+metrics.py, `excluded_handlers`; prometheus-fastapi-instrumentator, metrics.py, `default`; both read 2026-11)."""
+_FAILURE: Final = "nv_inference_request_failure"
+TRITON_ERRORS: Final = ErrorMetrics(
+    failed=tuple(f'{_FAILURE}{{reason="{reason}"}}' for reason in ("BACKEND", "OTHER", "REJECTED")),
+    answered=("nv_inference_request_success", _FAILURE),
+)
+"""Requests for inference. The fourth reason is `CANCELED`, by the client (triton-inference-server/core,
+src/metric_model_reporter.cc, `failure_reasons_map`, read 2026-11). What its HTTP server refuses before a model gets it
+is in no counter."""
+
 SERVERS: Final[Mapping[str, ServerImage]] = {
     "triton": ServerImage(
         cpu=_TRITON,
@@ -118,6 +145,7 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
         health="/v2/health/ready",
         # NVIDIA, Triton User Guide, "Metrics": requests that wait for a model's execution.
         waiting="nv_inference_pending_request_count",
+        errors=TRITON_ERRORS,
         # It places instances of a model on all GPUs (Triton User Guide, "Instance Groups").
         parallel="",
         user=1000,
@@ -137,6 +165,7 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
             f"--ts-config={MODELS}/config/config.properties",
         ),
         environment={"TS_SERVICE_ENVELOPE": "{{.Labels.serviceEnvelope}}"},
+        # Without errors: by default it writes them to its log (pytorch.org/serve/metrics.html, "Metrics Mode").
         metrics=(8082, "/metrics"),
         # Of KServe's wrapper in this image, like every server of KServe's Python SDK.
         health="/v2/health/ready",
@@ -157,6 +186,8 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
             f"--model_base_path={MODELS}",
             "--rest_api_timeout_in_ms=60000",
         ),
+        # Without errors: it serves them only with a `--monitoring_config_file` (tensorflow/serving, http_server.cc,
+        # `prometheus_config().enable()`), as KServe's own runtime.
         metrics=(HTTP, "/metrics"),
         # Status of the model (tensorflow.org, "TensorFlow Serving RESTful API").
         health="/v1/models/{{.Name}}",
@@ -169,6 +200,7 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
         formats={"huggingface": ("1",)},
         protocols=("v1", "v2"),
         args=("--model_name={{.Name}}",),
+        # Without errors: it measures durations alone (kserve v0.20.0, python/kserve/kserve/metrics.py).
         metrics=(HTTP, "/metrics"),
         health="/v2/health/ready",
         # Its backend is vLLM, whose arguments and metrics it has.
@@ -191,6 +223,7 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
         metrics=(HTTP, "/metrics"),
         health="/health",
         waiting="vllm:num_requests_waiting",
+        errors=VLLM_ERRORS,
         parallel="--tensor-parallel-size={}",
         memory="--gpu-memory-utilization={}",
         user=1000,

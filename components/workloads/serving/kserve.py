@@ -5,13 +5,16 @@ KServe's `canaryTrafficPercent` works only with Knative; in Standard mode it is 
 the program, so that the result doesn't depend on what was deployed before.
 """
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 import pulumi
 
-from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, NamedRuntime
+from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, ErrorMetrics, NamedRuntime
+from components.base.canaries import CANARY, ROLLBACK, SELECTORS, STABLE, VERSION, Rollback, matched
+from components.pools.karpenter import PATCH_FORCE
 from components.workloads.checks.jobs import count_problems, served_problems
 from components.workloads.checks.pods import pod_problems, uri_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
@@ -41,11 +44,16 @@ class Canary:
         percent: Percentage of the requests that it gets.
         replicas: Its number of replicas; with autoscaling the minimum. The maximum is then its percentage of
             `max_replicas`.
+        max_error_percent: Maximum share of failed requests, in percent: with more, the platform gives the canary no
+            requests any more (`kserve.canaryRollback`). None: nothing rolls it back.
+        errors: Counters of the server's failed requests; by default those of the named runtime's server.
     """
 
     storage_uri: str
     percent: int
     replicas: int = 1
+    max_error_percent: float | None = None
+    errors: ErrorMetrics | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +69,8 @@ class ModelServerArgs:
         replicas: Number of replicas without autoscaling.
         autoscaling: Limits and metrics of autoscaling; not with Knative, which scales by requests.
         canary: A new version beside this one.
+        path: Path to which the InferenceGraph posts every request (`/v1/chat/completions`); by default that of KServe's
+            protocol, with the name of each InferenceService (`/v1/models/NAME:predict`), which vLLM doesn't serve.
         split: Keep the InferenceGraph even without a canary, so that the address of clients doesn't change.
         mode: Deployment mode of KServe. Knative splits traffic itself, between this and the last revision.
         port: Port of the server.
@@ -76,6 +86,7 @@ class ModelServerArgs:
     replicas: int = 1
     autoscaling: Autoscaling | None = None
     canary: Canary | None = None
+    path: str | None = None
     split: bool = False
     mode: Literal["Standard", "Knative"] = "Standard"
     port: int = 8080
@@ -89,7 +100,7 @@ def health_path(name: str, args: ModelServerArgs) -> str:
     if isinstance(args.runtime, Pod) or args.runtime not in (args.target.runtimes or {}):
         return args.health_path
     runtime = (args.target.runtimes or {})[args.runtime]
-    return runtime.server.health.replace("{{.Name}}", name)
+    return runtime.server.health.replace(NAME, name)
 
 
 def scaled(name: str, args: ModelServerArgs) -> Scaled:
@@ -128,6 +139,8 @@ def _metric_problems(runtime: NamedRuntime, scaling: Autoscaling) -> Iterator[Pr
 
 
 API: Final = "serving.kserve.io/v1beta1"
+NAME: Final = "{{.Name}}"
+"""What KServe replaces by the name of the InferenceService."""
 CONTAINER: Final = "kserve-container"
 """Name that KServe requires for the server's container (v0.20)."""
 _OF_RUNTIME: Final = ("containers", "volumes", "nodeSelector", "affinity", "tolerations")
@@ -155,6 +168,11 @@ def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
     if args.canary:
         scaling = _canary_scaling(args, args.canary)
         canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, scaling, runtime=name)
+        if args.path is not None and (same := _named_as(name, args)):
+            canary["spec"]["predictor"]["model"]["args"] = same
+        if args.canary.max_error_percent is not None:
+            # Pods of an older version run until those of a new one are ready: only those of this one count.
+            canary["metadata"]["annotations"][VERSION] = args.canary.storage_uri
         manifests["canary"] = WorkloadManifest(canary, needs)
         served.append("canary")
     if args.canary or args.split:
@@ -264,18 +282,39 @@ def _canary_scaling(args: ModelServerArgs, canary: Canary) -> Autoscaling | None
     return replace(args.autoscaling, min_replicas=canary.replicas, max_replicas=max(canary.replicas, share))
 
 
+def _named_as(name: str, args: ModelServerArgs) -> list[str]:
+    """Arguments with which the canary's server calls its model as the other does: a request names one model, whichever
+    version gets it. KServe appends them to the runtime's (kserve v0.20.0, `MergeRuntimeContainers`)."""
+    if isinstance(args.runtime, Pod):
+        given = args.runtime.args
+    else:
+        runtime = (args.target.runtimes or {}).get(args.runtime)
+        given = tuple(runtime.server.args) if runtime else ()
+    return [each.replace(NAME, name) for each in given if NAME in each]
+
+
+def _step(service: str, args: ModelServerArgs) -> dict[str, str]:
+    """Where a step of the splitter posts. The router appends nothing to an address (kserve v0.20.0, cmd/router/main.go,
+    `callService`); the one of a service has the path of its protocol (`GetPredictorEndpoint`)."""
+    if args.path is None:
+        return {"serviceName": service}
+    return {"serviceUrl": f"http://{service}-predictor.{args.target.namespace}.svc.cluster.local{args.path}"}
+
+
 def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
     percent = args.canary.percent if args.canary else 0
-    steps = [{"name": "stable", "serviceName": name, "weight": 100 - percent}]
+    steps = [{"name": STABLE, **_step(name, args), "weight": 100 - percent}]
     if args.canary:
-        steps.append({"name": "canary", "serviceName": f"{name}-canary", "weight": percent})
+        steps.append({"name": CANARY, **_step(f"{name}-canary", args), "weight": percent})
+    # A rollback changes the weights, which `up` must be able to change after it.
+    notes = {"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true", PATCH_FORCE: "true"}
     return {
         "apiVersion": "serving.kserve.io/v1alpha1",
         "kind": "InferenceGraph",
         "metadata": metadata(
             f"{name}-split",
             args.target,
-            annotations={"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true"},
+            annotations={**notes, **_rollback(name, args)},
         ),
         "spec": {
             "minReplicas": 2,
@@ -286,12 +325,80 @@ def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
     }
 
 
+def _errors(args: ModelServerArgs) -> ErrorMetrics | None:
+    """Counters of the failed requests of the canary's server."""
+    given = args.canary.errors if args.canary else None
+    if given or isinstance(args.runtime, Pod):
+        return given
+    runtime = (args.target.runtimes or {}).get(args.runtime)
+    return runtime.server.errors if runtime else None
+
+
+def _rollback(name: str, args: ModelServerArgs) -> dict[str, str]:
+    """The annotation by which the platform rolls the canary back; nothing without a limit."""
+    canary, errors = args.canary, _errors(args)
+    if canary is None or canary.max_error_percent is None or errors is None:
+        return {}
+    rollback = Rollback(
+        service=f"{name}-canary",
+        version=canary.storage_uri,
+        max_error_percent=canary.max_error_percent,
+        failed=errors.failed,
+        answered=errors.answered,
+    )
+    return {ROLLBACK: json.dumps(asdict(rollback))}
+
+
+def _path_problems(args: ModelServerArgs) -> Iterator[Problem]:
+    """A path to which the InferenceGraph can't post, or at which the canary doesn't answer."""
+    if args.path is None:
+        return
+    if not args.path.startswith("/"):
+        yield Problem("path", "a path must begin with /", args.path, "Write /v1/chat/completions.")
+    if args.mode == "Knative":
+        rule = "with Knative there is no InferenceGraph that posts to it"
+        yield Problem("path", rule, args.path, "Remove it, or set mode to Standard.")
+    known = None if isinstance(args.runtime, Pod) else (args.target.runtimes or {}).get(args.runtime)
+    if args.canary and known and NAME in known.server.health:
+        rule = f"{args.runtime} is ready when the model of its own name is, so a canary can't have another's name"
+        yield Problem("path", rule, args.path, "Remove it: KServe's path has the name of each version.")
+
+
+def _rollback_problems(args: ModelServerArgs, canary: Canary) -> Iterator[Problem]:
+    """What would keep a canary from being rolled back."""
+    path, limit = "canary.max_error_percent", canary.max_error_percent
+    if limit is None:
+        if canary.errors:
+            rule = "counters are read only with a limit"
+            yield Problem("canary.errors", rule, canary.errors.failed, "Set canary.max_error_percent, or remove it.")
+        return
+    if not 0.1 <= limit <= 99:
+        yield Problem(path, "it must be from 0.1 to 99", limit, "Set a number from 0.1 to 99.")
+    if args.mode == "Knative":
+        rule = "with Knative there is no InferenceGraph whose weights could be changed"
+        yield Problem(path, rule, limit, "Remove it, or set mode to Standard.")
+    if args.target.rolls_back is False:
+        rule = "the platform rolls no canaries back"
+        yield Problem(path, rule, limit, "Set `canaryRollback: {}` of kserve in the stack's addons, or remove it.")
+    errors = _errors(args)
+    if errors is None:
+        server = "a pod" if isinstance(args.runtime, Pod) else args.runtime
+        rule = f"no metric of failed requests of {server} is known"
+        yield Problem(path, rule, limit, "Set canary.errors to its counters, like VLLM_ERRORS, or remove it.")
+        return
+    for key, selectors in asdict(errors).items():
+        if not 1 <= len(selectors) <= SELECTORS or not all(map(matched, selectors)):
+            rule = f'these are 1 to {SELECTORS} counters, each name{{label="value"}}'
+            yield Problem(f"canary.errors.{key}", rule, list(selectors), 'Write http_requests_total{status="5xx"}.')
+
+
 def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
     target, canary, scaling = args.target, args.canary, args.autoscaling
     yield from served_problems(target, "InferenceService", Kserve, *([Knative] if args.mode == "Knative" else []))
     yield from server_problems(args.health_path, args.port, args.load_seconds, target)
     yield from uri_problems("storage_uri", args.storage_uri)
     yield from count_problems("replicas", args.replicas, 1, 100)
+    yield from _path_problems(args)
     host = f"{name}-canary-predictor-{target.namespace}"
     if len(host) > HOST_LABEL:
         rule = f"{host}, the first label of its host name, has at most {HOST_LABEL} characters"
@@ -300,6 +407,7 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
         yield from uri_problems("canary.storage_uri", canary.storage_uri)
         yield from count_problems("canary.percent", canary.percent, 1, 99)
         yield from count_problems("canary.replicas", canary.replicas, 1, 100)
+        yield from _rollback_problems(args, canary)
     if scaling:
         yield from scaling_problems(scaling, target)
         if args.mode == "Knative":

@@ -9,7 +9,7 @@ from pydantic import Field
 from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController, Replicas
 from spec.settings.addons.observability import KubePrometheusStack
-from spec.settings.base import pattern
+from spec.settings.base import Model, WindowDuration, pattern
 
 Domain = Annotated[
     str,
@@ -64,6 +64,16 @@ class Knative(AddonSettings):
     """Replicas each of Knative's controllers and of its gateway."""
 
 
+class CanaryRollback(Model):
+    """Canaries in KServe's Standard mode get no more requests once more of theirs fail than the program allows
+    (`Canary.max_error_percent`). Needs kube-prometheus-stack."""
+
+    window: WindowDuration = "5m"
+    """Time over which requests are counted; looked at every minute."""
+    min_requests: Annotated[int, Field(ge=1, le=1_000_000)] = 50
+    """Minimum number of requests within this time by which a canary is judged."""
+
+
 class Kserve(AddonSettings):
     """KServe: InferenceServices on runtimes that the platform provides (charts kserve-crd, kserve-resources)."""
 
@@ -90,6 +100,8 @@ class Kserve(AddonSettings):
     runtimes: tuple[Server, ...] = ("triton", "torchserve", "tensorflow", "huggingface", "vllm")
     """Serving runtimes that models may choose from; each is installed once for CPUs, if it supports them, and once for
     each GPU pool that is not for training."""
+    canary_rollback: CanaryRollback | None = None
+    """Roll canaries back by their error rate; off if unset."""
 
 
 NEEDED_BY_INGRESS: Final[Mapping[str, type[AddonSettings]]] = MappingProxyType(

@@ -117,6 +117,7 @@ CHECKS: Final = (
     Check(teams.aliases_differ, ("queues",)),
     Check(teams.named_pools_exist, ("queues", "pools")),
     Check(addons.models_reachable, ("addons",)),
+    Check(addons.canaries_measured, ("addons",)),
     Check(addons.hosts_own, ("teams", "addons")),
     Check(addons.https_served, ("addons", "account")),
     Check(addons.pipelines_owned, ("teams", "addons")),

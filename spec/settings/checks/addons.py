@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final, get_args
 
 from spec.catalog import kubernetes
+from spec.quantities import seconds
 from spec.settings.addons import Addons, AddonSettings
+from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.addons.serving import NEEDED_BY_INGRESS, Knative
 from spec.settings.charts import Charts
 from spec.settings.checks.base import Context
@@ -12,6 +14,10 @@ from spec.settings.cluster import Cluster
 from spec.settings.environment import Account
 from spec.settings.problems import Problem
 from spec.settings.teams import Team
+
+SHORTEST_WINDOW: Final = 120
+LONGEST_WINDOW: Final = 3600
+"""Seconds over which requests of a canary are counted; Prometheus reads a counter every 30 s by default."""
 
 
 def key_of(kind: type[AddonSettings]) -> str:
@@ -84,6 +90,20 @@ def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
             settings.default_deployment_mode,
             "Add `knative: {}` to addons, or set `defaultDeploymentMode: Standard`.",
         )
+
+
+def canaries_measured(_context: Context, addons: Addons) -> Iterator[Problem]:
+    """Somebody counts the requests of canaries, and a window has several of its looks."""
+    settings = addons.kserve.canary_rollback if addons.kserve else None
+    if settings is None:
+        return
+    path = "addons.kserve.canaryRollback"
+    if not addons.has(KubePrometheusStack):
+        fix = "Add `kubePrometheusStack: {}` to addons, or remove canaryRollback."
+        yield Problem(path, "needs kubePrometheusStack, which counts the requests", None, fix)
+    if not SHORTEST_WINDOW <= seconds(settings.window) <= LONGEST_WINDOW:
+        rule = "must be from 2m, in which a counter is read four times, to 1h"
+        yield Problem(f"{path}.window", rule, settings.window, "Use 5m.")
 
 
 def hosts_own(_context: Context, teams: Mapping[str, Team], addons: Addons) -> Iterator[Problem]:

@@ -33,6 +33,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "an access entry with a group": {"cluster.access.readers": {
             "principalArn": "arn:aws:iam::444455556666:role/readers", "kubernetesGroups": ["readers"]}},
     "idle GPUs": {"cost.idleGpus": {"after": "3h"}},
+    "canaries that are rolled back": {"addons.kserve.canaryRollback": {}},
     "a MultiKueue worker": {"addons.kueue.multiKueue": "worker"},
     "other software": {"addons.argoWorkflows": None, "addons.leaderWorkerSet": None, "addons.mpiOperator": {},
         "cost.schedules": {"evenings": {"stop": "0 20 * * *", "timezone": "Europe/Berlin", "notebooks": True},

@@ -13,9 +13,11 @@ import pytest
 from components.base.kubernetes import type_token
 from components.composition import take_back
 from components.composition.idle_gpus import ROLE
+from components.composition.in_cluster import Body
 from components.composition.take_back import KEEP, WARNED, WORKLOAD, Limits
 from components.observability.alerts import IDLE
 from components.observability.recording import GPU_ACTIVE
+from components.workloads.serving.scaling import PROMETHEUS
 from spec.pools import keys
 from tests.components.composition.test_cost_guards import TEAMS, record_guards
 
@@ -47,10 +49,10 @@ class Server:
         self.patches: list[Mapping[str, Any]] = []
         self.events: list[Mapping[str, Any]] = []
 
-    def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def __call__(self, method: str, path: str, body: Body = None) -> dict[str, Any]:
         if method == "GET":
             return {"items": list(self.pods) if path == "/api/v1/namespaces/nlp/pods" else [self.workload]}
-        assert body is not None
+        assert isinstance(body, Mapping)
         if method == "PATCH":
             assert path == "/apis/kueue.x-k8s.io/v1beta2/namespaces/nlp/workloads/job-train"
             self.patches.append(body)
@@ -90,7 +92,7 @@ def test_a_stopped_job_whose_pods_take_long_to_end_is_not_stopped_again() -> Non
 
 def test_a_job_is_not_marked_as_warned_if_the_warning_does_not_arrive() -> None:
     class Silent(Server):
-        def __call__(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        def __call__(self, method: str, path: str, body: Body = None) -> dict[str, Any]:
             if method == "POST":
                 msg = "no answer"
                 raise OSError(msg)
@@ -149,10 +151,7 @@ def test_the_cron_job_may_change_workloads_in_namespaces_of_teams_alone() -> Non
     (container,) = recording.one(type_token("batch/v1", "CronJob")).inputs["spec"]["jobTemplate"]["spec"]["template"][
         "spec"
     ]["containers"]
-    assert container["command"][3:] == ["5400", "1800", "nlp"]
-    script = recording.one(type_token("v1", "ConfigMap")).inputs["data"]
-    assert list(script) == [container["command"][1].rpartition("/")[2]]
-    compile(script["take_back.py"], "take_back.py", "exec")
+    assert container["command"][3:] == [PROMETHEUS, "5400", "1800", "nlp"]
     rbac = "rbac.authorization.k8s.io/v1"
     role = recording.one(type_token(rbac, "ClusterRole")).inputs
     assert [(one["resources"], one["verbs"]) for one in role["rules"]] == [

@@ -14,6 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from components.addons.kserve.runtimes import TRITON_ERRORS, VLLM_ERRORS
+from components.composition.canary_rollback import query as of_canary
 from components.composition.take_back import query as idle_gpus
 from components.observability.alerts import all_alerts
 from components.observability.dashboards import DASHBOARDS
@@ -76,6 +78,10 @@ def expressions() -> dict[str, str]:
         }
     found |= dict(_verified())
     found["idle GPUs"] = idle_gpus(timedelta(minutes=1))
+    canaries = {"chat-predictor-7d4b9c6f5-x2x9z": VLLM_ERRORS, "detect-predictor-5c9d8b7f6-q9w8z": TRITON_ERRORS}
+    for pod, errors in canaries.items():
+        for kind, selectors in {"failed": errors.failed[:1], "answered": errors.answered}.items():
+            found |= {f"canary {pod}, {kind}: {one}": of_canary(one, "vision", [pod], 300) for one in selectors}
     for name, query in (("replay", REPLAYED), ("statement", STATED)):
         found[f"slipway {name}"] = f"count by (__name__) ({query})"
     return found
@@ -93,6 +99,19 @@ def test_each_query_finds_what_its_page_says(found: dict[str, Found]) -> None:
 
 def test_every_query_finds_something(found: dict[str, Found]) -> None:
     assert [name for name, samples in found.items() if not samples] == []
+
+
+def test_a_counter_counts_from_zero_if_it_began_within_the_window(tmp_path: Path) -> None:
+    """That of a status exists only since the first answer with it; `increase` alone finds 6 and, with one sample, 0."""
+    began = {"one": "_x117 7+3x2", "two": "_x119 9", "old": "100+2x120", "gone": "50x110 stale"}
+    series = [{"series": f'a_total{{namespace="v",pod="{pod}"}}', "values": text} for pod, text in began.items()]
+    expressions = {pod: of_canary("a_total", "v", [pod], 300) for pod in began}
+    assert evaluate(series, expressions, tmp_path) == {
+        "one": {"{}": 13},
+        "two": {"{}": 9},
+        "old": {"{}": 10},
+        "gone": {},
+    }
 
 
 def _record() -> None:

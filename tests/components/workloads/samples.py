@@ -54,7 +54,7 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
 }  # fmt: skip
 PLATFORM: Final[Platform] = platform(POOLS)
 TARGET: Final = replace(
-    Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None, queue="default", queued=None
+    Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None, rolls_back=None, queue="default", queued=None
 )
 
 CHECKPOINTS: Final = {"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}

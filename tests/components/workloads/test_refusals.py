@@ -10,8 +10,10 @@ import pytest
 
 from components.addons.kserve.runtimes import named
 from components.workloads import (
+    VLLM_ERRORS,
     Canary,
     Claim,
+    ErrorMetrics,
     Picker,
     Resources,
     Scratch,
@@ -107,6 +109,7 @@ def lab(**args: Any) -> Callable[[], WorkloadManifests]:
 
 
 CANARY = Canary(storage_uri="s3://models/research/v2", percent=10)
+WATCHED = replace(CANARY, max_error_percent=5, errors=VLLM_ERRORS)
 
 REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     # Unbounded jobs.
@@ -197,10 +200,32 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "a picker that its pool has no room for": (
         deployed(picker=replace(PICKER, resources=Resources(cpu="500", memory="1Gi"))), "picker.resources[cpu]",
         "has 15.39 of cpu for pods"),
+    "a path without a slash": (served(path="v1/chat/completions"), "path", "must begin with /"),
+    "a path with Knative": (served(path="/v1/completions", mode="Knative"), "path", "no InferenceGraph"),
+    "one path for models of two names": (served(target=NAMED.target, runtime="tensorflow-spot", path="/v1/models/a"),
+        "path", "of its own name"),
     "a canary of 100 %": (served(canary=replace(CANARY, percent=100)), "canary.percent", "from 1 to 99"),
     "a canary of 0 %": (served(canary=replace(CANARY, percent=0)), "canary.percent", "from 1 to 99"),
     "a canary that is not in S3": (served(canary=replace(CANARY, storage_uri="/models/v2")), "canary.storage_uri",
         "s3://BUCKET/FOLDER"),
+    "a canary without failures": (served(canary=replace(WATCHED, max_error_percent=0)), "canary.max_error_percent",
+        "from 0.1 to 99"),
+    "counters without a limit": (served(canary=replace(WATCHED, max_error_percent=None)), "canary.errors",
+        "only with a limit"),
+    "a canary whose failures nobody counts": (served(canary=replace(WATCHED, errors=None)), "canary.max_error_percent",
+        "no metric of failed requests of a pod"),
+    "failures that a server does not count": (served(target=NAMED.target, runtime="tensorflow-spot",
+            canary=replace(WATCHED, errors=None)),
+        "canary.max_error_percent", "no metric of failed requests of tensorflow-spot"),
+    "a query instead of a counter": (
+        served(canary=replace(WATCHED, errors=ErrorMetrics(failed=('rate(a[5m])',), answered=("a",)))),
+        "canary.errors.failed", 'name{label="value"}'),
+    "no counter": (served(canary=replace(WATCHED, errors=ErrorMetrics(failed=("a",), answered=()))),
+        "canary.errors.answered", "1 to 4 counters"),
+    "a canary that nothing rolls back": (served(target=replace(TARGET, rolls_back=False), canary=WATCHED),
+        "canary.max_error_percent", "rolls no canaries back"),
+    "a canary's weight with Knative": (served(mode="Knative", canary=WATCHED), "canary.max_error_percent",
+        "no InferenceGraph"),
     "no replica": (served(replicas=0), "replicas", "from 1 to 100"),
     "a minimum above the maximum": (scaled(min_replicas=8, max_replicas=4), "autoscaling.min_replicas", "from 1 to"),
     "autoscaling without a metric": (scaled(gpu_percent=None, waiting=None), "autoscaling", "needs a metric"),

@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.workloads import Canary, Pod, Resources, model_deployment, model_server
+from components.addons.kserve.runtimes import TRITON_ERRORS
+from components.base.canaries import ROLLBACK, VERSION
+from components.composition.canary_rollback import rollback_of
+from components.workloads import VLLM_ERRORS, Canary, Pod, Resources, model_deployment, model_server
 from tests.components.workloads.samples import DEPLOYMENT, GOOD, NAMED, SERVER, SLICE, SPOT, bodies, body
 
 BEHAVIOUR = {
@@ -147,6 +150,37 @@ def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:
     stable, canary = (manifests[role]["spec"]["predictor"]["model"] for role in ("service", "canary"))
     assert stable["runtime"] == canary["runtime"] == manifests["runtime"]["metadata"]["name"]
     assert stable["storageUri"] != canary["storageUri"]
+
+
+@pytest.mark.parametrize("runtime", ["vllm-slices-2g.10gb", replace(SLICE, args=("--served-model-name={{.Name}}",))])
+def test_both_versions_get_requests_at_one_path_and_call_the_model_by_one_name(runtime: str | Pod) -> None:
+    """KServe's own path is `/v1/models/chat-canary:predict`, which vLLM doesn't have."""
+    args = replace(NAMED, runtime=runtime, autoscaling=None, path="/v1/chat/completions")
+    manifests = bodies(model_server("chat", args))
+    steps = manifests["split"]["spec"]["nodes"]["root"]["steps"]
+    assert [each["serviceUrl"] for each in steps] == [
+        "http://chat-predictor.research.svc.cluster.local/v1/chat/completions",
+        "http://chat-canary-predictor.research.svc.cluster.local/v1/chat/completions",
+    ]
+    assert not any("serviceName" in each for each in steps)
+    models = [manifests[role]["spec"]["predictor"]["model"].get("args") for role in ("service", "canary")]
+    assert models == [None, ["--served-model-name=chat"]]
+
+
+def test_a_canary_with_a_limit_says_by_what_it_is_rolled_back() -> None:
+    canary = Canary(storage_uri="s3://models/research/v2", percent=10, max_error_percent=2.5)
+    for runtime, errors in (("triton-spot", TRITON_ERRORS), ("vllm-slices-2g.10gb", VLLM_ERRORS)):
+        manifests = bodies(model_server("chat", replace(NAMED, runtime=runtime, canary=canary, autoscaling=None)))
+        notes = {role: one["metadata"]["annotations"] for role, one in manifests.items()}
+        rollback = rollback_of(notes["split"][ROLLBACK])
+        assert (rollback.service, rollback.max_error_percent) == (manifests["canary"]["metadata"]["name"], 2.5)
+        assert (tuple(rollback.failed), tuple(rollback.answered)) == (errors.failed, errors.answered)
+        assert notes["canary"][VERSION] == rollback.version == canary.storage_uri
+        assert VERSION not in notes["service"]
+    unwatched = body(model_server("chat", SERVER), "split")["metadata"]["annotations"]
+    assert ROLLBACK not in unwatched
+    # The program changes weights that a rollback changed before it was removed from the program, too.
+    assert unwatched["pulumi.com/patchForce"] == "true"
 
 
 def test_the_splitting_address_is_kept_without_a_canary() -> None:

@@ -10,6 +10,7 @@ import pytest
 from components.admission import StackContext, scheduler
 from components.admission.admission import binding, policy
 from components.base.controllers import Scheduler
+from components.composition.in_cluster import Api, Body, patch_type
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import State, load
@@ -35,6 +36,18 @@ def cluster(directory: Path, *wanted: table.Controller, version: str = "") -> It
         pytest.skip(f"not built: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
     with living_plane(directory, ByHand(), version) as plane:
         yield plane
+
+
+def as_account(client: KubeClient, name: str, namespace: str) -> Api:
+    """The API server as the script of a CronJob has it, with what this account may do."""
+    who = {"Impersonate-User": f"system:serviceaccount:{namespace}:{name}"}
+
+    def api(method: str, path: str, body: Body = None) -> dict[str, Any]:
+        kind = patch_type(body) if method == "PATCH" else "application/json"
+        answer: dict[str, Any] = client.call(method, path, body, None, kind, who)
+        return answer
+
+    return api
 
 
 def release(client: KubeClient, charts: Path, row: table.Controller, namespace: str, **values: Any) -> None:

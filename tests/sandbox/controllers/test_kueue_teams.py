@@ -5,7 +5,7 @@ Reasons are not: it makes Workloads of preempted jobs anew, without their condit
 events of jobs that wait came late or never (0.19.2, 2 of 5 runs).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,7 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.teams import PriorityName
 from spec.teams.labels import of_team
 from tests.components.pools.samples import BLOCK, MANAGED_A100, platform
-from tests.sandbox.controllers.installed import applied, cluster, release, wait
+from tests.sandbox.controllers.installed import applied, as_account, cluster, release, wait
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
@@ -189,13 +189,7 @@ def test_a_job_of_higher_priority_takes_the_quota_of_its_team(client: KubeClient
 def test_a_job_whose_gpus_are_idle_is_warned_then_stopped_and_the_next_one_starts(client: KubeClient) -> None:
     """With what the CronJob's account may do, and Kueue's own annotation of pods."""
     applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *permissions(list(SETTINGS.teams)).values())
-    who = {"Impersonate-User": f"system:serviceaccount:{SCHEDULES.name}:{IDLE_GPUS}"}
-
-    def api(method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        answer: dict[str, Any] = client.call(method, path, body, None, kind, who)
-        return answer
-
+    api = as_account(client, IDLE_GPUS, SCHEDULES.name)
     idle = Ref("batch/v1", "Job", "idle", "owner")
     applied(client, job("idle", "owner", 8))
     running(client, idle, 1)

@@ -78,6 +78,36 @@ def test_a_stack_is_created_drift_is_fixed_and_it_is_destroyed(
     assert resources(stack) == {}
 
 
+def test_what_a_controller_changed_comes_back_with_a_refresh_alone(
+    engine: Engine, plane: ControlPlane, client: KubeClient
+) -> None:
+    """As the weights of a canary that was rolled back, in docs/addons/kserve.md; the note beside them stays."""
+
+    quota = Ref("v1", "ResourceQuota", "weights", "default")
+
+    def run() -> None:
+        opts = pulumi.ResourceOptions(provider=k8s.Provider("k8s", kubeconfig=pulumi.Output.secret(plane.kubeconfig())))
+        meta: Any = {
+            "name": quota.name,
+            "annotations": {"pulumi.com/patchForce": "true", "pulumi.com/skipAwait": "true"},
+        }
+        k8s.core.v1.ResourceQuota("weights", metadata=meta, spec={"hard": {"pods": "10"}}, opts=opts)
+
+    def up(*, refresh: bool) -> tuple[bool, str, str | None]:
+        done = stack.up(refresh=refresh)
+        live = client.get(quota)
+        assert live is not None
+        updated = "1 updated" in done.stdout
+        return updated, live["spec"]["hard"]["pods"], live["metadata"]["annotations"].get("rolled-back")
+
+    stack = engine.stack(run)
+    assert up(refresh=False) == (False, "10", None)
+    client.merge(quota, {"metadata": {"annotations": {"rolled-back": "v2"}}, "spec": {"hard": {"pods": "0"}}})
+    assert up(refresh=False) == (False, "0", "v2")
+    assert up(refresh=True) == (True, "10", "v2")
+    stack.destroy()
+
+
 def immutable(kubeconfig: str, change: str) -> Callable[[], None]:
     """Objects with fixed names, each with an immutable field."""
 
