@@ -108,6 +108,15 @@ def lab(**args: Any) -> Callable[[], WorkloadManifests]:
 
 CANARY = Canary(storage_uri="s3://models/research/v2", percent=10)
 
+OCI = "oci+native://registry.example.com/qwen:1.0"
+
+
+def on_nodes(**pool: str) -> Callable[[], WorkloadManifests]:
+    """A model in an image, on nodes of another version."""
+    slices = replace(TARGET.pools["slices"], **pool)
+    return served(storage_uri=OCI, canary=None, target=replace(TARGET, pools={**TARGET.pools, "slices": slices}))
+
+
 REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     # Unbounded jobs.
     "no deadline": (training(deadline_seconds=None), "deadline_seconds", "must be bounded"),
@@ -201,6 +210,13 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "a canary of 0 %": (served(canary=replace(CANARY, percent=0)), "canary.percent", "from 1 to 99"),
     "a canary that is not in S3": (served(canary=replace(CANARY, storage_uri="/models/v2")), "canary.storage_uri",
         "s3://BUCKET/FOLDER"),
+    "a model of Hugging Face": (served(storage_uri="hf://Qwen/Qwen2.5-0.5B"), "storage_uri", "it must be in S3"),
+    "a model's image that runs": (served(storage_uri="oci://registry.example.com/qwen:1.0"), "storage_uri",
+        "refused by the Pod Security level restricted"),
+    "a model's image without a version": (served(canary=replace(CANARY, storage_uri="oci+native://models/qwen")),
+        "canary.storage_uri", "pinned"),
+    "a model's image on old nodes": (on_nodes(kubernetes="1.34"), "storage_uri", "from Kubernetes 1.35 on"),
+    "a model's image on an old AMI": (on_nodes(ami_release="1.35.2-20260318"), "storage_uri", "before 2.2"),
     "no replica": (served(replicas=0), "replicas", "from 1 to 100"),
     "a minimum above the maximum": (scaled(min_replicas=8, max_replicas=4), "autoscaling.min_replicas", "from 1 to"),
     "autoscaling without a metric": (scaled(gpu_percent=None, waiting=None), "autoscaling", "needs a metric"),
