@@ -14,8 +14,8 @@ from spec.settings.checks.addons import IMAGES_SINCE
 from spec.settings.problems import Problem
 
 IMAGE: Final = "oci+native://"
-"""Beginning of the address of an image of which the kubelet mounts the folder `/models` at `/mnt/models` (kserve v0.20.0,
-pkg/utils/storage.go, `ConfigureOciNativeToContainer`)."""
+"""Beginning of the address of an image of which the kubelet mounts the folder `/models` at `/mnt/models` (kserve
+v0.20.0, pkg/utils/storage.go, `ConfigureOciNativeToContainer`)."""
 FOLDER_SINCE: Final = "20260403"
 """First release of AL2023 AMIs with containerd 2.2 (awslabs/amazon-eks-ami, CHANGELOG.md, read 2026-11). Earlier ones
 ignore which folder of an image is wanted, and mount all of it (containerd/containerd#11580)."""
@@ -56,4 +56,5 @@ def model_problems(path: str, uri: str, pools: Sequence[PoolSpec]) -> Iterator[P
             yield Problem(path, rule, pool.kubernetes, fix)
         elif release is not None and release["day"] < FOLDER_SINCE:
             rule = f"the AMI of pool {pool.name} has containerd before 2.2, which mounts no folder of an image"
-            yield Problem(path, rule, pool.ami_release, f"Use s3://BUCKET/FOLDER, or an amiRelease from {FOLDER_SINCE} on.")
+            fix = f"Use s3://BUCKET/FOLDER, or an amiRelease from {FOLDER_SINCE} on."
+            yield Problem(path, rule, pool.ami_release, fix)
