@@ -111,7 +111,7 @@ CANARY = Canary(storage_uri="s3://models/research/v2", percent=10)
 OCI = "oci+native://registry.example.com/qwen:1.0"
 
 
-def on_nodes(**pool: str) -> Callable[[], WorkloadManifests]:
+def on_nodes(**pool: Any) -> Callable[[], WorkloadManifests]:
     """A model in an image, on nodes of another version."""
     slices = replace(TARGET.pools["slices"], **pool)
     return served(storage_uri=OCI, canary=None, target=replace(TARGET, pools={**TARGET.pools, "slices": slices}))
