@@ -62,6 +62,24 @@ _IMAGES: Final = (
     "l.filter(c, has(c.image)).map(c, string(c.image))",
     f"(has(s.volumes) ? s.volumes.filter(v, {_MOUNTED}).map(v, string(v.image.reference)) : [])",
 )
+_FORMATS: Final = literal([
+    "art", "huggingface", "lightgbm", "model", "onnx", "paddle", "pmml", "pytorch", "sklearn", "tensorflow", "triton",
+    "xgboost",
+])  # fmt: skip
+"""Fields of a predictor or explainer that have the address of a model (kserve v0.20.0, CRD)."""
+_PREDICTORS: Final = (
+    f"(['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec).map(p, {O}.spec[p]) + "
+    f"(has({O}.spec.canary) ? {O}.spec.canary.filter(c, has(c.predictor)).map(c, c.predictor) : []))"
+)
+_ADDRESSES: Final = (
+    f"({_FORMATS}.filter(k, k in p && has(p[k].storageUri)).map(k, string(p[k].storageUri)) + "
+    "(has(p.storageUris) ? p.storageUris.filter(u, has(u.uri)).map(u, string(u.uri)) : []))"
+)
+# KServe mounts the image of `oci+native://IMAGE`, and runs that of `oci://IMAGE` beside the server.
+_MODELS: Final = (
+    f"({KIND} == 'InferenceService' ? {_PREDICTORS}.map(p, {_ADDRESSES}"
+    f".filter(u, u.matches('^oci[+a-z]*://')).map(u, u.split('://')[1]).filter(i, {_LOOSE}).join(', ')) : [])"
+)
 _OLD: Final = "dyn(oldObject)"
 # A pod older than the rule keeps its images when Kueue removes its gate.
 _SAME: Final = " && ".join(
@@ -71,14 +89,14 @@ _SAME: Final = " && ".join(
 )
 IMAGE_TAG: Final = Rule(
     name="image-tag",
-    kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS),
+    kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS, kinds.INFERENCE_SERVICE),
     what="an image has a tag other than `latest`, or a digest",
     why="each node would run the version that it happened to pull, and a restarted job could run a different program",
     variables={
-        "specs": SPECS,
+        "specs": f"{KIND} == 'InferenceService' ? [] : {SPECS}",
         "containers": CONTAINERS,
         "loose": f"variables.containers.map(l, {_IMAGES[0]}.filter(i, {_LOOSE}).join(', ')) + "
-        f"variables.specs.map(s, {_IMAGES[1]}.filter(i, {_LOOSE}).join(', '))",
+        f"variables.specs.map(s, {_IMAGES[1]}.filter(i, {_LOOSE}).join(', ')) + {_MODELS}",
     },
     expression=f"variables.loose.all(t, t == '') || ({KIND} == 'Pod' && request.operation == 'UPDATE' && "
     f"request.subResource == '' && {_SAME})",

@@ -224,8 +224,13 @@ KSERVE_HARDENED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="A model is code: it runs with the permissions of the pod (kserve/kserve#1982).",
-    fix="Put the model into the team's folder of the models bucket, and set serviceAccountName: workload.",
-    settings={"models": setting("globs of allowed model locations", ["s3://*", "pvc://*"])},
+    fix="Put the model into the team's folder of the models bucket or into an image in ECR, and set "
+    "serviceAccountName: workload.",
+    settings={
+        "models": setting(
+            "globs of allowed model locations", ["s3://*", "pvc://*", "oci+native://*.dkr.ecr.*.amazonaws.com*/*"]
+        )
+    },
     checks={
         "place": Check("must match a pattern of the setting models", _other_location),
         "account": Check("must be a service account of the team", _default_account),

@@ -16,7 +16,8 @@ from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, ErrorM
 from components.base.canaries import CANARY, ROLLBACK, SELECTORS, STABLE, VERSION, Rollback, matched
 from components.pools.karpenter import PATCH_FORCE
 from components.workloads.checks.jobs import count_problems, served_problems
-from components.workloads.checks.pods import pod_problems, uri_problems
+from components.workloads.checks.models import model_pools, model_problems
+from components.workloads.checks.pods import pod_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
 from components.workloads.metadata import SKIP_AWAIT, metadata
 from components.workloads.pods import Pod, Staged, container, environment, pod_spec
@@ -65,7 +66,8 @@ class ModelServerArgs:
         runtime: The server: a pod, or the name of one of the platform's runtimes (`vllm-a100-2g.20gb`). `{{.Name}}` in
             its arguments is the name of the service; the model is in `/mnt/models`.
         model_format: Model format: `vLLM`, `onnx`.
-        storage_uri: URI of the model: `s3://bucket/folder`.
+        storage_uri: URI of the model: `s3://bucket/folder`, or `oci+native://registry/name:tag` of an image that has it
+            in `/models`, which the kubelet loads once for all pods of a node.
         replicas: Number of replicas without autoscaling.
         autoscaling: Limits and metrics of autoscaling; not with Knative, which scales by requests.
         canary: A new version beside this one.
@@ -396,7 +398,7 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
     target, canary, scaling = args.target, args.canary, args.autoscaling
     yield from served_problems(target, "InferenceService", Kserve, *([Knative] if args.mode == "Knative" else []))
     yield from server_problems(args.health_path, args.port, args.load_seconds, target)
-    yield from uri_problems("storage_uri", args.storage_uri)
+    yield from model_problems("storage_uri", args.storage_uri, model_pools(args.runtime, target))
     yield from count_problems("replicas", args.replicas, 1, 100)
     yield from _path_problems(args)
     host = f"{name}-canary-predictor-{target.namespace}"
@@ -404,7 +406,7 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
         rule = f"{host}, the first label of its host name, has at most {HOST_LABEL} characters"
         yield Problem("name", rule, name, f"Shorten it by {len(host) - HOST_LABEL} characters.")
     if canary:
-        yield from uri_problems("canary.storage_uri", canary.storage_uri)
+        yield from model_problems("canary.storage_uri", canary.storage_uri, model_pools(args.runtime, target))
         yield from count_problems("canary.percent", canary.percent, 1, 99)
         yield from count_problems("canary.replicas", canary.replicas, 1, 100)
         yield from _rollback_problems(args, canary)

@@ -123,7 +123,9 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     "queue-name": {"a queued job": make.job(), "a queued cron job": make.cron_job(),
         "a queued TrainJob": make.train_job()},
     "image-tag": {"a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
-        "a digest": make.pod(spec(container(image=DIGEST)))},
+        "a digest": make.pod(spec(container(image=DIGEST))),
+        "a model in S3": make.inference_service(model={"storageUri": "s3://models/vision/latest"}),
+        "a model in an image": make.inference_service(model={"storageUri": "oci+native://team/qwen:1.0"})},
     "host-access": {"a pod without host access": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}]))},
     "scale-bounds": {
         "a deployment at zero": make.deployment(replicas=0),
@@ -379,6 +381,11 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "two images of a JobSet": (make.job_set(
                 spec(container(image="a"), container(name="b", image="b:latest"), container(name="c", image=IMAGE))),
             "image a, b:latest has no fixed version"),
+        "a model's image": (make.inference_service(model={"storageUri": "oci+native://team/qwen:latest"}),
+            "image team/qwen:latest has no fixed version"),
+        "one of several models' images": (
+            make.inference_service(storageUris=[{"uri": "s3://models/base"}, {"uri": "oci://team/adapter"}]),
+            "image team/adapter has no fixed version"),
     },
     "host-access": {
         "a privileged pod": (make.pod(PRIVILEGED), "remove privileged of container main"),

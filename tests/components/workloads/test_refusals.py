@@ -111,6 +111,15 @@ def lab(**args: Any) -> Callable[[], WorkloadManifests]:
 CANARY = Canary(storage_uri="s3://models/research/v2", percent=10)
 WATCHED = replace(CANARY, max_error_percent=5, errors=VLLM_ERRORS)
 
+OCI = "oci+native://registry.example.com/qwen:1.0"
+
+
+def on_nodes(**pool: Any) -> Callable[[], WorkloadManifests]:
+    """A model in an image, on nodes of another version."""
+    slices = replace(TARGET.pools["slices"], **pool)
+    return served(storage_uri=OCI, canary=None, target=replace(TARGET, pools={**TARGET.pools, "slices": slices}))
+
+
 REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     # Unbounded jobs.
     "no deadline": (training(deadline_seconds=None), "deadline_seconds", "must be bounded"),
@@ -232,6 +241,13 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "no KEDA": (deployed(target=BARE), "kind", "needs the add-on keda"),
     "no KServe": (served(target=BARE), "kind", "needs the add-on kserve"),
     "no Knative": (served(target=BARE, mode="Knative"), "kind", "needs the add-on knative"),
+    "a model of Hugging Face": (served(storage_uri="hf://Qwen/Qwen2.5-0.5B"), "storage_uri", "it must be in S3"),
+    "a model's image that runs": (served(storage_uri="oci://registry.example.com/qwen:1.0"), "storage_uri",
+        "refused by the Pod Security level restricted"),
+    "a model's image without a version": (served(canary=replace(CANARY, storage_uri="oci+native://models/qwen")),
+        "canary.storage_uri", "pinned"),
+    "a model's image on old nodes": (on_nodes(kubernetes="1.34"), "storage_uri", "from Kubernetes 1.35 on"),
+    "a model's image on an old AMI": (on_nodes(ami_release="1.35.2-20260318"), "storage_uri", "before 2.2"),
     "an unknown runtime": (served(target=replace(TARGET, runtimes=named({}, ("triton",))), runtime="vllm", canary=None),
         "runtime", "one of the platform's"),
     "autoscaling by unknown metrics": (served(runtime="vllm", canary=None, autoscaling=DEPLOYMENT.autoscaling),

@@ -245,6 +245,15 @@ def test_a_canary_scales_to_its_percentage_of_the_replicas() -> None:
     assert (fixed["minReplicas"], fixed["maxReplicas"], "autoScaling" in fixed) == (1, 1, False)
 
 
+@pytest.mark.parametrize("runtime", [SLICE, "vllm-slices-2g.10gb", "triton"])
+def test_both_versions_may_be_images_that_nodes_keep(runtime: Pod | str) -> None:
+    uris = [f"oci+native://111122223333.dkr.ecr.us-east-1.amazonaws.com/prod/chat:{each}" for each in ("1.0", "1.1")]
+    canary = Canary(storage_uri=uris[1], percent=10)
+    args = replace(NAMED, runtime=runtime, autoscaling=None, storage_uri=uris[0], canary=canary)
+    found = bodies(model_server("chat", args))
+    assert [found[role]["spec"]["predictor"]["model"]["storageUri"] for role in ("service", "canary")] == uris
+
+
 def test_a_mig_instance_is_requested_in_the_runtimes_container() -> None:
     runtime = body(model_server("chat", SERVER), "runtime")["spec"]
     assert runtime["containers"][0]["resources"]["limits"]["nvidia.com/mig-2g.10gb"] == "1"

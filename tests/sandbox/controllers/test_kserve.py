@@ -1,34 +1,48 @@
-"""KServe of its charts: a model in a raw deployment gets its Deployment and Service, and is ready; a canary is rolled
-back."""
+"""KServe of its charts: a model in a raw deployment gets its Deployment and Service, and is ready; one in an image is
+mounted by the node; a canary is rolled back."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from components.addons.kserve.addon import values
 from components.addons.kserve.runtimes import runtimes
+from components.admission import StackContext, rules
+from components.admission.admission import binding, policy
 from components.base.canaries import ROLLED_BACK, VERSION
 from components.composition.canaries import NAME as ROLLBACK_ACCOUNT
 from components.composition.canaries import permissions
 from components.composition.canary_rollback import GRAPHS, Graph, Limits, look
 from components.composition.cron_jobs import NAMESPACE as SCHEDULES
-from components.workloads import VLLM_ERRORS, Canary, model_server
+from components.workloads import VLLM_ERRORS, Canary, ModelServerArgs, Target, model_server
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.running import install
 from sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.waiting import until
 from spec.pools import resolve_all
+from spec.settings.admission import Action
+from spec.teams.labels import TEAM as OF_TEAM
+from tests.components.admission.samples import CONTROLLERS
 from tests.components.workloads.samples import SERVER, bodies
 from tests.sandbox.controllers.installed import applied, as_account, cluster, holds, release, until_running, wait
+from tests.sandbox.plane import ControlPlane
 from tests.support import stacks
+from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 TEAM = "team"
+GUARDED = "guarded"
+"""A namespace with the rules of admission, and the Pod Security level restricted."""
+MODEL = "111122223333.dkr.ecr.us-east-1.amazonaws.com/prod/chat:1.0.0"
+PLATFORM: Final = stacks.platform_of("dev")
 
 
 def service(name: str, **predictor: object) -> Object:
@@ -45,34 +59,105 @@ def service(name: str, **predictor: object) -> Object:
     }
 
 
-def test_a_model_is_ready(tmp_path: Path, shared: Path) -> None:
-    charts = shared / "charts-full"
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
+    charts, home = shared / "charts-full", tmp_path_factory.mktemp("kserve")
     crds, helm = Charts(charts).find("kserve-crd"), binary.available()
     if crds is None or helm is None:
         pytest.skip("no helm, or no charts of KServe")
-    with cluster(tmp_path, BY_NAME["kserve"]) as plane:
+    with cluster(home, BY_NAME["kserve"]) as plane:
         client = plane.client
         applied(client, *(Ref("v1", "Namespace", name).as_object() for name in ("kserve", TEAM)))
         inputs = {"name": "kserve-crd", "namespace": "kserve", "values": {}, "timeout": 600}
         install(client, helm, crds, inputs, upgrade=False)
-        platform = stacks.platform_of("dev")
-        settings = platform.addons.kserve
+        settings = PLATFORM.addons.kserve
         assert settings is not None
-        release(plane.client, charts, BY_NAME["kserve"], "kserve", **values(settings, region="us-east-1", placement={}))
-        until_running(tmp_path, "kserve")
+        release(client, charts, BY_NAME["kserve"], "kserve", **values(settings, region="us-east-1", placement={}))
+        until_running(home, "kserve")
         # Those of the platform pass KServe's webhook.
-        applied(client, *runtimes(resolve_all(platform), settings.runtimes).values())
-        model = service("model", minReplicas=1, containers=[{"name": "kserve-container", "image": "example/model:1"}])
-        applied(client, model)
-        wait(client, Ref.of(model), holds("Ready"), "not ready")
-        assert client.get(Ref("apps/v1", "Deployment", "model-predictor", TEAM)) is not None
-        with pytest.raises(ApiError, match=r"kserve-webhook-server.* denied the request"):
-            client.apply(service("wrong", minReplicas=3, maxReplicas=1, containers=[{"image": "example/m:1"}]), "test")
-        a_canary_is_rolled_back_once(client)
+        applied(client, *runtimes(resolve_all(PLATFORM), settings.runtimes).values())
+        yield plane
 
 
-def a_canary_is_rolled_back_once(client: KubeClient) -> None:
+def test_a_model_is_ready(plane: ControlPlane) -> None:
+    client = plane.client
+    model = service("model", minReplicas=1, containers=[{"name": "kserve-container", "image": "example/model:1"}])
+    applied(client, model)
+    wait(client, Ref.of(model), holds("Ready"), "not ready")
+    assert client.get(Ref("apps/v1", "Deployment", "model-predictor", TEAM)) is not None
+    with pytest.raises(ApiError, match=r"kserve-webhook-server.* denied the request"):
+        client.apply(service("wrong", minReplicas=3, maxReplicas=1, containers=[{"image": "example/m:1"}]), "test")
+
+
+@pytest.fixture(scope="module")
+def guarded(plane: ControlPlane) -> KubeClient:
+    labels = {OF_TEAM: "vision", "pod-security.kubernetes.io/enforce": "restricted"}
+    context = StackContext(pools=resolve_all(PLATFORM), queues=False, max_replicas=100, controllers=CONTROLLERS)
+    applied(
+        plane.client,
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": GUARDED, "labels": labels}},
+        Ref("v1", "ServiceAccount", "workload", GUARDED).as_object(),
+        {**Ref("scheduling.k8s.io/v1", "PriorityClass", "production-inference").as_object(), "value": 1},
+        *(policy(rule, context) for rule in rules(context)),
+        *(binding(rule, Action.DENY) for rule in rules(context)),
+    )
+    wrong = model("loose", "oci+native")
+    wrong["spec"]["predictor"]["model"]["storageUri"] = "oci+native://team/qwen:latest"
+
+    def refused() -> str | None:
+        try:
+            plane.client.apply(wrong, "test", dry_run=True)
+        except ApiError as error:
+            return error.message
+        return None
+
+    # The API server watches policies.
+    assert "image team/qwen:latest has no fixed version" in until(
+        refused, SECONDS, "a model without a version is taken"
+    )
+    return plane.client
+
+
+def model(name: str, scheme: str) -> Object:
+    """What a ModelServer declares on the platform's Triton for CPUs, with the model's image under this scheme."""
+    target = replace(Target.of(PLATFORM, namespace="vision"), namespace=GUARDED, queue=None, labels={})
+    uri = f"oci+native://{MODEL}"
+    args = ModelServerArgs(target=target, runtime="triton", model_format="triton", storage_uri=uri)
+    found: Object = {**model_server(name, args)["service"].manifest}
+    found["spec"]["predictor"]["model"]["storageUri"] = f"{scheme}://{MODEL}"
+    return found
+
+
+def test_the_rules_accept_the_pod_whose_model_the_node_mounts(guarded: KubeClient) -> None:
+    applied(guarded, model("mounted", "oci+native"))
+
+    def made() -> Object | None:
+        pods = guarded.list(guarded.discovery.find("v1", "Pod"), GUARDED, "serving.kserve.io/inferenceservice=mounted")
+        return next(pods, None)
+
+    pod = until(made, SECONDS, "no pod")["spec"]
+    (server,) = pod["containers"]
+    assert "initContainers" not in pod
+    images = {volume["name"]: volume["image"] for volume in pod["volumes"] if "image" in volume}
+    assert images == {"mnt-models": {"reference": MODEL, "pullPolicy": "IfNotPresent"}}
+    mount = {"name": "mnt-models", "mountPath": "/mnt/models", "subPath": "models", "readOnly": True}
+    assert mount in [{key: each[key] for key in mount if key in each} for each in server["volumeMounts"]]
+    assert server["securityContext"]["runAsUser"] == 1000
+
+
+def test_a_model_that_runs_beside_its_server_is_refused_under_restricted(guarded: KubeClient) -> None:
+    """Why ModelServer refuses `oci://`: KServe gives its containers a user, and nothing else."""
+    applied(guarded, model("beside", "oci"))
+    of = Ref("apps/v1", "Deployment", "beside-predictor", GUARDED)
+    failure = wait(guarded, of, holds("ReplicaFailure"), "its pods are not refused")
+    assert "violates PodSecurity" in failure["message"]
+    assert "allowPrivilegeEscalation" in failure["message"]
+    assert "modelcar" in failure["message"]
+
+
+def test_a_canary_is_rolled_back_once(plane: ControlPlane) -> None:
     """By the CronJob's account, and after the program has set the weights again."""
+    client = plane.client
     applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *permissions([TEAM]).values())
     canary = Canary(storage_uri="s3://models/team/v2", percent=10, max_error_percent=5, errors=VLLM_ERRORS)
     target = replace(SERVER.target, namespace=TEAM)

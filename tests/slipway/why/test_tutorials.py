@@ -17,6 +17,7 @@ FOLDER: Final = Path(__file__).parents[3] / "examples/tutorials"
 NAMESPACES: Final = {
     "experiment": "vision-training",
     "job": "vision-training",
+    "model-image": "vision-serving",
     "pipeline": "vision-training",
     "seldon": "vision-serving",
     "serving": "vision-serving",
