@@ -17,6 +17,7 @@ from components.admission.templates import (
     WORKER_PATHS,
     O,
     groups,
+    in_steps,
     ray,
     workers,
 )
@@ -117,12 +118,47 @@ def _of(path: str, *bounds: str) -> str:
     return f"[{O}.{path}].map(j, {_at(literal(f'{path}.'), *bounds)}.join(', '))"
 
 
+_TEMPLATES: Final = "((has(j.templates) ? j.templates : []) + (has(j.templateDefaults) ? [j.templateDefaults] : []))"
+_LIMIT: Final = f"string({_RETRY}.limit)"
+
+
+def _counts(text: str) -> str:
+    """Whether a text is a number of retries that a step may have. It is a number or a text (argo-workflows,
+    IntOrString)."""
+    return f"(string({text}).matches('^[0-9]{{1,4}}$') && int(string({text})) <= {MAX_RETRIES})"
+
+
+_OTHER_COUNT: Final = (
+    f"'{{{{inputs.parameters.' + a.name + '}}}}' == {_LIMIT} && (has(a.valueFrom) || "
+    f"['default', 'value'].exists(f, f in a && string(a[f]) != {_LIMIT} && !{_counts('a[f]')}))"
+)
+
+
+def _gives_other(holder: str) -> str:
+    """Whether arguments or inputs give the parameter of the limit something that is no such number."""
+    return f"has({holder}) && has({holder}.parameters) && {holder}.parameters.exists(a, {_OTHER_COUNT})"
+
+
+def _hooks_give_other(holder: str) -> str:
+    return f"has({holder}.hooks) && {holder}.hooks.exists(k, {_gives_other(f'{holder}.hooks[k].arguments')})"
+
+
+_IN_STEP: Final = f"has(s.inline) || {_gives_other('s.arguments')} || {_hooks_give_other('s')}"
+_BY_PARAMETER: Final = (
+    # Kubeflow Pipelines compiles `set_retry` to this: the limit is an input of a template that several steps use, and
+    # each gives a number (kubeflow/pipelines 2.17.0, argocompiler/container.go, getTaskRetryParametersWithValues). The
+    # inputs of a WorkflowTemplate may come from a workflow that names it.
+    f"{KIND} == 'Workflow' && {_LIMIT}.startsWith('{{{{inputs.parameters.') && "
+    f"!({_gives_other('j.arguments')} || {_hooks_give_other('j')} || {_TEMPLATES}.exists(h, "
+    f"{_gives_other('h.inputs')} || {in_steps('h', _IN_STEP)}))"
+)
+_INLINE: Final = "has(s.inline) && has(s.inline.retryStrategy)"
 _ENDLESS: Final = (
-    # Without a limit a step is retried forever. It is a number or a text (argo-workflows, IntOrString).
-    "(((has(j.templates) ? j.templates : []) + (has(j.templateDefaults) ? [j.templateDefaults] : []))"
-    f".exists(t, has({_RETRY}) && !(has({_RETRY}.limit) && "
-    f"string({_RETRY}.limit).matches('^[0-9]{{1,4}}$') && int(string({_RETRY}.limit)) <= {MAX_RETRIES})) "
-    "? ['templates.retryStrategy.limit'] : [])"
+    # Without a limit a step is retried forever.
+    f"({_TEMPLATES}.exists(t, (has({_RETRY}) && !(has({_RETRY}.limit) && "
+    f"({_counts(f'{_RETRY}.limit')} || ({_BY_PARAMETER})))) || "
+    + in_steps("t", f"{_INLINE} && !(has(s.inline.retryStrategy.limit) && {_counts('s.inline.retryStrategy.limit')})")
+    + ") ? ['templates.retryStrategy.limit'] : [])"
 )
 _TTLS: Final = " + ".join(
     f"(has(j.ttlStrategy) ? {_within('j.ttlStrategy', field, LONGEST_KEPT, required=False)}"

@@ -222,6 +222,14 @@ SHOWN: Final = 20
 """Values that a message lists."""
 
 
+def in_steps(template: str, condition: str) -> str:
+    """Whether a step or task `s` of a template of Argo meets a condition."""
+    return (
+        f"(has({template}.steps) && {template}.steps.exists(p, p.exists(s, {condition}))) || "
+        f"(has({template}.dag) && has({template}.dag.tasks) && {template}.dag.tasks.exists(s, {condition}))"
+    )
+
+
 def joined(texts: str, separator: str = ", ") -> str:
     """The values of a list of strings that aren't empty, sorted, each once, as one text.
 

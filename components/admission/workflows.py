@@ -8,7 +8,7 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import BY_A_CONTROLLER, KIND, O, joined
+from components.admission.templates import BY_A_CONTROLLER, KIND, O, in_steps, joined
 from components.storage.buckets import ARTIFACTS, artifacts_of
 
 _SPEC: Final = f"({KIND} == 'CronWorkflow' ? {O}.spec.workflowSpec : {O}.spec)"
@@ -74,21 +74,13 @@ def _has_foreign(holder: str) -> str:
     return f"({lists}).exists(a, {_FOREIGN_ARTIFACT})"
 
 
-def _in_steps(condition: str) -> str:
-    """Whether a step or task `s` of template `h` meets a condition."""
-    return (
-        f"(has(h.steps) && h.steps.exists(p, p.exists(s, {condition}))) || "
-        f"(has(h.dag) && has(h.dag.tasks) && h.dag.tasks.exists(s, {condition}))"
-    )
-
-
 _ARTIFACTS: Final = (
     f"{_has_foreign('h')} || (has(h.archiveLocation) && [h.archiveLocation].exists(a, {_FOREIGN_ARTIFACT})) || "
     "(has(h.data) && has(h.data.source) && has(h.data.source.artifactPaths) && "
     f"[h.data.source.artifactPaths].exists(a, {_FOREIGN_ARTIFACT})) || "
-    + _in_steps(f"{_has_foreign('s')} || (has(s.inline) && {_has_foreign('s.inline')})")
+    + in_steps("h", f"{_has_foreign('s')} || (has(s.inline) && {_has_foreign('s.inline')})")
 )
-_METRICS: Final = f"has(h.metrics) || {_in_steps('has(s.inline) && has(s.inline.metrics)')}"
+_METRICS: Final = f"has(h.metrics) || {in_steps('h', 'has(s.inline) && has(s.inline.metrics)')}"
 _REPOSITORIES: Final = "artifact-repositories"
 """ConfigMap that Argo reads first in the namespace of a workflow (argo-workflows v4, "Artifact Repository Ref")."""
 _NODES: Final = f"(has({O}.status) && has({O}.status.nodes) ? {O}.status.nodes : {{}})"

@@ -394,9 +394,45 @@ PRIORITIZED: Final = (
                       "nodeSelector": {NODE: "a"}}}}}}]}}}}]}}))),
 )  # fmt: skip
 
+
+def retried(count: str, **more: Any) -> Object:
+    """A workflow as Kubeflow Pipelines compiles `set_retry`: its limit is an input, which a task gives as a number."""
+    limit = "{{inputs.parameters.count}}"
+    passed = {"name": "executor", "template": "run", "arguments": {"parameters": [{"name": "count", "value": limit}]}}
+    first = {"name": "a", "template": "once", "arguments": {"parameters": [{"name": "count", "value": count}]}}
+    return {
+        "entrypoint": "root",
+        "templates": [
+            {"name": "run", "inputs": {"parameters": [{"name": "count"}]}, "retryStrategy": {"limit": limit}},
+            {
+                "name": "once",
+                "inputs": {"parameters": [{"name": "count", "default": "0"}]},
+                "dag": {"tasks": [passed]},
+            },
+            {"name": "root", "dag": {"tasks": [first]}},
+        ],
+        **more,
+    }
+
+
 RESTARTED: Final = (
     Act("a workflow whose defaults retry forever", EDIT,
         make.workflow(templateDefaults={"retryStrategy": {"retryPolicy": "Always"}}), "job-bounds"),
+    *(Act(f"a {kind} whose retries are {what}", EDIT, make.workflow(kind, **retried(**given)), rule)
+      for kind, what, given, rule in (
+          ("Workflow", "a parameter of 3", {"count": "3"}, ""),
+          ("Workflow", "a parameter of a million", {"count": "1000000"}, "job-bounds"),
+          ("Workflow", "a parameter by an expression", {"count": "{{=10000000}}"}, "job-bounds"),
+          ("Workflow", "a parameter of the workflow", {"count": "{{workflow.parameters.count}}"}, "job-bounds"),
+          ("Workflow", "a parameter of 3 with a hook that gives a million", {"count": "3", "hooks": {"exit": {
+              "template": "run", "arguments": {"parameters": [{"name": "count", "value": "1000000"}]}}}}, "job-bounds"),
+          ("Workflow", "a parameter of 3 and of a million for its first step", {"count": "3", "arguments": {
+              "parameters": [{"name": "count", "value": "1000000"}]}}, "job-bounds"),
+          ("WorkflowTemplate", "a parameter", {"count": "3"}, "job-bounds"),
+          ("CronWorkflow", "a parameter", {"count": "3"}, "job-bounds"))),
+    Act("a workflow whose inline step retries forever", EDIT, make.workflow(templates=[{"name": "all", "steps": [[
+            {"name": "a", "inline": {"retryStrategy": {}, "container": {"name": "main", "image": "a:1"}}}]]}]),
+        "job-bounds"),
     Act("a runtime that restarts forever", EDIT, {"apiVersion": "trainer.kubeflow.org/v1alpha1",
             "kind": "TrainingRuntime", "metadata": {"name": "it"}, "spec": {"template": {"spec": {
                         "failurePolicy": {"rules": [{"name": "a", "action": "RestartJobSetAndIgnoreMaxRestarts"}]},
