@@ -6,13 +6,13 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from sandbox import asked
 from sandbox.aws.client import Clients, World
@@ -133,6 +133,13 @@ class Life:
             living.followed.start()
         with self._lock:
             self._living[slot] = living
+
+    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
+        """Have the cluster's scheduler rank nodes in this way. Raises ProcessError."""
+        with self._lock:
+            living = self._living.get(slot)
+        if living is not None:
+            living.controllers.schedule(scoring)
 
     def end(self, slot: str) -> None:
         """Stop it again; nothing where nothing lives."""

@@ -35,6 +35,10 @@ class Clusters(Protocol):
         """
         ...
 
+    def schedule(self, name: str, scoring: Mapping[str, Any]) -> None:
+        """Have the cluster's scheduler rank nodes by a `scoringStrategy` of NodeResourcesFit; empty for its default."""
+        ...
+
     def delete(self, name: str) -> None:
         """Stop the API server and delete its data."""
         ...

@@ -19,12 +19,16 @@ from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.cluster.access import AccessEntries, AccessEntriesArgs, kubeconfig
 from spec import naming
 from spec.catalog import regions
+from spec.pools import keys
+from spec.quantities import CPU, MEMORY
 from spec.settings import cluster as settings
 from spec.settings.environment import Account
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """All log types of EKS (EKS User Guide, "Send control plane logs to CloudWatch Logs")."""
 API_PORT: Final = 443
+GPU_WEIGHT: Final = 10
+"""Weight of GPUs beside CPU and memory, of which the pods of a GPU node use less: a node is full once its GPUs are."""
 POLICY: Final = "AmazonEKSClusterPolicy"
 """The only policy that the control plane needs: AmazonEKSVPCResourceController is for security groups for pods, and the
 identity that creates the cluster creates the grant on the key of the secrets (EKS User Guide, "Amazon EKS cluster IAM
@@ -142,6 +146,7 @@ class ControlPlane(pulumi.ComponentResource):
             enabled_cluster_log_types=LOG_TYPES,
             upgrade_policy={"support_type": wanted.support_type.upper()},
             deletion_protection=wanted.deletion_protection,
+            kube_scheduler_config=_scheduler_config(wanted.scoring_strategy),
             # All add-ons are EKS add-ons (`ManagedAddons`); self-managed ones would conflict with them.
             bootstrap_self_managed_addons=False,
             opts=pulumi.ResourceOptions(
@@ -211,6 +216,22 @@ class ControlPlane(pulumi.ComponentResource):
             tags=self._args.tags,
             access=tuple(access),
         )
+
+
+def _scheduler_config(strategy: str | None) -> aws.eks.ClusterKubeSchedulerConfigArgs | None:
+    """How the scheduler ranks nodes; None leaves it to EKS."""
+    if strategy is None:
+        return None
+    weights = {keys.GPU: GPU_WEIGHT, CPU: 1, MEMORY: 1} if strategy == "MostAllocated" else {CPU: 1, MEMORY: 1}
+    scoring = aws.eks.ClusterKubeSchedulerConfigNodeResourcesFitScoringStrategyArgs(
+        type=strategy,
+        resources=[
+            aws.eks.ClusterKubeSchedulerConfigNodeResourcesFitScoringStrategyResourceArgs(name=name, weight=weight)
+            for name, weight in weights.items()
+        ],
+    )
+    fit = aws.eks.ClusterKubeSchedulerConfigNodeResourcesFitArgs(scoring_strategy=scoring)
+    return aws.eks.ClusterKubeSchedulerConfigArgs(node_resources_fit=fit)
 
 
 def _security_group(cluster: aws.eks.Cluster) -> pulumi.Output[str]:

@@ -5,9 +5,9 @@ first preview), and the next cluster of its version adopts it, so that it is sta
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol
+from typing import Any, Protocol
 
 from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.process import tail
@@ -42,6 +42,9 @@ class Beside(Protocol):
     def begin(self, slot: str, server: ApiServer) -> None:
         """Start it and wait until it is healthy. Raises SandboxError, and then leaves nothing running."""
 
+    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
+        """Have its scheduler rank nodes in this way. Raises SandboxError if it does not start with it."""
+
     def end(self, slot: str) -> None:
         """Stop it; nothing where nothing runs."""
 
@@ -51,6 +54,9 @@ class Nothing:
 
     def begin(self, slot: str, server: ApiServer) -> None:
         """Nothing to start."""
+
+    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
+        """No scheduler."""
 
     def end(self, slot: str) -> None:
         """Nothing to stop."""
@@ -112,6 +118,12 @@ class ClusterPool:
                 self._clusters[name] = self._upgrades.pop(name)
         self._changed()
         return endpoint
+
+    def schedule(self, name: str, scoring: Mapping[str, Any]) -> None:
+        """Have a running cluster's scheduler rank nodes in this way."""
+        server = self.existing().get(name)
+        if server is not None:
+            self._beside.schedule(server.slot, scoring)
 
     def delete(self, name: str) -> None:
         """Stop the cluster's API server and delete its data."""

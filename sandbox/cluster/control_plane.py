@@ -3,10 +3,11 @@
 import os
 import shutil
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import urllib3
 import yaml
@@ -15,6 +16,7 @@ from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.pki import Pki, kubeconfig
 from sandbox.cluster.process import Process, ProcessSpec, Supervisor, with_free_ports
 from sandbox.files import write_atomically
+from spec.catalog.kubernetes import scheduler_configuration
 
 PROGRAMS: Final = ("kube-controller-manager", "kube-scheduler", "kwok")
 """What is started for each cluster, in this order."""
@@ -55,7 +57,8 @@ class Controllers:
         self._server = server
         self._supervisor = supervisor
         self._directory = config.directory / server.slot
-        self._processes: list[Process] = []
+        self._processes: dict[str, Process] = {}
+        self._scoring: Mapping[str, Any] = {}
         context = ssl.create_default_context(cafile=str(config.pki.authority.certificate))
         self._http = urllib3.PoolManager(ssl_context=context, retries=False, timeout=2.0)
 
@@ -67,22 +70,32 @@ class Controllers:
         starts = dict(zip(PROGRAMS, (self._controller_manager, self._scheduler, self._kwok), strict=True))
         try:
             for name in (name for name in PROGRAMS if name in self._config.binaries):
-                self._processes.append(with_free_ports(1, starts[name]))
+                self._processes[name] = with_free_ports(1, starts[name])
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
         """End them and remove the cluster's folder."""
-        for process in reversed(self._processes):
+        for process in reversed(self._processes.values()):
             self._supervisor.stop(process)
         self._processes.clear()
         shutil.rmtree(self._directory, ignore_errors=True)
 
+    def schedule(self, scoring: Mapping[str, Any]) -> None:
+        """Restart the scheduler with another `scoringStrategy` of NodeResourcesFit, if it has another. Raises
+        ProcessError."""
+        name = PROGRAMS[1]
+        if scoring == self._scoring or name not in self._processes:
+            return
+        self._supervisor.stop(self._processes.pop(name))
+        self._scoring = scoring
+        self._processes[name] = with_free_ports(1, self._scheduler)
+
     @property
     def dead(self) -> tuple[str, ...]:
         """Names of those that ended by themselves."""
-        return tuple(process.spec.name for process in self._processes if process.exit_code is not None)
+        return tuple(process.spec.name for process in self._processes.values() if process.exit_code is not None)
 
     @property
     def _kubeconfig(self) -> Path:
@@ -104,7 +117,16 @@ class Controllers:
         return self._run("kube-controller-manager", arguments, f"https://127.0.0.1:{ports[0]}/healthz")
 
     def _scheduler(self, ports: tuple[int, ...]) -> Process:
-        arguments = [*self._of_kubernetes(ports[0]), f"--kube-api-qps={QPS}", f"--kube-api-burst={2 * QPS}"]
+        # With a file, flags of the connection and of the election of a leader have no effect.
+        connection = {"kubeconfig": str(self._kubeconfig), "qps": QPS, "burst": 2 * QPS}
+        document = {
+            **scheduler_configuration(self._scoring),
+            "clientConnection": connection,
+            "leaderElection": {"leaderElect": False},
+        }
+        file = self._directory / "scheduler.yaml"
+        write_atomically(file, yaml.safe_dump(document, sort_keys=False))
+        arguments = [*self._of_kubernetes(ports[0]), f"--config={file}"]
         return self._run("kube-scheduler", arguments, f"https://127.0.0.1:{ports[0]}/healthz")
 
     def _kwok(self, ports: tuple[int, ...]) -> Process:

@@ -21,6 +21,7 @@ from slipway.render.recording import Recording
 from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import Fit, NoPlaceError, Place, find, places, tables, topology_of
 from spec.catalog import instances, prices
+from spec.catalog.kubernetes import scheduler_configuration
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.pools import PoolSpec
 from spec.pools.allocatable import allocatable
@@ -130,7 +131,10 @@ def make(trace: Trace, platform: Platform, recording: Recording, options: Option
             "configuration": _configuration(recording),
             "objects": [one for one in objects if one["kind"] in _KUEUE],
         },
-        "cluster": {"objects": [one for one in objects if one["kind"] in _CLUSTER]},
+        "cluster": {
+            "objects": [one for one in objects if one["kind"] in _CLUSTER],
+            "scheduler": _scheduler(recording),
+        },
         "pools": [_pool(spec, platform, node_pools.get(spec.name), options) for spec in specs.values()],
         "jobs": [_document(one, platform) for one in planned if one.fit is not None],
     }
@@ -157,6 +161,13 @@ def _configuration(recording: Recording) -> dict[str, Any]:
             found: dict[str, Any] = yaml.safe_load(text)
             return found
     return {}
+
+
+def _scheduler(recording: Recording) -> dict[str, Any]:
+    """The scheduler's configuration, from the cluster."""
+    (cluster,) = recording.of_type("aws:eks/cluster:Cluster")
+    config = cluster.inputs.plain.get("kubeSchedulerConfig") or {}
+    return scheduler_configuration((config.get("nodeResourcesFit") or {}).get("scoringStrategy") or {})
 
 
 def _pool(spec: PoolSpec, platform: Platform, node_pool: Mapping[str, Any] | None, options: Options) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from spec.catalog.document import Source, load, source
 
@@ -66,3 +66,15 @@ def skew(node: str, control_plane: str) -> int | None:
     """Minor versions that nodes are behind their control plane, negative if ahead; None if either is not a version."""
     of_node, of_plane = minor(node), minor(control_plane)
     return None if of_node is None or of_plane is None else of_plane - of_node
+
+
+def scheduler_configuration(scoring: Mapping[str, Any]) -> dict[str, Any]:
+    """The KubeSchedulerConfiguration that EKS makes of a cluster's `scoringStrategy`; that of Kubernetes if it is empty
+    (EKS User Guide, "Advanced Kubernetes control plane configuration", read 2026-11: all else has upstream's defaults).
+    """
+    fit = [{"name": "NodeResourcesFit", "args": {"scoringStrategy": dict(scoring)}}] if scoring else []
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "default-scheduler", "pluginConfig": fit}],
+    }

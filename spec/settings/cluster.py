@@ -139,6 +139,10 @@ class Cluster(Model):
     """Days that the control plane's logs are kept."""
     key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
     """Days during which a scheduled deletion of the secrets key can be cancelled (KMS allows 7 to 30)."""
+    scoring_strategy: Literal["LeastAllocated", "MostAllocated"] | None = None
+    """How the scheduler chooses among nodes with room. `MostAllocated` fills nodes, GPUs first, so that jobs of whole
+    nodes find some, and others can be removed; `LeastAllocated`, the default of EKS, spreads pods. A cluster keeps its
+    strategy when this is removed: write the other one."""
     repair_gpus: bool = False
     """Replace nodes whose GPUs the EKS node monitoring agent reports as broken. Its releases up to 1.7 also report
     healthy GPUs, whose nodes are then terminated."""

@@ -21,8 +21,8 @@ def living_plane(directory: Path, builds: Builds | None = None, version: str = "
     try:
         plane.pool.create(CLUSTER, version)
         writer = NodeWriter(plane.targets.of_cluster)
-        writer.write(CLUSTER, _node("cpu-0", "m7i.2xlarge", SIZE))
-        writer.write(CLUSTER, _node("gpu-0", "p4d.24xlarge", GPUS, Taint("pool", "NoSchedule", "a100")))
+        writer.write(CLUSTER, node("cpu-0", "m7i.2xlarge", SIZE))
+        writer.write(CLUSTER, node("gpu-0", "p4d.24xlarge", GPUS, Taint("pool", "NoSchedule", "a100")))
         yield plane
         assert plane.life.dead == ()
         plane.life.end_all()
@@ -50,7 +50,8 @@ def pool_node(name: str, pool: PoolSpec, **labels: str) -> NodeSpec:
     )
 
 
-def _node(name: str, instance_type: str, resources: dict[str, str], *taints: Taint) -> NodeSpec:
+def node(name: str, instance_type: str, resources: dict[str, str], *taints: Taint) -> NodeSpec:
+    """A node of a type of AWS."""
     return NodeSpec(
         name=name,
         owner="test",

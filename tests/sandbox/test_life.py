@@ -11,11 +11,12 @@ import pytest
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until, until_ready
+from sandbox.nodes.spec import NodeWriter, Taint
 from slipway.why import pods
 from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle
-from tests.sandbox.living import living_plane
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.living import GPUS, living_plane, node
+from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
@@ -95,6 +96,29 @@ def test_a_pod_runs_on_the_node_that_takes_it(living: KubeClient, namespace: str
     assert found is not None
     assert (found["spec"]["nodeName"], found["status"]["phase"]) == ("gpu-0", "Running")
     assert found["status"]["podIP"].startswith("100.")
+
+
+def test_a_scheduler_fills_nodes_where_its_cluster_says_so(
+    cluster: ControlPlane, living: KubeClient, namespace: str
+) -> None:
+    """Kubernetes would take the empty node of two that are alike, and fills the other once it is configured to."""
+    writer = NodeWriter(cluster.targets.of_cluster)
+    for name in ("pack-0", "pack-1"):
+        writer.write(CLUSTER, node(name, "p4d.24xlarge", GPUS, Taint("pack", "NoSchedule", "it")))
+
+    def placed(name: str) -> str:
+        gpus = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+        living.apply(pod(namespace, name, tolerations=[{"key": "pack", "operator": "Exists"}], container=gpus), "test")
+        ref = Ref("v1", "Pod", name, namespace)
+        return str(wait(living, ref, lambda found: found["spec"].get("nodeName"), "not placed"))
+
+    first = placed("first")
+    weights = [{"name": "nvidia.com/gpu", "weight": 10}, {"name": "cpu", "weight": 1}]
+    cluster.pool.schedule(CLUSTER, {"type": "MostAllocated", "resources": weights})
+    assert {placed(f"more-{number}") for number in range(3)} == {first}
+    cluster.pool.schedule(CLUSTER, {})
+    assert placed("last") != first
+    assert cluster.life.dead == ()
 
 
 @pytest.mark.parametrize(("change", "reason"), [

@@ -15,9 +15,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from components.cluster.control_plane import GPU_WEIGHT
 from slipway.cli.output import Progress
 from slipway.replay import engine
 from slipway.replay.figures import percent
+from spec.catalog.kubernetes import scheduler_configuration
 from spec.clock import today
 from spec.pools.keys import GPU
 from spec.quantities import CPU, MEMORY
@@ -28,12 +30,15 @@ ARRIVED: Final = 1.3
 PAPER: Final = {"FGD": 0.954, "best fit": 0.931, "random": 0.879}
 """GPUs allocated then, by the paper."""
 WHOLE: Final = "kube-scheduler, whole GPUs"
+FILLED: Final = "kube-scheduler with MostAllocated, whole GPUs"
 PARTS: Final = "kube-scheduler, parts that may lie on two GPUs"
 UNITS: Final[Mapping[str, Callable[[Mapping[str, str]], tuple[int, int]]]] = {
     WHOLE: lambda pod: (int(pod["num_gpu"]), 1),
+    FILLED: lambda pod: (int(pod["num_gpu"]), 1),
     PARTS: lambda pod: (int(pod["num_gpu"]) * int(pod["gpu_milli"]), 1000),
 }
 """Units of the device that a pod requests, and that one GPU has."""
+SCORING: Final = {"type": "MostAllocated", "resources": [{"name": GPU, "weight": GPU_WEIGHT}]}
 _STEP: Final = 10
 """Virtual seconds between two pods: Kueue looks at one a second at most after a change."""
 
@@ -96,7 +101,7 @@ def document(nodes: Sequence[Mapping[str, str]], pods: Sequence[Mapping[str, str
         "until": float(len(pods) * _STEP),
         "maxWallSeconds": 3600,
         "kueue": {"configuration": {}, "objects": list(everything({"openb": {}}))},
-        "cluster": {"objects": []},
+        "cluster": {"objects": [], "scheduler": scheduler_configuration(SCORING if column == FILLED else {})},
         "pools": [pool],
         "jobs": [_job(number, one, column) for number, one in enumerate(pods)],
     }

@@ -14,6 +14,7 @@ from typing import Any, Final
 from slipway.replay.jobs import Job
 from slipway.replay.places import Fit, Place
 from slipway.replay.plan import Plan, Planned, launch_seconds, offerings
+from spec.catalog.kubernetes import scheduler_configuration
 from spec.pools import PoolSpec
 from spec.pools.keys import GPU
 from spec.quantities import CPU, MEMORY
@@ -42,7 +43,7 @@ def plain(plan: Plan, platform: Platform) -> Plan:
             "configuration": {},
             "objects": list(everything({one.name: one.spec.node_selector for one in places})),
         },
-        "cluster": {"objects": []},
+        "cluster": {"objects": [], "scheduler": scheduler_configuration({})},
         "pools": [_pool(shapes[one.name], one.spec, platform) for one in places],
         "jobs": [_document(one, jobs[str(one["name"])]) for one in plan.document["jobs"]],
     }

@@ -59,6 +59,7 @@ class Operations(ContentOperations):
         access = self._get_param("accessConfig") or {}
         cluster.access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
         cluster.deletion_protection = bool(self._get_param("deletionProtection"))
+        cluster.kube_scheduler_config = self._get_param("kubeSchedulerConfig")
         cluster.version = self._get_param("version") or kubernetes.DEFAULT
         # Moto gives every cluster of a process the same issuer.
         cluster.identity = {"oidc": {"issuer": _issuer(self._aws(), cluster.name)}}
@@ -80,6 +81,10 @@ class Operations(ContentOperations):
             cluster.remote_network_config = remote
         if access := self._get_param("accessConfig"):
             cluster.access_config = access
+        if config := self._get_param("kubeSchedulerConfig"):
+            cluster.kube_scheduler_config = config
+            if (clusters := live.behind().clusters) is not None:
+                clusters.schedule(cluster.name, _scoring(cluster))
         if self._get_param("deletionProtection") is not None:
             cluster.deletion_protection = self._get_param("deletionProtection")
         return self._updated("ConfigUpdate" if vpc is None else "EndpointAccessUpdate")
@@ -137,7 +142,13 @@ class Operations(ContentOperations):
             cluster.version, cluster.status = version, live.ACTIVE
 
         made = str(cluster.created_at)
-        live.of_cluster(cluster.name, lambda: clusters.create(cluster.name, version, made), ready, _failure(cluster))
+
+        def start() -> Any:
+            endpoint = clusters.create(cluster.name, version, made)
+            clusters.schedule(cluster.name, _scoring(cluster))
+            return endpoint
+
+        live.of_cluster(cluster.name, start, ready, _failure(cluster))
 
     # -- node groups ---------------------------------------------------------------------------------------------------
 
@@ -369,6 +380,13 @@ class LogOperations(LogsResponse):
             writing.remove(name)
             self.logs_backend.create_log_group(name, {})
         return answer
+
+
+def _scoring(cluster: Any) -> Mapping[str, Any]:
+    """How the scheduler of a cluster ranks nodes; nothing for its default."""
+    fit = (cluster.kube_scheduler_config or {}).get("nodeResourcesFit") or {}
+    scoring: Mapping[str, Any] = fit.get("scoringStrategy") or {}
+    return scoring
 
 
 def _still_writing(account: str, region: str) -> set[str]:

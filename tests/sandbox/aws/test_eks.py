@@ -124,6 +124,24 @@ def test_an_api_server_knows_when_its_cluster_was_made(here: World, clusters: Fa
     assert here.lifecycle(CLUSTER).read("absent", {}, {}) is None
 
 
+def test_a_scheduler_ranks_nodes_as_its_cluster_says(here: World, clusters: FakeClusters) -> None:
+    def config(strategy: str) -> dict[str, Any]:
+        scoring = {"type": strategy, "resources": [{"name": "nvidia.com/gpu", "weight": 10}]}
+        return {"nodeResourcesFit": {"scoringStrategy": scoring}}
+
+    inputs = cluster(here, kubeSchedulerConfig=config("MostAllocated"))
+    kind = here.lifecycle(CLUSTER)
+    id, outputs = kind.create(inputs)
+    assert clusters.scoring[id] == config("MostAllocated")["nodeResourcesFit"]["scoringStrategy"]
+    assert here.aws.call("eks", "describe_cluster", name=id)["cluster"]["kubeSchedulerConfig"] == config(
+        "MostAllocated"
+    )
+    changed = {**inputs, "kubeSchedulerConfig": config("LeastAllocated")}
+    kind.update(id, outputs, changed, {"kubeSchedulerConfig"})
+    assert clusters.scoring[id]["type"] == "LeastAllocated"
+    assert not clusters.scoring.get(kind.create(cluster(here))[0])
+
+
 def test_a_protected_cluster_is_not_deleted(here: World, clusters: FakeClusters) -> None:
     id, outputs = here.lifecycle(CLUSTER).create(cluster(here, deletionProtection=True))
     with pytest.raises(AwsError, match="has deletion protection: set deletionProtection to false"):

@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -181,8 +182,20 @@ class Recorder:
     def begin(self, slot: str, server: ApiServer) -> None:
         self.events.append(("begin", server.version))
 
+    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
+        self.events.append(("schedule", f"{slot} {scoring['type']}"))
+
     def end(self, slot: str) -> None:
         self.events.append(("end", slot))
+
+
+def test_the_scheduler_of_a_running_cluster_ranks_nodes_as_it_says(servers: FakeServers) -> None:
+    recorder = Recorder()
+    pool = ClusterPool(servers, beside=recorder)
+    pool.schedule("dev", {"type": "MostAllocated"})
+    pool.create("dev", "1.36")
+    pool.schedule("dev", {"type": "MostAllocated"})
+    assert recorder.events == [("begin", "1.36"), ("schedule", "api-1 MostAllocated")]
 
 
 def test_a_spare_serves_the_version_that_its_program_expects(servers: FakeServers) -> None:

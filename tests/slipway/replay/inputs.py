@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from spec.catalog.kubernetes import scheduler_configuration
+
 GPU = "nvidia.com/gpu"
 KUEUE = "kueue.x-k8s.io/v1beta2"
 FAIR: dict[str, Any] = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration"}
@@ -103,7 +105,7 @@ def document(
             "configuration": configuration,
             "objects": [manifest("ResourceFlavor", "a100"), *(objects or queue("default", 8))],
         },
-        "cluster": {"objects": []},
+        "cluster": {"objects": [], "scheduler": scheduler_configuration(fields.pop("scoring", {}))},
         "pools": pools or [pool()],
         "jobs": jobs,
         **fields,

@@ -249,6 +249,25 @@ def test_a_gang_that_does_not_fit_waits_whole(binary: Path) -> None:
     assert gang["t"] > times(events, "finished", "a")[0]
 
 
+@pytest.mark.parametrize(
+    ("strategy", "whole"), [("LeastAllocated", [1180.0]), ("MostAllocated", [190.0])], ids=["spreads", "fills"]
+)
+def test_a_job_of_a_whole_node_finds_one_where_the_scheduler_fills_nodes(
+    binary: Path, strategy: str, whole: list[float]
+) -> None:
+    """Two nodes are there; small jobs of a second leave one empty, or use half of each."""
+    small = [job(f"small-{number}", 180 + number, 1000, gpus=2) for number in range(2)]
+    given = document(
+        [*small, job("whole", 190, 60)],
+        objects=queue("default", 32),
+        pools=[pool(min=2, max=2)],
+        scoring={"type": strategy, "resources": [{"name": GPU, "weight": 10}, {"name": "cpu", "weight": 1}]},
+    )
+    events = replay(binary, given)
+    assert times(events, "running", "whole") == whole
+    assert (strategy in events[0]["engine"]["scheduler"]) is (strategy == "MostAllocated")
+
+
 def test_a_full_pool_is_said_to_be(binary: Path) -> None:
     jobs = [job("a", 0, 600), job("b", 10, 60)]
     events = replay(binary, document(jobs, objects=queue("default", 64), pools=[pool(max=1)]))
@@ -506,6 +525,8 @@ def test_a_wrong_input_is_refused_with_its_place(binary: Path) -> None:
         replay(binary, document([job("a", 0, 0)]))
     with pytest.raises(SlipwayError, match=r'kueue.objects\[1\]: .*unknown field "spec.nominalQuota"'):
         replay(binary, document([job("a", 0, 1)], objects=[manifest("ClusterQueue", "x", {"nominalQuota": 1})]))
+    with pytest.raises(SlipwayError, match=r"input: cluster\.scheduler: "):
+        replay(binary, document([job("a", 0, 1)], cluster={"objects": [], "scheduler": {"kind": "Pod"}}))
 
 
 @pytest.mark.parametrize(

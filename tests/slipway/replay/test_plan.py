@@ -12,6 +12,7 @@ from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import NoPlaceError, find, memory_of, places, tables
 from slipway.replay.plan import Options, make, priority_of, teams_for
 from spec.catalog import gpus
+from spec.catalog.kubernetes import scheduler_configuration
 from spec.errors import SlipwayError
 from spec.settings import load, read_stack
 from spec.settings.teams import PriorityName
@@ -167,6 +168,17 @@ def test_the_engine_gets_the_pools_and_queues_of_the_stack() -> None:
     assert {"ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort", "WorkloadPriorityClass"} <= kinds
     assert document["kueue"]["configuration"]["kind"] == "Configuration"
     assert {one["kind"] for one in document["cluster"]["objects"]} >= {"PriorityClass", "Namespace", "NodePool"}
+
+
+def test_the_engine_ranks_nodes_as_the_cluster_does() -> None:
+    assert planned(stack="dev").document["cluster"]["scheduler"] == scheduler_configuration({})
+    shipped, trace = platform_of("dev"), Trace(jobs=(job(),), format="csv")
+    cluster = shipped.cluster.model_copy(update={"scoring_strategy": "MostAllocated"})
+    platform = shipped.model_copy(update={"cluster": cluster})
+    found = make(trace, platform, record_platform(platform, stack="dev"), Options()).document["cluster"]["scheduler"]
+    ((fit,),) = (profile["pluginConfig"] for profile in found["profiles"])
+    weights = [{"name": GPU, "weight": 10}, {"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
+    assert fit["args"] == {"scoringStrategy": {"type": "MostAllocated", "resources": weights}}
 
 
 def test_an_ampere_gpu_that_is_partitioned_takes_a_reboot_longer() -> None:

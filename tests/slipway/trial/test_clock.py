@@ -102,8 +102,8 @@ def test_every_expectation_is_of_some_subject() -> None:
 
 def test_each_shipped_scenario_has_a_bad_variant_and_all_expectations_are_used() -> None:
     assert {path.stem for path in SHIPPED} == {
-        "fragmentation", "gpu-memory", "half-started-gang", "idle-night", "inference", "mig-beside-whole",
-        "network-policy", "preemption-loop", "rolling-replacement", "sharing", "weekend", "zombies",
+        "bin-packing", "fragmentation", "gpu-memory", "half-started-gang", "idle-night", "inference",
+        "mig-beside-whole", "network-policy", "preemption-loop", "rolling-replacement", "sharing", "weekend", "zombies",
     }  # fmt: skip
     used = set()
     for path in SHIPPED:

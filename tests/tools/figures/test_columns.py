@@ -13,8 +13,8 @@ from tests.slipway.replay.conftest import binary
 from tests.support.generated import FIGURES, check_part
 from tests.support.stacks import platform_of
 from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PARTS
+from tools.figures.filling import FILLED, WHOLE, arrivals, filled, milli
 from tools.figures.filling import PARTS as PARTS_OF_GPUS
-from tools.figures.filling import WHOLE, arrivals, filled, milli
 from tools.figures.outcome import Outcome, Paid, Watch, figures
 from tools.figures.plain import plain
 from tools.figures.table import tables
@@ -68,6 +68,7 @@ def test_the_filling_test_counts_what_placed_pods_ask_for() -> None:
     assert filled(NODES, halves, PARTS_OF_GPUS) == 6 * 0.5 / 4
     # Spread over both nodes, the small ones leave no room for the large one: 2 of 4 GPUs.
     assert filled(NODES, [asking(1), asking(1), asking(2)], WHOLE) == 0.5
+    assert filled(NODES, [asking(1), asking(1), asking(2)], FILLED) == 1
 
 
 def test_outcomes_come_from_events() -> None:

@@ -89,7 +89,7 @@ type cluster struct {
 func newCluster(r *run, pools []*pool, rendered map[string]*karpv1.NodePool) (*cluster, error) {
 	c := &cluster{run: r, pools: pools, byName: map[string]*node{}}
 	var err error
-	if c.place, err = newPlacement(r.ctx, c); err != nil {
+	if c.place, err = newPlacement(r.ctx, c, r.in.Cluster.Scheduler); err != nil {
 		return nil, err
 	}
 	if err = c.readPools(); err != nil {

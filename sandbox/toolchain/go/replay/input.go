@@ -27,6 +27,8 @@ type input struct {
 	} `json:"kueue"`
 	Cluster struct {
 		Objects []json.RawMessage `json:"objects"`
+		// Scheduler is a KubeSchedulerConfiguration, whose first profile places the pods.
+		Scheduler json.RawMessage `json:"scheduler"`
 	} `json:"cluster"`
 	Pools []*pool   `json:"pools"`
 	Jobs  []jobSpec `json:"jobs"`

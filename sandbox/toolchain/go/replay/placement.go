@@ -8,11 +8,12 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/component-helpers/resource"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -32,15 +33,24 @@ type placement struct {
 	ctx       context.Context
 	framework framework.Framework
 	cluster   *cluster
+	strategy  config.ScoringStrategyType
 	// next is where the search goes on, so that all nodes have their turn (schedule_one.go).
 	next int
 }
 
-func newPlacement(ctx context.Context, c *cluster) (*placement, error) {
+func newPlacement(ctx context.Context, c *cluster, configuration []byte) (*placement, error) {
 	metrics.InitMetrics()
-	settings, err := latest.Default()
-	if err != nil {
+	// Nodes of a replay have no DeviceClasses, of which a scoring strategy would ask for each extended resource.
+	if err := utilfeature.DefaultMutableFeatureGate.Set("DRAExtendedResource=false"); err != nil {
 		return nil, err
+	}
+	decoded, _, err := scheme.Codecs.UniversalDecoder().Decode(configuration, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("input: cluster.scheduler: %w", err)
+	}
+	settings, ok := decoded.(*config.KubeSchedulerConfiguration)
+	if !ok || len(settings.Profiles) == 0 {
+		return nil, fmt.Errorf("input: cluster.scheduler: it is no KubeSchedulerConfiguration with a profile")
 	}
 	profile := settings.Profiles[0]
 	enabled := slices.Clone(profile.Plugins.MultiPoint.Enabled)
@@ -56,10 +66,25 @@ func newPlacement(ctx context.Context, c *cluster) (*placement, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kube-scheduler's framework: %w", err)
 	}
-	return &placement{ctx: ctx, framework: made, cluster: c}, nil
+	return &placement{ctx: ctx, framework: made, cluster: c, strategy: strategyOf(profile)}, nil
 }
 
-func (c *cluster) schedulerName() string { return versionOf("k8s.io/kubernetes") }
+// strategyOf is how a profile ranks nodes by what is requested of them.
+func strategyOf(profile config.KubeSchedulerProfile) config.ScoringStrategyType {
+	for _, plugin := range profile.PluginConfig {
+		if fit, ok := plugin.Args.(*config.NodeResourcesFitArgs); ok && fit.ScoringStrategy != nil {
+			return fit.ScoringStrategy.Type
+		}
+	}
+	return config.LeastAllocated
+}
+
+func (c *cluster) schedulerName() string {
+	if c.place.strategy != config.LeastAllocated {
+		return fmt.Sprintf("%s, %s", versionOf("k8s.io/kubernetes"), c.place.strategy)
+	}
+	return versionOf("k8s.io/kubernetes")
+}
 
 func podRequests(p *corev1.Pod) corev1.ResourceList {
 	return resource.PodRequests(p, resource.PodResourcesOptions{})
