@@ -8,7 +8,7 @@ EXIT_REFUSED: Final = 2
 # 3 to 9 are the engine's codes, which pass through unchanged (https://www.pulumi.com/docs/iac/cli/exit-codes/).
 EXIT_CANCELLED: Final = 8
 """A cancelled run. The engine itself ends with 0 if it was deleting: it looks for a cancellation before its deletions
-(pulumi v3.258.0, pkg/resource/deploy/deployment_executor.go)."""
+(pulumi v3.258.0, pkg/resource/deploy/deployment_executor.go); with 1 if an operation was cancelled."""
 EXIT_PROTECTED: Final = 10
 """Protected resources block a destroy."""
 EXIT_STATEFUL: Final = 11

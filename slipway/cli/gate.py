@@ -249,7 +249,8 @@ class Gate:
             _show(display.without_rows(display.read(output), failed=bool(code)))
         else:
             code = self.engine(call, interrupted=interrupted)
-        return EXIT_CANCELLED if self.interrupts and code == 0 else code
+        # The engine itself ends with 0 between two operations, and with 1 if one had to be cancelled.
+        return EXIT_CANCELLED if self.interrupts else code
 
     def _look_for_losses(self, said: Path) -> None:
         if said.exists() and _LOST in said.read_text(encoding="utf-8", errors="replace"):

@@ -123,7 +123,7 @@ def test_an_interrupt_is_answered_at_once_and_says_how_to_go_on(fake: FakePulumi
     until(lambda: fake.calls or None, SECONDS, "the engine is not called")
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=SECONDS)
-    assert process.returncode == 255
+    assert process.returncode == EXIT_CANCELLED
     assert "interrupted: running operations end, and the state is written" in error
     assert error.rstrip().endswith("interrupted: nothing was changed")
 

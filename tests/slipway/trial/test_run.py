@@ -91,9 +91,19 @@ def test_objects_are_compared_with_what_is_expected_and_removed(client: KubeClie
 
 def test_an_expectation_that_is_not_met_in_time_fails_with_the_reason(client: KubeClient) -> None:
     pods, job_of_it = client.discovery.find("v1", "Pod"), Ref("batch/v1", "Job", "claim", PLACE)
+    seen = 0
 
     def refused() -> bool:
-        """Whether the scheduler has refused the pod, and the trial has not begun to remove its job."""
+        """Whether the scheduler has refused the pod, and the trial has not begun to remove its job.
+
+        A trial looks at the clock four times at most for each look at the cluster (`Run._watch`): after five it has
+        seen the pod.
+        """
+        nonlocal seen
+        seen += is_refused()
+        return seen > 5
+
+    def is_refused() -> bool:
         found, of_job = client.get(job_of_it) or {}, client.list(pods, PLACE, selector="job-name=claim")
         there = "deletionTimestamp" not in found.get("metadata", {"deletionTimestamp": ""})
         return there and any(condition(pod, "PodScheduled").get("status") == "False" for pod in of_job)
