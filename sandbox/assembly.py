@@ -134,12 +134,12 @@ class Life:
         with self._lock:
             self._living[slot] = living
 
-    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
-        """Have the cluster's scheduler rank nodes in this way. Raises ProcessError."""
+    def schedule(self, slot: str, config: Mapping[str, Any]) -> None:
+        """Configure the cluster's scheduler by EKS's `kubeSchedulerConfig`. Raises ProcessError."""
         with self._lock:
             living = self._living.get(slot)
         if living is not None:
-            living.controllers.schedule(scoring)
+            living.controllers.schedule(config)
 
     def end(self, slot: str) -> None:
         """Stop it again; nothing where nothing lives."""

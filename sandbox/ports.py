@@ -35,8 +35,8 @@ class Clusters(Protocol):
         """
         ...
 
-    def schedule(self, name: str, scoring: Mapping[str, Any]) -> None:
-        """Have the cluster's scheduler rank nodes by a `scoringStrategy` of NodeResourcesFit; empty for its default."""
+    def schedule(self, name: str, config: Mapping[str, Any]) -> None:
+        """Configure the cluster's scheduler by EKS's `kubeSchedulerConfig`; empty for its defaults."""
         ...
 
     def delete(self, name: str) -> None:

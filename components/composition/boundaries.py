@@ -14,9 +14,10 @@ from components.admission import StackContext
 from components.admission.admission import manifests as admission_manifests
 from components.base.kubernetes import agreed, type_token
 from components.base.kubernetes import manifest as namespace_of_addon
-from components.composition.cost_guards import ACCOUNT, elastic_permissions, permissions, scripts
+from components.composition.cost_guards import ACCOUNT, elastic_permissions, permissions
 from components.composition.cron_jobs import NAMESPACE as SHUTDOWN
 from components.composition.cron_jobs import account
+from components.composition.scripts import scripts
 from components.queues import cluster_queue, local_queues, shared_manifests
 from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
 from components.tenancy.priorities import priority_class

@@ -22,13 +22,12 @@ from components.base.kubernetes import declare
 from components.base.kubernetes import manifest as namespace_manifest
 from components.base.operator import RBAC, rule, to_account
 from components.base.outputs import ClusterOutputs
-from components.composition import canaries, idle_gpus
 from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
+from components.composition.scripts import Objects, scripts
 from components.cost import Budgets, BudgetsArgs, Schedules, SchedulesArgs
 from components.observability.notifications import Notifications, NotificationsArgs
 from components.pools.managed import ManagedPool
 from components.tenancy import TeamOutputs
-from components.tenancy.network_policies import SERVES
 from components.workloads.notebook import LABEL
 from spec.pools import keys
 from spec.settings.cost import Schedule
@@ -40,10 +39,6 @@ POOLS: Final = "pools"
 KARPENTER: Final = "karpenter.sh"
 IMAGE: Final = "registry.k8s.io/kubectl"
 """Published with every release of Kubernetes since 1.28 (kubernetes/kubernetes, build/server-image/kubectl)."""
-
-
-Objects = Mapping[str, Mapping[str, Any]]
-"""Manifests by the suffix of their logical name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,19 +190,6 @@ def elastic_permissions(platform: Platform) -> dict[str, dict[str, Any]]:
     """What the CronJobs of Karpenter's pools may do; nothing without any."""
     found = elastic_schedules(platform)
     return pool_permissions(_nodes(found)) if found else {}
-
-
-def scripts(platform: Platform) -> dict[str, tuple[Objects, Objects]]:
-    """CronJobs that run a script on namespaces of teams, by name: what each may do, and what it is."""
-    spaces = {each: space for name, team in platform.teams.items() for each, space in team.namespaces_of(name).items()}
-    serving = [each for each, space in spaces.items() if space.purpose in SERVES]
-    idle, kserve = platform.cost.idle_gpus, platform.addons.kserve
-    found: dict[str, tuple[Objects, Objects]] = {}
-    if idle and spaces:
-        found["idle"] = (idle_gpus.permissions(list(spaces)), idle_gpus.job(idle, list(spaces)))
-    if kserve and kserve.canary_rollback and serving:
-        found["canary"] = (canaries.permissions(serving), canaries.job(kserve.canary_rollback, serving))
-    return found
 
 
 def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:

@@ -1,58 +1,123 @@
-"""CronJobs that run a script of this package on the namespaces of teams: Python's standard library in a ConfigMap."""
+"""CronJobs that run a script of this package on the namespaces of teams: Python's standard library in a ConfigMap.
+
+Idle GPUs go back to the queue: every ten minutes `take_back.py` warns teams whose queued jobs don't use their GPUs, and
+stops those that nobody keeps. Model servers are no queued jobs, and scale by their load. Canaries of KServe are rolled
+back by their error rate: every minute `canary_rollback.py` compares it with the limit that the program set.
+
+Each may read pods, write events, and change one kind of objects: one ClusterRole, bound in each of the namespaces.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from components.base.operator import RBAC, to_account
+from components.base import canaries
+from components.base.operator import RBAC, rule, to_account
+from components.composition import canary_rollback, in_cluster, take_back
 from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
+from components.tenancy.network_policies import SERVES
 from components.tenancy.roles import role_for
+from components.workloads.serving.scaling import PROMETHEUS
+from spec.quantities import seconds
+from spec.settings.platform import Platform
 
+Objects = Mapping[str, Mapping[str, Any]]
+"""Manifests by the suffix of their logical name."""
 IMAGE: Final = "public.ecr.aws/docker/library/python:3.13.7-slim"
 """Docker's official image, as Amazon ECR Public has it (gallery.ecr.aws/docker/library/python; read 2026-11)."""
 FOLDER: Final = "/scripts"
 
 
-def permissions(name: str, rules: Sequence[Mapping[str, Any]], spaces: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Account, ClusterRole and a RoleBinding in each of these namespaces, by the suffix of their logical name."""
-    role = f"slipway-{name}"
-    bindings = {
-        f"{space}-binding": {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "RoleBinding",
-            "metadata": {"name": role, "namespace": space},
-            **to_account(role, name, NAMESPACE.name),
-        }
-        for space in sorted(spaces)
-    }
-    return {"account": account(name), "role": role_for(role, rules), **bindings}
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """One CronJob.
 
-
-def job(name: str, when: str, modules: Sequence[ModuleType], arguments: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The CronJob and the ConfigMap of its script, by the suffix of their logical name.
-
-    Args:
-        name: Name of both, and of the account.
-        when: Cron expression, in UTC.
+    Attributes:
+        name: Its name, and that of its account and ConfigMap.
+        every: Cron expression, in UTC.
         modules: The script, last, after the modules that it imports; each has its place in the pod as here.
-        arguments: Its arguments.
+        changes: API group and plural of the objects that it changes.
     """
-    sources = {module.__name__.replace(".", "/") + ".py": Path(str(module.__file__)) for module in modules}
-    container = {
-        "name": modules[-1].__name__.rpartition(".")[2].replace("_", "-"),
-        "image": IMAGE,
-        "command": ["python", "-m", modules[-1].__name__, *arguments],
-        "workingDir": FOLDER,
-        "volumeMounts": [{"name": "script", "mountPath": FOLDER, "readOnly": True}],
-        **SMALL,
-    }
-    # A key of a ConfigMap has no slash.
-    items = [{"key": source.name, "path": path} for path, source in sources.items()]
-    volume = {"name": "script", "configMap": {"name": name, "items": items}}
-    meta = {"name": name, "namespace": NAMESPACE.name}
-    data = {source.name: source.read_text(encoding="utf-8") for source in sources.values()}
-    return {
-        "script": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data},
-        "job": cron_job(name, when, "UTC", {**pod_of(container, name), "volumes": [volume]}),
-    }
+
+    name: str
+    every: str
+    modules: tuple[ModuleType, ...]
+    changes: tuple[str, str]
+
+    @property
+    def role(self) -> str:
+        """Its ClusterRole."""
+        return f"slipway-{self.name}"
+
+    def permissions(self, spaces: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Account, ClusterRole and a RoleBinding in each of these namespaces, by the suffix of their logical name."""
+        group, plural = self.changes
+        rules = [
+            rule("", ["pods"], ["get", "list"]),
+            rule("", ["events"], ["create"]),
+            rule(group, [plural], ["get", "list", "patch"]),
+        ]
+        bindings = {
+            f"{space}-binding": {
+                "apiVersion": f"{RBAC}/v1",
+                "kind": "RoleBinding",
+                "metadata": {"name": self.role, "namespace": space},
+                **to_account(self.role, self.name, NAMESPACE.name),
+            }
+            for space in sorted(spaces)
+        }
+        return {"account": account(self.name), "role": role_for(self.role, rules), **bindings}
+
+    def job(self, limits: Sequence[str], spaces: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """The CronJob and the ConfigMap of its script, by the suffix of their logical name."""
+        sources = {module.__name__.replace(".", "/") + ".py": Path(str(module.__file__)) for module in self.modules}
+        script = self.modules[-1].__name__
+        container = {
+            "name": script.rpartition(".")[2].replace("_", "-"),
+            "image": IMAGE,
+            "command": ["python", "-m", script, PROMETHEUS, *limits, *sorted(spaces)],
+            "workingDir": FOLDER,
+            "volumeMounts": [{"name": "script", "mountPath": FOLDER, "readOnly": True}],
+            **SMALL,
+        }
+        # A key of a ConfigMap has no slash.
+        items = [{"key": source.name, "path": path} for path, source in sources.items()]
+        volume = {"name": "script", "configMap": {"name": self.name, "items": items}}
+        meta = {"name": self.name, "namespace": NAMESPACE.name}
+        data = {source.name: source.read_text(encoding="utf-8") for source in sources.values()}
+        return {
+            "script": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data},
+            "job": cron_job(self.name, self.every, "UTC", {**pod_of(container, self.name), "volumes": [volume]}),
+        }
+
+
+IDLE_GPUS: Final = Script(
+    name="idle-gpus",
+    every="*/10 * * * *",
+    modules=(in_cluster, take_back),
+    changes=("kueue.x-k8s.io", "workloads"),
+)
+CANARY_ROLLBACK: Final = Script(
+    name="canary-rollback",
+    every="* * * * *",
+    modules=(canaries, in_cluster, canary_rollback),
+    changes=("serving.kserve.io", "inferencegraphs"),
+)
+
+
+def scripts(platform: Platform) -> dict[str, tuple[Objects, Objects]]:
+    """Those of a stack by the part of their logical name: what each may do, and what it is."""
+    spaces = {each: space for name, team in platform.teams.items() for each, space in team.namespaces_of(name).items()}
+    serving = [each for each, space in spaces.items() if space.purpose in SERVES]
+    idle = platform.cost.idle_gpus
+    rollback = platform.addons.kserve.canary_rollback if platform.addons.kserve else None
+    found: dict[str, tuple[Objects, Objects]] = {}
+    if idle and spaces:
+        limits = (str(seconds(idle.after)), str(seconds(idle.warning)))
+        found["idle"] = (IDLE_GPUS.permissions(list(spaces)), IDLE_GPUS.job(limits, list(spaces)))
+    if rollback and serving:
+        limits = (str(seconds(rollback.window)), str(rollback.min_requests))
+        found["canary"] = (CANARY_ROLLBACK.permissions(serving), CANARY_ROLLBACK.job(limits, serving))
+    return found

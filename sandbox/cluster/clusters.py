@@ -42,8 +42,8 @@ class Beside(Protocol):
     def begin(self, slot: str, server: ApiServer) -> None:
         """Start it and wait until it is healthy. Raises SandboxError, and then leaves nothing running."""
 
-    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
-        """Have its scheduler rank nodes in this way. Raises SandboxError if it does not start with it."""
+    def schedule(self, slot: str, config: Mapping[str, Any]) -> None:
+        """Configure its scheduler by EKS's `kubeSchedulerConfig`. Raises SandboxError if it does not start with it."""
 
     def end(self, slot: str) -> None:
         """Stop it; nothing where nothing runs."""
@@ -55,7 +55,7 @@ class Nothing:
     def begin(self, slot: str, server: ApiServer) -> None:
         """Nothing to start."""
 
-    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
+    def schedule(self, slot: str, config: Mapping[str, Any]) -> None:
         """No scheduler."""
 
     def end(self, slot: str) -> None:
@@ -119,11 +119,11 @@ class ClusterPool:
         self._changed()
         return endpoint
 
-    def schedule(self, name: str, scoring: Mapping[str, Any]) -> None:
-        """Have a running cluster's scheduler rank nodes in this way."""
+    def schedule(self, name: str, config: Mapping[str, Any]) -> None:
+        """Configure the scheduler of a running cluster by EKS's `kubeSchedulerConfig`."""
         server = self.existing().get(name)
         if server is not None:
-            self._beside.schedule(server.slot, scoring)
+            self._beside.schedule(server.slot, config)
 
     def delete(self, name: str) -> None:
         """Stop the cluster's API server and delete its data."""

@@ -18,7 +18,8 @@ from sandbox.cluster.process import Process, ProcessSpec, Supervisor, with_free_
 from sandbox.files import write_atomically
 from spec.catalog.kubernetes import scheduler_configuration
 
-PROGRAMS: Final = ("kube-controller-manager", "kube-scheduler", "kwok")
+SCHEDULER: Final = "kube-scheduler"
+PROGRAMS: Final = ("kube-controller-manager", SCHEDULER, "kwok")
 """What is started for each cluster, in this order."""
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 START_SECONDS: Final = 60.0
@@ -58,7 +59,7 @@ class Controllers:
         self._supervisor = supervisor
         self._directory = config.directory / server.slot
         self._processes: dict[str, Process] = {}
-        self._scoring: Mapping[str, Any] = {}
+        self._scheduling: Mapping[str, Any] = {}
         context = ssl.create_default_context(cafile=str(config.pki.authority.certificate))
         self._http = urllib3.PoolManager(ssl_context=context, retries=False, timeout=2.0)
 
@@ -82,15 +83,13 @@ class Controllers:
         self._processes.clear()
         shutil.rmtree(self._directory, ignore_errors=True)
 
-    def schedule(self, scoring: Mapping[str, Any]) -> None:
-        """Restart the scheduler with another `scoringStrategy` of NodeResourcesFit, if it has another. Raises
-        ProcessError."""
-        name = PROGRAMS[1]
-        if scoring == self._scoring or name not in self._processes:
+    def schedule(self, config: Mapping[str, Any]) -> None:
+        """Restart the scheduler with EKS's `kubeSchedulerConfig`, if it has another. Raises ProcessError."""
+        if config == self._scheduling or SCHEDULER not in self._processes:
             return
-        self._supervisor.stop(self._processes.pop(name))
-        self._scoring = scoring
-        self._processes[name] = with_free_ports(1, self._scheduler)
+        self._supervisor.stop(self._processes.pop(SCHEDULER))
+        self._scheduling = config
+        self._processes[SCHEDULER] = with_free_ports(1, self._scheduler)
 
     @property
     def dead(self) -> tuple[str, ...]:
@@ -120,14 +119,14 @@ class Controllers:
         # With a file, flags of the connection and of the election of a leader have no effect.
         connection = {"kubeconfig": str(self._kubeconfig), "qps": QPS, "burst": 2 * QPS}
         document = {
-            **scheduler_configuration(self._scoring),
+            **scheduler_configuration(self._scheduling),
             "clientConnection": connection,
             "leaderElection": {"leaderElect": False},
         }
         file = self._directory / "scheduler.yaml"
         write_atomically(file, yaml.safe_dump(document, sort_keys=False))
         arguments = [*self._of_kubernetes(ports[0]), f"--config={file}"]
-        return self._run("kube-scheduler", arguments, f"https://127.0.0.1:{ports[0]}/healthz")
+        return self._run(SCHEDULER, arguments, f"https://127.0.0.1:{ports[0]}/healthz")
 
     def _kwok(self, ports: tuple[int, ...]) -> Process:
         arguments = [

@@ -166,8 +166,7 @@ def _configuration(recording: Recording) -> dict[str, Any]:
 def _scheduler(recording: Recording) -> dict[str, Any]:
     """The scheduler's configuration, from the cluster."""
     (cluster,) = recording.of_type("aws:eks/cluster:Cluster")
-    config = cluster.inputs.plain.get("kubeSchedulerConfig") or {}
-    return scheduler_configuration((config.get("nodeResourcesFit") or {}).get("scoringStrategy") or {})
+    return scheduler_configuration(cluster.inputs.plain.get("kubeSchedulerConfig") or {})
 
 
 def _pool(spec: PoolSpec, platform: Platform, node_pool: Mapping[str, Any] | None, options: Options) -> dict[str, Any]:

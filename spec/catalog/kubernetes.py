@@ -68,10 +68,12 @@ def skew(node: str, control_plane: str) -> int | None:
     return None if of_node is None or of_plane is None else of_plane - of_node
 
 
-def scheduler_configuration(scoring: Mapping[str, Any]) -> dict[str, Any]:
-    """The KubeSchedulerConfiguration that EKS makes of a cluster's `scoringStrategy`; that of Kubernetes if it is empty
-    (EKS User Guide, "Advanced Kubernetes control plane configuration", read 2026-11: all else has upstream's defaults).
+def scheduler_configuration(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The KubeSchedulerConfiguration that EKS makes of a cluster's `kubeSchedulerConfig`; that of Kubernetes if it is
+    empty (EKS User Guide, "Advanced Kubernetes control plane configuration", read 2026-11: all else has upstream's
+    defaults).
     """
+    scoring = (config.get("nodeResourcesFit") or {}).get("scoringStrategy") or {}
     fit = [{"name": "NodeResourcesFit", "args": {"scoringStrategy": dict(scoring)}}] if scoring else []
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",

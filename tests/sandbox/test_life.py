@@ -114,7 +114,8 @@ def test_a_scheduler_fills_nodes_where_its_cluster_says_so(
 
     first = placed("first")
     weights = [{"name": "nvidia.com/gpu", "weight": 10}, {"name": "cpu", "weight": 1}]
-    cluster.pool.schedule(CLUSTER, {"type": "MostAllocated", "resources": weights})
+    scoring = {"type": "MostAllocated", "resources": weights}
+    cluster.pool.schedule(CLUSTER, {"nodeResourcesFit": {"scoringStrategy": scoring}})
     assert {placed(f"more-{number}") for number in range(3)} == {first}
     cluster.pool.schedule(CLUSTER, {})
     assert placed("last") != first

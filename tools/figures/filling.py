@@ -38,7 +38,8 @@ UNITS: Final[Mapping[str, Callable[[Mapping[str, str]], tuple[int, int]]]] = {
     PARTS: lambda pod: (int(pod["num_gpu"]) * int(pod["gpu_milli"]), 1000),
 }
 """Units of the device that a pod requests, and that one GPU has."""
-SCORING: Final = {"type": "MostAllocated", "resources": [{"name": GPU, "weight": GPU_WEIGHT}]}
+_SCORING: Final = {"type": "MostAllocated", "resources": [{"name": GPU, "weight": GPU_WEIGHT}]}
+_FILLS: Final = {"nodeResourcesFit": {"scoringStrategy": _SCORING}}
 _STEP: Final = 10
 """Virtual seconds between two pods: Kueue looks at one a second at most after a change."""
 
@@ -101,7 +102,7 @@ def document(nodes: Sequence[Mapping[str, str]], pods: Sequence[Mapping[str, str
         "until": float(len(pods) * _STEP),
         "maxWallSeconds": 3600,
         "kueue": {"configuration": {}, "objects": list(everything({"openb": {}}))},
-        "cluster": {"objects": [], "scheduler": scheduler_configuration(SCORING if column == FILLED else {})},
+        "cluster": {"objects": [], "scheduler": scheduler_configuration(_FILLS if column == FILLED else {})},
         "pools": [pool],
         "jobs": [_job(number, one, column) for number, one in enumerate(pods)],
     }

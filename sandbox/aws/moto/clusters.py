@@ -84,7 +84,7 @@ class Operations(ContentOperations):
         if config := self._get_param("kubeSchedulerConfig"):
             cluster.kube_scheduler_config = config
             if (clusters := live.behind().clusters) is not None:
-                clusters.schedule(cluster.name, _scoring(cluster))
+                clusters.schedule(cluster.name, config)
         if self._get_param("deletionProtection") is not None:
             cluster.deletion_protection = self._get_param("deletionProtection")
         return self._updated("ConfigUpdate" if vpc is None else "EndpointAccessUpdate")
@@ -145,7 +145,7 @@ class Operations(ContentOperations):
 
         def start() -> Any:
             endpoint = clusters.create(cluster.name, version, made)
-            clusters.schedule(cluster.name, _scoring(cluster))
+            clusters.schedule(cluster.name, cluster.kube_scheduler_config or {})
             return endpoint
 
         live.of_cluster(cluster.name, start, ready, _failure(cluster))
@@ -380,13 +380,6 @@ class LogOperations(LogsResponse):
             writing.remove(name)
             self.logs_backend.create_log_group(name, {})
         return answer
-
-
-def _scoring(cluster: Any) -> Mapping[str, Any]:
-    """How the scheduler of a cluster ranks nodes; nothing for its default."""
-    fit = (cluster.kube_scheduler_config or {}).get("nodeResourcesFit") or {}
-    scoring: Mapping[str, Any] = fit.get("scoringStrategy") or {}
-    return scoring
 
 
 def _still_writing(account: str, region: str) -> set[str]:

@@ -428,6 +428,11 @@ RESTARTED: Final = (
               "template": "run", "arguments": {"parameters": [{"name": "count", "value": "1000000"}]}}}}, "job-bounds"),
           ("Workflow", "a parameter of 3 and of a million for its first step", {"count": "3", "arguments": {
               "parameters": [{"name": "count", "value": "1000000"}]}}, "job-bounds"),
+          ("Workflow", "a parameter of 3 and of a million by a step", {"count": "3", "templates": [
+              *retried("3")["templates"], {"name": "other", "steps": [[{"name": "a", "template": "run", "arguments": {
+                  "parameters": [{"name": "count", "value": "1000000"}]}}]]}]}, "job-bounds"),
+          ("Workflow", "a parameter of 3 and of a ConfigMap", {"count": "3", "arguments": {"parameters": [
+              {"name": "count", "valueFrom": {"configMapKeyRef": {"name": "a", "key": "b"}}}]}}, "job-bounds"),
           ("WorkflowTemplate", "a parameter", {"count": "3"}, "job-bounds"),
           ("CronWorkflow", "a parameter", {"count": "3"}, "job-bounds"))),
     Act("a workflow whose inline step retries forever", EDIT, make.workflow(templates=[{"name": "all", "steps": [[

@@ -12,8 +12,8 @@ import pytest
 
 from components.base.kubernetes import type_token
 from components.composition import take_back
-from components.composition.idle_gpus import ROLE
 from components.composition.in_cluster import Body
+from components.composition.scripts import IDLE_GPUS
 from components.composition.take_back import KEEP, WARNED, WORKLOAD, Limits
 from components.observability.alerts import IDLE
 from components.observability.recording import GPU_ACTIVE
@@ -158,6 +158,6 @@ def test_the_cron_job_may_change_workloads_in_namespaces_of_teams_alone() -> Non
         (["pods"], ["get", "list"]), (["events"], ["create"]), (["workloads"], ["get", "list", "patch"]),
     ]  # fmt: skip
     binding = recording.one(type_token(rbac, "RoleBinding")).inputs
-    assert (binding["metadata"]["namespace"], binding["roleRef"]["name"]) == ("nlp", ROLE)
+    assert (binding["metadata"]["namespace"], binding["roleRef"]["name"]) == ("nlp", IDLE_GPUS.role)
     assert recording.of(type_token(rbac, "ClusterRoleBinding")) == {}
     assert record_guards(cost={"idleGpus": {}}, addons=MEASURED).of(type_token("batch/v1", "CronJob")) == {}

@@ -18,7 +18,7 @@ class FakeClusters:
         self.versions: dict[str, str] = {}
         self.made: list[str] = []
         self.expected: dict[str, str] = {}
-        self.scoring: dict[str, Mapping[str, Any]] = {}
+        self.scheduling: dict[str, Mapping[str, Any]] = {}
 
     def expect(self, program: str, version: str) -> None:
         self.expected[program] = version
@@ -29,8 +29,8 @@ class FakeClusters:
         port = 40000 + len(self.running)
         return self.running.setdefault(name, ClusterEndpoint(f"https://127.0.0.1:{port}", "Y2E="))
 
-    def schedule(self, name: str, scoring: Mapping[str, Any]) -> None:
-        self.scoring[name] = scoring
+    def schedule(self, name: str, config: Mapping[str, Any]) -> None:
+        self.scheduling[name] = config
 
     def delete(self, name: str) -> None:
         self.running.pop(name, None)

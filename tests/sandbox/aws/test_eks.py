@@ -132,14 +132,12 @@ def test_a_scheduler_ranks_nodes_as_its_cluster_says(here: World, clusters: Fake
     inputs = cluster(here, kubeSchedulerConfig=config("MostAllocated"))
     kind = here.lifecycle(CLUSTER)
     id, outputs = kind.create(inputs)
-    assert clusters.scoring[id] == config("MostAllocated")["nodeResourcesFit"]["scoringStrategy"]
-    assert here.aws.call("eks", "describe_cluster", name=id)["cluster"]["kubeSchedulerConfig"] == config(
-        "MostAllocated"
-    )
+    described = here.aws.call("eks", "describe_cluster", name=id)["cluster"]
+    assert clusters.scheduling[id] == described["kubeSchedulerConfig"] == config("MostAllocated")
     changed = {**inputs, "kubeSchedulerConfig": config("LeastAllocated")}
     kind.update(id, outputs, changed, {"kubeSchedulerConfig"})
-    assert clusters.scoring[id]["type"] == "LeastAllocated"
-    assert not clusters.scoring.get(kind.create(cluster(here))[0])
+    assert clusters.scheduling[id] == config("LeastAllocated")
+    assert not clusters.scheduling.get(kind.create(cluster(here))[0])
 
 
 def test_a_protected_cluster_is_not_deleted(here: World, clusters: FakeClusters) -> None:

@@ -182,8 +182,8 @@ class Recorder:
     def begin(self, slot: str, server: ApiServer) -> None:
         self.events.append(("begin", server.version))
 
-    def schedule(self, slot: str, scoring: Mapping[str, Any]) -> None:
-        self.events.append(("schedule", f"{slot} {scoring['type']}"))
+    def schedule(self, slot: str, config: Mapping[str, Any]) -> None:
+        self.events.append(("schedule", f"{slot} {sorted(config)}"))
 
     def end(self, slot: str) -> None:
         self.events.append(("end", slot))
@@ -192,10 +192,10 @@ class Recorder:
 def test_the_scheduler_of_a_running_cluster_ranks_nodes_as_it_says(servers: FakeServers) -> None:
     recorder = Recorder()
     pool = ClusterPool(servers, beside=recorder)
-    pool.schedule("dev", {"type": "MostAllocated"})
+    pool.schedule("dev", {"nodeResourcesFit": {}})
     pool.create("dev", "1.36")
-    pool.schedule("dev", {"type": "MostAllocated"})
-    assert recorder.events == [("begin", "1.36"), ("schedule", "api-1 MostAllocated")]
+    pool.schedule("dev", {"nodeResourcesFit": {}})
+    assert recorder.events == [("begin", "1.36"), ("schedule", "api-1 ['nodeResourcesFit']")]
 
 
 def test_a_spare_serves_the_version_that_its_program_expects(servers: FakeServers) -> None:

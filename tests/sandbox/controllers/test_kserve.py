@@ -15,10 +15,9 @@ from components.addons.kserve.runtimes import runtimes
 from components.admission import StackContext, rules
 from components.admission.admission import binding, policy
 from components.base.canaries import ROLLED_BACK, VERSION
-from components.composition.canaries import NAME as ROLLBACK_ACCOUNT
-from components.composition.canaries import permissions
 from components.composition.canary_rollback import GRAPHS, Graph, Limits, look
 from components.composition.cron_jobs import NAMESPACE as SCHEDULES
+from components.composition.scripts import CANARY_ROLLBACK
 from components.workloads import VLLM_ERRORS, Canary, ModelServerArgs, Target, model_server
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.table import BY_NAME
@@ -158,7 +157,7 @@ def test_a_model_that_runs_beside_its_server_is_refused_under_restricted(guarded
 def test_a_canary_is_rolled_back_once(plane: ControlPlane) -> None:
     """By the CronJob's account, and after the program has set the weights again."""
     client = plane.client
-    applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *permissions([TEAM]).values())
+    applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *CANARY_ROLLBACK.permissions([TEAM]).values())
     canary = Canary(storage_uri="s3://models/team/v2", percent=10, max_error_percent=5, errors=VLLM_ERRORS)
     target = replace(SERVER.target, namespace=TEAM)
     manifests = bodies(model_server("chat", replace(SERVER, target=target, canary=canary, path="/v1/completions")))
@@ -179,7 +178,7 @@ def test_a_canary_is_rolled_back_once(plane: ControlPlane) -> None:
 
         wait(client, router, look, f"the router has not {expected}")
 
-    api, limits, asked = as_account(client, ROLLBACK_ACCOUNT, SCHEDULES.name), Limits(300, 50), list[str]()
+    api, limits, asked = as_account(client, CANARY_ROLLBACK.name, SCHEDULES.name), Limits(300, 50), list[str]()
 
     def count(query: str) -> float:
         asked.append(query)

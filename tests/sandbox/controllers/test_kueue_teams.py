@@ -15,8 +15,7 @@ import yaml
 
 from components.addons.kueue import configuration
 from components.composition.cron_jobs import NAMESPACE as SCHEDULES
-from components.composition.idle_gpus import NAME as IDLE_GPUS
-from components.composition.idle_gpus import permissions
+from components.composition.scripts import IDLE_GPUS
 from components.composition.take_back import KEEP, Limits, take_back
 from components.queues import LEVELS, LOCAL_QUEUE, by_topology, cluster_queue, local_queues, shared_manifests
 from sandbox.kubernetes.client import ApiError, KubeClient
@@ -188,8 +187,12 @@ def test_a_job_of_higher_priority_takes_the_quota_of_its_team(client: KubeClient
 
 def test_a_job_whose_gpus_are_idle_is_warned_then_stopped_and_the_next_one_starts(client: KubeClient) -> None:
     """With what the CronJob's account may do, and Kueue's own annotation of pods."""
-    applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *permissions(list(SETTINGS.teams)).values())
-    api = as_account(client, IDLE_GPUS, SCHEDULES.name)
+    applied(
+        client,
+        Ref("v1", "Namespace", SCHEDULES.name).as_object(),
+        *IDLE_GPUS.permissions(list(SETTINGS.teams)).values(),
+    )
+    api = as_account(client, IDLE_GPUS.name, SCHEDULES.name)
     idle = Ref("batch/v1", "Job", "idle", "owner")
     applied(client, job("idle", "owner", 8))
     running(client, idle, 1)

@@ -105,7 +105,7 @@ def document(
             "configuration": configuration,
             "objects": [manifest("ResourceFlavor", "a100"), *(objects or queue("default", 8))],
         },
-        "cluster": {"objects": [], "scheduler": scheduler_configuration(fields.pop("scoring", {}))},
+        "cluster": {"objects": [], "scheduler": scheduler_configuration(fields.pop("scheduling", {}))},
         "pools": pools or [pool()],
         "jobs": jobs,
         **fields,

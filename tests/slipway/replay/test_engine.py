@@ -255,13 +255,14 @@ def test_a_gang_that_does_not_fit_waits_whole(binary: Path) -> None:
 def test_a_job_of_a_whole_node_finds_one_where_the_scheduler_fills_nodes(
     binary: Path, strategy: str, whole: list[float]
 ) -> None:
-    """Two nodes are there; small jobs of a second leave one empty, or use half of each."""
+    """Two nodes are there; small jobs use half of one, or a quarter of each."""
+    scoring = {"type": strategy, "resources": [{"name": GPU, "weight": 10}, {"name": "cpu", "weight": 1}]}
     small = [job(f"small-{number}", 180 + number, 1000, gpus=2) for number in range(2)]
     given = document(
         [*small, job("whole", 190, 60)],
         objects=queue("default", 32),
         pools=[pool(min=2, max=2)],
-        scoring={"type": strategy, "resources": [{"name": GPU, "weight": 10}, {"name": "cpu", "weight": 1}]},
+        scheduling={"nodeResourcesFit": {"scoringStrategy": scoring}},
     )
     events = replay(binary, given)
     assert times(events, "running", "whole") == whole
