@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,12 +26,22 @@ def levels(environment: str) -> dict[str, Any]:
     }
 
 
+def generators() -> dict[Path, Callable[[], str]]:
+    """What makes the content of every generated file."""
+    return {
+        **{ROOT / f"policies/levels/{name}.json": partial(_levels, name) for name in ENVIRONMENTS},
+        ROOT / "policies/coverage.json": lambda: _json(coverage()),
+        ROOT / "docs/policies.md": page,
+    }
+
+
 def generated() -> dict[Path, str]:
     """Content of every generated file."""
-    files = {ROOT / f"policies/levels/{name}.json": _json(levels(name)) for name in ENVIRONMENTS}
-    files[ROOT / "policies/coverage.json"] = _json(coverage())
-    files[ROOT / "docs/policies.md"] = page()
-    return files
+    return {path: make() for path, make in generators().items()}
+
+
+def _levels(environment: str) -> str:
+    return _json(levels(environment))
 
 
 def _json(value: Any) -> str:

@@ -108,8 +108,15 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
 
 def wanted(addons: Addons) -> dict[str, AddOn[Any]]:
     """Enabled add-ons, by name."""
-    enabled = (REGISTRY[type(settings)](settings) for _, settings in addons.wanted())
+    enabled = (_component(settings) for _, settings in addons.wanted())
     return {addon.name: addon for addon in enabled}
+
+
+def _component(settings: AddonSettings) -> AddOn[Any]:
+    if (component := REGISTRY.get(type(settings))) is None:
+        msg = f"{type(settings).__name__} has no component: add it to REGISTRY in components/addons/registry.py"
+        raise TypeError(msg)
+    return component(settings)
 
 
 def controllers(addons: Addons) -> tuple[tuple[str, Controller], ...]:

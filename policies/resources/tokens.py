@@ -6,6 +6,7 @@ add to a preview, so this module repeats the tokens; a test compares them with `
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
 from typing import Final
 
@@ -113,8 +114,15 @@ CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
 SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 - a type
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 
+
+def package(token: str) -> str:
+    """The SDK's package of a type; `lambda` is a word of Python, so its package is `lambda_`."""
+    name = token.split(":")[1].partition("/")[0]
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
 SDK: Final[Mapping[str, str]] = {
-    token: f"pulumi_aws.{token.split(':')[1].split('/')[0]}.{token.rpartition(':')[2]}"
+    token: f"pulumi_aws.{package(token)}.{token.rpartition(':')[2]}"
     for name, token in dict(globals()).items()
     if name.isupper() and isinstance(token, str) and token.startswith("aws:")
 } | {

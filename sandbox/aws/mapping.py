@@ -1,4 +1,4 @@
-"""How a type of pulumi_aws is kept in moto, as data: one resource mapping per type, one file per service in mappings/.
+"""How a type of pulumi_aws is kept in moto, as data: one resource mapping per type, in the files of types/.
 
 A mapping gets the inputs without `region`, and `tags` merged with the provider's default tags. Templates such as
 `arn:{partition}:ec2:{region}:{account}:vpc/{id}` may use the id, the region, the account and any input or output.

@@ -2,13 +2,13 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from sandbox import CHARTS, asked, toolchain
 from slipway.charts import check, uses, variants
-from slipway.charts.check import ChartFinding
+from slipway.charts.check import ChartFinding, Verified
 from slipway.charts.pull import Pulled, locked, pinned, pull
 from slipway.charts.uses import Use
 from slipway.cli.check import checked
@@ -56,11 +56,18 @@ def check_charts(options: argparse.Namespace) -> int:
     findings = check.check(uses.by_chart(releases), directory)
     print(describe_findings(findings))
     if options.record:
-        kept = {**check.load(), **check.record(findings)}
-        used = {finding.chart for finding in findings}
-        check.save({chart: entry for chart, entry in kept.items() if chart in used})
-        print(f"wrote {check.FILE}")
+        before = check.load()
+        after = recorded(before, findings)
+        check.save(after)
+        changed = [chart for chart in sorted({*before, *after}) if before.get(chart) != after.get(chart)]
+        print(f"wrote {check.FILE}: {', '.join(changed) if changed else 'no chart is recorded anew'}")
     return 1 if any(finding.problems for finding in findings) else 0
+
+
+def recorded(before: Mapping[str, Verified], findings: Sequence[ChartFinding]) -> dict[str, Verified]:
+    """The record after a check; entries of pinned charts that it didn't check stay."""
+    pins = {chart.name for chart in pinned()}
+    return {**{chart: entry for chart, entry in before.items() if chart in pins}, **check.record(findings)}
 
 
 def describe_pulled(pulled: Sequence[Pulled], directory: Path) -> str:

@@ -26,14 +26,19 @@ def translate(errors: Iterable[ErrorDetails], path: tuple[str, ...], value: Any,
     """Problems of one part, one for each path: where a value may have several shapes, all of them are named."""
     problems: dict[str, list[Problem]] = {}
     renamed_keys: set[str] = set()
+    short: set[str] = set()
     for details in errors:
         inside = _within(value, details["loc"])
         where = ".".join([*path, *map(str, inside)])
+        if details["type"] == "too_short":
+            short.add(where)
         if details["type"] == "extra_forbidden" and (new := renamed(where)):
             renamed_keys.add(".".join([*where.split(".")[:-1], new]))
         problems.setdefault(where, []).append(_problem(details, where, keys(inside)))
-    # A required key under its old name is one problem, not also a missing key.
-    return [_merged(of_path) for where, of_path in problems.items() if where not in renamed_keys]
+    # A required key under its old name is one problem, not also a missing key. Wrong entries are not also too few:
+    # Pydantic doesn't count them.
+    short = {where for where in short if any(other.startswith(f"{where}.") for other in problems)}
+    return [_merged(of_path) for where, of_path in problems.items() if where not in {*renamed_keys, *short}]
 
 
 Keys = Callable[[tuple[int | str, ...]], Iterable[str]]
@@ -117,6 +122,10 @@ def _choice(given: Any, context: Mapping[str, Any]) -> Words:
     return f"this must be {context['expected']}", f"Did you mean {close[0]}?" if close else f"Use {', '.join(choices)}."
 
 
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
+
+
 def _value(given: Any, context: Mapping[str, Any]) -> Words:
     """The only validator that raises a ValueError is that of networks."""
     try:
@@ -144,8 +153,8 @@ _WORDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Words]]] = {
     "bool_type": lambda _, __: ("this must be true or false", "Write true or false, without quotes."),
     "greater_than_equal": lambda _, c: (f"this must be at least {c['ge']}", f"Use {c['ge']} or more."),
     "less_than_equal": lambda _, c: (f"this must be at most {c['le']}", f"Use {c['le']} or less."),
-    "too_short": lambda _, c: (f"this has at least {c['min_length']} entries", "Add entries."),
-    "too_long": lambda _, c: (f"this has at most {c['max_length']} entries", "Remove some entries."),
+    "too_short": lambda _, c: (f"this has at least {_entries(c['min_length'])}", "Add entries."),
+    "too_long": lambda _, c: (f"this has at most {_entries(c['max_length'])}", "Remove some entries."),
     "literal_error": _choice,
     "enum": _choice,
     "value_error": _value,

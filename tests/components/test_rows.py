@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
@@ -133,7 +134,8 @@ def all_rows() -> tuple[tuple[str, Row], ...]:
 @pytest.mark.parametrize(("subject", "row"), all_rows(), ids=[row.id for _, row in all_rows()])
 def test_what_is_declared(subject: str, row: Row) -> None:
     declared, outputs = SUBJECTS[subject](row)
-    assert list(differences(row.has, declared, outputs)) == [], row.id
+    near = {name: get_close_matches(name, declared, cutoff=0.4) for name in row.has if name not in declared}
+    assert list(differences(row.has, declared, outputs)) == [], f"{row.id}; resources with such names: {near}"
     assert list(unknown(row.has, declared)) == [], row.id
 
 

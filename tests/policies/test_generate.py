@@ -13,9 +13,9 @@ from policies.rules import RULES
 from tests.support import generated
 
 
-@pytest.mark.parametrize("path", generate.generated(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", generate.generators(), ids=lambda path: path.name)
 def test_generated_files_are_current(path: Path) -> None:
-    generated.check(path, generate.generated()[path], generated.POLICIES)
+    generated.check(path, generate.generators()[path](), generated.POLICIES)
 
 
 def test_the_command_finds_them_current_too() -> None:

@@ -19,6 +19,10 @@ def test_tokens_match_their_classes() -> None:
             assert getattr(importlib.import_module(module), name).pulumi_type == token, path
 
 
+def test_a_service_named_as_a_word_of_python_has_its_package() -> None:
+    assert tokens.package("aws:lambda/function:Function") == "lambda_"
+
+
 def test_rules_use_known_tokens_only() -> None:
     known = {value for name, value in vars(tokens).items() if name.isupper() and isinstance(value, str)}
     unknown = {token for rule in RULES if rule.types != ANY for token in rule.types} - known

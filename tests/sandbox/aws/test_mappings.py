@@ -36,7 +36,7 @@ def read(world: World, type_token: str, id: str, outputs: dict[str, Any], inputs
 
 
 def test_every_mapping_has_a_sample() -> None:
-    assert set(SAMPLES) == set(MAPPINGS)
+    assert set(SAMPLES) == set(MAPPINGS), "add an entry of each to a module of tests/sandbox/aws/samples/"
 
 
 @EACH

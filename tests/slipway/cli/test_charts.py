@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.charts.check import ChartFinding, check, record
+from slipway.charts.check import ChartFinding, Verified, check, record
 from slipway.charts.pull import Pulled
 from slipway.charts.uses import Use
 from slipway.cli import charts
@@ -36,6 +36,13 @@ def test_verified_keys_are_recorded_for_the_requested_version(tmp_path: Path) ->
     recorded = record(check(use(replicas=1, controller={"podLabels": {"x": "y"}}), tmp_path))
     assert recorded["widget"].version == "1.2.3"
     assert recorded["widget"].keys == {"replicas", "controller/podLabels"}
+
+
+def test_the_record_keeps_pinned_charts_that_were_not_checked(tmp_path: Path) -> None:
+    write_chart(tmp_path)
+    old = Verified(version="1", keys=frozenset())
+    after = charts.recorded({"kueue": old, "removed": old}, check(use(replicas=1), tmp_path))
+    assert after == {"kueue": old, "widget": Verified(version="1.2.3", keys=frozenset({"replicas"}))}
 
 
 def test_another_chart_version_is_reported_and_not_recorded(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ def test_examples_in_explanations_match_their_patterns() -> None:
     examples = [(pattern, text.strip('"')) for pattern, texts in shown.items() for text in texts]
     assert len(examples) >= 8
     for pattern, text in examples:
-        assert re.fullmatch(pattern, text.split(", ")[0]), (pattern, text)
+        found = re.fullmatch(pattern, text.split(", ")[0])
+        assert found, f"{pattern}: end the fix with `Write it like EXAMPLE.`, not {text}"
 
 
 def test_a_key_with_the_same_beginning_is_suggested_before_one_with_similar_letters() -> None:
