@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from policies.coverage import coverage
 from policies.documentation import page
 from policies.rule import ENVIRONMENTS
 from policies.rules import RULES
+from spec.catalog.document import text
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -27,19 +27,15 @@ def levels(environment: str) -> dict[str, Any]:
 
 def generated() -> dict[Path, str]:
     """Content of every generated file."""
-    files = {ROOT / f"policies/levels/{name}.json": _json(levels(name)) for name in ENVIRONMENTS}
-    files[ROOT / "policies/coverage.json"] = _json(coverage())
+    files = {ROOT / f"policies/levels/{name}.json": f"{text(levels(name))}\n" for name in ENVIRONMENTS}
+    files[ROOT / "policies/coverage.json"] = f"{text(coverage())}\n"
     files[ROOT / "docs/policies.md"] = page()
     return files
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
 def stale() -> list[Path]:
     """Generated files that differ from the rules."""
-    return [path for path, text in generated().items() if not path.is_file() or path.read_text("utf-8") != text]
+    return [path for path, content in generated().items() if not path.is_file() or path.read_text("utf-8") != content]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,9 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if names:
             sys.stderr.write(f"out of date: {', '.join(names)}; run `python -m policies.generate`\n")
         return 1 if names else 0
-    for path, text in generated().items():
+    for path, content in generated().items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(content, encoding="utf-8")
     return 0
 
 
