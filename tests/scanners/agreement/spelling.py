@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,7 +71,7 @@ def read(path: Path) -> Iterator[Spelling]:
             yield Spelling(
                 name=name,
                 good=builder.fixture(row["good"]),
-                bad={one: tuple(map(builder.fixture, programs)) for one, programs in row["bad"].items()},
+                bad={one: tuple(chain.from_iterable(map(builder.fixtures, rows))) for one, rows in row["bad"].items()},
                 good_differs=_alone(row, "good alone"),
                 bad_differs=_alone(row, "bad alone"),
             )
