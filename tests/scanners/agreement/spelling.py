@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from tests.policies.build import Fixture, FixtureResource, edited
+from tests.policies.build import Fixture, FixtureResource
 from tests.policies.fixtures import load
 
 
@@ -26,10 +26,6 @@ class Alone:
 
 def by_pack(why: str) -> Alone:
     return Alone("pack", why)
-
-
-def by_checkov(why: str) -> Alone:
-    return Alone("checkov", why)
 
 
 UNREVIEWED: Final = by_pack("nobody has reviewed the type: the pack reports it whatever it says")
@@ -97,8 +93,3 @@ def document(*statements: Mapping[str, Any]) -> str:
 
 def allow(actions: Any, resources: Any = "*", **more: Any) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": actions, "Resource": resources, **more}
-
-
-def changed(resource: FixtureResource, path: str, *value: Any) -> FixtureResource:
-    """A resource with one property changed, or removed if there is no value."""
-    return FixtureResource(type=resource.type, props=edited(resource.props, path, *value), takes=resource.takes)
