@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from policies.coverage import coverage
 from policies.documentation import page
 from policies.rule import ENVIRONMENTS
 from policies.rules import RULES
+from spec.catalog.document import text
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -30,7 +30,7 @@ def generators() -> dict[Path, Callable[[], str]]:
     """What makes the content of every generated file."""
     return {
         **{ROOT / f"policies/levels/{name}.json": partial(_levels, name) for name in ENVIRONMENTS},
-        ROOT / "policies/coverage.json": lambda: _json(coverage()),
+        ROOT / "policies/coverage.json": lambda: f"{text(coverage())}\n",
         ROOT / "docs/policies.md": page,
     }
 
@@ -41,16 +41,12 @@ def generated() -> dict[Path, str]:
 
 
 def _levels(environment: str) -> str:
-    return _json(levels(environment))
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return f"{text(levels(environment))}\n"
 
 
 def stale() -> list[Path]:
     """Generated files that differ from the rules."""
-    return [path for path, text in generated().items() if not path.is_file() or path.read_text("utf-8") != text]
+    return [path for path, content in generated().items() if not path.is_file() or path.read_text("utf-8") != content]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,9 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if names:
             sys.stderr.write(f"out of date: {', '.join(names)}; run `python -m policies.generate`\n")
         return 1 if names else 0
-    for path, text in generated().items():
+    for path, content in generated().items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(content, encoding="utf-8")
     return 0
 
 

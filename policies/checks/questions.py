@@ -1,11 +1,13 @@
 """Predicates for single properties that many checks use, as functions that return a check's `find`.
 
-Each reports only what is certain: an unknown value is never a violation.
+Each reports only what is certain: an unknown value is never a violation. A place is a dotted path, or a function that
+finds the property where it is not at the same path in each type. `types` are those that are evaluated, by default all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 from policies.resources.access import Node
@@ -13,69 +15,115 @@ from policies.resources.resource import Resource, Stack
 from policies.rule import Context, Violation, violation
 
 Find = Callable[[Resource, Context], Iterator[Violation]]
+Place = str | Callable[[Resource], Node]
 
 
-def _at(resource: Resource, path: str) -> Node:
-    return resource.props.at(*path.split("."))
-
-
-def present(path: str, *types: str) -> Find:
+def present(place: Place, *types: str) -> Find:
     """It must be set."""
-    return _check(path, lambda node, _: node.missing, types)
+    return _check(place, lambda node, _: node.missing, types)
 
 
-def absent(path: str, *types: str) -> Find:
+def absent(place: Place, *types: str) -> Find:
     """It must not be set."""
-    return _check(path, lambda node, _: node.known, types)
+    return _check(place, lambda node, _: node.known, types)
 
 
-def true(path: str, *types: str, default: bool = False) -> Find:
+def true(place: Place, *types: str, default: bool = False) -> Find:
     """It must be true; `default` is AWS's default."""
-    return _check(path, lambda node, _: node.is_false(default=default), types)
+    return _check(place, lambda node, _: node.is_false(default=default), types)
 
 
-def false(path: str, *types: str, default: bool = False) -> Find:
+def false(place: Place, *types: str, default: bool = False) -> Find:
     """It must be false; `default` is AWS's default."""
-    return _check(path, lambda node, _: node.is_true(default=default), types)
+    return _check(place, lambda node, _: node.is_true(default=default), types)
 
 
-def is_in(path: str, *accepted: Any, types: tuple[str, ...] = (), default: Any = None) -> Find:
+def is_in(place: Place, *accepted: Any, types: tuple[str, ...] = (), default: Any = None) -> Find:
     """It, or AWS's default where it is not set, must be one of these values."""
 
     def wrong(node: Node, _: Context) -> bool:
         return (default if node.missing else node.raw) not in accepted and not node.unknown
 
-    return _check(path, wrong, types)
+    return _check(place, wrong, types)
 
 
-def in_setting(path: str, setting: str, *types: str) -> Find:
+def not_in(place: Place, *refused: Any, types: tuple[str, ...] = (), default: Any = None) -> Find:
+    """It, or AWS's default where it is not set, must be none of these values."""
+    return _check(place, lambda node, _: (default if node.missing else node.raw) in refused, types)
+
+
+def in_setting(place: Place, setting: str, *types: str) -> Find:
     """It must be one of the values of a setting."""
-    return _check(path, lambda node, context: node.is_not(*context.settings[setting]), types)
+    return _check(place, lambda node, context: node.is_not(*context.settings[setting]), types)
 
 
-def at_least(path: str, setting: str, *types: str, default: float = 0) -> Find:
+def listed(place: Place, setting: str, *types: str) -> Find:
+    """Where it is set, it must be one of the values of a setting."""
+    return _check(place, lambda node, context: node.known and node.raw not in context.settings[setting], types)
+
+
+def matches(place: Place, setting: str, *types: str) -> Find:
+    """Where it is set, it must match one of the globs of a setting."""
+
+    def other(node: Node, context: Context) -> bool:
+        text = node.text()
+        return text is not None and not any(fnmatchcase(text, pattern) for pattern in context.settings[setting])
+
+    return _check(place, other, types)
+
+
+def at_least(place: Place, setting: str, *types: str, default: float = 0) -> Find:
     """It must be a number that is at least the value of a setting."""
 
     def small(node: Node, context: Context) -> bool:
         number = default if node.missing else node.number()
         return number is not None and number < context.settings[setting]
 
-    return _check(path, small, types)
+    return _check(place, small, types)
 
 
-def filled(path: str, *types: str) -> Find:
+def at_most(place: Place, setting: str, *types: str, default: float = 0) -> Find:
+    """It must be a number that is at most the value of a setting."""
+
+    def large(node: Node, context: Context) -> bool:
+        number = default if node.missing else node.number()
+        return number is not None and number > context.settings[setting]
+
+    return _check(place, large, types)
+
+
+def filled(place: Place, *types: str) -> Find:
     """It must be a list that is not empty."""
-    return _check(path, lambda node, _: node.missing or node.raw == [], types)
+    return _check(place, lambda node, _: node.missing or node.raw == [], types)
 
 
-def _check(path: str, wrong: Callable[[Node, Context], bool], types: tuple[str, ...]) -> Find:
+def _check(place: Place, wrong: Callable[[Node, Context], bool], types: tuple[str, ...]) -> Find:
     def find(resource: Resource, context: Context) -> Iterator[Violation]:
         if not types or resource.type in types:
-            node = _at(resource, path)
+            node = resource.props.at(*place.split(".")) if isinstance(place, str) else place(resource)
             if wrong(node, context):
                 yield violation(node, at=resource)
 
     return find
+
+
+def both(*finds: Find) -> Find:
+    """All of them must hold."""
+
+    def find(resource: Resource, context: Context) -> Iterator[Violation]:
+        for one in finds:
+            yield from one(resource, context)
+
+    return find
+
+
+def unless_set(setting: str, find: Find) -> Find:
+    """It must hold, unless a setting allows otherwise."""
+
+    def refused(resource: Resource, context: Context) -> Iterator[Violation]:
+        yield from (found for found in find(resource, context) if not context.settings[setting])
+
+    return refused
 
 
 def each(

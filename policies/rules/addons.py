@@ -7,6 +7,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import each, not_in, unless_set
 from policies.evaluation.iam import parsed
 from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
@@ -31,14 +32,6 @@ def _floating(stack: Stack, context: Context) -> Iterator[Violation]:
             yield violation(addon["addonVersion"], at=addon)
 
 
-def _overwriting(stack: Stack, context: Context) -> Iterator[Violation]:
-    if context.settings["allowOverwrite"]:
-        return
-    for addon in stack.of(ADDON):
-        if addon["resolveConflictsOnUpdate"].raw == "OVERWRITE":
-            yield violation(addon["resolveConflictsOnUpdate"], at=addon)
-
-
 CORE_ADDONS = StackRule(
     name="eks-core-addons-pinned",
     title="Core add-ons are EKS managed add-ons at pinned versions",
@@ -54,7 +47,10 @@ CORE_ADDONS = StackRule(
     checks={
         "present": Check("must have all core add-ons", _absent),
         "pinned": Check("must be set", _floating),
-        "conflicts": Check("must not be 'OVERWRITE'", _overwriting),
+        "conflicts": Check(
+            "must not be 'OVERWRITE'",
+            each(ADDON, unless_set("allowOverwrite", not_in("resolveConflictsOnUpdate", "OVERWRITE"))),
+        ),
     },
 )
 

@@ -9,32 +9,8 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.checks.sameness import differences, identity_of
+from policies.resources import tokens
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    ADMISSION_BINDING,
-    ADMISSION_CHECK,
-    ADMISSION_POLICY,
-    CLUSTER_QUEUE,
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    COHORT,
-    LIMIT_RANGE,
-    LOCAL_QUEUE,
-    MULTI_KUEUE_CLUSTER,
-    MULTI_KUEUE_CONFIG,
-    MUTATING_BINDING,
-    MUTATING_POLICY,
-    NAMESPACE,
-    NAMESPACE_ROLE,
-    NETWORK_POLICY,
-    PRIORITY_CLASS,
-    RESOURCE_FLAVOR,
-    RESOURCE_QUOTA,
-    ROLE_BINDING,
-    SERVICE_ACCOUNT,
-    TOPOLOGY,
-    WORKLOAD_PRIORITY,
-)
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.teams.labels import TEAM
 
@@ -60,7 +36,7 @@ def _privileged(space: Resource, context: Context) -> Iterator[Violation]:
 PSS_ENFORCED = ResourceRule(
     name="pss-enforced",
     title="Namespaces enforce a Pod Security level; only those of node software are privileged",
-    types=(NAMESPACE,),
+    types=(tokens.NAMESPACE,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A namespace without a level admits any pod, including privileged ones.",
@@ -79,29 +55,29 @@ PSS_ENFORCED = ResourceRule(
 
 
 RENDERED: Final = (
-    ADMISSION_POLICY,
-    ADMISSION_BINDING,
-    MUTATING_POLICY,
-    MUTATING_BINDING,
-    NAMESPACE,
-    RESOURCE_QUOTA,
-    LIMIT_RANGE,
-    NETWORK_POLICY,
-    SERVICE_ACCOUNT,
-    CLUSTER_ROLE,
-    NAMESPACE_ROLE,
-    CLUSTER_ROLE_BINDING,
-    ROLE_BINDING,
-    PRIORITY_CLASS,
-    CLUSTER_QUEUE,
-    LOCAL_QUEUE,
-    RESOURCE_FLAVOR,
-    COHORT,
-    WORKLOAD_PRIORITY,
-    TOPOLOGY,
-    ADMISSION_CHECK,
-    MULTI_KUEUE_CONFIG,
-    MULTI_KUEUE_CLUSTER,
+    tokens.ADMISSION_POLICY,
+    tokens.ADMISSION_BINDING,
+    tokens.MUTATING_POLICY,
+    tokens.MUTATING_BINDING,
+    tokens.NAMESPACE,
+    tokens.RESOURCE_QUOTA,
+    tokens.LIMIT_RANGE,
+    tokens.NETWORK_POLICY,
+    tokens.SERVICE_ACCOUNT,
+    tokens.CLUSTER_ROLE,
+    tokens.NAMESPACE_ROLE,
+    tokens.CLUSTER_ROLE_BINDING,
+    tokens.ROLE_BINDING,
+    tokens.PRIORITY_CLASS,
+    tokens.CLUSTER_QUEUE,
+    tokens.LOCAL_QUEUE,
+    tokens.RESOURCE_FLAVOR,
+    tokens.COHORT,
+    tokens.WORKLOAD_PRIORITY,
+    tokens.TOPOLOGY,
+    tokens.ADMISSION_CHECK,
+    tokens.MULTI_KUEUE_CONFIG,
+    tokens.MULTI_KUEUE_CLUSTER,
 )
 """Kinds of the objects that the stack file gives; a test compares them with `components.composition.boundaries`."""
 _UNKNOWN: Final = ("", "", "")
@@ -125,20 +101,24 @@ def _added(one: Resource, context: Context) -> Iterator[Violation]:
         return
     _kind, place, name = identity
     apart: dict[str, Callable[[], bool]] = {
-        ADMISSION_POLICY: lambda: name.endswith(_OURS),
-        ADMISSION_BINDING: lambda: any(text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))),
-        MUTATING_POLICY: lambda: name.endswith(_OURS),
-        MUTATING_BINDING: lambda: any(text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))),
-        NAMESPACE: lambda: one["metadata"]["labels"][TEAM].known,
-        NETWORK_POLICY: lambda: place in known.teams or known.of_platform(place),
-        SERVICE_ACCOUNT: lambda: known.of_platform(place),
-        CLUSTER_QUEUE: lambda: True,
-        COHORT: lambda: True,
-        LOCAL_QUEUE: lambda: place in known.teams,
-        MULTI_KUEUE_CLUSTER: lambda: True,
-        MULTI_KUEUE_CONFIG: lambda: True,
-        ADMISSION_CHECK: lambda: True,
-        TOPOLOGY: lambda: True,
+        tokens.ADMISSION_POLICY: lambda: name.endswith(_OURS),
+        tokens.ADMISSION_BINDING: lambda: any(
+            text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))
+        ),
+        tokens.MUTATING_POLICY: lambda: name.endswith(_OURS),
+        tokens.MUTATING_BINDING: lambda: any(
+            text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))
+        ),
+        tokens.NAMESPACE: lambda: one["metadata"]["labels"][TEAM].known,
+        tokens.NETWORK_POLICY: lambda: place in known.teams or known.of_platform(place),
+        tokens.SERVICE_ACCOUNT: lambda: known.of_platform(place),
+        tokens.CLUSTER_QUEUE: lambda: True,
+        tokens.COHORT: lambda: True,
+        tokens.LOCAL_QUEUE: lambda: place in known.teams,
+        tokens.MULTI_KUEUE_CLUSTER: lambda: True,
+        tokens.MULTI_KUEUE_CONFIG: lambda: True,
+        tokens.ADMISSION_CHECK: lambda: True,
+        tokens.TOPOLOGY: lambda: True,
     }
     if one.type in apart and apart[one.type]():
         yield violation(one["metadata"]["name"], "an object that the stack file does not give")
@@ -211,7 +191,7 @@ def _softened(one: Resource, context: Context) -> Iterator[Violation]:
 SECURITY_DENIES = ResourceRule(
     name="admission-security-denies",
     title="Admission rules that separate teams deny",
-    types=(ADMISSION_BINDING,),
+    types=(tokens.ADMISSION_BINDING,),
     severity=Severity.CRITICAL,
     levels=Levels("A/A/M"),
     why="A rule that warns admits a pod that reaches its node, the data or the quota of another team.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pulumi_policy import Severity
 
 from policies.checks.grants import SYSTEM
+from policies.checks.questions import false, is_in, true, unless_set
 from policies.evaluation.iam import Statement, constraints, statements
 from policies.evaluation.ranges import internet
 from policies.resources.resource import Resource, Stack
@@ -63,17 +64,6 @@ NO_WORLD_ENDPOINT = ResourceRule(
 )
 
 
-def _not_private(cluster: Resource, _: Context) -> Iterator[Violation]:
-    access = cluster["vpcConfig"]["endpointPrivateAccess"]
-    if access.is_false(default=False):
-        yield violation(access)
-
-
-def _needlessly_public(cluster: Resource, context: Context) -> Iterator[Violation]:
-    if _public(cluster) and not context.settings["allowPublic"]:
-        yield violation(cluster["vpcConfig"]["endpointPublicAccess"])
-
-
 PRIVATE_ENDPOINT = ResourceRule(
     name="eks-private-endpoint",
     title="Nodes reach the API server inside the VPC, and in production its public endpoint is off",
@@ -84,23 +74,14 @@ PRIVATE_ENDPOINT = ResourceRule(
     fix="Set cluster.endpoint.publicAccess: false, and reach the API from the VPC or a peered network.",
     settings={"allowPublic": setting("whether the endpoint may also be public", True, False, False)},
     checks={
-        "private": Check("must be true", _not_private, ("CIS-5.4.2",)),
-        "public": Check("must be false", _needlessly_public, ("CKV_AWS_39", "AVD-AWS-0040")),
+        "private": Check("must be true", true("vpcConfig.endpointPrivateAccess"), ("CIS-5.4.2",)),
+        "public": Check(
+            "must be false",
+            unless_set("allowPublic", false("vpcConfig.endpointPublicAccess", default=True)),
+            ("CKV_AWS_39", "AVD-AWS-0040"),
+        ),
     },
 )
-
-
-def _old_mode(cluster: Resource, _: Context) -> Iterator[Violation]:
-    if cluster.type == CLUSTER and (mode := cluster["accessConfig"]["authenticationMode"]).is_not("API"):
-        yield violation(mode)
-
-
-def _creator_is_admin(cluster: Resource, _: Context) -> Iterator[Violation]:
-    """EKS makes the creator an administrator by default (eks:CreateCluster, accessConfig)."""
-    if cluster.type == CLUSTER:
-        creator = cluster["accessConfig"]["bootstrapClusterCreatorAdminPermissions"]
-        if creator.is_true(default=True):
-            yield violation(creator)
 
 
 def _masters(entry: Resource, _: Context) -> Iterator[Violation]:
@@ -129,8 +110,15 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
     why="Write access to the ConfigMap aws-auth makes an identity an administrator, and CloudTrail does not record it.",
     fix="Grant access with cluster.access in the stack file.",
     checks={
-        "mode": Check("must be 'API'", _old_mode, ("CIS-4.1.7", "CIS-5.5.1")),
-        "creator": Check("must be false", _creator_is_admin),
+        "mode": Check(
+            "must be 'API'",
+            is_in("accessConfig.authenticationMode", "API", types=(CLUSTER,)),
+            ("CIS-4.1.7", "CIS-5.5.1"),
+        ),
+        # EKS makes the creator an administrator by default (eks:CreateCluster, accessConfig).
+        "creator": Check(
+            "must be false", false("accessConfig.bootstrapClusterCreatorAdminPermissions", CLUSTER, default=True)
+        ),
         "masters": Check("must not be 'system:masters', whose permissions RBAC can't restrict", _masters),
         "user": Check("must not be a user of the system", _system_user),
         "aws-auth": Check(

@@ -8,6 +8,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.checks.pods import pods
+from policies.checks.questions import at_most, false, listed
 from policies.evaluation.ranges import internet
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
@@ -50,12 +51,6 @@ def _source(volume: Resource, context: Context) -> Iterator[Violation]:
         yield violation(driver)
 
 
-def _provisioner(storage: Resource, context: Context) -> Iterator[Violation]:
-    provisioner = storage["provisioner"]
-    if storage.type == STORAGE_CLASS and provisioner.known and provisioner.raw not in context.settings["drivers"]:
-        yield violation(provisioner)
-
-
 VOLUMES_BY_DRIVER = ResourceRule(
     name="volumes-by-driver",
     title="Volumes come from the platform's CSI drivers",
@@ -68,7 +63,7 @@ VOLUMES_BY_DRIVER = ResourceRule(
     settings={"drivers": setting("CSI drivers of volumes", _DRIVERS)},
     checks={
         "source": Check("must be a volume of a listed CSI driver", _source),
-        "provisioner": Check("must be a listed CSI driver", _provisioner),
+        "provisioner": Check("must be a listed CSI driver", listed("provisioner", "drivers", STORAGE_CLASS)),
     },
     program_only=True,
 )
@@ -188,17 +183,6 @@ INTERNAL_ONLY = ResourceRule(
 )
 
 
-def _default_class(one: Resource, _: Context) -> Iterator[Violation]:
-    if one["globalDefault"].is_true():
-        yield violation(one["globalDefault"])
-
-
-def _too_high(one: Resource, context: Context) -> Iterator[Violation]:
-    value = one["value"].number()
-    if value is not None and value > context.settings["highest"]:
-        yield violation(one["value"])
-
-
 PRIORITIES_BOUNDED = ResourceRule(
     name="priorities-bounded",
     title="Priority classes are for named workloads, below those of the cluster's own software",
@@ -209,8 +193,8 @@ PRIORITIES_BOUNDED = ResourceRule(
     fix="Use the four classes of components/tenancy/priorities.py.",
     settings={"highest": setting("the highest value of a class", 10000, minimum=0)},
     checks={
-        "default": Check("must be false", _default_class),
-        "value": Check("must not be higher than the setting", _too_high),
+        "default": Check("must be false", false("globalDefault")),
+        "value": Check("must not be higher than the setting", at_most("value", "highest")),
     },
     program_only=True,
 )

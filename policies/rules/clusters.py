@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import is_in, present, true
 from policies.resources.access import Node, texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, CLUSTER, LOG_GROUP, NODE_GROUP
@@ -16,12 +17,6 @@ from spec.catalog import kubernetes
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """All log types of EKS (eks:CreateCluster, LogType; botocore 1.44.5)."""
-
-
-def _no_key(cluster: Resource, _: Context) -> Iterator[Violation]:
-    key = cluster["encryptionConfig"].at("provider", "keyArn")
-    if key.missing:
-        yield violation(key)
 
 
 def _not_secrets(cluster: Resource, _: Context) -> Iterator[Violation]:
@@ -40,7 +35,11 @@ SECRETS_CMK = ResourceRule(
     why="Otherwise a backup of etcd exposes every Secret, and there is no key whose access could be revoked.",
     fix="Set encryptionConfig of the cluster, with a KMS key and resources: [secrets].",
     checks={
-        "key": Check("must be the ARN of a KMS key", _no_key, ("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1")),
+        "key": Check(
+            "must be the ARN of a KMS key",
+            present("encryptionConfig.provider.keyArn"),
+            ("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
+        ),
         "resources": Check("must contain 'secrets'", _not_secrets, ("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1")),
     },
 )
@@ -84,11 +83,6 @@ def _kept_too_long(group: Resource, context: Context) -> Iterator[Violation]:
         yield violation(group["retentionInDays"])
 
 
-def _unencrypted(group: Resource, _: Context) -> Iterator[Violation]:
-    if group["kmsKeyId"].missing:
-        yield violation(group["kmsKeyId"])
-
-
 LOG_GROUPS = ResourceRule(
     name="log-group-retention-cmk",
     title="Log groups have a bounded retention and a customer managed KMS key",
@@ -107,14 +101,9 @@ LOG_GROUPS = ResourceRule(
             "must be at least the environment's minimum", _kept_too_briefly, ("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2")
         ),
         "maximum": Check("must be at most the environment's maximum", _kept_too_long),
-        "key": Check("must be a KMS key", _unencrypted, ("CKV_AWS_158", "AVD-AWS-0017")),
+        "key": Check("must be a KMS key", present("kmsKeyId"), ("CKV_AWS_158", "AVD-AWS-0017")),
     },
 )
-
-
-def _deletable(cluster: Resource, _: Context) -> Iterator[Violation]:
-    if cluster["deletionProtection"].is_false(default=False):
-        yield violation(cluster["deletionProtection"])
 
 
 def _unprotected(cluster: Resource, _: Context) -> Iterator[Violation]:
@@ -130,17 +119,12 @@ DELETION_PROTECTION = ResourceRule(
     levels=Levels("-/A/M"),
     why="A change of an immutable property, or `destroy` of the wrong stack, deletes every workload.",
     fix="Set cluster.deletionProtection: true and environment.protect: true.",
-    checks={"aws": Check("must be true", _deletable), "engine": Check("must be on", _unprotected)},
+    checks={"aws": Check("must be true", true("deletionProtection")), "engine": Check("must be on", _unprotected)},
 )
 
 
 MAXIMUM_SKEW: Final = 3
 """Minor versions that a kubelet may be older than its API server (kubernetes.io, "Version Skew Policy")."""
-
-
-def _unset(cluster: Resource, _: Context) -> Iterator[Violation]:
-    if cluster["version"].missing:
-        yield violation(cluster["version"])
 
 
 def _not_known(cluster: Resource, context: Context) -> Iterator[Violation]:
@@ -149,19 +133,16 @@ def _not_known(cluster: Resource, context: Context) -> Iterator[Violation]:
         yield violation(cluster["version"])
 
 
-def _ends_within(cluster: Resource, context: Context, days: int) -> Iterator[Violation]:
-    version = cluster["version"].text()
-    known = kubernetes.VERSIONS.get(version) if version else None
-    if known and context.today + timedelta(days=days) >= known.standard_until:
-        yield violation(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
+def _ends_within(days: str) -> Callable[[Resource, Context], Iterator[Violation]]:
+    """Standard support ends within the days of a setting."""
 
+    def find(cluster: Resource, context: Context) -> Iterator[Violation]:
+        version = cluster["version"].text()
+        known = kubernetes.VERSIONS.get(version) if version else None
+        if known and context.today + timedelta(days=int(context.settings[days])) >= known.standard_until:
+            yield violation(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
 
-def _ending(cluster: Resource, context: Context) -> Iterator[Violation]:
-    yield from _ends_within(cluster, context, int(context.settings["daysLeft"]))
-
-
-def _due(cluster: Resource, context: Context) -> Iterator[Violation]:
-    yield from _ends_within(cluster, context, int(context.settings["warnDays"]))
+    return find
 
 
 SUPPORTED_VERSION = ResourceRule(
@@ -174,9 +155,9 @@ SUPPORTED_VERSION = ResourceRule(
     fix="Set cluster.version to a later version from spec/catalog/data/kubernetes.yaml.",
     settings={"daysLeft": setting("minimum days of standard support that are left", 0, 14, 30, minimum=0)},
     checks={
-        "set": Check("must be set", _unset),
+        "set": Check("must be set", present("version")),
         "known": Check("must be a version that EKS has released", _not_known, ("CKV_AWS_339",)),
-        "support": Check("must have enough days of standard support left", _ending, ("CKV_AWS_339",)),
+        "support": Check("must have enough days of standard support left", _ends_within("daysLeft"), ("CKV_AWS_339",)),
     },
 )
 
@@ -191,15 +172,8 @@ UPGRADE_DUE = ResourceRule(
     settings={
         "warnDays": setting("days before the end of standard support at which to warn", kubernetes.WARN_DAYS, minimum=0)
     },
-    checks={"support": Check("should be upgraded in time", _due)},
+    checks={"support": Check("should be upgraded in time", _ends_within("warnDays"))},
 )
-
-
-def _extended(cluster: Resource, _: Context) -> Iterator[Violation]:
-    """The default of EKS is EXTENDED (eks:CreateCluster, upgradePolicy)."""
-    support = cluster["upgradePolicy"]["supportType"]
-    if support.is_not("STANDARD"):
-        yield violation(support)
 
 
 STANDARD_SUPPORT = ResourceRule(
@@ -210,7 +184,8 @@ STANDARD_SUPPORT = ResourceRule(
     levels=Levels("A/A/A"),
     why="Extended support costs 0.60 USD an hour, six times the price of the control plane (EKS pricing, 2026).",
     fix="Set cluster.supportType: standard.",
-    checks={"policy": Check("must be 'STANDARD'", _extended)},
+    # The default of EKS is EXTENDED (eks:CreateCluster, upgradePolicy).
+    checks={"policy": Check("must be 'STANDARD'", is_in("upgradePolicy.supportType", "STANDARD"))},
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.pools import machines
+from policies.checks.questions import present
 from policies.checks.related import default_tags
 from policies.resources.access import Node, WrongTypeError, unknowns
 from policies.resources.resource import Resource, Stack
@@ -96,11 +97,6 @@ def _maximum(pool: Resource) -> Node:
     return pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"]["nodes"]
 
 
-def _endless(pool: Resource, _: Context) -> Iterator[Violation]:
-    if _maximum(pool).missing:
-        yield violation(_maximum(pool))
-
-
 def _expensive(pool: Resource, context: Context) -> Iterator[Violation]:
     maximum = _maximum(pool).number()
     prices = [machine.usd_per_hour for _, machine in machines(pool) if machine and machine.usd_per_hour]
@@ -137,7 +133,7 @@ COST_CAP = ResourceRule(
         "unpriced": setting("instance types that may be used although the catalog has no price for them", []),
     },
     checks={
-        "bound": Check("must be set", _endless),
+        "bound": Check("must be set", present(_maximum)),
         "cap": Check("must keep the pool within the environment's cap", _expensive),
         "priced": Check("must be an instance type with a known price", _unpriced),
     },

@@ -16,6 +16,7 @@ from policies.checks.questions import (
     has_companion,
     in_setting,
     is_in,
+    not_in,
     present,
     true,
 )
@@ -87,12 +88,6 @@ THROUGHPUT_BACKUP = StackRule(
 )
 
 
-def _whole_file_system(point: Resource, _: Context) -> Iterator[Violation]:
-    path = point["rootDirectory"]["path"]
-    if path.missing or path.raw == "/":
-        yield violation(path, at=point)
-
-
 def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for system in stack.of(EFS):
         policies = [companion["policy"] for companion in companions(stack, system, EFS_POLICY, "fileSystemId")]
@@ -113,7 +108,9 @@ ACCESS_POINTS = StackRule(
     "aws:SecureTransport false.",
     checks={
         "root": Check(
-            "must not be the root of the file system", each(EFS_ACCESS_POINT, _whole_file_system), ("CKV_AWS_329",)
+            "must not be the root of the file system",
+            each(EFS_ACCESS_POINT, not_in("rootDirectory.path", "/", default="/")),
+            ("CKV_AWS_329",),
         ),
         "user": Check("must be set", each(EFS_ACCESS_POINT, present("posixUser")), ("CKV_AWS_330",)),
         "transport": Check("must require TLS", _plain),

@@ -10,6 +10,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.checks.pods import node_software
+from policies.checks.questions import both, false, true
 from policies.evaluation.texts import credentials
 from policies.resources.access import Node
 from policies.resources.resource import Resource
@@ -52,11 +53,6 @@ def _rewritten(release: Resource, _: Context) -> Iterator[Violation]:
         yield violation(release["postrender"])
 
 
-def _in_development(release: Resource, _: Context) -> Iterator[Violation]:
-    if release["devel"].is_true():
-        yield violation(release["devel"])
-
-
 PINNED = ResourceRule(
     name="helm-pinned",
     title="Charts come from allowed repositories at exact versions",
@@ -71,7 +67,7 @@ PINNED = ResourceRule(
     checks={
         "version": Check("must be an exact version", _floating),
         "repository": Check("must be an allowed repository", _other_repository),
-        "devel": Check("must be false: it stands for the range >0.0.0-0", _in_development),
+        "devel": Check("must be false: it stands for the range >0.0.0-0", false("devel")),
         "postrender": Check(
             "must not be set: the command runs with the credentials of the deployment",
             _rewritten,
@@ -79,11 +75,6 @@ PINNED = ResourceRule(
         ),
     },
 )
-
-
-def _not_atomic(release: Resource, _: Context) -> Iterator[Violation]:
-    flags = [release["atomic"], release["cleanupOnFail"]]
-    yield from (violation(flag) for flag in flags if flag.is_false(default=False))
 
 
 def _timeout(release: Resource, context: Context) -> Iterator[Violation]:
@@ -102,7 +93,7 @@ ATOMIC = ResourceRule(
     fix="Install it with components.base.kubernetes.",
     settings={"maximumSeconds": setting("maximum timeout of a release, in seconds", 1800, minimum=1)},
     checks={
-        "whole": Check("must be true", _not_atomic),
+        "whole": Check("must be true", both(true("atomic"), true("cleanupOnFail"))),
         "timeout": Check("must be set, and at most the rule's setting", _timeout),
     },
 )

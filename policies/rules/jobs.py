@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.checks.pods import Pod, of_pod, pods
+from policies.checks.questions import at_most, present
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB, RAY, RAY_JOB
@@ -54,21 +55,6 @@ QUEUED = ResourceRule(
 )
 
 
-def _unset(key: str) -> Any:
-    def find(job: Resource, _: Context) -> Iterator[Violation]:
-        if job.type in _OF_BATCH and job["spec"][key].missing:
-            yield violation(job["spec"][key])
-
-    return find
-
-
-def _long(job: Resource, context: Context) -> Iterator[Violation]:
-    deadline = job["spec"]["activeDeadlineSeconds"]
-    seconds = deadline.number() if job.type in _OF_BATCH else None
-    if seconds is not None and seconds > context.settings["maximumSeconds"]:
-        yield violation(deadline)
-
-
 BOUNDED = ResourceRule(
     name="job-bounded",
     title="Jobs have a deadline, a retry limit and a TTL",
@@ -79,10 +65,13 @@ BOUNDED = ResourceRule(
     fix="Set ttlSecondsAfterFinished, activeDeadlineSeconds and backoffLimit.",
     settings={"maximumSeconds": setting("maximum duration of a job, in seconds", 7 * DAY, 7 * DAY, LONGEST, minimum=1)},
     checks={
-        "cleared": Check("must be set", _unset("ttlSecondsAfterFinished")),
-        "deadline": Check("must be set", _unset("activeDeadlineSeconds")),
-        "retries": Check("must be set", _unset("backoffLimit")),
-        "longest": Check("must be at most the environment's maximum", _long),
+        "cleared": Check("must be set", present("spec.ttlSecondsAfterFinished", *_OF_BATCH)),
+        "deadline": Check("must be set", present("spec.activeDeadlineSeconds", *_OF_BATCH)),
+        "retries": Check("must be set", present("spec.backoffLimit", *_OF_BATCH)),
+        "longest": Check(
+            "must be at most the environment's maximum",
+            at_most("spec.activeDeadlineSeconds", "maximumSeconds", *_OF_BATCH),
+        ),
     },
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import at_least, false, present, true
 from policies.evaluation.iam import described, statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import KEY
@@ -19,32 +20,10 @@ def _never_rotated(key: Resource, _: Context) -> Iterator[Violation]:
         yield violation(key["enableKeyRotation"])
 
 
-def _disabled(key: Resource, _: Context) -> Iterator[Violation]:
-    if key["isEnabled"].is_false(default=True):
-        yield violation(key["isEnabled"])
-
-
-def _short_window(key: Resource, context: Context) -> Iterator[Violation]:
-    """The default of KMS is 30 days."""
-    days = key["deletionWindowInDays"].number()
-    if days is not None and days < context.settings["minimumDays"]:
-        yield violation(key["deletionWindowInDays"])
-
-
-def _without_policy(key: Resource, _: Context) -> Iterator[Violation]:
-    if key["policy"].missing:
-        yield violation(key["policy"])
-
-
 def _any_principal(key: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(key["policy"]):
         if statement.allows and any(who.raw == "*" for who in statement.principals("AWS")):
             yield violation(key["policy"], f"for the principal '*'{described(statement)}")
-
-
-def _lockout_possible(key: Resource, _: Context) -> Iterator[Violation]:
-    if key["bypassPolicyLockoutSafetyCheck"].is_true(default=False):
-        yield violation(key["bypassPolicyLockoutSafetyCheck"])
 
 
 KMS_KEY_SAFE = ResourceRule(
@@ -61,11 +40,14 @@ KMS_KEY_SAFE = ResourceRule(
     },
     checks={
         "rotation": Check("must be true", _never_rotated, ("CKV_AWS_7", "AVD-AWS-0065")),
-        "enabled": Check("must be true", _disabled, ("CKV_AWS_227",)),
-        "window": Check("must be at least the environment's minimum", _short_window),
-        "policy": Check("must be set", _without_policy, ("CKV2_AWS_64",)),
+        "enabled": Check("must be true", true("isEnabled", default=True), ("CKV_AWS_227",)),
+        # The default of KMS is 30 days.
+        "window": Check(
+            "must be at least the environment's minimum", at_least("deletionWindowInDays", "minimumDays", default=30)
+        ),
+        "policy": Check("must be set", present("policy"), ("CKV2_AWS_64",)),
         "principal": Check("must name its principals", _any_principal, ("CKV_AWS_33",)),
-        "lockout": Check("must be false", _lockout_possible),
+        "lockout": Check("must be false", false("bypassPolicyLockoutSafetyCheck")),
     },
 )
 

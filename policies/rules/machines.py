@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import inf
 from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import at_most, is_in
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
@@ -22,10 +24,8 @@ def _body(machine: Resource) -> Node:
     return machine["spec"] if machine.type == NODE_CLASS else machine.props
 
 
-def _tokens(machine: Resource, _: Context) -> Iterator[Violation]:
-    tokens = _body(machine)["metadataOptions"]["httpTokens"]
-    if tokens.is_not("required"):
-        yield violation(tokens)
+def _option(key: str) -> Callable[[Resource], Node]:
+    return lambda machine: _body(machine)["metadataOptions"][key]
 
 
 IMDSV2 = ResourceRule(
@@ -36,15 +36,10 @@ IMDSV2 = ResourceRule(
     levels=Levels("M/M/M"),
     why="Without a token, any program that can be made to fetch a URL exposes the node's credentials.",
     fix="Set httpTokens: required in the metadata options of the template.",
-    checks={"tokens": Check("must be 'required'", _tokens, ("CKV_AWS_79", "AVD-AWS-0130"))},
+    checks={
+        "tokens": Check("must be 'required'", is_in(_option("httpTokens"), "required"), ("CKV_AWS_79", "AVD-AWS-0130"))
+    },
 )
-
-
-def _hops(machine: Resource, context: Context) -> Iterator[Violation]:
-    hops = _body(machine)["metadataOptions"]["httpPutResponseHopLimit"]
-    number = hops.number()
-    if hops.missing or (number is not None and number > context.settings["maximumHops"]):
-        yield violation(hops)
 
 
 HOP_LIMIT = ResourceRule(
@@ -56,7 +51,11 @@ HOP_LIMIT = ResourceRule(
     why="With two hops, every pod can use the node's role (EKS Best Practices, Identity and Access Management).",
     fix="Set httpPutResponseHopLimit: 1, and give pods roles with EKS Pod Identity.",
     settings={"maximumHops": setting("maximum hops of a response of the metadata service", 1, minimum=1, maximum=64)},
-    checks={"hops": Check("must be 1", _hops, ("CKV_AWS_341",))},
+    checks={
+        "hops": Check(
+            "must be 1", at_most(_option("httpPutResponseHopLimit"), "maximumHops", default=inf), ("CKV_AWS_341",)
+        )
+    },
 )
 
 

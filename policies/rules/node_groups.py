@@ -8,6 +8,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import at_most, false, unless_set
 from policies.evaluation.iam import Statement, reads, statements
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
@@ -28,18 +29,6 @@ def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
         yield violation(update)
 
 
-def _too_many(group: Resource, context: Context) -> Iterator[Violation]:
-    share = group["updateConfig"]["maxUnavailablePercentage"]
-    percent = share.number()
-    if percent is not None and percent > context.settings["maximumPercent"]:
-        yield violation(share)
-
-
-def _forced(group: Resource, context: Context) -> Iterator[Violation]:
-    if group["forceUpdateVersion"].is_true(default=False) and not context.settings["allowForce"]:
-        yield violation(group["forceUpdateVersion"])
-
-
 SAFE_UPDATE = ResourceRule(
     name="nodegroup-safe-update",
     title="Updates replace a few nodes at a time and respect PodDisruptionBudgets",
@@ -56,8 +45,11 @@ SAFE_UPDATE = ResourceRule(
     },
     checks={
         "bound": Check("must have maxUnavailable or maxUnavailablePercentage", _unbounded),
-        "share": Check("must be at most the environment's maximum", _too_many),
-        "force": Check("must be false", _forced),
+        "share": Check(
+            "must be at most the environment's maximum",
+            at_most("updateConfig.maxUnavailablePercentage", "maximumPercent"),
+        ),
+        "force": Check("must be false", unless_set("allowForce", false("forceUpdateVersion"))),
     },
 )
 

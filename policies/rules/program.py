@@ -8,23 +8,9 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.evaluation.iam import listed, parsed
+from policies.resources import tokens
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    AWS_PROVIDER,
-    CLUSTER,
-    DATABASE,
-    JOB,
-    JOB_SET,
-    KUBERNETES_PROVIDER,
-    MPI_JOB,
-    NODE_GROUP,
-    PYTORCH_JOB,
-    RAY_CLUSTER,
-    RAY_JOB,
-    RAY_SERVICE,
-    TRAIN_JOB,
-)
 from policies.reviewed import REVIEWED
 from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 
@@ -78,17 +64,17 @@ KIND_OF_TYPE = ResourceRule(
 
 
 _CONTROLLED: Final = {
-    CLUSTER: ["vpcConfig.subnetIds"],
-    NODE_GROUP: ["scalingConfig", "scalingConfig.desiredSize"],
-    DATABASE: ["allocatedStorage"],
-    JOB: ["spec.suspend"],
-    JOB_SET: ["spec.suspend"],
-    TRAIN_JOB: ["spec.suspend"],
-    PYTORCH_JOB: ["spec.runPolicy.suspend"],
-    MPI_JOB: ["spec.runPolicy.suspend"],
-    RAY_CLUSTER: ["spec.suspend"],
-    RAY_JOB: ["spec.suspend"],
-    RAY_SERVICE: ["spec.rayClusterConfig.suspend"],
+    tokens.CLUSTER: ["vpcConfig.subnetIds"],
+    tokens.NODE_GROUP: ["scalingConfig", "scalingConfig.desiredSize"],
+    tokens.DATABASE: ["allocatedStorage"],
+    tokens.JOB: ["spec.suspend"],
+    tokens.JOB_SET: ["spec.suspend"],
+    tokens.TRAIN_JOB: ["spec.suspend"],
+    tokens.PYTORCH_JOB: ["spec.runPolicy.suspend"],
+    tokens.MPI_JOB: ["spec.runPolicy.suspend"],
+    tokens.RAY_CLUSTER: ["spec.suspend"],
+    tokens.RAY_JOB: ["spec.suspend"],
+    tokens.RAY_SERVICE: ["spec.rayClusterConfig.suspend"],
 }
 """Properties that AWS or a controller changes: subnets that EKS can't drop, sizes, and the admission of jobs."""
 
@@ -140,7 +126,7 @@ def _any_account(provider: Resource, _: Context) -> Iterator[Violation]:
 PROVIDER_PLAIN = ResourceRule(
     name="provider-plain",
     title="The AWS provider works in a named account, with AWS's endpoints and the deployment's own identity",
-    types=(AWS_PROVIDER,),
+    types=(tokens.AWS_PROVIDER,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="An endpoint gets the requests and what is in them, a role assumed by the provider is in no review of the "
@@ -153,9 +139,9 @@ PROVIDER_PLAIN = ResourceRule(
 
 def _other_cluster(stack: Stack, _: Context) -> Iterator[Violation]:
     """By the ARN that the provider declares: a preview knows it, but not the kubeconfig."""
-    clusters = [cluster["name"] for cluster in stack.of(CLUSTER)]
+    clusters = [cluster["name"] for cluster in stack.of(tokens.CLUSTER)]
     names = texts(clusters)
-    for provider in stack.of(KUBERNETES_PROVIDER):
+    for provider in stack.of(tokens.KUBERNETES_PROVIDER):
         identifier = provider["clusterIdentifier"]
         named = str(identifier.raw).rpartition(":cluster/")[2]
         if not (identifier.unknown or unknowns(clusters)) and named not in names:
@@ -172,7 +158,7 @@ _OF_CLUSTER: Final = ("clusterIdentifier", "enablePatchForce", "enableServerSide
 PROVIDER_CLUSTER = StackRule(
     name="provider-of-the-cluster",
     title="The Kubernetes provider works in the stack's cluster",
-    types=(KUBERNETES_PROVIDER,),
+    types=(tokens.KUBERNETES_PROVIDER,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="With another kubeconfig or context, objects go to a cluster that this program does not describe.",

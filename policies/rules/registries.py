@@ -7,7 +7,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.checks.questions import each, has_companion, is_in, true
+from policies.checks.questions import each, has_companion, is_in, listed, true
 from policies.evaluation.iam import statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import PULL_THROUGH_CACHE, REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
@@ -25,12 +25,6 @@ def _public(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         if statement.allows and any(who.raw == "*" for who in statement.principals("AWS")):
             yield violation(policy["policy"], "for the principal '*'", policy)
-
-
-def _elsewhere(cache: Resource, context: Context) -> Iterator[Violation]:
-    upstream = cache["upstreamRegistryUrl"]
-    if upstream.known and upstream.raw not in context.settings["upstreams"]:
-        yield violation(upstream, at=cache)
 
 
 _UPSTREAMS: Final = [
@@ -67,7 +61,9 @@ ECR_HARDENED = StackRule(
         "public": Check(
             "must name its principals", each(REPOSITORY_POLICY, _public), ("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2")
         ),
-        "upstream": Check("must be a listed registry", each(PULL_THROUGH_CACHE, _elsewhere)),
+        "upstream": Check(
+            "must be a listed registry", each(PULL_THROUGH_CACHE, listed("upstreamRegistryUrl", "upstreams"))
+        ),
         "lifecycle": Check(
             "must have a lifecycle policy", has_companion(REPOSITORY_LIFECYCLE, "repository", REPOSITORY, "without one")
         ),

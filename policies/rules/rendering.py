@@ -9,34 +9,8 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.checks.sameness import MASKED, Comparison
+from policies.resources import tokens
 from policies.resources.resource import Resource, Stack
-from policies.resources.tokens import (
-    ADMISSION_BINDING,
-    ADMISSION_POLICY,
-    CLUSTER,
-    CLUSTER_ROLE,
-    CLUSTER_ROLE_BINDING,
-    CONFIG_MAP,
-    CRON_JOB,
-    DAEMON_SET,
-    DEPLOYMENT,
-    JOB,
-    LIMIT_RANGE,
-    NAMESPACE,
-    NAMESPACE_ROLE,
-    NETWORK_POLICY,
-    POD_DISRUPTION_BUDGET,
-    POD_MONITOR,
-    PRIORITY_CLASS,
-    PROMETHEUS_RULE,
-    RELEASE,
-    RESOURCE_QUOTA,
-    ROLE_BINDING,
-    SECRET,
-    SERVICE,
-    SERVICE_ACCOUNT,
-    STATEFUL_SET,
-)
 from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation
 from policies.stack_file import Declared, exists
 
@@ -45,9 +19,11 @@ _OF_RELEASE: Final = frozenset({"checksum", "compat", "resourceNames", "timeout"
 provider/pkg/provider/helm_release.go, Check)."""
 _OF_ADDONS: Final = frozenset(
     {
-        ADMISSION_BINDING, ADMISSION_POLICY, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CONFIG_MAP, CRON_JOB, DAEMON_SET,
-        DEPLOYMENT, JOB, LIMIT_RANGE, NAMESPACE, NAMESPACE_ROLE, NETWORK_POLICY, POD_DISRUPTION_BUDGET, POD_MONITOR,
-        PRIORITY_CLASS, PROMETHEUS_RULE, RESOURCE_QUOTA, ROLE_BINDING, SECRET, SERVICE, SERVICE_ACCOUNT, STATEFUL_SET,
+        tokens.ADMISSION_BINDING, tokens.ADMISSION_POLICY, tokens.CLUSTER_ROLE, tokens.CLUSTER_ROLE_BINDING,
+        tokens.CONFIG_MAP, tokens.CRON_JOB, tokens.DAEMON_SET, tokens.DEPLOYMENT, tokens.JOB, tokens.LIMIT_RANGE,
+        tokens.NAMESPACE, tokens.NAMESPACE_ROLE, tokens.NETWORK_POLICY, tokens.POD_DISRUPTION_BUDGET,
+        tokens.POD_MONITOR, tokens.PRIORITY_CLASS, tokens.PROMETHEUS_RULE, tokens.RESOURCE_QUOTA, tokens.ROLE_BINDING,
+        tokens.SECRET, tokens.SERVICE, tokens.SERVICE_ACCOUNT, tokens.STATEFUL_SET,
     }
 )  # fmt: skip
 """Types that a program may have more of, for an add-on of its own: lists of what is allowed judge what is in them."""
@@ -65,10 +41,10 @@ def _changed(one: Resource, context: Context) -> Iterator[Violation]:
 def _checked(one: Resource, given: Declared) -> Mapping[str, Any]:
     """The given inputs as the provider writes them: a release without some arguments, texts of a Secret as data."""
     inputs = given.inputs
-    if one.type == RELEASE:
+    if one.type == tokens.RELEASE:
         return {key: value for key, value in inputs.items() if key not in _OF_RELEASE}
     texts = inputs.get("stringData")
-    if one.type != SECRET or not isinstance(texts, Mapping) or not one["stringData"].missing:
+    if one.type != tokens.SECRET or not isinstance(texts, Mapping) or not one["stringData"].missing:
         return inputs
     rest = {key: value for key, value in inputs.items() if key != "stringData"}
     return {**rest, "data": {**inputs.get("data", {}), **{key: _encoded(text) for key, text in texts.items()}}}
@@ -93,7 +69,7 @@ def _other_options(one: Resource, given: Declared) -> Iterator[Violation]:
 def _of_provider(one: Resource) -> Collection[str]:
     """Inputs that the provider sets beside the program's: all tags (pulumi-aws v7.51, provider/tags.go), and arguments
     of a release without a value."""
-    if one.type == RELEASE:
+    if one.type == tokens.RELEASE:
         return _OF_RELEASE | {key for key, node in one.props.fields().items() if not node.raw}
     return ("tagsAll",) if one.type.startswith("aws:") else ()
 
@@ -125,7 +101,7 @@ AS_GIVEN = ResourceRule(
 def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
     """A run for the network alone has no cluster yet, and declares nothing else."""
     there = {one.urn for one in stack.resources}
-    if context.program and stack.of(CLUSTER):
+    if context.program and stack.of(tokens.CLUSTER):
         for urn in context.program.keys() - there:
             kind, _, name = urn.rpartition("$")[2].rpartition("::")
             yield Violation(path="", got=f"without {kind.rpartition(':')[2]} {name}")
@@ -134,7 +110,7 @@ def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
 COMPLETE = StackRule(
     name="program-complete",
     title="The program declares every resource that the stack file's settings give",
-    types=(CLUSTER,),
+    types=(tokens.CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A trail, an alarm, a lock or a policy that is left out is seen by no rule for its type.",

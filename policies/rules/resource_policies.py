@@ -9,52 +9,36 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.evaluation.iam import account_of, anybody, foreign_principals, home
+from policies.resources import tokens
 from policies.resources.access import Node
 from policies.resources.resource import Resource
-from policies.resources.tokens import (
-    ACCESS_ENTRY,
-    ACCESS_POLICY,
-    BUCKET,
-    BUCKET_POLICY,
-    BUCKET_REPLICATION,
-    EFS_POLICY,
-    KEY,
-    QUEUE,
-    QUEUE_POLICY,
-    REPOSITORY_POLICY,
-    ROLE,
-    S3_ACCESS_POINT,
-    STORED_SECRET,
-    TOPIC,
-    TOPIC_POLICY,
-)
 from policies.rule import ANY, Check, Context, Levels, ResourceRule, Violation, setting, violation
 
 _WITH_POLICY: Final = (
-    BUCKET,
-    BUCKET_POLICY,
-    EFS_POLICY,
-    KEY,
-    QUEUE,
-    QUEUE_POLICY,
-    REPOSITORY_POLICY,
-    S3_ACCESS_POINT,
-    STORED_SECRET,
-    TOPIC,
-    TOPIC_POLICY,
+    tokens.BUCKET,
+    tokens.BUCKET_POLICY,
+    tokens.EFS_POLICY,
+    tokens.KEY,
+    tokens.QUEUE,
+    tokens.QUEUE_POLICY,
+    tokens.REPOSITORY_POLICY,
+    tokens.S3_ACCESS_POINT,
+    tokens.STORED_SECRET,
+    tokens.TOPIC,
+    tokens.TOPIC_POLICY,
 )
-_ENTRIES: Final = (ACCESS_ENTRY, ACCESS_POLICY)
+_ENTRIES: Final = (tokens.ACCESS_ENTRY, tokens.ACCESS_POLICY)
 
 
 def _document(resource: Resource) -> Node:
-    return resource["assumeRolePolicy" if resource.type == ROLE else "policy"]
+    return resource["assumeRolePolicy" if resource.type == tokens.ROLE else "policy"]
 
 
 def _anybody(resource: Resource, _: Context) -> Iterator[Violation]:
     """Trust policies have a rule of their own, iam-trust-scoped. EFS evaluates no condition on the caller for NFS
     clients (EFS User Guide, "Using IAM to control access to file systems"; read 2026-11)."""
     if resource.type in _WITH_POLICY:
-        found = anybody(_document(resource), conditions=resource.type != EFS_POLICY)
+        found = anybody(_document(resource), conditions=resource.type != tokens.EFS_POLICY)
         yield from (violation(_document(resource), got) for got in found)
 
 
@@ -65,7 +49,7 @@ def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
         account = account_of(str(principal.raw))
         if account is not None and account not in known:
             yield violation(principal)
-    elif resource.type == BUCKET_REPLICATION:
+    elif resource.type == tokens.BUCKET_REPLICATION:
         for rule in resource["rules"].items():
             owner = rule["destination"]["account"]
             if owner.known and owner.text() not in known:
@@ -78,7 +62,7 @@ def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
 PRINCIPALS_KNOWN = ResourceRule(
     name="principals-known",
     title="Policies and replications name the stack's account",
-    types=(ROLE, *_WITH_POLICY, *_ENTRIES, BUCKET_REPLICATION),
+    types=(tokens.ROLE, *_WITH_POLICY, *_ENTRIES, tokens.BUCKET_REPLICATION),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="A principal of another account keeps its access when its owner leaves, and the root of an account stands for "

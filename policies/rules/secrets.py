@@ -7,7 +7,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.checks.questions import each, has_companion, present
+from policies.checks.questions import at_most, each, has_companion, present
 from policies.evaluation import texts
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import AWS_PROVIDER, PARAMETER, SECRET, SECRET_ROTATION, STORED_SECRET
@@ -95,13 +95,6 @@ def _aws_key(parameter: Resource, _: Context) -> Iterator[Violation]:
         yield violation(parameter["keyId"], at=parameter)
 
 
-def _rare_rotation(rotation: Resource, context: Context) -> Iterator[Violation]:
-    days = rotation["rotationRules"]["automaticallyAfterDays"]
-    number = days.number()
-    if number is not None and number > context.settings["days"]:
-        yield violation(days, at=rotation)
-
-
 SECRET_STORES = StackRule(
     name="secret-stores-encrypted",
     title="Stored secrets use a customer managed KMS key and are rotated every 90 days",
@@ -123,7 +116,11 @@ SECRET_STORES = StackRule(
             has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never rotated"),
             ("CKV2_AWS_57",),
         ),
-        "days": Check("must be at most the rule's setting", each(SECRET_ROTATION, _rare_rotation), ("CKV_AWS_304",)),
+        "days": Check(
+            "must be at most the rule's setting",
+            each(SECRET_ROTATION, at_most("rotationRules.automaticallyAfterDays", "days")),
+            ("CKV_AWS_304",),
+        ),
         "parameter": Check("must be SecureString", each(PARAMETER, _plain_type), ("CKV2_AWS_34",)),
         "parameter-key": Check("must be a customer managed KMS key", each(PARAMETER, _aws_key), ("CKV_AWS_337",)),
     },

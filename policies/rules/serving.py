@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from pulumi_policy import Severity
 
 from policies.checks.pods import Pod, of_pod, pods
+from policies.checks.questions import at_least, at_most, matches, not_in, present
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import (
@@ -138,31 +138,7 @@ SERVING_PROBES = ResourceRule(
 )
 
 
-def _unbounded(service: Resource, _: Context) -> Iterator[Violation]:
-    maximum = service["spec"]["predictor"]["maxReplicas"]
-    if maximum.missing:
-        yield violation(maximum)
-
-
-def _too_few(service: Resource, context: Context) -> Iterator[Violation]:
-    minimum = service["spec"]["predictor"]["minReplicas"]
-    number = 1 if minimum.missing else minimum.number()
-    if number is not None and number < context.settings["minimum"]:
-        yield violation(minimum)
-
-
-def _other_location(service: Resource, context: Context) -> Iterator[Violation]:
-    uri = service["spec"]["predictor"]["model"]["storageUri"]
-    text = uri.text()
-    if text is not None and not any(fnmatchcase(text, pattern) for pattern in context.settings["models"]):
-        yield violation(uri)
-
-
-def _default_account(service: Resource, _: Context) -> Iterator[Violation]:
-    account = service["spec"]["predictor"]["serviceAccountName"]
-    if account.missing or account.raw == "default":
-        yield violation(account)
-
+_PREDICTOR: Final = "spec.predictor"
 
 SCALE_BOUNDS = ResourceRule(
     name="serving-scale-bounds",
@@ -174,18 +150,16 @@ SCALE_BOUNDS = ResourceRule(
     fix="Set maxReplicas of the predictor, and minReplicas 1 in production.",
     settings={"minimum": setting("minimum replicas of an idle model", 0, 0, 1, minimum=0)},
     checks={
-        "maximum": Check("must be set", _unbounded),
-        "minimum": Check("must be at least the environment's minimum", _too_few),
+        "maximum": Check("must be set", present(f"{_PREDICTOR}.maxReplicas")),
+        "minimum": Check(
+            "must be at least the environment's minimum", at_least(f"{_PREDICTOR}.minReplicas", "minimum", default=1)
+        ),
     },
 )
 
 
-def _endless(scaler: Resource, context: Context) -> Iterator[Violation]:
-    """A ScaledObject without a maximum has 100 (KEDA 2.20, "ScaledObject specification")."""
-    maximum = scaler["spec"]["maxReplicaCount" if scaler.type == SCALED_OBJECT else "maxReplicas"]
-    number = maximum.number()
-    if number is not None and number > context.settings["highest"]:
-        yield violation(maximum)
+def _maximum(scaler: Resource) -> Node:
+    return scaler["spec"]["maxReplicaCount" if scaler.type == SCALED_OBJECT else "maxReplicas"]
 
 
 def _other_trigger(scaler: Resource, context: Context) -> Iterator[Violation]:
@@ -212,7 +186,8 @@ AUTOSCALERS_BOUNDED = ResourceRule(
         "triggers": setting("types of KEDA's triggers", _TRIGGERS),
     },
     checks={
-        "maximum": Check("must be at most the rule's setting", _endless),
+        # A ScaledObject without a maximum has 100 (KEDA 2.20, "ScaledObject specification").
+        "maximum": Check("must be at most the rule's setting", at_most(_maximum, "highest")),
         "triggers": Check("must be of a listed type, with an address in the cluster", _other_trigger),
     },
 )
@@ -232,8 +207,13 @@ KSERVE_HARDENED = ResourceRule(
         )
     },
     checks={
-        "place": Check("must match a pattern of the setting models", _other_location),
-        "account": Check("must be a service account of the team", _default_account),
+        "place": Check(
+            "must match a pattern of the setting models", matches(f"{_PREDICTOR}.model.storageUri", "models")
+        ),
+        "account": Check(
+            "must be a service account of the team",
+            not_in(f"{_PREDICTOR}.serviceAccountName", "default", default="default"),
+        ),
     },
 )
 

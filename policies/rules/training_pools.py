@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from pulumi_policy import Severity
@@ -17,6 +17,7 @@ from spec.jobs import DAY, LONGEST
 from spec.pools.keys import ROLE
 
 _TRAINING: Final = "training"
+_TEMPLATE: Final = "spec.template.spec"
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 _PART: Final = re.compile(r"([0-9]+)([hms])")
 _DURATION: Final = re.compile(r"([0-9]+[hms])+")
@@ -39,26 +40,17 @@ def _consolidated(pool: Resource, _: Context) -> Iterator[Violation]:
         yield violation(policy)
 
 
-def _removed_early(pool: Resource, context: Context) -> Iterator[Violation]:
-    after = pool["spec"]["disruption"]["consolidateAfter"]
-    seconds = _seconds(after.text())
-    if _trains(pool) and seconds is not None and seconds < context.settings["idleSeconds"]:
-        yield violation(after)
+def _lasting(path: str, setting: str) -> Callable[[Resource, Context], Iterator[Violation]]:
+    """Where it is set, it must be a duration of at least a setting. Without a limit, a drain waits for its pods for any
+    time."""
 
+    def find(pool: Resource, context: Context) -> Iterator[Violation]:
+        node = pool.props.at(*path.split("."))
+        seconds = _seconds(node.text())
+        if _trains(pool) and seconds is not None and seconds < context.settings[setting]:
+            yield violation(node)
 
-def _expires_early(pool: Resource, context: Context) -> Iterator[Violation]:
-    expiry = pool["spec"]["template"]["spec"]["expireAfter"]
-    seconds = _seconds(expiry.text())
-    if _trains(pool) and seconds is not None and seconds < context.settings["lifeSeconds"]:
-        yield violation(expiry)
-
-
-def _drains_early(pool: Resource, context: Context) -> Iterator[Violation]:
-    """Without a limit, a drain waits for its pods for any time."""
-    drain = pool["spec"]["template"]["spec"]["terminationGracePeriod"]
-    seconds = _seconds(drain.text())
-    if _trains(pool) and seconds is not None and seconds < context.settings["jobSeconds"]:
-        yield violation(drain)
+    return find
 
 
 TRAINING_DISRUPTION = ResourceRule(
@@ -76,9 +68,16 @@ TRAINING_DISRUPTION = ResourceRule(
     },
     checks={
         "policy": Check("must be WhenEmpty", _consolidated),
-        "idle": Check("must be long enough for the next job", _removed_early),
-        "life": Check("must not be shorter than the environment's minimum", _expires_early),
-        "drain": Check("must be as long as the longest job, which may start a minute before the drain", _drains_early),
+        "idle": Check(
+            "must be long enough for the next job", _lasting("spec.disruption.consolidateAfter", "idleSeconds")
+        ),
+        "life": Check(
+            "must not be shorter than the environment's minimum", _lasting(f"{_TEMPLATE}.expireAfter", "lifeSeconds")
+        ),
+        "drain": Check(
+            "must be as long as the longest job, which may start a minute before the drain",
+            _lasting(f"{_TEMPLATE}.terminationGracePeriod", "jobSeconds"),
+        ),
     },
 )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network, ip_network
 from itertools import combinations
 from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.questions import each, false, not_in
 from policies.checks.related import may_select, node_class_terms, public_subnets, zones
 from policies.checks.related import network as network_of
 from policies.evaluation.iam import Statement, limits_the_caller, listed, narrow, statements
@@ -45,11 +46,6 @@ _ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
 def _aws_default(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == DEFAULT_VPC:
         yield Violation(path="", got="the account's default VPC")
-
-
-def _public_by_default(resource: Resource, _: Context) -> Iterator[Violation]:
-    if resource.type == SUBNET and (flag := resource["mapPublicIpOnLaunch"]).is_true(default=False):
-        yield violation(flag)
 
 
 def _routes(resource: Resource) -> list[Node]:
@@ -122,7 +118,7 @@ PARTS_CLOSED = ResourceRule(
     fix="Use the network component: its subnets assign no public addresses, and its default security group is empty.",
     checks={
         "default-vpc": Check("must not be used", _aws_default, ("CKV_AWS_148", "AVD-AWS-0101")),
-        "public-address": Check("must be false", _public_by_default, ("CKV_AWS_130", "AVD-AWS-0164")),
+        "public-address": Check("must be false", false("mapPublicIpOnLaunch", SUBNET), ("CKV_AWS_130", "AVD-AWS-0164")),
         "default-route": Check("must not be set on a default route; use a gateway", _to_an_instance, ("CKV2_AWS_35",)),
         "target": Check("must be the only target of a route", _two_targets),
         "acl": Check(
@@ -138,12 +134,6 @@ def _without_flow_logs(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(log.takes_from(vpc) for log in stack.of(FLOW_LOG)):
             yield Violation(path="", got="without flow logs", at=vpc)
-
-
-def _accepted_only(stack: Stack, _: Context) -> Iterator[Violation]:
-    for log in stack.of(FLOW_LOG):
-        if log["trafficType"].raw == "ACCEPT":
-            yield violation(log["trafficType"], at=log)
 
 
 def _default_group_unmanaged(stack: Stack, _: Context) -> Iterator[Violation]:
@@ -215,7 +205,7 @@ VPC_BASELINE = StackRule(
     fix="Use the network component with flowLogs.enabled.",
     checks={
         "flow-logs": Check("must have flow logs", _without_flow_logs, ("CKV2_AWS_11", "AVD-AWS-0178")),
-        "rejected": Check("must include rejected connections", _accepted_only),
+        "rejected": Check("must include rejected connections", each(FLOW_LOG, not_in("trafficType", "ACCEPT"))),
         "default-group": Check(
             "must have its default security group managed by the stack", _default_group_unmanaged, ("CKV2_AWS_12",)
         ),
@@ -248,17 +238,12 @@ def _ranges(entry: Node) -> list[Node]:
     return [node for node in ranges + listed(entry["cidrBlocks"]) + listed(entry["ipv6CidrBlocks"]) if node.known]
 
 
-def _open(resource: Resource, way: str) -> Iterator[Violation]:
-    ranges = [node for entry in _group_entries(resource, way) for node in _ranges(entry)]
-    yield from (violation(node) for node in internet(ranges))
+def _open(way: str) -> Callable[[Resource, Context], Iterator[Violation]]:
+    def find(resource: Resource, _: Context) -> Iterator[Violation]:
+        ranges = [node for entry in _group_entries(resource, way) for node in _ranges(entry)]
+        yield from (violation(node) for node in internet(ranges))
 
-
-def _open_in(resource: Resource, _: Context) -> Iterator[Violation]:
-    yield from _open(resource, "ingress")
-
-
-def _open_out(resource: Resource, _: Context) -> Iterator[Violation]:
-    yield from _open(resource, "egress")
+    return find
 
 
 def _prefix_list(resource: Resource, _: Context) -> Iterator[Violation]:
@@ -286,10 +271,10 @@ LEAST_OPEN = ResourceRule(
     checks={
         "ingress": Check(
             "must not be all addresses",
-            _open_in,
+            _open("ingress"),
             ("CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "AVD-AWS-0107"),
         ),
-        "egress": Check("must not be all addresses", _open_out, ("CKV_AWS_382", "AVD-AWS-0104")),
+        "egress": Check("must not be all addresses", _open("egress"), ("CKV_AWS_382", "AVD-AWS-0104")),
         "prefix-list": Check("must not be a prefix list, whose ranges are not in the program", _prefix_list),
         "description": Check("must describe the purpose", _undescribed, ("CKV_AWS_23", "AVD-AWS-0099", "AVD-AWS-0124")),
     },

@@ -1,4 +1,4 @@
-"""Reading the catalog's data files."""
+"""Reading the catalog's data files, and the text of data that is generated."""
 
 import json
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from spec import strict_yaml
 
 FOLDER: Final = "spec/catalog/data"
 """Where the files are in a checkout."""
+_WIDTH: Final = 120
 
 
 @dataclass(frozen=True)
@@ -37,3 +38,22 @@ def source(entry: Mapping[str, Any]) -> Source:
     """Read `source` and `date` of a file or of one entry in it."""
     day = entry["date"]
     return Source(entry["source"], day if isinstance(day, date) else date.fromisoformat(day))
+
+
+def text(value: Any, indent: int = 0, used: int = 0) -> str:
+    """JSON in which what fits on a line is on one: a reviewer reads an entry, and its change, as a line.
+
+    Args:
+        value: What is written.
+        indent: Spaces before the line that the value begins on.
+        used: Further characters on that line, before and behind the value.
+    """
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or not value or indent + used + len(line) <= _WIDTH:
+        return line
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}: {text(item, indent + 2, len(key) + 5)}" for key, item in value.items()]
+    else:
+        parts = [text(item, indent + 2, 1) for item in value]
+    rows = ",\n".join(f"{' ' * (indent + 2)}{part}" for part in parts)
+    return f"{line[0]}\n{rows}\n{' ' * indent}{line[-1]}"

@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
 import pytest
@@ -13,6 +13,7 @@ import yaml
 
 from sandbox.cluster.apiserver import emulation
 from sandbox.toolchain.tools import KUBERNETES_VERSION
+from spec.strict_yaml import StrictLoader
 from tests.docs.pages import ROOT, anchors, code, links, pages, unlabelled
 
 PAGE = """\
@@ -184,21 +185,6 @@ def test_paths_and_modules_on_pages_exist() -> None:
 FENCED: Final = re.compile(r"^( *)```yaml\n(.*?)^ *```", re.M | re.S)
 
 
-class Strict(yaml.SafeLoader):
-    """Refuses a key that a mapping has already."""
-
-
-def mapping(loader: Strict, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-    twice = sorted({str(key) for key in keys if keys.count(key) > 1})
-    if twice:
-        raise yaml.constructor.ConstructorError(None, None, f"twice: {', '.join(twice)}", node.start_mark)
-    return yaml.SafeLoader.construct_mapping(loader, node, deep)
-
-
-Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
-
-
 def blocks(text: str) -> Iterator[str]:
     """Blocks of YAML, without the indentation of a list that they are in."""
     for _, block in FENCED.findall(text):
@@ -208,8 +194,7 @@ def blocks(text: str) -> Iterator[str]:
 def problem(block: str) -> str:
     """What is wrong with a block; empty if nothing is."""
     try:
-        for _ in yaml.load_all(block, Strict):
-            pass
+        list(yaml.load_all(block, StrictLoader))
     except yaml.YAMLError as error:
         return str(error)
     return ""
@@ -226,7 +211,7 @@ def test_yaml_on_the_pages_can_be_read() -> None:
 def test_lost_indentation_is_noticed() -> None:
     text = "1. A job:\n\n   ```yaml\n   metadata: {labels: {a: b}}\n   spec:\n   template:\n   spec:\n   ```\n\nNext.\n"
     (block,) = blocks(text)
-    assert "twice: spec" in problem(block)
+    assert "the key 'spec' is set twice" in problem(block)
     assert list(blocks("Run:\n\n```bash\nslipway check dev\n```\n")) == []
 
 

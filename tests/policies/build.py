@@ -46,11 +46,16 @@ def one(props: Mapping[str, Any], **options: Any) -> Fixture:
     return {"it": FixtureResource(props=props, **options)}
 
 
-def edited(props: Mapping[str, Any], path: str, value: Any = MISSING) -> dict[str, Any]:
+def parts(path: str) -> PropertyPath:
+    """The keys and indexes of a dotted path; `|` in it is a dot in a key."""
+    return tuple(int(part) if part.isdigit() else part.replace("|", ".") for part in path.split("."))
+
+
+def edited(props: Mapping[str, Any], path: str | PropertyPath, value: Any = MISSING) -> dict[str, Any]:
     """A copy of properties with one value changed, or removed if there is no value; `a.b.0.c` is a path."""
     copy: Any = deepcopy(dict(props))
     target = copy
-    *above, last = [int(part) if part.isdigit() else part.replace("|", ".") for part in path.split(".")]
+    *above, last = parts(path) if isinstance(path, str) else path
     for part in above:
         target = target[part]
     if value is MISSING:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from policies.rules import BY_NAME
-from tests.policies.fixtures import TYPES, load, parts, plain
+from tests.policies.build import parts
+from tests.policies.fixtures import TYPES, load, plain
 
 Edits = Mapping[tuple[Any, ...], Any]
 _DATA, _ = load(Path(__file__).with_suffix(".yaml"))

@@ -1,25 +1,15 @@
-"""Fixtures converted to inputs of rules, of the SDK's policies and of the engine's analyzer."""
+"""Fixtures converted to inputs of rules, and to messages of the engine for the SDK's analyzer."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from datetime import date
 from functools import cache
 from typing import Any, Final
 
 from google.protobuf import json_format, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
-from pulumi_policy import (
-    EnforcementLevel,
-    Policy,
-    PolicyCustomTimeouts,
-    PolicyProviderResource,
-    PolicyResource,
-    PolicyResourceOptions,
-    ResourceValidationArgs,
-    StackValidationArgs,
-)
+from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy.policy import _PolicyAnalyzerServicer
-from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies import pack
 from policies.resources.access import UNKNOWN
@@ -91,58 +81,6 @@ def policy_of(rule: AnyRule, suppressions: Suppressions | None = None) -> Policy
     return policy
 
 
-def by_validate(rule: AnyRule, fixture: Fixture) -> set[str]:
-    """Checks that report violations through the SDK's `validate` and its proxies."""
-    messages: list[str] = []
-
-    def report(message: str, _urn: str | None = None) -> None:
-        messages.append(message)
-
-    policy: Any = policy_of(rule)
-    if isinstance(rule, ResourceRule):
-        for name, resource in fixture.items():
-            policy.validate(_validation_args(rule, name, resource), report)
-    else:
-        policy.validate(StackValidationArgs(_policy_resources(rule, fixture)), report)
-    return {message[1:].partition("]")[0] for message in messages}
-
-
-def _validation_args(rule: AnyRule, name: str, resource: FixtureResource) -> ResourceValidationArgs:
-    return ResourceValidationArgs(
-        token(rule, resource),
-        _proxied(resource.props),
-        urn(rule, name, resource),
-        name,
-        _options(resource),
-        _provider(resource),
-    )
-
-
-def _policy_resources(rule: AnyRule, fixture: Fixture) -> list[PolicyResource]:
-    by_name = {
-        name: PolicyResource(
-            token(rule, resource),
-            _proxied(resource.props),
-            urn(rule, name, resource),
-            name,
-            _options(resource),
-            _provider(resource),
-            None,
-            [],
-            {},
-        )
-        for name, resource in fixture.items()
-    }
-    for name, resource in fixture.items():
-        taken = {key: [by_name[one] for one in names if one in by_name] for key, names in resource.takes.items()}
-        by_name[name].property_dependencies.update(taken)
-    return list(by_name.values())
-
-
-def _proxied(props: Mapping[str, Any]) -> Mapping[str, Any]:
-    return unknown_checking_proxy(_on_the_wire(props))
-
-
 def _on_the_wire(value: Any) -> Any:
     if value is UNKNOWN:
         return UNKNOWN_STRING_VALUE
@@ -151,18 +89,6 @@ def _on_the_wire(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_on_the_wire(item) for item in value]
     return value
-
-
-def _options(resource: FixtureResource) -> PolicyResourceOptions:
-    timeouts = PolicyCustomTimeouts(0, 0, 0)
-    ignored = list(resource.ignore_changes)
-    return PolicyResourceOptions(resource.protect, ignored, resource.delete_before_replace, [], timeouts, [])
-
-
-def _provider(resource: FixtureResource) -> PolicyProviderResource | None:
-    if not resource.provider:
-        return None
-    return PolicyProviderResource("pulumi:providers:aws", unknown_checking_proxy(dict(resource.provider)), "urn", "aws")
 
 
 def analyzer(*policies: Policy) -> Any:
@@ -256,24 +182,6 @@ def paths(value: Any, path: PropertyPath = ()) -> list[PropertyPath]:
         items = enumerate(value)
     inside = [nested for key, item in items for nested in paths(item, (*path, key))]
     return [path, *inside] if path else inside
-
-
-def replaced(props: Mapping[str, Any], path: PropertyPath, value: Any) -> dict[str, Any]:
-    copy: Any = deepcopy(dict(props))
-    target = copy
-    for part in path[:-1]:
-        target = target[part]
-    target[path[-1]] = value
-    return dict(copy)
-
-
-def removed(props: Mapping[str, Any], path: PropertyPath) -> dict[str, Any]:
-    copy: Any = deepcopy(dict(props))
-    target = copy
-    for part in path[:-1]:
-        target = target[part]
-    del target[path[-1]]
-    return dict(copy)
 
 
 def value_at(props: Mapping[str, Any], path: PropertyPath) -> Any:

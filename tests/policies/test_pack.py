@@ -16,7 +16,7 @@ from pulumi_policy import EnforcementLevel
 
 from policies import pack
 from policies.rule import ENVIRONMENTS, Levels
-from policies.rules import BY_NAME, RULES
+from policies.rules import RULES
 from policies.rules.gpu_pools import BOUNDED
 from tests.policies.fixtures import FIXTURES
 from tests.policies.support import analyze_request, analyzer
@@ -30,13 +30,6 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_names_are_unique_and_listed_once() -> None:
     names = [policy.name for policy in pack.policies("prod")]
     assert len(names) == len(set(names)) == len(RULES) + 2
-
-
-@pytest.mark.parametrize("stack", ["dev", "staging", "prod", "experiment"])
-def test_a_stack_has_the_levels_of_its_environment_and_an_unknown_one_those_of_production(stack: str) -> None:
-    environment = stack if stack in ENVIRONMENTS else "prod"
-    policies = {policy.name: policy.enforcement_level for policy in pack.policies(stack) if policy.name in BY_NAME}
-    assert policies == {rule.name: rule.levels.of(environment) for rule in RULES}
 
 
 @pytest.mark.parametrize("text", ["", "M/M", "M/M/X", "M/M/M/M"])

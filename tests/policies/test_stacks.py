@@ -91,15 +91,19 @@ def findings_in_prod_with_all_addons() -> list[Finding]:
     return check(record_platform(with_all, stack="prod"), TODAY)
 
 
+def mandatory(findings: list[Finding], environment: str) -> list[str]:
+    """What fails a run at the levels of an environment."""
+    return [
+        f"{one.id} {one.urn}"
+        for one in findings
+        if one.counts(TODAY) and BY_NAME[one.rule].levels.of(environment).value == "mandatory"
+    ]
+
+
 @runs
 @environments
 def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> None:
-    mandatory = [
-        f"{finding.id} {finding.urn}"
-        for finding in findings_in(stack, preview=preview)
-        if finding.counts(TODAY) and BY_NAME[finding.rule].levels.of(stack).value == "mandatory"
-    ]
-    assert mandatory == []
+    assert mandatory(findings_in(stack, preview=preview), stack) == []
 
 
 def test_the_example_with_every_add_on_lacks_only_what_another_excludes() -> None:
@@ -109,21 +113,11 @@ def test_the_example_with_every_add_on_lacks_only_what_another_excludes() -> Non
 
 
 def test_the_example_with_every_add_on_passes_as_a_stack_for_development() -> None:
-    mandatory = [
-        f"{finding.id} {finding.urn}"
-        for finding in findings_in_everything()
-        if finding.counts(TODAY) and BY_NAME[finding.rule].levels.of("dev").value == "mandatory"
-    ]
-    assert mandatory == []
+    assert mandatory(findings_in_everything(), "dev") == []
 
 
 def test_every_add_on_passes_in_production() -> None:
-    mandatory = [
-        f"{finding.id} {finding.urn}"
-        for finding in findings_in_prod_with_all_addons()
-        if finding.counts(TODAY) and BY_NAME[finding.rule].levels.of("prod").value == "mandatory"
-    ]
-    assert mandatory == []
+    assert mandatory(findings_in_prod_with_all_addons(), "prod") == []
 
 
 def findings_of_all() -> list[Finding]:
@@ -190,10 +184,8 @@ def test_elastic_efa_passes_at_the_levels_of_production(preview: bool) -> None:
     """Karpenter selects the fabric's security group by its tags: no resource refers to it."""
     platform = changed_staging({**ELASTIC, "instanceTypes": ["p5en.48xlarge"], "zones": ["us-east-1a"]})
     findings = check(record_platform(platform, stack="staging", preview=preview), TODAY)
-    mandatory = {
-        one.id for one in findings if one.counts(TODAY) and BY_NAME[one.rule].levels.of("prod").value == "mandatory"
-    }
-    assert mandatory <= {one.id for one in findings_in("staging", preview=preview) if one.counts(TODAY)}
+    found = {line.partition(" ")[0] for line in mandatory(findings, "prod")}
+    assert found <= {one.id for one in findings_in("staging", preview=preview) if one.counts(TODAY)}
 
 
 # Every mutation of the production stack is reported by the checks that it violates, and by no others.

@@ -52,6 +52,17 @@ def messages(active: Suppressions) -> list[str]:
     return [diagnostic.message for diagnostic in response.diagnostics]
 
 
+def said(policy: Any) -> list[str]:
+    """What a policy about the suppressions themselves reports."""
+    reported: list[str] = []
+    policy.validate(StackValidationArgs([]), lambda text, *_: reported.append(text))
+    return reported
+
+
+def expired(until: date) -> list[str]:
+    return said(pack.expiry(suppressions(until=until), lambda: TODAY))
+
+
 def test_a_violation_is_suppressed_by_its_check_or_its_rule() -> None:
     assert messages(Suppressions()) != []
     assert messages(suppressions()) == []
@@ -109,47 +120,29 @@ def test_of_several_suppressions_the_one_that_expires_last_counts() -> None:
 
 
 def test_a_day_can_be_given_to_the_process_of_the_pack(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy: Any = pack.expiry(suppressions(until=TODAY))
-    complaints: list[str] = []
-    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
-    assert complaints == []
+    policy = pack.expiry(suppressions(until=TODAY))
+    assert said(policy) == []
     monkeypatch.setenv(clock.VARIABLE, (TODAY + timedelta(days=1)).isoformat())
-    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
-    assert len(complaints) == 1
+    assert len(said(policy)) == 1
 
 
 def test_a_suppression_for_more_than_370_days_excuses_nothing_and_is_reported() -> None:
-    def violations(until: date) -> list[str]:
-        reported: list[str] = []
-        policy: Any = pack.expiry(suppressions(until=until), lambda: TODAY)
-        policy.validate(StackValidationArgs([]), lambda message, _urn=None: reported.append(message))
-        return reported
-
     longest = TODAY + timedelta(days=370)
-    assert messages(suppressions(until=longest)) == violations(longest) == []
+    assert messages(suppressions(until=longest)) == expired(longest) == []
     for until in (longest + timedelta(days=1), date(2099, 1, 1)):
         assert len(messages(suppressions(until=until))) == 1
-        (message,) = violations(until)
+        (message,) = expired(until)
         assert "at most 370 days" in message
 
 
 @pytest.mark.parametrize(("days", "reported"), [(31, 0), (30, 1), (0, 1), (-1, 0)])
 def test_a_suppression_is_announced_30_days_before_its_last_day(days: int, reported: int) -> None:
-    complaints: list[str] = []
-    policy: Any = pack.review(suppressions(until=TODAY + timedelta(days=days)), lambda: TODAY)
-    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
-    assert len(complaints) == reported
+    assert len(said(pack.review(suppressions(until=TODAY + timedelta(days=days)), lambda: TODAY))) == reported
 
 
 def test_an_expired_suppression_is_reported() -> None:
-    def violations(until: date) -> list[str]:
-        reported: list[str] = []
-        policy: Any = pack.expiry(suppressions(until=until), lambda: TODAY)
-        policy.validate(StackValidationArgs([]), lambda message, _urn=None: reported.append(message))
-        return reported
-
-    assert violations(TODAY) == []
-    (message,) = violations(TODAY - timedelta(days=1))
+    assert expired(TODAY) == []
+    (message,) = expired(TODAY - timedelta(days=1))
     assert "ml-platform must review and renew it" in message
 
 

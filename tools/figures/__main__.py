@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from slipway.cli.output import Progress
 from slipway.replay import readers
+from spec.catalog.document import text as laid_out
 from spec.clock import today
 from tests.support.generated import FIGURES, ROOT, write_part
 from tools.figures.filling import rows
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def write(document: Mapping[str, Any]) -> None:
     """Keep the document, and write the tables of the page anew."""
-    MEASURED.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    MEASURED.write_text(f"{laid_out(document)}\n", encoding="utf-8")
     for name, part in PARTS.items():
         write_part(PAGE, name, part(document), FIGURES)
 

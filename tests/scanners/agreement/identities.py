@@ -1,10 +1,10 @@
-"""IAM: policy documents in every resource that holds one, attachments, trust policies, users; and KMS keys."""
+"""IAM: policy documents in every resource that holds one, and policies of AWS in every attachment."""
 
 from typing import Any, Final
 
 from policies.resources import tokens
-from tests.policies.build import Fixture, FixtureResource
-from tests.scanners.agreement.spelling import UNREVIEWED, Spelling, allow, by_checkov, by_pack, changed, document, of
+from tests.policies.build import Fixture
+from tests.scanners.agreement.spelling import UNREVIEWED, Spelling, allow, by_pack, document, of
 
 _ARN: Final = "arn:aws:s3:::slipway-models/*"
 _READ: Final = document(allow("s3:GetObject", _ARN))
@@ -20,6 +20,7 @@ _DOCUMENTS: Final[dict[str, str]] = {
     "CKV_AWS_355": document(allow("s3:GetObject")),
     "CKV2_AWS_40": document(allow("iam:*")),
 }
+_TRUST: Final = document({"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"})
 _SSO: Final = {
     "instanceArn": "arn:aws:sso:::instance/ssoins-0a1b2c",
     "permissionSetArn": "arn:aws:sso:::permissionSet/a/b",
@@ -40,30 +41,7 @@ def _documents(name: str, kind: str, props: dict[str, Any], key: str = "policy",
 
 
 def _inline(text: str) -> Fixture:
-    return {"it": of(tokens.ROLE, {"assumeRolePolicy": _trust(), "inlinePolicies": [{"name": "it", "policy": text}]})}
-
-
-def _trust(principal: Any = None, action: str = "sts:AssumeRole", condition: Any = None) -> str:
-    statement = {
-        "Effect": "Allow",
-        "Principal": principal if principal is not None else {"Service": "ec2.amazonaws.com"},
-        "Action": action,
-    }
-    return document({**statement, **({"Condition": condition} if condition else {})})
-
-
-def _role(**props: Any) -> Fixture:
-    return {"it": of(tokens.ROLE, {"assumeRolePolicy": _trust(), **props})}
-
-
-_GITHUB: Final = {"Federated": "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"}
-_ISSUER: Final = "token.actions.githubusercontent.com"
-
-
-def _github(subject: str | None) -> Fixture:
-    keys = {f"{_ISSUER}:aud": "sts.amazonaws.com", **({f"{_ISSUER}:sub": subject} if subject else {})}
-    operator = "StringLike" if subject and "*" in subject else "StringEquals"
-    return _role(assumeRolePolicy=_trust(_GITHUB, "sts:AssumeRoleWithWebIdentity", {operator: keys}))
+    return {"it": of(tokens.ROLE, {"assumeRolePolicy": _TRUST, "inlinePolicies": [{"name": "it", "policy": text}]})}
 
 
 _ADMIN: Final = "arn:aws:iam::aws:policy/AdministratorAccess"
@@ -79,22 +57,6 @@ def _attachments(
 
     bad = {"CKV_AWS_274": attached(_ADMIN), "CKV2_AWS_56": attached(_OVER_IAM)}
     return Spelling(name=name, good=attached(_SSM), bad=bad, **more)
-
-
-_OWN: Final = "arn:aws:iam::111122223333:policy/own"
-_KEY_POLICY: Final = document(allow("kms:*", Principal={"AWS": "arn:aws:iam::111122223333:root"}))
-_ANYBODY: Final = document(allow("kms:*", Principal={"AWS": "*"}))
-_ANY: Final = document(allow("kms:*", Principal="*"))
-_LISTED: Final = document(allow("kms:*", Principal={"AWS": ["arn:aws:iam::111122223333:root", "*"]}))
-_KEY: Final = of(tokens.KEY, {"enableKeyRotation": True, "policy": _KEY_POLICY})
-_KEY_ELSEWHERE: Final[Fixture] = {
-    "key": of(tokens.KEY, {"enableKeyRotation": True}),
-    "policy": of("aws:kms/keyPolicy:KeyPolicy", {"policy": _KEY_POLICY}, keyId="key"),
-}
-
-
-def _people(kind: str, props: dict[str, Any]) -> FixtureResource:
-    return of(kind, {**props, "policyArn": _OWN} if kind != tokens.USER_POLICY else {**props, "policy": _READ})
 
 
 SPELLINGS: Final = (
@@ -134,95 +96,8 @@ SPELLINGS: Final = (
     _attachments(
         "aws_iam_role, managed_policy_arns",
         tokens.ROLE,
-        {"assumeRolePolicy": _trust()},
+        {"assumeRolePolicy": _TRUST},
         "managedPolicyArns",
         listed=True,
-    ),
-    Spelling(
-        name="aws_iam_policy_attachment, users",
-        good={"it": _people(tokens.POLICY_ATTACHMENT, {"name": "it", "roles": ["reader"]})},
-        bad={"CKV_AWS_40": {"it": _people(tokens.POLICY_ATTACHMENT, {"name": "it", "users": ["somebody"]})}},
-    ),
-    Spelling(
-        name="aws_iam_user_policy_attachment, any",
-        good={"it": of(tokens.ROLE_ATTACHMENT, {"role": "reader", "policyArn": _OWN})},
-        bad={"CKV_AWS_40": {"it": _people(tokens.USER_ATTACHMENT, {"user": "somebody"})}},
-    ),
-    Spelling(
-        name="aws_iam_user_policy, any",
-        good={"it": of(tokens.ROLE_POLICY, {"role": "reader", "policy": _READ})},
-        bad={"CKV_AWS_40": {"it": _people(tokens.USER_POLICY, {"user": "somebody"})}},
-    ),
-    Spelling(name="aws_iam_user", good=_role(), bad={"CKV_AWS_273": {"it": of(tokens.USER, {"name": "somebody"})}}),
-    Spelling(
-        name="aws_iam_role, principals",
-        good=_role(),
-        bad={
-            "CKV_AWS_60": (
-                _role(assumeRolePolicy=_trust({"AWS": "*"})),
-                _role(assumeRolePolicy=_trust({"AWS": ["*"]})),
-            ),
-            "CKV_AWS_61": (
-                _role(assumeRolePolicy=_trust({"AWS": "111122223333"})),
-                _role(assumeRolePolicy=_trust({"AWS": "arn:aws:iam::111122223333:root"})),
-                _role(assumeRolePolicy=_trust({"AWS": ["arn:aws:iam::111122223333:root"]})),
-            ),
-        },
-    ),
-    Spelling(
-        name="aws_iam_role, principals as texts",
-        good=_role(),
-        bad={"CKV_AWS_60": _role(assumeRolePolicy=_trust("*"))},
-        bad_differs={"CKV_AWS_60": by_pack("Checkov reads * as a value of AWS")},
-    ),
-    Spelling(
-        name="aws_iam_role, an account and a condition",
-        good=_role(
-            assumeRolePolicy=_trust(
-                {"AWS": "arn:aws:iam::111122223333:root"}, condition={"StringEquals": {"sts:ExternalId": "a1b2c3"}}
-            )
-        ),
-        bad={
-            "CKV_AWS_61": _role(
-                assumeRolePolicy=_trust(
-                    {"AWS": "arn:aws:iam::111122223333:root"}, condition={"Bool": {"aws:SecureTransport": "true"}}
-                )
-            )
-        },
-        good_differs={"CKV_AWS_61": by_checkov("Checkov does not read conditions, such as that on an external ID")},
-    ),
-    Spelling(
-        name="aws_iam_role, GitHub",
-        good=_github("repo:owner/name:environment:prod"),
-        bad={"CKV_AWS_393": (_github(None), _github("*"), _github("repo:*"))},
-    ),
-    Spelling(
-        name="aws_iam_role, GitHub, one repository",
-        good=_github("repo:owner/name:ref:refs/heads/main"),
-        bad={"CKV_AWS_393": _github("repo:owner/name:*")},
-        bad_differs={"CKV_AWS_393": by_pack("Checkov accepts every branch and pull request of a repository")},
-    ),
-    Spelling(
-        name="aws_kms_key",
-        good={"key": _KEY},
-        bad={
-            "CKV_AWS_7": (
-                {"key": changed(_KEY, "enableKeyRotation")},
-                {"key": changed(_KEY, "enableKeyRotation", False)},
-            ),
-            "CKV_AWS_33": tuple({"key": changed(_KEY, "policy", one)} for one in (_ANYBODY, _ANY, _LISTED)),
-            "CKV_AWS_227": {"key": changed(_KEY, "isEnabled", False)},
-            "CKV2_AWS_64": {"key": changed(_KEY, "policy")},
-        },
-    ),
-    Spelling(
-        name="aws_kms_key_policy",
-        good=_KEY_ELSEWHERE,
-        bad={
-            "CKV_AWS_33": {**_KEY_ELSEWHERE, "policy": changed(_KEY_ELSEWHERE["policy"], "policy", _ANYBODY)},
-            "CKV2_AWS_64": {"key": _KEY_ELSEWHERE["key"]},
-        },
-        bad_differs={"CKV_AWS_33": by_pack("Checkov reads the policy of the key itself only")},
-        good_differs={"CKV_AWS_33": UNREVIEWED, "CKV2_AWS_64": UNREVIEWED},
     ),
 )

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from tests.policies.build import Fixture, FixtureResource, edited
+from tests.policies.build import Fixture, FixtureResource
 from tests.policies.fixtures import load
 
 
@@ -25,10 +26,6 @@ class Alone:
 
 def by_pack(why: str) -> Alone:
     return Alone("pack", why)
-
-
-def by_checkov(why: str) -> Alone:
-    return Alone("checkov", why)
 
 
 UNREVIEWED: Final = by_pack("nobody has reviewed the type: the pack reports it whatever it says")
@@ -70,7 +67,7 @@ def read(path: Path) -> Iterator[Spelling]:
             yield Spelling(
                 name=name,
                 good=builder.fixture(row["good"]),
-                bad={one: tuple(map(builder.fixture, programs)) for one, programs in row["bad"].items()},
+                bad={one: tuple(chain.from_iterable(map(builder.fixtures, rows))) for one, rows in row["bad"].items()},
                 good_differs=_alone(row, "good alone"),
                 bad_differs=_alone(row, "bad alone"),
             )
@@ -96,8 +93,3 @@ def document(*statements: Mapping[str, Any]) -> str:
 
 def allow(actions: Any, resources: Any = "*", **more: Any) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": actions, "Resource": resources, **more}
-
-
-def changed(resource: FixtureResource, path: str, *value: Any) -> FixtureResource:
-    """A resource with one property changed, or removed if there is no value."""
-    return FixtureResource(type=resource.type, props=edited(resource.props, path, *value), takes=resource.takes)

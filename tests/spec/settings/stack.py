@@ -27,6 +27,15 @@ BASE: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
+EXISTING: Final[dict[str, Any]] = {
+    "network.podCidr": DELETE,
+    "network.existing.vpc.id": "vpc-0a1b2c3d4e5f67890",
+    "network.existing.privateSubnets.ids": {
+        "us-east-1a": "subnet-0000000000000000a", "us-east-1b": "subnet-0000000000000000b"},
+}  # fmt: skip
+"""Changes of the base that use an existing VPC."""
+
+
 def team(**more: Any) -> dict[str, Any]:
     """A team's settings, with a share of the pool `cpu`."""
     return {"project": "cameras", "costCenter": "ml-vision", "cpus": {"cpu": {"nominalQuota": 8}}, **more}

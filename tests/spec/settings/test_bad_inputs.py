@@ -27,6 +27,7 @@ OTHER_VALUES: Final = {
     "too few addresses for all nodes": "507 addresses",
     "EFA on a type without": ["g6.xlarge"],
     "images unpacked in parallel on a slow disk": 125,
+    "nodes from zero": {"provisioner": "managed", "min": 0, "max": 2},
 }
 """Values that are reported although the file has others at that place."""
 
@@ -37,7 +38,7 @@ def test_the_base_stack_is_valid_and_has_no_warnings() -> None:
 
 
 def test_every_number_is_tested_or_explained() -> None:
-    tested = {row.number for row in ROWS}
+    tested = {row.number for row in ROWS if row.number is not None}
     assert tested.isdisjoint(NOT_GIVEN)
     assert tested | set(NOT_GIVEN) == set(range(1, 65))
 

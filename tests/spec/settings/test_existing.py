@@ -10,20 +10,15 @@ import pytest
 from spec.settings.existing import KEYS
 from spec.settings.found import Needs, Subnet, Vpc, problems, warnings
 from spec.settings.network import Network
-from tests.spec.settings.stack import DELETE, changed, loaded
+from tests.spec.settings.stack import EXISTING, changed, loaded
 from tests.spec.settings.stack import problems as refused
 from tests.support.mocks import ACCOUNT
 from tests.support.settings import network
 
-VPC: Final = "vpc-0a1b2c3d4e5f67890"
-IDS: Final = {"us-east-1a": "subnet-0000000000000000a", "us-east-1b": "subnet-0000000000000000b"}
+VPC: Final[str] = EXISTING["network.existing.vpc.id"]
+IDS: Final[Mapping[str, str]] = EXISTING["network.existing.privateSubnets.ids"]
 PUBLIC: Final = {"us-east-1a": "subnet-0000000000000001a", "us-east-1b": "subnet-0000000000000001b"}
 PODS: Final = {"us-east-1a": "subnet-0000000000000002a", "us-east-1b": "subnet-0000000000000002b"}
-EXISTING: Final[Mapping[str, Any]] = {
-    "network.podCidr": DELETE,
-    "network.existing.vpc.id": VPC,
-    "network.existing.privateSubnets.ids": IDS,
-}
 NEEDS: Final = Needs(account=ACCOUNT, addresses={"a": 500, "b": 500}, balancers=True)
 
 
@@ -37,28 +32,6 @@ NEEDS: Final = Needs(account=ACCOUNT, addresses={"a": 500, "b": 500}, balancers=
 ], ids=["by IDs", "VPC by tags", "subnets by tags", "public", "a small range", "pods"])  # fmt: skip
 def test_an_existing_vpc_is_accepted(more: Mapping[str, Any]) -> None:
     assert refused(changed({**EXISTING, **more})) == ()
-
-
-@pytest.mark.parametrize(("more", "path", "rule"), [
-    ({"network.existing.vpc.id": "vpc-x"}, "network.existing.vpc.id", "must be that of a VPC"),
-    ({"network.existing.vpc": {}}, "network.existing.vpc", "by its ID or by tags"),
-    ({"network.existing.vpc.tags": {"Name": "shared"}}, "network.existing.vpc", "by its ID or by tags"),
-    ({"network.existing.privateSubnets": {}}, "network.existing.privateSubnets", "by their IDs or by tags"),
-    ({"network.existing.privateSubnets.ids": {"us-east-1a": IDS["us-east-1a"]}}, "network.existing.privateSubnets.ids",
-        "every zone"),
-    ({"network.existing.privateSubnets.ids": {**IDS, "us-east-1f": "subnet-00000000f"}},
-        "network.existing.privateSubnets.ids.us-east-1f", "must be in network.zones"),
-    ({"network.existing.publicSubnets.ids": {**PUBLIC, "us-east-1b": IDS["us-east-1b"]}},
-        "network.existing.publicSubnets.ids.us-east-1b", "one purpose"),
-    ({"network.nat": "single"}, "network.nat", "makes no NAT gateway"),
-    ({"network.podCidr": "100.64.0.0/16"}, "network.existing.podSubnets", "belong together"),
-    ({"network.existing.podSubnets.ids": PODS}, "network.podCidr", "belong together"),
-    ({"network.cidr": "8.8.0.0/16"}, "network.cidr", "must be within"),
-])  # fmt: skip
-def test_settings_that_contradict_an_existing_vpc_are_refused(more: Mapping[str, Any], path: str, rule: str) -> None:
-    (problem,) = refused(changed({**EXISTING, **more}))
-    assert problem.path == path
-    assert rule in problem.rule
 
 
 def test_no_nat_gateway_and_no_address_of_its_own_is_needed() -> None:

@@ -2,9 +2,9 @@
 
 A row has these keys; `set`, `at`, `rule` and `fix` are of the report that it must cause, and of no other one:
 
-    id     number in the project's list of 64 kinds of bad inputs; a number may have several rows
+    id     number in the project's list of 64 kinds of bad inputs; a number may have several rows, and a row none
     what   the mistake, in a few words
-    with   what else is in the stack: keys of `_WITH`
+    with   what else is in the stack: keys of `WITH`
     teams  teams that are in the stack, each with a share of the pool `cpu`
     set    values at dotted paths
     at     the reported path; by default the first of `set`
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spec.strict_yaml import rows
-from tests.spec.settings.stack import DELETE, team
+from tests.spec.settings.stack import DELETE, EXISTING, team
 
 NOT_GIVEN: Final = {
     4: "subnets are not in the file: spec.subnets computes them from the VPC's range",
@@ -32,7 +32,27 @@ NOT_GIVEN: Final = {
 }
 """Numbers that concern no setting of these families, and why."""
 
-_WITH: Final[dict[str, dict[str, Any]]] = {"kueue": {"addons.kueue": {}}, "protected": {"environment.protect": True}}
+_SCHEDULED: Final = {"cluster.version": "1.36", "teams": {"vision": team(gpus={"a100": {"nominalQuota": 2}})}}
+_FIXED: Final = {"provisioner": "managed", "min": 2, "max": 2}
+WITH: Final[dict[str, dict[str, Any]]] = {
+    "kueue": {"addons.kueue": {}},
+    "protected": {"environment.protect": True},
+    "kserve": {"addons.certManager": {}, "addons.loadBalancerController": {}, "addons.kserve": {}},
+    "certificate": {
+        "addons.kserve.certificateArn": [
+            "arn:aws:acm:us-east-1:111122223333:certificate/12345678-1234-1234-1234-123456789012"
+        ]
+    },
+    "yunikorn": {"addons.yunikorn": {}, **_SCHEDULED},
+    "volcano": {
+        "addons.volcano": {},
+        "pools.a100.zones": ["us-east-1a"],
+        **{f"pools.{pool}.{key}": value for pool in ("cpu", "a100") for key, value in _FIXED.items()},
+        **_SCHEDULED,
+    },
+    "existing": EXISTING,
+}
+"""Stacks that have no problem."""
 _REPEATED: Final = re.compile(r"\{(\w)\*(\d+)\}")
 
 
@@ -45,7 +65,7 @@ class Bad:
         changes: Values at dotted paths, for `tests.spec.settings.stack.changed`.
     """
 
-    number: int
+    number: int | None
     what: str
     place: str
     changes: dict[str, Any] = field(hash=False)
@@ -72,18 +92,19 @@ def _expanded(value: Any) -> Any:
 def _row(
     place: str,
     *,
-    id: int,
     what: str,
     rule: str,
     fix: str,
+    id: int | None = None,
     set: dict[str, Any] | None = None,
     at: str | None = None,
     with_: tuple[str, ...] = (),
     teams: tuple[str, ...] = (),
 ) -> Bad:
-    changes = {path: value for name in with_ for path, value in _WITH[name].items()}
+    changes = {path: value for name in with_ for path, value in WITH[name].items()}
     changes |= {f"teams.{name}.{key}": value for name in teams for key, value in team().items()}
-    changes |= set or {}
+    given = {path for path in changes if (set or {}).get(path) is DELETE}
+    changes = {path: value for path, value in (changes | (set or {})).items() if path not in given}
     return Bad(id, what, place, changes, at or next(iter(set or {})), rule, fix)
 
 
