@@ -23,7 +23,7 @@ from components.addons import images
 from components.addons.mlflow.values import PASSWORD_SCRIPT, password_container
 from components.base.addon import AddOn, AddOnContext, Parts, Permissions
 from components.base.iam import Inline, Statement, document
-from components.base.operator import Operator
+from components.base.operator import Operator, object_of
 from components.base.outputs import ClusterOutputs, DatabaseOutputs
 from components.base.placement import sized
 from components.storage.database import USER
@@ -109,12 +109,7 @@ def ingress(namespaces: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _policy(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": pipelines.NAMESPACE},
-        "spec": dict(spec),
-    }
+    return object_of("networking.k8s.io/v1", "NetworkPolicy", name, pipelines.NAMESPACE, spec=dict(spec))
 
 
 def configuration(
@@ -357,12 +352,7 @@ class KubeflowPipelines(AddOn[Settings]):
     def parts(self, context: AddOnContext) -> Parts:
         """Only manifests, no release."""
         namespaces, database = self.settings.namespaces, context.storage.databases["pipelines"]
-        scripts = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": SCRIPTS, "namespace": self.namespace.name},
-            "data": {"password_file.py": PASSWORD_SCRIPT},
-        }
+        scripts = object_of("v1", "ConfigMap", SCRIPTS, self.namespace.name, data={"password_file.py": PASSWORD_SCRIPT})
         return Parts(
             permissions=[
                 Permissions(

@@ -1,4 +1,4 @@
-"""What the objects of an operator have in common whose project publishes manifests and no chart."""
+"""Manifests, and what the objects of an operator have in common whose project publishes manifests and no chart."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,17 @@ from components.base.placement import sized, zone_spread
 RBAC: Final = "rbac.authorization.k8s.io"
 ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
 """Every verb on objects but `deletecollection`."""
+
+
+def object_with(api_version: str, kind: str, metadata: Mapping[str, Any], **body: Any) -> dict[str, Any]:
+    """An object with this metadata."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
+
+
+def object_of(api_version: str, kind: str, name: str, namespace: str = "", **body: Any) -> dict[str, Any]:
+    """An object of this name; without a namespace it is one of the whole cluster."""
+    place = {"namespace": namespace} if namespace else {}
+    return object_with(api_version, kind, {"name": name, **place}, **body)
 
 
 def rule(group: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
