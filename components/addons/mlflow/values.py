@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.operator import object_of
+from components.base.operator import UNPRIVILEGED, object_of
 from components.base.outputs import DatabaseOutputs
 from components.base.placement import sized
 from components.storage.database import USER
@@ -62,8 +62,7 @@ SCRIPT_FOLDER: Final = "/opt/slipway"
 PASSWORD_SCRIPT: Final = Path(__file__).with_name("password_file.py").read_text(encoding="utf-8")
 _TABLES_SCRIPT: Final = Path(__file__).with_name("tables.py").read_text(encoding="utf-8")
 _SECURITY: Final = {
-    "allowPrivilegeEscalation": False,
-    "capabilities": {"drop": ["ALL"]},
+    **UNPRIVILEGED,
     "readOnlyRootFilesystem": True,
     "runAsNonRoot": True,
     "privileged": False,
