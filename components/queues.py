@@ -34,6 +34,7 @@ import pulumi
 from components.addons import multikueue
 from components.addons.kueue import NOT_COUNTED
 from components.base.kubernetes import declare
+from components.base.operator import object_of
 from components.base.outputs import ClusterOutputs
 from components.tenancy.priorities import workload_priority_class
 from components.tenancy.team import TeamOutputs
@@ -216,12 +217,7 @@ def _quotas(spec: PoolSpec, share: Share, covered: Sequence[str]) -> list[dict[s
 
 def local_queue(namespace: str, team: str, name: str = LOCAL_QUEUE) -> dict[str, Any]:
     """A LocalQueue of a namespace, which points to the team's ClusterQueue."""
-    return {
-        "apiVersion": KUEUE_API,
-        "kind": "LocalQueue",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"clusterQueue": team},
-    }
+    return object_of(KUEUE_API, "LocalQueue", name, namespace, spec={"clusterQueue": team})
 
 
 def local_queues(namespace: str, team: str, settings: Settings) -> dict[str, dict[str, Any]]:

@@ -38,8 +38,7 @@ STARTING: Final = frozenset(
     {
         "tests/components/addons/test_cost_tools.py",
         "tests/components/addons/test_device_plugin.py",
-        "tests/components/addons/test_images.py",
-        "tests/components/addons/test_monitors.py",
+        "tests/components/addons/test_rendered.py",
         "tests/components/addons/test_seldon_core.py",
         "tests/components/observability/test_alerts.py",
         "tests/components/observability/test_efa.py",

@@ -16,6 +16,7 @@ import pulumi
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
+from components.base.operator import UNPRIVILEGED
 from components.base.outputs import ClusterOutputs
 from components.base.placement import every_toleration, sized
 from components.storage.buckets import CONTAINER_LOGS
@@ -258,12 +259,7 @@ def values(context: AddOnContext, *, output: pulumi.Input[str]) -> dict[str, Any
         "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
         "podSecurityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         # Root owns the log files, and only it may read them; no other privilege of root is needed.
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-            "runAsUser": 0,
-        },
+        "securityContext": {**UNPRIVILEGED, "readOnlyRootFilesystem": True, "runAsUser": 0},
         "daemonSetVolumes": [
             {"name": "logs", "hostPath": {"path": "/var/log", "type": "Directory"}},
             {"name": "state", "hostPath": {"path": STATE, "type": "DirectoryOrCreate"}},

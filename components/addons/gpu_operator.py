@@ -16,6 +16,7 @@ from typing import Any, Final
 import yaml
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
+from components.base.operator import object_of
 from components.base.placement import gpu_tolerations, sized, uncapped
 from spec.catalog.software import CHARTS
 from spec.pools import keys
@@ -95,12 +96,7 @@ def bottlerocket_rule(pools: Iterable[PoolSpec]) -> dict[str, dict[str, Any]]:
         "labels": {f"nvidia.com/gpu.deploy.{operand}": "false" for operand in OWN},
         "matchFeatures": [bottlerocket],
     }
-    manifest = {
-        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
-        "kind": "NodeFeatureRule",
-        "metadata": {"name": RULE},
-        "spec": {"rules": [rule]},
-    }
+    manifest = object_of("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule", RULE, spec={"rules": [rule]})
     return {"bottlerocket": manifest}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.base.addon import AddOn, AddOnContext, Parts
+from components.base.operator import RESTRICTED
 from components.base.placement import pool_tolerations, sized
 from spec.catalog.software import MANIFESTS
 from spec.pools import keys
@@ -40,14 +41,7 @@ class ImagePreload(AddOn[Settings]):
             "name": "keeper",
             "image": MANIFESTS["pause"].image,
             "resources": sized("1m", "8Mi"),
-            "securityContext": {
-                "allowPrivilegeEscalation": False,
-                "capabilities": {"drop": ["ALL"]},
-                "readOnlyRootFilesystem": True,
-                "runAsNonRoot": True,
-                "runAsUser": 65535,
-                "seccompProfile": {"type": "RuntimeDefault"},
-            },
+            "securityContext": {**RESTRICTED, "readOnlyRootFilesystem": True, "runAsUser": 65535},
             "volumeMounts": [
                 {"name": each["name"], "mountPath": f"/images/{number}", "readOnly": True}
                 for number, each in enumerate(volumes)

@@ -8,6 +8,7 @@ The Gateway API publishes YAML but no chart; this uses the chart of Envoy Gatewa
 from typing import Any, Final
 
 from components.base.addon import AddOn, AddOnContext, ChartAddOn, ChartRelease, Parts
+from components.base.operator import object_of
 from components.base.placement import keeps_one, sized
 from spec.catalog.software import CHARTS
 from spec.settings.addons import ingress
@@ -59,11 +60,6 @@ class GatewayApi(AddOn[ingress.GatewayApi]):
         values: dict[str, Any] = {
             "crds": {"gatewayAPI": {"enabled": True, "channel": "standard"}, "envoyGateway": {"enabled": False}}
         }
-        alb = {
-            "apiVersion": "gateway.networking.k8s.io/v1",
-            "kind": "GatewayClass",
-            "metadata": {"name": CLASS},
-            "spec": {"controllerName": CONTROLLER},
-        }
+        alb = object_of("gateway.networking.k8s.io/v1", "GatewayClass", CLASS, spec={"controllerName": CONTROLLER})
         release = ChartRelease(ref=self.software, release_name="gateway-crds", values=values, crds_only=True)
         return Parts(releases=[release], objects={"class": alb})

@@ -15,7 +15,7 @@ import yaml
 
 from components.addons import images
 from components.base.addon import AddOn, AddOnContext, Parts
-from components.base.operator import ALL, Operator, rule
+from components.base.operator import ALL, Operator, custom_resource, rule
 from components.base.placement import keeps_one, sized
 from components.tenancy.network_policies import KATIB, KATIB_CONTROLLER, KATIB_DATABASE, KATIB_PORT
 from spec.catalog.software import MANIFESTS
@@ -76,26 +76,15 @@ _SCRATCH: Final = ("/tmp", "/var/run/postgresql")  # noqa: S108 - paths in a con
 
 def definition(kind: str) -> dict[str, Any]:
     """The CRD of a kind. Upstream types none of its fields: its webhook validates Experiments."""
-    plural = f"{kind.lower()}s"
     columns = {"Type": ".status.conditions[-1:].type", "Status": ".status.conditions[-1:].status", **COLUMNS[kind]}
-    served = {
-        "name": VERSION,
-        "served": True,
-        "storage": True,
-        "subresources": {"status": {}},
-        "additionalPrinterColumns": [
-            *({"name": name, "type": "string", "jsonPath": path} for name, path in columns.items()),
-            {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
-        ],
-        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+    names = {
+        "kind": kind,
+        "singular": kind.lower(),
+        "plural": f"{kind.lower()}s",
+        "categories": ["all", "kubeflow", "katib"],
     }
-    names = {"kind": kind, "singular": kind.lower(), "plural": plural, "categories": ["all", "kubeflow", "katib"]}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [served]},
-    }
+    untyped = {"x-kubernetes-preserve-unknown-fields": True}
+    return custom_resource(GROUP, VERSION, names, untyped, columns, subresources={"status": {}})
 
 
 def trial_kinds(platform: Platform) -> list[str]:

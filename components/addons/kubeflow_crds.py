@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from components.base.operator import custom_resource
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobKind:
@@ -160,34 +162,9 @@ def crd(
     version: str, names: Mapping[str, str], spec: Mapping[str, Any], subresources: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The CRD of a job of Kubeflow in one version, with the status and the columns that all of them have."""
-    served = {
-        "name": version,
-        "served": True,
-        "storage": True,
-        "subresources": subresources,
-        "additionalPrinterColumns": [
-            {"name": "State", "type": "string", "jsonPath": ".status.conditions[-1:].type"},
-            {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
-        ],
-        "schema": {
-            "openAPIV3Schema": {
-                "type": "object",
-                "properties": {
-                    "apiVersion": TEXT,
-                    "kind": TEXT,
-                    "metadata": {"type": "object"},
-                    "spec": spec,
-                    "status": STATUS,
-                },
-            }
-        },
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{names['plural']}.{GROUP}"},
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [served]},
-    }
+    properties = {"apiVersion": TEXT, "kind": TEXT, "metadata": {"type": "object"}, "spec": spec, "status": STATUS}
+    columns = {"State": ".status.conditions[-1:].type"}
+    return custom_resource(GROUP, version, names, {"properties": properties}, columns, subresources=subresources)
 
 
 def _scale(kind: JobKind) -> dict[str, str]:

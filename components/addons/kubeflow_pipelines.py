@@ -23,7 +23,7 @@ from components.addons import images
 from components.addons.mlflow.values import PASSWORD_SCRIPT, password_container
 from components.base.addon import AddOn, AddOnContext, Parts, Permissions
 from components.base.iam import Inline, Statement, document
-from components.base.operator import Operator
+from components.base.operator import UNPRIVILEGED, Operator, custom_resource, object_of
 from components.base.outputs import ClusterOutputs, DatabaseOutputs
 from components.base.placement import sized
 from components.storage.database import USER
@@ -70,7 +70,7 @@ def definition() -> dict[str, Any]:
         "spec": untyped,
         "status": untyped,
     }
-    schema = {"openAPIV3Schema": {"type": "object", "required": ["spec", "status"], "properties": properties}}
+    schema = {"required": ["spec", "status"], "properties": properties}
     names = {
         "kind": "ScheduledWorkflow",
         "listKind": "ScheduledWorkflowList",
@@ -78,17 +78,7 @@ def definition() -> dict[str, Any]:
         "singular": "scheduledworkflow",
         "shortNames": ["swf"],
     }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "scheduledworkflows.kubeflow.org"},
-        "spec": {
-            "group": "kubeflow.org",
-            "scope": "Namespaced",
-            "names": names,
-            "versions": [{"name": "v1beta1", "served": True, "storage": True, "schema": schema}],
-        },
-    }
+    return custom_resource("kubeflow.org", "v1beta1", names, schema, {})
 
 
 def ingress(namespaces: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -109,12 +99,7 @@ def ingress(namespaces: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _policy(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": pipelines.NAMESPACE},
-        "spec": dict(spec),
-    }
+    return object_of("networking.k8s.io/v1", "NetworkPolicy", name, pipelines.NAMESPACE, spec=dict(spec))
 
 
 def configuration(
@@ -193,12 +178,7 @@ migration_options {{ enable_upgrade_migration: true }}
 """
 
 
-_SECURITY: Final = {
-    "allowPrivilegeEscalation": False,
-    "capabilities": {"drop": ["ALL"]},
-    "runAsNonRoot": True,
-    "privileged": False,
-}
+_SECURITY: Final = {**UNPRIVILEGED, "runAsNonRoot": True, "privileged": False}
 _MOUNTS: Final = [
     {"name": "database", "mountPath": str(FILES), "readOnly": True},
     {"name": "started", "mountPath": str(STARTED)},
@@ -357,12 +337,7 @@ class KubeflowPipelines(AddOn[Settings]):
     def parts(self, context: AddOnContext) -> Parts:
         """Only manifests, no release."""
         namespaces, database = self.settings.namespaces, context.storage.databases["pipelines"]
-        scripts = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": SCRIPTS, "namespace": self.namespace.name},
-            "data": {"password_file.py": PASSWORD_SCRIPT},
-        }
+        scripts = object_of("v1", "ConfigMap", SCRIPTS, self.namespace.name, data={"password_file.py": PASSWORD_SCRIPT})
         return Parts(
             permissions=[
                 Permissions(

@@ -7,7 +7,7 @@ creates pods in `kube-system` has the cluster. Its token is made outside the sta
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from components.base.operator import RBAC, rule, to_account
+from components.base.operator import RBAC, object_of, object_with, rule, to_account
 
 NAMESPACE: Final = "kueue-system"
 """Of Kueue, because only accounts of this namespace may name a workload of Kueue (rule `queue-metadata`)."""
@@ -52,12 +52,7 @@ def access(frameworks: Iterable[str]) -> dict[str, dict[str, Any]]:
         rule(kueue, [status], ("patch", "update")),
         *(rule(group, [name], _WRITE) for group, name in served),
     ]
-    account = {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE},
-        "automountServiceAccountToken": False,
-    }
+    account = object_of("v1", "ServiceAccount", ACCOUNT, NAMESPACE, automountServiceAccountToken=False)
     return {
         "manager": account,
         "manager-reads": _role(READS, reads),
@@ -76,9 +71,4 @@ def _role(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _binding(kind: str, metadata: Mapping[str, str], role: str) -> dict[str, Any]:
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": kind,
-        "metadata": dict(metadata),
-        **to_account(role, ACCOUNT, NAMESPACE),
-    }
+    return object_with(f"{RBAC}/v1", kind, dict(metadata), **to_account(role, ACCOUNT, NAMESPACE))

@@ -19,7 +19,7 @@ import pulumi_aws as aws
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
 from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
-from components.base.operator import ALL, RBAC, rule, to_account
+from components.base.operator import ALL, RBAC, UNPRIVILEGED, rule, to_account
 from components.base.placement import keeps_one
 from components.observability.monitors import pod_monitor
 from components.tenancy.roles import role_for
@@ -50,7 +50,6 @@ STORAGE: Final = "seldon-rclone-gs-public"
 LICENSES: Final = "org.opencontainers.image.licenses"
 """Annotation of pods with the licence of what is in them (OCI Image Format Specification 1.1, annotations)."""
 _CONFINED: Final = {"seccompProfile": {"type": "RuntimeDefault"}}
-_UNPRIVILEGED: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 _KINDS: Final = ("experiments", "models", "pipelines", "seldonconfigs", "seldonruntimes", "serverconfigs", "servers")
 
 
@@ -109,7 +108,7 @@ def runtime(namespace: str, team: Team, settings: Settings, region: str) -> dict
     priority = str(next(name for name in PriorityName if name in team.priorities))
 
     def component(name: str, replicas: int, container: str) -> dict[str, Any]:
-        pod = {"priorityClassName": priority, "containers": [{"name": container, "securityContext": _UNPRIVILEGED}]}
+        pod = {"priorityClassName": priority, "containers": [{"name": container, "securityContext": UNPRIVILEGED}]}
         return {"name": name, "replicas": replicas, "serviceType": "ClusterIP", "podSpec": pod}
 
     overrides = [

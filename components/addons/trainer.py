@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from components.base.addon import AddOnContext, ChartAddOn
 from components.base.controllers import Controller
+from components.base.operator import CONFINED
 from components.base.placement import kept, sized
 from spec.catalog.software import CHARTS
 from spec.pools import keys
@@ -98,14 +99,6 @@ def _runtime(name: str, pod: dict[str, Any], pools: Iterable[PoolSpec]) -> dict[
     }
 
 
-_CONFINED: Final = {
-    "allowPrivilegeEscalation": False,
-    "capabilities": {"drop": ["ALL"]},
-    "seccompProfile": {"type": "RuntimeDefault"},
-}
-"""Privileges that training never needs are dropped. The user is that of the image: PyTorch's is root."""
-
-
 def _pod(image: str, requests: Mapping[str, str], limits: Mapping[str, str]) -> dict[str, Any]:
     return {
         "containers": [
@@ -113,7 +106,8 @@ def _pod(image: str, requests: Mapping[str, str], limits: Mapping[str, str]) -> 
                 "name": "node",
                 "image": image,
                 "resources": {"requests": dict(requests), "limits": dict(limits)},
-                "securityContext": _CONFINED,
+                # Privileges that training never needs are dropped. The user is that of the image: PyTorch's is root.
+                "securityContext": CONFINED,
                 "volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}],  # noqa: S108
             }
         ],

@@ -15,6 +15,7 @@ from components.admission.context import StackContext
 from components.admission.pods import RESTRICTED
 from components.admission.rule import Fill, Rule, literal
 from components.admission.templates import BY_A_CONTROLLER, KIND, LABELS, OF_CRON_JOB, SPEC_PATHS, O
+from components.base.operator import object_of
 from spec.catalog import kubernetes
 from spec.jobs import QUEUE
 from spec.teams.labels import TEAM
@@ -111,12 +112,9 @@ def policy(found: Sequence[Step], context: StackContext) -> dict[str, Any]:
 
 def binding() -> dict[str, Any]:
     """Its binding, for namespaces of teams."""
-    return {
-        "apiVersion": _API,
-        "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": {"name": NAME},
-        "spec": {"policyName": NAME, "matchResources": _OF_TEAMS},
-    }
+    return object_of(
+        _API, "MutatingAdmissionPolicyBinding", NAME, spec={"policyName": NAME, "matchResources": _OF_TEAMS}
+    )
 
 
 def notice(found: Sequence[Step]) -> tuple[dict[str, Any], dict[str, Any]]:

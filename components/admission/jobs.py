@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from components.admission import kinds, placement
@@ -224,11 +225,12 @@ _LACKS: Final = (
     f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES, *_OF_JOBS)} : "
     f"{_of('spec', _TTL, _DEADLINE, _RETRIES, *_OF_JOBS)}"
 )
+_OPERATED_BY: Final = {kind.kind: ["spec.runPolicy+"] for kind in kinds.OPERATED}
 _HOLDERS: Final = {
     "Job": ["spec"],
     "CronJob": ["spec.jobTemplate.spec"],
     "ScaledJob": ["spec.jobTargetRef"],
-    **{kind.kind: ["spec.runPolicy+"] for kind in kinds.OPERATED},
+    **_OPERATED_BY,
 }
 """What has the bounds of a Job, with a TTL but of what cleans up by its history."""
 _EACH_JOB: Final = {"JobSet": ["spec.replicatedJobs[].template.spec"]}
@@ -239,37 +241,24 @@ _PER_ATTEMPT: Final = LONGEST // (MAX_RETRIES + 1)
 """A deadline that any allowed number of attempts may have: 16 hours."""
 
 
-def _above(field: str, maximum: int) -> str:
-    return f"s.{field} > {maximum}"
+def _capped(
+    paths: Mapping[str, Sequence[str]], field: str, maximum: int, *, value: int | None = None, when: str = "false"
+) -> Fill:
+    """A number that is at most the maximum, and has another value where it is absent."""
+    absent = str(maximum if value is None else value)
+    return Fill(paths=paths, field=field, value=absent, when=when, wrong=f"s.{field} > {maximum}", right=str(maximum))
 
 
+_SELECTS: Final = "(has(s.clusterSelector) && s.clusterSelector.size() > 0)"
 _BOUNDED: Final = (
-    Fill(
-        paths=_HOLDERS | {"TrainJob": ["spec"]},
-        field="activeDeadlineSeconds",
-        value=str(DAY),
-        wrong=_above("activeDeadlineSeconds", LONGEST),
-        right=str(LONGEST),
-    ),
-    Fill(
-        paths=_WORKFLOWS,
-        field="activeDeadlineSeconds",
-        value=str(DAY),
-        when="!has(s.workflowTemplateRef)",
-        wrong=_above("activeDeadlineSeconds", LONGEST),
-        right=str(LONGEST),
-    ),
-    Fill(
-        paths=_EACH_JOB,
-        field="activeDeadlineSeconds",
-        value=str(_PER_ATTEMPT),
-        wrong=f"s.activeDeadlineSeconds * ({max_restarts(f'{O}.spec')} + 1) > {LONGEST}",
-    ),
-    Fill(
-        paths={"RayJob": ["spec"]},
-        field="activeDeadlineSeconds",
-        value=str(_PER_ATTEMPT),
-        wrong=f"s.activeDeadlineSeconds * {_ATTEMPTS.replace('j.', 's.')} > {LONGEST}",
+    _capped(_HOLDERS | {"TrainJob": ["spec"]}, "activeDeadlineSeconds", LONGEST, value=DAY, when="true"),
+    _capped(_WORKFLOWS, "activeDeadlineSeconds", LONGEST, value=DAY, when="!has(s.workflowTemplateRef)"),
+    *(
+        Fill(paths=paths, field="activeDeadlineSeconds", value=str(_PER_ATTEMPT), wrong=f"{all_attempts} > {LONGEST}")
+        for paths, all_attempts in (
+            (_EACH_JOB, f"s.activeDeadlineSeconds * ({max_restarts(f'{O}.spec')} + 1)"),
+            ({"RayJob": ["spec"]}, f"s.activeDeadlineSeconds * {_ATTEMPTS.replace('j.', 's.')}"),
+        )
     ),
     Fill(
         paths=_HOLDERS,
@@ -277,24 +266,11 @@ _BOUNDED: Final = (
         value="3",
         # The API server gives a Job 6, and one that counts by index no limit.
         when=f"{KIND} != 'Job' || has(s.backoffLimitPerIndex)",
-        wrong=f"{_above('backoffLimit', MAX_RETRIES)} && "
-        f"!(has(s.maxFailedIndexes) && s.maxFailedIndexes <= {MAX_RETRIES})",
+        wrong=f"s.backoffLimit > {MAX_RETRIES} && !(has(s.maxFailedIndexes) && s.maxFailedIndexes <= {MAX_RETRIES})",
         right=str(MAX_RETRIES),
     ),
-    Fill(
-        paths=_EACH_JOB | {"RayJob": ["spec"]},
-        field="backoffLimit",
-        value=str(MAX_RETRIES),
-        when="false",
-        wrong=_above("backoffLimit", MAX_RETRIES),
-    ),
-    Fill(
-        paths={"JobSet": ["spec.failurePolicy"]},
-        field="maxRestarts",
-        value=str(MAX_RETRIES),
-        when="false",
-        wrong=_above("maxRestarts", MAX_RETRIES),
-    ),
+    _capped(_EACH_JOB | {"RayJob": ["spec"]}, "backoffLimit", MAX_RETRIES),
+    _capped({"JobSet": ["spec.failurePolicy"]}, "maxRestarts", MAX_RETRIES),
     Fill(
         paths={"JobSet": ["spec.failurePolicy.rules[]"]},
         field="action",
@@ -302,29 +278,16 @@ _BOUNDED: Final = (
         wrong=f"s.action in {literal(list(UNCOUNTED))} && [s].exists(r, {_uncounted(f'{O}.spec')})",
         right="s.action.replace('AndIgnoreMaxRestarts', '')",
     ),
-    Fill(
-        paths={"JobSet": ["spec"], "Job": ["spec"], **{kind.kind: ["spec.runPolicy+"] for kind in kinds.OPERATED}},
-        field="ttlSecondsAfterFinished",
-        value=str(DAY),
+    _capped(
+        {"JobSet": ["spec"], "Job": ["spec"], **_OPERATED_BY},
+        "ttlSecondsAfterFinished",
+        LONGEST_KEPT,
+        value=DAY,
         when=f"!({KIND} == 'Job' && {OF_CRON_JOB})",
-        wrong=_above("ttlSecondsAfterFinished", LONGEST_KEPT),
-        right=str(LONGEST_KEPT),
     ),
-    Fill(
-        paths={kind: _HOLDERS[kind] for kind in ("CronJob", "ScaledJob")},
-        field="ttlSecondsAfterFinished",
-        value=str(LONGEST_KEPT),
-        when="false",
-        wrong=_above("ttlSecondsAfterFinished", LONGEST_KEPT),
-    ),
+    _capped({kind: _HOLDERS[kind] for kind in ("CronJob", "ScaledJob")}, "ttlSecondsAfterFinished", LONGEST_KEPT),
     *(
-        Fill(
-            paths={"CronJob": ["spec"], "CronWorkflow": ["spec"]},
-            field=f"{which}JobsHistoryLimit",
-            value=str(MAX_HISTORY),
-            when="false",
-            wrong=_above(f"{which}JobsHistoryLimit", MAX_HISTORY),
-        )
+        _capped({"CronJob": ["spec"], "CronWorkflow": ["spec"]}, f"{which}JobsHistoryLimit", MAX_HISTORY)
         for which in ("successful", "failed")
     ),
     Fill(
@@ -337,16 +300,10 @@ _BOUNDED: Final = (
         paths={"RayJob": ["spec"]},
         field="shutdownAfterJobFinishes",
         value="true",
-        when="!(has(s.clusterSelector) && s.clusterSelector.size() > 0)",
-        wrong="!s.shutdownAfterJobFinishes && !(has(s.clusterSelector) && s.clusterSelector.size() > 0)",
+        when=f"!{_SELECTS}",
+        wrong=f"!s.shutdownAfterJobFinishes && !{_SELECTS}",
     ),
-    Fill(
-        paths={"RayJob": ["spec"]},
-        field="ttlSecondsAfterFinished",
-        value=str(LONGEST_IDLE),
-        when="false",
-        wrong=_above("ttlSecondsAfterFinished", LONGEST_IDLE),
-    ),
+    _capped({"RayJob": ["spec"]}, "ttlSecondsAfterFinished", LONGEST_IDLE),
 )
 JOB_BOUNDS: Final = Rule(
     name="job-bounds",

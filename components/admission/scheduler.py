@@ -13,6 +13,7 @@ from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
 from components.admission.templates import KIND, O
 from components.base.controllers import Scheduler
+from components.base.operator import object_of
 from spec.teams.labels import TEAM
 
 NAME: Final = "scheduler.platform.slipway"
@@ -76,12 +77,9 @@ def manifests(scheduler: Scheduler) -> dict[str, dict[str, Any]]:
         },
     }
     selected = {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}}
-    binding = {
-        "apiVersion": _API,
-        "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": {"name": NAME},
-        "spec": {"policyName": NAME, "matchResources": selected},
-    }
+    binding = object_of(
+        _API, "MutatingAdmissionPolicyBinding", NAME, spec={"policyName": NAME, "matchResources": selected}
+    )
     return {"scheduler-given": policy, "scheduler-given-binding": binding}
 
 

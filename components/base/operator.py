@@ -1,4 +1,4 @@
-"""What the objects of an operator have in common whose project publishes manifests and no chart."""
+"""Manifests, and what the objects of an operator have in common whose project publishes manifests and no chart."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,50 @@ from components.base.placement import sized, zone_spread
 RBAC: Final = "rbac.authorization.k8s.io"
 ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
 """Every verb on objects but `deletecollection`."""
+UNPRIVILEGED: Final[Mapping[str, Any]] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+"""Security context of a container that only its own files and the network serve."""
+CONFINED: Final[Mapping[str, Any]] = {**UNPRIVILEGED, "seccompProfile": {"type": "RuntimeDefault"}}
+RESTRICTED: Final[Mapping[str, Any]] = {**CONFINED, "runAsNonRoot": True}
+"""What the Pod Security Standard `restricted` requires of a container."""
+
+
+def object_with(api_version: str, kind: str, metadata: Mapping[str, Any], **body: Any) -> dict[str, Any]:
+    """An object with this metadata."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **body}
+
+
+def object_of(api_version: str, kind: str, name: str, namespace: str = "", **body: Any) -> dict[str, Any]:
+    """An object of this name; without a namespace it is one of the whole cluster."""
+    place = {"namespace": namespace} if namespace else {}
+    return object_with(api_version, kind, {"name": name, **place}, **body)
+
+
+def custom_resource(
+    group: str,
+    version: str,
+    names: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    columns: Mapping[str, str],
+    **served: Any,
+) -> dict[str, Any]:
+    """A CRD of a kind of objects in namespaces that has one version.
+
+    Args:
+        group: API group.
+        version: The version.
+        names: Names of the kind.
+        schema: Besides that it is an object.
+        columns: Paths of what `kubectl get` shows between name and age.
+        served: What else the version has.
+    """
+    if columns:
+        shown = [{"name": name, "type": "string", "jsonPath": path} for name, path in columns.items()]
+        age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+        served["additionalPrinterColumns"] = [*shown, age]
+    openapi = {"openAPIV3Schema": {"type": "object", **schema}}
+    versions = [{"name": version, "served": True, "storage": True, "schema": openapi, **served}]
+    spec = {"group": group, "scope": "Namespaced", "names": names, "versions": versions}
+    return object_of("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{names['plural']}.{group}", spec=spec)
 
 
 def rule(group: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
@@ -61,14 +105,7 @@ class Operator:
             placement: `nodeSelector` and `tolerations`.
             pod: Further fields of the pod.
         """
-        security = {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        }
-        security |= container.get("securityContext", {})
+        security = {**RESTRICTED, "runAsUser": 65532, **container.get("securityContext", {})}
         whole = {"name": self.name, "resources": sized("50m", "256Mi"), **container, "securityContext": security}
         spec = {"serviceAccountName": self.name, "containers": [whole], **pod, **zone_spread(self.labels), **placement}
         return {

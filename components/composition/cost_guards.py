@@ -20,7 +20,7 @@ import pulumi
 
 from components.base.kubernetes import declare
 from components.base.kubernetes import manifest as namespace_manifest
-from components.base.operator import RBAC, rule, to_account
+from components.base.operator import RBAC, object_with, rule, to_account
 from components.base.outputs import ClusterOutputs
 from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
 from components.composition.scripts import Objects, scripts
@@ -106,13 +106,7 @@ def permissions(space: str) -> dict[str, dict[str, Any]]:
             "metadata": meta,
             "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "get", "list"]}],
         },
-        "binding": {
-            "apiVersion": f"{api}/v1",
-            "kind": "RoleBinding",
-            "metadata": meta,
-            "roleRef": role,
-            "subjects": [subject],
-        },
+        "binding": object_with(f"{api}/v1", "RoleBinding", meta, roleRef=role, subjects=[subject]),
     }
 
 

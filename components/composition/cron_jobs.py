@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from components.base.addon import Namespace
+from components.base.operator import UNPRIVILEGED, object_of
 from components.base.placement import CRITICAL, sized
 from spec.pools import keys
 from spec.settings.pools import Role
@@ -11,19 +12,14 @@ from spec.settings.pools import Role
 NAMESPACE: Final = Namespace(name="slipway-schedules", enforce="restricted")
 SMALL: Final[Mapping[str, Any]] = {
     "resources": sized("10m", "64Mi"),
-    "securityContext": {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True,
-        "capabilities": {"drop": ["ALL"]},
-    },
+    "securityContext": {**UNPRIVILEGED, "readOnlyRootFilesystem": True},
 }
 """Of a container that calls an API."""
 
 
 def account(name: str) -> dict[str, Any]:
     """A service account of CronJobs."""
-    meta = {"name": name, "namespace": NAMESPACE.name}
-    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta, "automountServiceAccountToken": False}
+    return object_of("v1", "ServiceAccount", name, NAMESPACE.name, automountServiceAccountToken=False)
 
 
 def cron_job(name: str, when: str, timezone: str, pod: Mapping[str, Any]) -> dict[str, Any]:

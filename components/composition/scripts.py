@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from components.base import canaries
-from components.base.operator import RBAC, rule, to_account
+from components.base.operator import RBAC, object_of, rule, to_account
 from components.composition import canary_rollback, in_cluster, take_back
 from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
 from components.tenancy.network_policies import SERVES
@@ -60,12 +60,9 @@ class Script:
             rule(group, [plural], ["get", "list", "patch"]),
         ]
         bindings = {
-            f"{space}-binding": {
-                "apiVersion": f"{RBAC}/v1",
-                "kind": "RoleBinding",
-                "metadata": {"name": self.role, "namespace": space},
-                **to_account(self.role, self.name, NAMESPACE.name),
-            }
+            f"{space}-binding": object_of(
+                f"{RBAC}/v1", "RoleBinding", self.role, space, **to_account(self.role, self.name, NAMESPACE.name)
+            )
             for space in sorted(spaces)
         }
         return {"account": account(self.name), "role": role_for(self.role, rules), **bindings}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from components.base.operator import UNPRIVILEGED
 from components.base.placement import pool_tolerations, sized
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
@@ -91,11 +92,7 @@ def _pod(names: list[str], pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
                 "readinessProbe": {"httpGet": {"path": PATH, "port": PORT}},
                 "livenessProbe": {"httpGet": {"path": PATH, "port": PORT}, "initialDelaySeconds": SECONDS},
                 "resources": sized("10m", "32Mi"),
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "securityContext": {**UNPRIVILEGED, "readOnlyRootFilesystem": True},
                 "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - a volume of its own
             }
         ],

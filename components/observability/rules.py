@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from components.base.operator import object_of
 from components.observability import recording
 from components.observability.alerts import Alert, all_alerts
 from components.observability.recording import Record
@@ -60,11 +61,6 @@ def manifests(
     recorded = groups_of_records(records(pools, opencost=opencost, budgets=budgets))
     alerting = groups_of_alerts(all_alerts(settings), settings.runbooks)
     return {
-        f"rules-{name}": {
-            "apiVersion": API,
-            "kind": "PrometheusRule",
-            "metadata": {"name": f"slipway-{name}", "namespace": namespace},
-            "spec": {"groups": groups},
-        }
+        f"rules-{name}": object_of(API, "PrometheusRule", f"slipway-{name}", namespace, spec={"groups": groups})
         for name, groups in (("records", recorded), ("alerts", alerting))
     }

@@ -8,6 +8,7 @@ mount file systems and probe containers. Access to data behind AWS APIs is up to
 from collections.abc import Mapping
 from typing import Any, Final
 
+from components.base.operator import object_of
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import Katib, Kuberay
 from spec.settings.addons.serving import Knative, Kserve
@@ -177,9 +178,4 @@ def _tcp(*ports: int) -> list[dict[str, Any]]:
 
 
 def _manifest(name: str, namespace: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": dict(spec),
-    }
+    return object_of("networking.k8s.io/v1", "NetworkPolicy", name, namespace, spec=dict(spec))

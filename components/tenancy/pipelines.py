@@ -9,7 +9,7 @@ from typing import Any
 
 import pulumi
 
-from components.base.operator import RBAC, rule, to_account
+from components.base.operator import RBAC, object_of, rule, to_account
 from components.tenancy.roles import role_for
 from spec.teams import pipelines
 
@@ -50,12 +50,7 @@ def access(namespace: str, service_account: str) -> dict[str, dict[str, Any]]:
         "pipelines-steps-binding": (pipelines.STEPS, service_account, namespace),
     }
     return {
-        key: {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "RoleBinding",
-            "metadata": {"name": role, "namespace": namespace},
-            **to_account(role, account, home),
-        }
+        key: object_of(f"{RBAC}/v1", "RoleBinding", role, namespace, **to_account(role, account, home))
         for key, (role, account, home) in bindings.items()
     }
 
@@ -69,12 +64,9 @@ def ways(namespace: str, bucket: pulumi.Input[str], region: str) -> dict[str, di
         region: AWS Region.
     """
     services = {
-        alias: {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": alias, "namespace": namespace},
-            "spec": {"type": "ExternalName", "externalName": pipelines.host(namespace)},
-        }
+        alias: object_of(
+            "v1", "Service", alias, namespace, spec={"type": "ExternalName", "externalName": pipelines.host(namespace)}
+        )
         for alias in pipelines.ALIASES
     }
     return {**services, pipelines.LAUNCHER: _launcher(namespace, bucket, region)}
@@ -84,9 +76,4 @@ def _launcher(namespace: str, bucket: pulumi.Input[str], region: str) -> dict[st
     """The root of artifacts. A query in it lets driver and launcher take credentials from the pod, as EKS Pod Identity
     gives them (backend/src/v2/config/s3.go, `ProvideSessionInfo`; gocloud.dev/blob/s3blob, `region`; 2.17.0)."""
     root = pulumi.Output.format("s3://{0}/{1}?region={2}", bucket, pipelines.prefix(namespace), region)
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": pipelines.LAUNCHER, "namespace": namespace},
-        "data": {"defaultPipelineRoot": root},
-    }
+    return object_of("v1", "ConfigMap", pipelines.LAUNCHER, namespace, data={"defaultPipelineRoot": root})

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 import pulumi
 
 from components.base.kubernetes import declare
+from components.base.operator import object_of
 from components.base.outputs import ClusterOutputs
 from spec.jobs import KUEUE_API
 from spec.settings.teams import PriorityName
@@ -77,13 +78,9 @@ def priority_class(name: PriorityName) -> dict[str, Any]:
 def workload_priority_class(name: PriorityName) -> dict[str, Any]:
     """The WorkloadPriorityClass, for the label `kueue.x-k8s.io/priority-class`."""
     priority = PRIORITIES[name]
-    return {
-        "apiVersion": KUEUE_API,
-        "kind": "WorkloadPriorityClass",
-        "metadata": {"name": str(name)},
-        "value": priority.value,
-        "description": priority.description,
-    }
+    return object_of(
+        KUEUE_API, "WorkloadPriorityClass", str(name), value=priority.value, description=priority.description
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import Final
 import pulumi
 
 from components.base.iam import Statement, document
+from components.base.operator import object_of
 from components.base.outputs import StorageOutputs
 from components.storage.buckets import artifacts_of
 
@@ -112,9 +113,4 @@ def workload_policy(
 def service_account_manifest(namespace: str) -> dict[str, object]:
     """The service account. EKS Pod Identity uses its own token, so the Kubernetes API token isn't mounted; a workload
     that calls the API mounts it in its pod spec."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": SERVICE_ACCOUNT, "namespace": namespace},
-        "automountServiceAccountToken": False,
-    }
+    return object_of("v1", "ServiceAccount", SERVICE_ACCOUNT, namespace, automountServiceAccountToken=False)

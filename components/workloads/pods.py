@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from components.addons.mlflow.values import IMAGE as MLFLOW_IMAGE
+from components.base.operator import RESTRICTED
 from components.workloads.target import Target
 from spec.catalog import mig
 from spec.pools import keys
@@ -210,13 +211,7 @@ def environment(env: Mapping[str, str | SecretKey]) -> list[dict[str, Any]]:
 
 def container_security(pod: Pod) -> dict[str, Any]:
     """Security context that `restricted` requires of a container (kubernetes.io, "Pod Security Standards")."""
-    return {
-        "allowPrivilegeEscalation": False,
-        "capabilities": {"drop": ["ALL"]},
-        "readOnlyRootFilesystem": not pod.writable_root,
-        "runAsNonRoot": True,
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
+    return {**RESTRICTED, "readOnlyRootFilesystem": not pod.writable_root}
 
 
 def pod_security(pod: Pod) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -13,20 +12,7 @@ from tests.adversary import cluster, machine, program
 from tests.adversary.probe import AUTHORS, INDEPENDENT, Change, Commit, Probe, Request, Visit, held_out
 from tests.adversary.probes import PROBES, REQUESTS
 from tests.rehearsal.repository import Repository
-from tests.sandbox.plane import ControlPlane, start_plane
-
-
-@contextmanager
-def api_server(folder: Path) -> Iterator[ControlPlane]:
-    """A real API server with what the stack declares."""
-    plane = start_plane(folder)
-    try:
-        plane.pool.create("test", "1.36")
-        cluster.prepare(plane.client, REQUESTS)
-        cluster.in_effect(plane.client, REQUESTS)
-        yield plane
-    finally:
-        plane.supervisor.stop_all()
+from tests.sandbox.plane import ControlPlane
 
 
 def main() -> int:
@@ -41,7 +27,7 @@ def main() -> int:
         repository = Repository.make(folder / "checkout")
         moto = moto_server.start()
         try:
-            with api_server(folder / "plane") as plane:
+            with cluster.api_server(folder / "plane", REQUESTS) as plane:
                 answers: dict[Probe, str] = {}
                 for probe in PROBES:
                     start = time.monotonic()

@@ -1,7 +1,9 @@
 """Asks the API server of a cluster with what stack prod declares for its teams: roles, limits, rules."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from sandbox.kubernetes.client import ApiError, KubeClient
@@ -12,6 +14,7 @@ from tests.adversary.objects import HERE
 from tests.adversary.probe import Object, Request
 from tests.components.admission.actors import headers, permissions
 from tests.components.admission.samples import CUSTOM, definition
+from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 from tests.support.definitions import define
 from tests.support.stacks import recorded
 
@@ -65,6 +68,19 @@ def approved(manifest: Object) -> Object:
     """The same CRD, with what the API server asks for in groups of Kubernetes itself."""
     note = {"api-approved.kubernetes.io": "unapproved, for tests"}
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": note}}
+
+
+@contextmanager
+def api_server(folder: Path, probes: Sequence[Request]) -> Iterator[ControlPlane]:
+    """A server of its own with what the stack declares: the rules of a whole stack refuse what other tests create."""
+    plane = start_plane(folder)
+    try:
+        plane.pool.create(CLUSTER, "1.36")
+        prepare(plane.client, probes)
+        in_effect(plane.client, probes)
+        yield plane
+    finally:
+        plane.supervisor.stop_all()
 
 
 def in_effect(client: KubeClient, probes: Sequence[Request]) -> None:

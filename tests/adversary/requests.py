@@ -42,8 +42,6 @@ ACCEPTED: Final = (
     Request("names another team's host as a Service",
         make.service(type="ExternalName", externalName="grafana.monitoring.svc.cluster.local", ports=None),
         accepted="an alias in its own namespace; network policies see the real address"),
-    Request("forbids every disruption of its pods",
-        thing("policy/v1", "PodDisruptionBudget", spec={"maxUnavailable": 0, "selector": {}})),
     Request("claims a volume of another team", thing("v1", "PersistentVolumeClaim", spec={
                 "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": "language-training-checkpoints",
                 "resources": {"requests": {"storage": "1Gi"}}})),
@@ -175,7 +173,6 @@ WORK: Final = (
     Request("runs 5000 pods as a template of pods",
         thing("v1", "PodTemplate", template={"spec": {"containers": [container()]}})),
     Request("orders a load balancer", make.service(type="LoadBalancer")),
-    Request("opens a port of every node", make.service(type="NodePort")),
     Request("claims a petabyte", thing("v1", "PersistentVolumeClaim", spec={"accessModes": ["ReadWriteMany"],
                 "storageClassName": "shared", "resources": {"requests": {"storage": "1Pi"}}})),
     Request("lets Prometheus read files for TLS",

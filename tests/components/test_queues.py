@@ -32,8 +32,6 @@ from tests.components.pools.samples import BLOCK, ONE_ZONE, platform, spec
 from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, pools, record
 from tests.components.tenancy.samples import platform as tenants
 
-BODY = "spec"
-
 
 def flavor(**pool: Any) -> dict[str, Any]:
     manifest: dict[str, Any] = resource_flavor(spec(**pool), Queues())

@@ -5,6 +5,7 @@ by token, and dependency queries. `run(build)` returns outputs like an update, `
 preview: every computed output is unknown.
 """
 
+import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     _touched = (aws.ec2.Vpc, aws.s3.Bucket)
 
-__all__ = ["ACCOUNT", "PROJECT", "REGION", "STACK", "UNKNOWN", "Recording", "Registered", "providers", "run"]
+__all__ = ["ACCOUNT", "PROJECT", "REGION", "STACK", "UNKNOWN", "Recording", "Registered",
+           "providers", "run", "statements"]  # fmt: skip
 
 
 class Registered:
@@ -136,6 +138,11 @@ def providers() -> list[pulumi.ProviderResource]:
         aws.Provider("aws", region=REGION, allowed_account_ids=[ACCOUNT]),
         kubernetes.Provider("kubernetes", kubeconfig="{}"),
     ]
+
+
+def statements(policy: Any) -> dict[str, dict[str, Any]]:
+    """Statements of a policy document, by sid."""
+    return {statement["Sid"]: statement for statement in json.loads(policy)["Statement"]}
 
 
 def _token(kind: type[pulumi.Resource]) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from components.base.operator import RESTRICTED
 from spec.pools import keys
 from spec.pools.allocatable import allocatable
 from spec.pools.pool_spec import PoolSpec
@@ -87,14 +88,7 @@ class ServerImage:
         several = [self.parallel.format(gpus)] if self.parallel and gpus > 1 else []
         if self.memory and sharers > 1:
             several.append(self.memory.format(f"{_FILLED // sharers / 100:.2f}"))
-        security: dict[str, Any] = {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "runAsNonRoot": True,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        }
-        if self.user is not None:
-            security["runAsUser"] = self.user
+        security = {**RESTRICTED, **({} if self.user is None else {"runAsUser": self.user})}
         return {
             "name": "kserve-container",
             "image": image,

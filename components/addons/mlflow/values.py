@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import pulumi
 
+from components.base.operator import UNPRIVILEGED, object_of
 from components.base.outputs import DatabaseOutputs
 from components.base.placement import sized
 from components.storage.database import USER
@@ -48,12 +49,7 @@ def _of_team(team: str) -> dict[str, Any]:
 
 
 def _policy(namespace: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": spec,
-    }
+    return object_of("networking.k8s.io/v1", "NetworkPolicy", name, namespace, spec=spec)
 
 
 NAME: Final = tracking.NAMESPACE
@@ -66,8 +62,7 @@ SCRIPT_FOLDER: Final = "/opt/slipway"
 PASSWORD_SCRIPT: Final = Path(__file__).with_name("password_file.py").read_text(encoding="utf-8")
 _TABLES_SCRIPT: Final = Path(__file__).with_name("tables.py").read_text(encoding="utf-8")
 _SECURITY: Final = {
-    "allowPrivilegeEscalation": False,
-    "capabilities": {"drop": ["ALL"]},
+    **UNPRIVILEGED,
     "readOnlyRootFilesystem": True,
     "runAsNonRoot": True,
     "privileged": False,
@@ -224,13 +219,9 @@ def before(namespace: str) -> dict[str, dict[str, Any]]:
             "metadata": {"name": SCRIPTS, "namespace": namespace},
             "data": {"password_file.py": PASSWORD_SCRIPT, "tables.py": _TABLES_SCRIPT},
         },
-        "database-user": {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": {"name": USER_SECRET, "namespace": namespace},
-            "type": "Opaque",
-            "stringData": {"username": USER, "password": ""},
-        },
+        "database-user": object_of(
+            "v1", "Secret", USER_SECRET, namespace, type="Opaque", stringData={"username": USER, "password": ""}
+        ),
     }
 
 

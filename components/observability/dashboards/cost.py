@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
+from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable, stat, table
 from components.observability.promql import NAMESPACE_TEAM, POD_JOB
 from components.observability.recording import NODE_COST, POD_COST, TEAM_BUDGET, TEAM_COST
 from spec.catalog import prices
@@ -18,89 +18,59 @@ COST = Dashboard(
     variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
     since="now-7d",
     panels=(
-        Panel(
-            title="All nodes, per month at the current rate",
-            queries=[Query(expression=f"sum({NODE_COST}) * {_HOURS}", legend="nodes")],
-            kind="stat",
+        stat(
+            "All nodes, per month at the current rate",
+            [Query(f"sum({NODE_COST}) * {_HOURS}", "nodes")],
             unit="currencyUSD",
-            width=6,
         ),
-        Panel(
-            title="Idle share of cost",
-            queries=[Query(expression=f"1 - sum({POD_COST}) / sum({NODE_COST})", legend="idle")],
-            kind="stat",
+        stat(
+            "Idle share of cost",
+            [Query(f"1 - sum({POD_COST}) / sum({NODE_COST})", "idle")],
             unit="percentunit",
-            width=6,
             about="Share of the nodes' cost that no pod requests.",
         ),
-        Panel(
-            title="Spot share of cost",
-            queries=[
-                Query(
-                    expression=f'(sum({NODE_COST}{{capacity_type="spot"}}) or vector(0)) / sum({NODE_COST})',
-                    legend="spot",
-                )
-            ],
-            kind="stat",
+        stat(
+            "Spot share of cost",
+            [Query(f'(sum({NODE_COST}{{capacity_type="spot"}}) or vector(0)) / sum({NODE_COST})', "spot")],
             unit="percentunit",
-            width=6,
         ),
-        Panel(
-            title="Nodes without a price",
-            queries=[
-                Query(expression=f"count(slipway:node:info unless on (node) {NODE_COST}) or vector(0)", legend="")
-            ],
-            kind="stat",
-            width=6,
+        stat(
+            "Nodes without a price",
+            [Query(f"count(slipway:node:info unless on (node) {NODE_COST}) or vector(0)")],
             about="Their cost is missing on this dashboard, but not on the AWS bill.",
         ),
         Panel(
-            title="By team",
-            queries=[Query(expression=f"{TEAM_COST}{{{_CHOSEN}}} * {_HOURS}", legend="{{team}}")],
+            "By team",
+            [Query(f"{TEAM_COST}{{{_CHOSEN}}} * {_HOURS}", "{{team}}")],
             unit="currencyUSD",
             stacked=True,
             about="USD per month at the current rate.",
         ),
         Panel(
-            title="By pool",
-            queries=[Query(expression=f"sum by (pool) ({NODE_COST}) * {_HOURS}", legend="{{pool}}")],
-            unit="currencyUSD",
-            stacked=True,
+            "By pool", [Query(f"sum by (pool) ({NODE_COST}) * {_HOURS}", "{{pool}}")], unit="currencyUSD", stacked=True
         ),
         Panel(
-            title="This week's rate against the budget",
-            queries=[
-                Query(
-                    expression=f"avg_over_time({TEAM_COST}{{{_CHOSEN}}}[7d]) * {_HOURS} / on (team) {TEAM_BUDGET}",
-                    legend="{{team}}",
-                )
-            ],
+            "This week's rate against the budget",
+            [Query(f"avg_over_time({TEAM_COST}{{{_CHOSEN}}}[7d]) * {_HOURS} / on (team) {TEAM_BUDGET}", "{{team}}")],
             kind="bargauge",
             unit="percentunit",
             about="Runbook: team-over-budget.",
         ),
         Panel(
-            title="By project",
-            queries=[
-                Query(
-                    expression=f"sum by (team, project) ({POD_COST}{{{_CHOSEN}}}) * {_HOURS}",
-                    legend="{{team}} / {{project}}",
-                )
-            ],
+            "By project",
+            [Query(f"sum by (team, project) ({POD_COST}{{{_CHOSEN}}}) * {_HOURS}", "{{team}} / {{project}}")],
             unit="currencyUSD",
             stacked=True,
         ),
-        Panel(
-            title="Jobs, USD in the selected time range",
-            queries=[
+        table(
+            "Jobs, USD in the selected time range",
+            [
                 Query(
                     # One sample a minute, so sixty of them are an hour.
                     expression=f"topk(50, sum by (team, workload) (sum_over_time({POD_COST}{{{_CHOSEN}}}[$__range])"
                     f" / 60 * on (namespace, pod) group_left (workload) last_over_time({POD_JOB}[$__range])))",
-                    legend="",
                 )
             ],
-            kind="table",
             unit="currencyUSD",
             width=24,
             columns=("team", "workload"),

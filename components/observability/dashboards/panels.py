@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, Final, Literal
 
 COLUMNS: Final = 24
@@ -22,7 +23,7 @@ Unit = Literal["percentunit", "short", "s", "bytes", "currencyUSD", "reqps", "co
 """Units of Grafana; `cores` is a custom suffix."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Query:
     """One query of a panel.
 
@@ -32,10 +33,10 @@ class Query:
     """
 
     expression: str
-    legend: str
+    legend: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Panel:
     """One panel.
 
@@ -53,6 +54,7 @@ class Panel:
 
     title: str
     queries: Sequence[Query]
+    _: KW_ONLY
     kind: Kind = "timeseries"
     unit: Unit = "short"
     about: str = ""
@@ -60,6 +62,13 @@ class Panel:
     columns: Sequence[str] = ()
     stacked: bool = False
     maximum: float | None = None
+
+
+stat: Final = partial(Panel, kind="stat", width=6)
+"""One number."""
+table: Final = partial(Panel, kind="table")
+share: Final = partial(Panel, unit="percentunit", maximum=1)
+"""A graph from 0 to 100 %."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,13 +11,13 @@ _BY = "namespace, inferenceservice"
 def _quantile(quantile: float, histogram: str) -> Query:
     rate = f"rate({histogram}_bucket{{{_CHOSEN}}}[5m])"
     return Query(
-        expression=f"histogram_quantile({quantile}, sum by ({_BY}, le) ({rate}))",
-        legend=f"{{{{inferenceservice}}}} p{quantile * 100:.0f}",
+        f"histogram_quantile({quantile}, sum by ({_BY}, le) ({rate}))",
+        f"{{{{inferenceservice}}}} p{quantile * 100:.0f}",
     )
 
 
 def _sum(expression: str, legend: str = "{{inferenceservice}}") -> Query:
-    return Query(expression=f"sum by ({_BY}) ({expression})", legend=legend)
+    return Query(f"sum by ({_BY}) ({expression})", legend)
 
 
 SERVING = Dashboard(
@@ -27,43 +27,39 @@ SERVING = Dashboard(
     " (nv_inference_*) and those of KServe's own Python servers (request_predict_seconds).",
     variables=(Variable(name="model", series="up", label="inferenceservice"),),
     panels=(
+        Panel("Time to first token", [_quantile(q, "vllm:time_to_first_token_seconds") for q in (0.5, 0.95)], unit="s"),
         Panel(
-            title="Time to first token",
-            queries=[_quantile(q, "vllm:time_to_first_token_seconds") for q in (0.5, 0.95)],
+            "Request latency, language models",
+            [_quantile(q, "vllm:e2e_request_latency_seconds") for q in (0.5, 0.95)],
             unit="s",
         ),
         Panel(
-            title="Request latency, language models",
-            queries=[_quantile(q, "vllm:e2e_request_latency_seconds") for q in (0.5, 0.95)],
+            "Request latency, KServe's servers",
+            [_quantile(q, "request_predict_seconds") for q in (0.5, 0.95)],
             unit="s",
         ),
         Panel(
-            title="Request latency, KServe's servers",
-            queries=[_quantile(q, "request_predict_seconds") for q in (0.5, 0.95)],
-            unit="s",
-        ),
-        Panel(
-            title="Mean request latency, Triton",
-            queries=[
+            "Mean request latency, Triton",
+            [
                 Query(
-                    expression=f"sum by ({_BY}) (rate(nv_inference_request_duration_us{{{_CHOSEN}}}[5m])) / 1e6"
+                    f"sum by ({_BY}) (rate(nv_inference_request_duration_us{{{_CHOSEN}}}[5m])) / 1e6"
                     f" / sum by ({_BY}) (rate(nv_inference_count{{{_CHOSEN}}}[5m]) > 0)",
-                    legend="{{inferenceservice}}",
+                    "{{inferenceservice}}",
                 )
             ],
             unit="s",
         ),
         Panel(
-            title="Requests in flight and waiting",
-            queries=[
+            "Requests in flight and waiting",
+            [
                 _sum(f"vllm:num_requests_running{{{_CHOSEN}}}", "{{inferenceservice}} running"),
                 _sum(f"vllm:num_requests_waiting{{{_CHOSEN}}}", "{{inferenceservice}} waiting"),
             ],
         ),
-        Panel(title="Tokens per second", queries=[_sum(f"rate(vllm:generation_tokens_total{{{_CHOSEN}}}[5m])")]),
+        Panel("Tokens per second", [_sum(f"rate(vllm:generation_tokens_total{{{_CHOSEN}}}[5m])")]),
         Panel(
-            title="Requests per second",
-            queries=[
+            "Requests per second",
+            [
                 _sum(f"rate(vllm:request_success_total{{{_CHOSEN}}}[5m])", "{{inferenceservice}} vLLM"),
                 _sum(f"rate(nv_inference_request_success{{{_CHOSEN}}}[5m])", "{{inferenceservice}} Triton"),
                 _sum(f"rate(request_predict_seconds_count{{{_CHOSEN}}}[5m])", "{{inferenceservice}} KServe"),
@@ -71,9 +67,9 @@ SERVING = Dashboard(
             unit="reqps",
         ),
         Panel(
-            title="Replicas",
+            "Replicas",
             # All models are `.*`, which every target without the label matches.
-            queries=[_sum(f'up{{inferenceservice!="",{_CHOSEN}}}')],
+            [_sum(f'up{{inferenceservice!="",{_CHOSEN}}}')],
             about="Pods whose metrics Prometheus scrapes.",
         ),
     ),

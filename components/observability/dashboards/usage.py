@@ -8,7 +8,7 @@ margin of the Vertical Pod Autoscaler's recommender (kubernetes/autoscaler, vert
 
 from __future__ import annotations
 
-from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
+from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable, share, stat, table
 from components.observability.promql import NAMESPACE_TEAM, NODE, POD_JOB, by_leader, of_team
 from components.observability.recording import CPU_CORES, EFA_RATIO, GPU_ACTIVE, GPU_MEMORY, GPU_RESOURCES, GPU_XID
 
@@ -30,85 +30,41 @@ GPUS = Dashboard(
     about="Which GPUs are allocated, to which teams, and their utilization.",
     variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
     panels=(
-        Panel(
-            title="Allocatable GPUs",
-            queries=[Query(expression=f"sum(kube_node_status_allocatable{{{GPU_RESOURCES}}})", legend="offered")],
-            kind="stat",
-            width=6,
+        stat(
+            "Allocatable GPUs",
+            [Query(f"sum(kube_node_status_allocatable{{{GPU_RESOURCES}}})", "offered")],
             about="Whole GPUs, MIG instances and shares, each counted as one.",
         ),
-        Panel(
-            title="GPUs allocated to teams",
-            queries=[Query(expression="sum(slipway:team:gpus_held)", legend="held")],
-            kind="stat",
-            width=6,
-        ),
-        Panel(
-            title="Utilization while allocated",
-            queries=[Query(expression="sum(slipway:team:gpus_active) / sum(slipway:team:gpus_held)", legend="busy")],
-            kind="stat",
+        stat("GPUs allocated to teams", [Query("sum(slipway:team:gpus_held)", "held")]),
+        stat(
+            "Utilization while allocated",
+            [Query("sum(slipway:team:gpus_active) / sum(slipway:team:gpus_held)", "busy")],
             unit="percentunit",
-            width=6,
             about="Share of time in which allocated GPUs compute (DCGM_FI_PROF_GR_ENGINE_ACTIVE).",
         ),
-        Panel(
-            title="GPUs with an Xid",
-            queries=[Query(expression=f"count({GPU_XID} > 0) or vector(0)", legend="errors")],
-            kind="stat",
-            width=6,
-            about="Runbook: gpu-errors.",
+        stat("GPUs with an Xid", [Query(f"count({GPU_XID} > 0) or vector(0)", "errors")], about="Runbook: gpu-errors."),
+        share("Utilization by team", [Query(f"avg by (team) ({_chosen(GPU_ACTIVE)})", "{{team}}")]),
+        share(
+            "Utilization by pool",
+            [Query(f"avg by (pool) ({GPU_ACTIVE} * on (node) group_left (pool) {NODE})", "{{pool}}")],
         ),
-        Panel(
-            title="Utilization by team",
-            queries=[Query(expression=f"avg by (team) ({_chosen(GPU_ACTIVE)})", legend="{{team}}")],
-            unit="percentunit",
-            maximum=1,
+        share(
+            "Utilization by job", [Query(f"avg by (team, workload) ({_by_job(GPU_ACTIVE)})", "{{team}} / {{workload}}")]
         ),
-        Panel(
-            title="Utilization by pool",
-            queries=[
-                Query(
-                    expression=f"avg by (pool) ({GPU_ACTIVE} * on (node) group_left (pool) {NODE})", legend="{{pool}}"
-                )
-            ],
-            unit="percentunit",
-            maximum=1,
-        ),
-        Panel(
-            title="Utilization by job",
-            queries=[
-                Query(expression=f"avg by (team, workload) ({_by_job(GPU_ACTIVE)})", legend="{{team}} / {{workload}}")
-            ],
-            unit="percentunit",
-            maximum=1,
-        ),
-        Panel(
-            title="GPUs allocated by team",
-            queries=[Query(expression=f"slipway:team:gpus_held{{{_CHOSEN}}}", legend="{{team}}")],
-            stacked=True,
-        ),
-        Panel(
-            title="GPU memory by job",
-            queries=[
-                Query(expression=f"max by (team, workload) ({_by_job(GPU_MEMORY)})", legend="{{team}} / {{workload}}")
-            ],
-            unit="percentunit",
-            maximum=1,
+        Panel("GPUs allocated by team", [Query(f"slipway:team:gpus_held{{{_CHOSEN}}}", "{{team}}")], stacked=True),
+        share(
+            "GPU memory by job",
+            [Query(f"max by (team, workload) ({_by_job(GPU_MEMORY)})", "{{team}} / {{workload}}")],
             about="The GPU with the highest memory usage of each job.",
         ),
-        Panel(
-            title="Network of EFA nodes",
-            queries=[Query(expression=EFA_RATIO, legend="{{node}}")],
-            unit="percentunit",
-            maximum=1,
+        share(
+            "Network of EFA nodes",
+            [Query(EFA_RATIO, "{{node}}")],
             about="Bytes received, as a share of the instance type's bandwidth.",
         ),
-        Panel(
-            title="Idle GPUs now",
-            queries=[
-                Query(expression=f"topk(50, 1 - {of_team(f'avg_over_time({GPU_ACTIVE}[30m])')} > 0.9)", legend="")
-            ],
-            kind="table",
+        table(
+            "Idle GPUs now",
+            [Query(f"topk(50, 1 - {of_team(f'avg_over_time({GPU_ACTIVE}[30m])')} > 0.9)")],
             unit="percentunit",
             width=24,
             columns=("team", "namespace", "pod", "node"),
@@ -124,8 +80,8 @@ _QUEUE = 'cluster_queue=~"$queue"'
 def _wait(quantile: float) -> Query:
     rate = f"rate(kueue_admission_wait_time_seconds_bucket{{{_QUEUE}}}[1h])"
     return Query(
-        expression=f"histogram_quantile({quantile}, sum by (cluster_queue, le) ({rate}))",
-        legend=f"{{{{cluster_queue}}}} p{quantile * 100:.0f}",
+        f"histogram_quantile({quantile}, sum by (cluster_queue, le) ({rate}))",
+        f"{{{{cluster_queue}}}} p{quantile * 100:.0f}",
     )
 
 
@@ -140,57 +96,51 @@ QUEUES = Dashboard(
     variables=(Variable(name="queue", series="kueue_pending_workloads", label="cluster_queue"),),
     panels=(
         Panel(
-            title="Pending",
-            queries=[
+            "Pending",
+            [
                 Query(
-                    expression=f"sum by (cluster_queue, status) ({by_leader('kueue_pending_workloads', _QUEUE)})",
-                    legend="{{cluster_queue}} {{status}}",
+                    f"sum by (cluster_queue, status) ({by_leader('kueue_pending_workloads', _QUEUE)})",
+                    "{{cluster_queue}} {{status}}",
                 )
             ],
             stacked=True,
             about="`inadmissible` workloads wait for a change: quota, a full pool, a selector that fits no pool.",
         ),
         Panel(
-            title="Admitted and running",
-            queries=[
+            "Admitted and running",
+            [
                 Query(
-                    expression=f"sum by (cluster_queue) ({by_leader('kueue_admitted_active_workloads', _QUEUE)})",
-                    legend="{{cluster_queue}}",
+                    f"sum by (cluster_queue) ({by_leader('kueue_admitted_active_workloads', _QUEUE)})",
+                    "{{cluster_queue}}",
                 )
             ],
             stacked=True,
         ),
-        Panel(title="Wait until admission", queries=[_wait(0.5), _wait(0.95)], unit="s"),
+        Panel("Wait until admission", [_wait(0.5), _wait(0.95)], unit="s"),
         Panel(
-            title="Evicted per hour",
-            queries=[
+            "Evicted per hour",
+            [
                 Query(
-                    expression="sum by (cluster_queue, reason)"
-                    f" (increase(kueue_evicted_workloads_total{{{_QUEUE}}}[1h]))",
-                    legend="{{cluster_queue}} {{reason}}",
+                    f"sum by (cluster_queue, reason) (increase(kueue_evicted_workloads_total{{{_QUEUE}}}[1h]))",
+                    "{{cluster_queue}} {{reason}}",
                 )
             ],
         ),
         Panel(
-            title="Quota in use",
-            queries=[
+            "Quota in use",
+            [
                 Query(
-                    expression=f"{_by_resource('kueue_cluster_queue_resource_usage')} / on (cluster_queue, resource)"
+                    f"{_by_resource('kueue_cluster_queue_resource_usage')} / on (cluster_queue, resource)"
                     f" ({_by_resource('kueue_cluster_queue_nominal_quota')} > 0)",
-                    legend="{{cluster_queue}} {{resource}}",
+                    "{{cluster_queue}} {{resource}}",
                 )
             ],
             unit="percentunit",
             about="Usage over 100 % is borrowed from other queues of the cohort.",
         ),
         Panel(
-            title="Pods that do not start",
-            queries=[
-                Query(
-                    expression='sum by (namespace) (kube_pod_status_phase{phase="Pending"} == 1)',
-                    legend="{{namespace}}",
-                )
-            ],
+            "Pods that do not start",
+            [Query('sum by (namespace) (kube_pod_status_phase{phase="Pending"} == 1)', "{{namespace}}")],
             stacked=True,
         ),
     ),
@@ -218,16 +168,16 @@ _MEMORY_ADVICE = f"max by ({_KEYS}) (max_over_time({_MEMORY}[$__range])) * {MARG
 
 def _ratio(used: str, resource: str) -> Query:
     requested = f"sum by (team) ({_teams(_requested(resource))})"
-    return Query(expression=f"sum by (team) ({_teams(used)}) / {requested}", legend="{{team}}")
+    return Query(f"sum by (team) ({_teams(used)}) / {requested}", "{{team}}")
 
 
 def _unused(advice: str, resource: str) -> Query:
     spare = f"({_requested(resource)}) - on ({_KEYS}) ({advice})"
-    return Query(expression=f"topk(50, max by ({_BY}) ({_teams(spare)}) > 0)", legend="")
+    return Query(f"topk(50, max by ({_BY}) ({_teams(spare)}) > 0)")
 
 
 def _advice(advice: str) -> Query:
-    return Query(expression=f"topk(100, max by ({_BY}) ({_teams(advice)}))", legend="")
+    return Query(f"topk(100, max by ({_BY}) ({_teams(advice)}))")
 
 
 SIZING = Dashboard(
@@ -237,60 +187,27 @@ SIZING = Dashboard(
     variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
     since="now-7d",
     panels=(
-        Panel(title="CPU usage of requests", queries=[_ratio(CPU_CORES, "cpu")], unit="percentunit"),
+        Panel("CPU usage of requests", [_ratio(CPU_CORES, "cpu")], unit="percentunit"),
+        Panel("Memory usage of requests", [_ratio(f"sum by ({_KEYS}) ({_MEMORY})", "memory")], unit="percentunit"),
         Panel(
-            title="Memory usage of requests",
-            queries=[_ratio(f"sum by ({_KEYS}) ({_MEMORY})", "memory")],
-            unit="percentunit",
-        ),
-        Panel(
-            title="Utilization of allocated GPUs",
-            queries=[
-                Query(
-                    expression=f"slipway:team:gpus_active{{{_CHOSEN}}} / slipway:team:gpus_held{{{_CHOSEN}}}",
-                    legend="{{team}}",
-                )
-            ],
+            "Utilization of allocated GPUs",
+            [Query(f"slipway:team:gpus_active{{{_CHOSEN}}} / slipway:team:gpus_held{{{_CHOSEN}}}", "{{team}}")],
             unit="percentunit",
             width=24,
             about="A job that never uses more than half of a GPU may fit on a MIG instance.",
         ),
+        table("Unused CPU requests", [_unused(_CPU_ADVICE, "cpu")], unit="cores", columns=_BY.split(", ")),
+        table("Unused memory requests", [_unused(_MEMORY_ADVICE, "memory")], unit="bytes", columns=_BY.split(", ")),
+        table("Recommended CPU request", [_advice(_CPU_ADVICE)], unit="cores", columns=_BY.split(", ")),
+        table("Recommended memory request", [_advice(_MEMORY_ADVICE)], unit="bytes", columns=_BY.split(", ")),
         Panel(
-            title="Unused CPU requests",
-            queries=[_unused(_CPU_ADVICE, "cpu")],
-            kind="table",
-            unit="cores",
-            columns=_BY.split(", "),
-        ),
-        Panel(
-            title="Unused memory requests",
-            queries=[_unused(_MEMORY_ADVICE, "memory")],
-            kind="table",
-            unit="bytes",
-            columns=_BY.split(", "),
-        ),
-        Panel(
-            title="Recommended CPU request",
-            queries=[_advice(_CPU_ADVICE)],
-            kind="table",
-            unit="cores",
-            columns=_BY.split(", "),
-        ),
-        Panel(
-            title="Recommended memory request",
-            queries=[_advice(_MEMORY_ADVICE)],
-            kind="table",
-            unit="bytes",
-            columns=_BY.split(", "),
-        ),
-        Panel(
-            title="Containers without a CPU request",
-            queries=[
+            "Containers without a CPU request",
+            [
                 Query(
-                    expression="count by (team) ("
+                    "count by (team) ("
                     + of_team(f'{CPU_CORES} unless on ({_KEYS}) kube_pod_container_resource_requests{{resource="cpu"}}')
                     + ")",
-                    legend="{{team}}",
+                    "{{team}}",
                 )
             ],
             width=24,

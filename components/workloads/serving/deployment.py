@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pulumi
 
+from components.base.operator import object_with
 from components.workloads.checks.jobs import count_problems
 from components.workloads.checks.pods import pod_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
@@ -210,12 +211,7 @@ def _pod_monitor(name: str, target: Target, port: str) -> dict[str, Any]:
 def _autoscaler(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
     scaled = Scaled(namespace=args.target.namespace, deployment=name, mig=bool(args.pod.resources.mig))
     spec = scaled_object(args.autoscaling, scaled)
-    return {
-        "apiVersion": "keda.sh/v1alpha1",
-        "kind": "ScaledObject",
-        "metadata": metadata(name, args.target),
-        "spec": spec,
-    }
+    return object_with("keda.sh/v1alpha1", "ScaledObject", metadata(name, args.target), spec=spec)
 
 
 def _problems(args: ModelDeploymentArgs, spec: dict[str, Any], picking: dict[str, dict[str, Any]]) -> Iterator[Problem]:

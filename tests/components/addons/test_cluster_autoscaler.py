@@ -1,22 +1,17 @@
 """Cluster Autoscaler: permissions only on groups of its own cluster."""
 
-import json
-from typing import Any
-
 import pulumi_aws as aws
 
 from components.addons.cluster_autoscaler import policy, values
 from components.pools.managed import group_tags
 from tests.components.pools.samples import SYSTEM, record_fleet, spec
+from tests.support.mocks import statements
 
-
-def statements() -> dict[str, Any]:
-    body = json.loads(policy("ml", "aws", "us-east-1", "111122223333"))
-    return {statement["Sid"]: statement for statement in body["Statement"]}
+STATEMENTS = statements(policy("ml", "aws", "us-east-1", "111122223333"))
 
 
 def test_it_scales_only_groups_with_both_tags_of_its_cluster() -> None:
-    statement = statements()["ScaleOwn"]
+    statement = STATEMENTS["ScaleOwn"]
     assert statement["Action"] == ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"]
     assert statement["Condition"] == {
         "StringEquals": {
@@ -29,12 +24,12 @@ def test_it_scales_only_groups_with_both_tags_of_its_cluster() -> None:
 
 def test_groups_have_the_tags_that_the_policy_requires() -> None:
     tags = {f"aws:ResourceTag/{tag.key}": [tag.value] for tag in group_tags(spec(**SYSTEM), "ml")}
-    required = statements()["ScaleOwn"]["Condition"]["StringEquals"]
+    required = STATEMENTS["ScaleOwn"]["Condition"]["StringEquals"]
     assert required.items() <= tags.items()
 
 
 def test_actions_on_all_groups_only_read() -> None:
-    actions = [action for s in statements().values() if "*" in s["Resource"] for action in s["Action"]]
+    actions = [action for s in STATEMENTS.values() if "*" in s["Resource"] for action in s["Action"]]
     assert actions
     assert all(action.partition(":")[2].startswith(("Describe", "Get")) for action in actions)
 

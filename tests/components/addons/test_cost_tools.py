@@ -1,6 +1,5 @@
 """OpenCost and Kubecost on a sample platform."""
 
-import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from spec.settings.addons import cost
 from spec.settings.addons.observability import KubePrometheusStack
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.support.context import Seen, seen_parts
+from tests.support.mocks import statements
 
 TEAMS: Final = {
     "nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominalQuota": 4}}},
@@ -71,9 +71,7 @@ def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
     associations = result.recording.of(aws.eks.PodIdentityAssociation).values()
     assert {each.inputs["serviceAccount"] for each in associations} == set(ACCOUNTS)
     for policy in result.recording.of(aws.iam.RolePolicy).values():
-        actions = {
-            action for statement in json.loads(policy.inputs["policy"])["Statement"] for action in statement["Action"]
-        }
+        actions = {action for each in statements(policy.inputs["policy"]).values() for action in each["Action"]}
         assert {"s3:GetObject", "s3:PutObject", "s3:ListBucket", "kms:GenerateDataKey"} <= actions
         assert not any("*" in action for action in actions)
 
@@ -81,7 +79,7 @@ def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
 def test_kubecost_has_access_only_to_its_prefix() -> None:
     arn = "arn:aws:s3:::state"
     key = Statement("DataKey", ["kms:Decrypt"], ["*"])
-    by_sid = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
+    by_sid = statements(access(arn, key))
     assert by_sid["Objects"]["Resource"] == [f"{arn}/costs/*"]
     assert by_sid["List"]["Condition"] == {"StringLike": {"s3:prefix": ["costs/*"]}}
     unbounded = [each["Action"] for each in by_sid.values() if arn in each["Resource"] and "Condition" not in each]

@@ -1,6 +1,5 @@
 """Fluent Bit: permissions, placement, and a configuration whose pieces fit together."""
 
-import json
 import re
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from components.addons.fluent_bit import FluentBit
 from components.storage.container_logs import PLATFORM
 from spec.settings.addons.observability import FluentBit as Settings
 from tests.support.context import Seen, seen_parts
+from tests.support.mocks import statements
 
 TEAMS: Final = {
     "nlp": {"project": "llm", "costCenter": "research",
@@ -29,9 +29,8 @@ def values(**settings: Any) -> dict[str, Any]:
     return dict(seen(**settings).values["fluent-bit"])
 
 
-def statements(result: Seen) -> list[dict[str, Any]]:
-    policy = result.recording.one(aws.iam.RolePolicy).inputs["policy"]
-    return list(json.loads(policy)["Statement"])
+def allowed(result: Seen) -> list[dict[str, Any]]:
+    return list(statements(result.recording.one(aws.iam.RolePolicy).inputs["policy"]).values())
 
 
 def entries(text: str) -> list[tuple[str, str]]:
@@ -42,7 +41,7 @@ def entries(text: str) -> list[tuple[str, str]]:
 
 def test_to_s3_it_writes_below_its_prefix_and_may_do_nothing_else() -> None:
     result = seen(destination="s3")
-    (statement,) = statements(result)
+    (statement,) = allowed(result)
     assert statement["Action"] == ["s3:PutObject"]
     assert statement["Resource"] == ["arn:aws:s3:::slipway-logs/containers/*"]
     output = dict(entries(result.values["fluent-bit"]["config"]["outputs"]))

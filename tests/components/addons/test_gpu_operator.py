@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
 import yaml
 
 from components.addons.gpu_operator import EXCLUSIVE, GpuOperator, configurations
@@ -62,11 +61,6 @@ def test_every_container_has_a_memory_request_and_limit() -> None:
         assert set(resources["requests"]) == {"cpu", "memory"}, part
 
 
-@pytest.mark.parametrize("pools", [{"a100": POOLS["a100"]}, {"h100": H100_CUT}, {"l4": L4}, {}])
-def test_the_mig_manager_which_stops_kubelets_is_disabled(pools: dict[str, Any]) -> None:
-    assert values(pools)["migManager"] == {"enabled": False}
-
-
 def test_the_name_of_a_configuration_depends_on_its_content() -> None:
     def name(pools: dict[str, Any]) -> str:
         return str(values(pools)["devicePlugin"]["config"]["name"])
@@ -100,10 +94,6 @@ def test_the_rule_satisfies_the_charts_crd(shared: Path) -> None:
     assert len(list(complaints(rule, expected, "spec"))) == 1
 
 
-def test_its_namespace_allows_privileged_pods() -> None:
-    assert GpuOperator.namespace.enforce == "privileged"
-
-
 def test_values_differ_from_the_charts_defaults(shared: Path) -> None:
     chart = own_values(shared, "gpu-operator")
     chart_values = values(POOLS, monitored=True)
@@ -131,46 +121,8 @@ def sharing(mode: str, replicas: int) -> dict[str, Any]:
     return {"sharing": {"mode": mode, "replicas": replicas}}
 
 
-def test_the_default_configuration_shares_nothing_and_offers_mig_instances_by_profile() -> None:
-    assert documents(l4=GPU_SPOT) == {EXCLUSIVE: {"version": "v1", "flags": {"migStrategy": "mixed"}}}
-
-
-def test_time_slicing_keeps_the_resource_name_and_refuses_requests_for_two() -> None:
-    assert documents(l4={**GPU_SPOT, **sharing("time-slicing", 4)})["time-slicing-4"] == {
-        "version": "v1",
-        "flags": {"migStrategy": "mixed"},
-        "sharing": {
-            "timeSlicing": {
-                "renameByDefault": False,
-                "failRequestsGreaterThanOne": True,
-                "resources": [{"name": "nvidia.com/gpu", "replicas": 4}],
-            }
-        },
-    }
-
-
-def test_mps_has_no_mig_strategy() -> None:
-    assert documents(l4={**GPU_SPOT, **sharing("mps", 8)})["mps-8"] == {
-        "version": "v1",
-        "flags": {"migStrategy": "none"},
-        "sharing": {"mps": {"renameByDefault": False, "resources": [{"name": "nvidia.com/gpu", "replicas": 8}]}},
-    }
-
-
-def test_mig_instances_are_shared_by_their_own_names() -> None:
-    manifests = documents(a={**CUT, **sharing("time-slicing", 2)})["time-slicing-2"]
-    assert manifests["sharing"]["timeSlicing"]["resources"] == [{"name": "nvidia.com/mig-2g.10gb", "replicas": 2}]
-
-
 def test_pools_with_equal_sharing_use_one_configuration_with_all_their_devices() -> None:
     manifests = documents(a={**CUT, **sharing("time-slicing", 2)}, b={**GPU_SPOT, **sharing("time-slicing", 2)})
     assert set(manifests) == {EXCLUSIVE, "time-slicing-2"}
     names = [each["name"] for each in manifests["time-slicing-2"]["sharing"]["timeSlicing"]["resources"]]
     assert names == ["nvidia.com/gpu", "nvidia.com/mig-2g.10gb"]
-
-
-def test_each_pool_uses_an_existing_configuration() -> None:
-    pools = {"a": {**GPU_SPOT, **sharing("mps", 3)}, "b": {**GPU_SPOT, **sharing("time-slicing", 48)}, "c": GPU_SPOT}
-    specs = resolve_all(platform(pools)).values()
-    chosen = {spec.labels.get("nvidia.com/device-plugin.config", EXCLUSIVE) for spec in specs}
-    assert chosen == set(configurations(specs))

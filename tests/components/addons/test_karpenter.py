@@ -12,7 +12,7 @@ from components.addons.karpenter import EVENTS, Gates, event_pattern, queue_poli
 from components.addons.karpenter_policy import Scope, controller_policy
 from spec.settings.checks import names
 from tests.components.pools.samples import record_fleet, spec
-from tests.support.mocks import Recording
+from tests.support.mocks import Recording, statements
 
 QUEUE = "arn:aws:sqs:us-east-1:111122223333:queue"
 RULES = "arn:aws:events:us-east-1:111122223333:rule/*"
@@ -23,20 +23,15 @@ def interruptions() -> Recording:
     return record_fleet({"cpu": {"preset": "cpu"}})
 
 
-def queue_statements() -> dict[str, Any]:
-    body = json.loads(queue_policy(QUEUE, RULES))
-    return {statement["Sid"]: statement for statement in body["Statement"]}
-
-
 def test_only_event_rules_of_this_account_send_messages() -> None:
-    statement = queue_statements()["EventsWrite"]
+    statement = statements(queue_policy(QUEUE, RULES))["EventsWrite"]
     assert statement["Action"] == ["sqs:SendMessage"]
     assert statement["Principal"] == {"Service": ["events.amazonaws.com"]}
     assert statement["Condition"] == {"ArnLike": {"aws:SourceArn": [RULES]}}
 
 
 def test_requests_without_tls_are_denied() -> None:
-    statement = queue_statements()["TlsOnly"]
+    statement = statements(queue_policy(QUEUE, RULES))["TlsOnly"]
     assert (statement["Effect"], statement["Action"]) == ("Deny", ["sqs:*"])
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
 
@@ -77,58 +72,54 @@ SCOPE = Scope(
     region="us-east-1",
     account_id="111122223333",
 )
+CONTROLLER = controller_policy(SCOPE, node_role_arn=ROLE, queue_arn=QUEUE_ARN)
+ALLOWED = statements(CONTROLLER)
 NOT_USED = {"arc-zonal-shift:GetManagedResource", "iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile",
     "iam:DeleteInstanceProfile", "iam:RemoveRoleFromInstanceProfile", "iam:TagInstanceProfile"}  # fmt: skip
 """Actions of upstream's template that this platform doesn't use."""
 
 
-@pytest.fixture(scope="module")
-def statements() -> dict[str, Any]:
-    body = json.loads(controller_policy(SCOPE, node_role_arn=ROLE, queue_arn=QUEUE_ARN))
-    return {statement["Sid"]: statement for statement in body["Statement"]}
-
-
 def test_the_policy_fits_in_a_role() -> None:
     # 10,240 characters without whitespace (IAM User Guide, "IAM and AWS STS quotas", inline policies of a role).
-    assert len(controller_policy(SCOPE, node_role_arn=ROLE, queue_arn=QUEUE_ARN)) < 10_240
+    assert len(CONTROLLER) < 10_240
 
 
-def test_it_can_pass_only_its_own_node_role_to_ec2(statements: dict[str, Any]) -> None:
-    statement = statements["PassNodeRole"]
+def test_it_can_pass_only_its_own_node_role_to_ec2() -> None:
+    statement = ALLOWED["PassNodeRole"]
     assert statement["Resource"] == [ROLE]
     assert statement["Condition"]["StringEquals"]["iam:PassedToService"][0] == "ec2.amazonaws.com"
 
 
 @pytest.mark.parametrize("sid", ["DeleteOwn", "NameOwnMachines", "LaunchFromOwnTemplates"])
-def test_it_changes_only_resources_with_its_clusters_tag(statements: dict[str, Any], sid: str) -> None:
-    condition = statements[sid]["Condition"]
+def test_it_changes_only_resources_with_its_clusters_tag(sid: str) -> None:
+    condition = ALLOWED[sid]["Condition"]
     assert condition["StringEquals"] == {"aws:ResourceTag/kubernetes.io/cluster/ml": ["owned"]}
     assert condition["StringLike"] == {"aws:ResourceTag/karpenter.sh/nodepool": ["*"]}
 
 
 @pytest.mark.parametrize("sid", ["LaunchTagged", "TagAtLaunch"])
-def test_what_it_creates_is_tagged_at_creation(statements: dict[str, Any], sid: str) -> None:
-    condition = statements[sid]["Condition"]
+def test_what_it_creates_is_tagged_at_creation(sid: str) -> None:
+    condition = ALLOWED[sid]["Condition"]
     assert condition["StringEquals"]["aws:RequestTag/kubernetes.io/cluster/ml"] == ["owned"]
     assert condition["StringEquals"]["aws:RequestTag/eks:eks-cluster-name"] == ["ml"]
 
 
-def test_it_sets_any_tag_at_launch_and_later_only_the_name(statements: dict[str, Any]) -> None:
-    assert statements["TagAtLaunch"]["Condition"]["StringEquals"]["ec2:CreateAction"] == [
+def test_it_sets_any_tag_at_launch_and_later_only_the_name() -> None:
+    assert ALLOWED["TagAtLaunch"]["Condition"]["StringEquals"]["ec2:CreateAction"] == [
         "CreateFleet",
         "CreateLaunchTemplate",
         "RunInstances",
     ]
-    assert "ec2:CreateAction" not in statements["LaunchTagged"]["Condition"]["StringEquals"]
-    assert statements["NameOwnMachines"]["Condition"]["ForAllValues:StringEquals"]["aws:TagKeys"] == [
+    assert "ec2:CreateAction" not in ALLOWED["LaunchTagged"]["Condition"]["StringEquals"]
+    assert ALLOWED["NameOwnMachines"]["Condition"]["ForAllValues:StringEquals"]["aws:TagKeys"] == [
         "Name",
         "eks:eks-cluster-name",
         "karpenter.sh/nodeclaim",
     ]
 
 
-def test_actions_on_all_resources_only_read(statements: dict[str, Any]) -> None:
-    open_to_all = [action for s in statements.values() if s["Resource"] == ["*"] for action in s["Action"]]
+def test_actions_on_all_resources_only_read() -> None:
+    open_to_all = [action for s in ALLOWED.values() if s["Resource"] == ["*"] for action in s["Action"]]
     assert all(action.partition(":")[2].startswith(("Describe", "Get", "List")) for action in open_to_all)
 
 
@@ -165,9 +156,9 @@ def add(keys_by_action: dict[str, set[str]], statement: dict[str, Any]) -> None:
         keys_by_action.setdefault(action, set()).update(keys)
 
 
-def test_actions_and_conditions_equal_upstreams_without_unused_ones(shared: Path, statements: dict[str, Any]) -> None:
+def test_actions_and_conditions_equal_upstreams_without_unused_ones(shared: Path) -> None:
     ours: dict[str, set[str]] = {}
-    for statement in statements.values():
+    for statement in ALLOWED.values():
         add(ours, statement)
     assert ours == {action: keys for action, keys in upstream(shared).items() if action not in NOT_USED}
 

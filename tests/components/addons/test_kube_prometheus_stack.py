@@ -11,6 +11,7 @@ from spec.pools import keys
 from spec.settings.addons.observability import KubePrometheusStack as Settings
 from tests.components.addons.charts import own_values
 from tests.support.context import Seen, seen_parts
+from tests.support.mocks import statements
 
 NOTIFICATIONS: Final = {"emails": ["ml@example.com"]}
 TOPIC: Final = "arn:aws:sns:us-east-1:111122223333:slipway-test-notices"
@@ -51,8 +52,7 @@ def test_alerts_are_published_with_pod_identity() -> None:
     assert set(sns["attributes"]) == {"severity", "team"}
     association = result.recording.one(aws.eks.PodIdentityAssociation).inputs
     assert association["serviceAccount"] == "kube-prometheus-stack-alertmanager"
-    policy = json.loads(result.recording.one(aws.iam.RolePolicy).inputs["policy"])
-    publish, encrypt = policy["Statement"]
+    publish, encrypt = statements(result.recording.one(aws.iam.RolePolicy).inputs["policy"]).values()
     assert (publish["Action"], publish["Resource"]) == (["sns:Publish"], [TOPIC])
     assert encrypt["Condition"]["StringEquals"] == {"kms:ViaService": ["sns.us-east-1.amazonaws.com"]}
 

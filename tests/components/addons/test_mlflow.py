@@ -30,9 +30,8 @@ from spec.settings.network import Network
 from spec.settings.teams import TeamNamespace
 from spec.teams import labels, tracking
 from tests.components.addons.charts import own_values, unknown_keys
-from tests.components.storage.support import statements
 from tests.support.context import Seen, seen_parts
-from tests.support.mocks import providers, run
+from tests.support.mocks import providers, run, statements
 from tests.support.outputs import cluster_outputs
 
 HANDED_ON = ("podSecurityContext", "affinity", "extraEnvVars")

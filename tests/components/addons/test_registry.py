@@ -182,6 +182,7 @@ def of(recording: Recording, name: str) -> Registered:
 def test_every_release_is_atomic(whole: Recording) -> None:
     for resource in whole.of(Release).values():
         assert (resource.inputs["atomic"], resource.inputs["cleanupOnFail"]) == (True, True)
+        assert resource.inputs["timeout"] == 600
         assert resource.inputs["namespace"] == "one-system"
 
 
@@ -286,10 +287,6 @@ def test_a_disabled_add_on_has_no_dependencies() -> None:
 def test_a_missing_requirement_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="two requires One, which is not enabled"):
         installed(monkeypatch, addon(Two, "two"))
-
-
-def test_no_resource_uses_a_default_provider(whole: Recording) -> None:
-    assert whole.default_provider_users == ()
 
 
 @pytest.mark.parametrize(("addon_name", "account", "logical"), [

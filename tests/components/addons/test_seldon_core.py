@@ -1,6 +1,5 @@
 """Seldon Core: what the chart makes of the values, what a namespace for serving gets, and a Server before the rules."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -24,6 +23,7 @@ from spec.settings.teams import PriorityName
 from tests.components.addons.charts import granted
 from tests.slipway.charts.rendering import Objects, rendered
 from tests.support.day import TODAY
+from tests.support.mocks import statements
 from tests.support.structural import complaints, definition, schema
 
 EXAMPLES: Final = Path(__file__).parents[3] / "examples"
@@ -165,8 +165,7 @@ def test_servers_read_the_models_of_their_team_and_nothing_else() -> None:
         if each.inputs.plain["serviceAccount"] == seldon_core.SERVER_ACCOUNT
     )
     assert association["namespace"] == SERVING
-    policy = json.loads(program().named(f"serve-{SERVING}-role-policy").inputs.plain["policy"])
-    allowed = {each["Sid"]: each for each in policy["Statement"]}
+    allowed = statements(program().named(f"serve-{SERVING}-role-policy").inputs.plain["policy"])
     assert {action for each in allowed.values() for action in each["Action"]} == {
         "kms:Decrypt", "s3:GetObject", "s3:GetObjectTagging", "s3:ListBucket",
     }  # fmt: skip

@@ -27,6 +27,7 @@ from spec.settings.addons.gpu import EfaDevicePlugin as Settings
 from spec.settings.addons.observability import KubePrometheusStack
 from tests.components.pools.samples import ONE_ZONE, platform
 from tests.support.context import POOLS, Seen, seen_parts
+from tests.support.mocks import statements
 
 CONTROLLERS: dict[str, Callable[[], AddOn[Any]]] = {
     "cert-manager": lambda: CertManager(ingress.CertManager()),
@@ -105,10 +106,10 @@ def test_knative_runs_on_the_system_pool() -> None:
 
 
 def test_the_server_can_only_read_artifacts() -> None:
-    statements = json.loads(reading_policy("arn:aws:s3:::state", "arn:aws:kms:us-east-1:1:key/k"))["Statement"]
-    actions = {action for each in statements for action in each["Action"]}
+    reading = statements(reading_policy("arn:aws:s3:::state", "arn:aws:kms:us-east-1:1:key/k")).values()
+    actions = {action for each in reading for action in each["Action"]}
     assert actions == {"s3:ListBucket", "s3:GetObject", "kms:Decrypt"}
-    assert {arn for each in statements for arn in each["Resource"]} == {
+    assert {arn for each in reading for arn in each["Resource"]} == {
         "arn:aws:s3:::state",
         "arn:aws:s3:::state/argo/*",
         "arn:aws:kms:us-east-1:1:key/k",
@@ -159,9 +160,9 @@ LEFT_OUT = {
 """Features of the controller that the platform doesn't use; the module's docstring lists them."""
 
 
-def statements(*, web_acl: bool = True) -> dict[str, dict[str, Any]]:
+def allowed(*, web_acl: bool = True) -> dict[str, dict[str, Any]]:
     text = policy(cluster="ml", partition="aws", region="us-east-1", account_id="111122223333", web_acl=web_acl)
-    return {each["Sid"]: each for each in json.loads(text)["Statement"]}
+    return statements(text)
 
 
 def changes(statement: dict[str, Any]) -> list[str]:
@@ -173,7 +174,7 @@ def test_it_changes_only_resources_with_the_clusters_tag() -> None:
     keys = {f"aws:ResourceTag/{TAG}", f"aws:RequestTag/{TAG}"}
     own = "aws:ResourceTag/kubernetes.io/cluster/ml"
     free = {"MakeServiceLinkedRole", "MakeSecurityGroupsInVpc", "AttachWebAcls"}
-    for sid, statement in statements().items():
+    for sid, statement in allowed().items():
         if changes(statement) and sid not in free:
             condition = statement["Condition"]["StringEquals"]
             bound = {key: value for key, value in condition.items() if key in keys}
@@ -182,20 +183,20 @@ def test_it_changes_only_resources_with_the_clusters_tag() -> None:
 
 
 def test_actions_on_all_resources_only_read() -> None:
-    for sid, statement in statements(web_acl=False).items():
+    for sid, statement in allowed(web_acl=False).items():
         if "*" in statement["Resource"]:
             assert changes(statement) == [], sid
 
 
 def test_it_stays_in_its_account_and_region() -> None:
-    for statement in statements(web_acl=False).values():
+    for statement in allowed(web_acl=False).values():
         for arn in statement["Resource"]:
             assert arn == "*" or ":111122223333:" in arn
 
 
 def test_the_owner_tag_cannot_be_changed() -> None:
     for sid in ("TagOwn", "TagOwnSecurityGroups"):
-        assert statements()[sid]["Condition"]["Null"] == {f"aws:RequestTag/{TAG}": ["true"]}
+        assert allowed()[sid]["Condition"]["Null"] == {f"aws:RequestTag/{TAG}": ["true"]}
 
 
 def test_the_document_is_within_the_size_limit_of_inline_policies() -> None:
@@ -214,7 +215,7 @@ def upstream(shared: Path) -> set[str]:
 
 
 def test_it_allows_upstreams_actions_except_the_excluded_ones(upstream: set[str]) -> None:
-    ours = {action for each in statements().values() for action in each["Action"]}
+    ours = {action for each in allowed().values() for action in each["Action"]}
     missing = {action for action in upstream - ours if not any(fnmatch.fnmatch(action, left) for left in LEFT_OUT)}
     assert missing == set()
     assert ours - upstream == set()

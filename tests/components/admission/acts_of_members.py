@@ -109,8 +109,6 @@ ISOLATION: Final = (
     Act("a volume claim", EDIT, make.pod(spec(volumes=[CLAIMED]))),
     Act("a Service with externalIPs", EDIT, make.service(externalIPs=["8.8.8.8"]), "external-ips"),
     Act("a Service", EDIT, make.service()),
-    Act("an Ingress to the internet", ADMIN, make.ingress(**PUBLIC), "ingress-scope"),
-    Act("an Ingress in a foreign group", ADMIN, make.ingress(**{"group.name": "models"}), "ingress-scope"),
     Act("an Ingress of KServe's class", ADMIN, KSERVE_INGRESS, "ingress-scope"),
     Act("the Ingress of a model", "KServe", KSERVE_INGRESS),
     Act("an internal Ingress", ADMIN, make.ingress(scheme="internal")),

@@ -80,11 +80,6 @@ REACHING: Final = (
     ),
     Act("a ServiceMonitor every minute with a label", EDIT, monitored(interval="1m",
             relabelings=[{"targetLabel": "node", "sourceLabels": ["__meta_kubernetes_pod_node_name"]}])),
-    *(
-        Act(f"an Ingress with {name}", ADMIN, make.ingress(**{name: text}), "ingress-scope")
-        for name, text in (("security-groups", "sg-1"), ("subnets", "subnet-1"), ("tags", "team=other"),
-                           ("load-balancer-attributes", "access_logs.s3.enabled=true"))
-    ),
     Act("an Ingress with a time limit", ADMIN,
         make.ingress(**{"load-balancer-attributes": "idle_timeout.timeout_seconds=600"})),
     *(Act(f"a Deployment that surges by {surge}", EDIT, surging(surge), "scale-bounds") for surge in (500, "101%")),

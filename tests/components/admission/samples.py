@@ -186,10 +186,6 @@ def service_monitor(**endpoint: Any) -> Object:
     return _object("monitoring.coreos.com/v1", "ServiceMonitor", body, {})
 
 
-def scale_to(count: int) -> Object:
-    return {"spec": {"replicas": count}}
-
-
 def noted(manifest: Object, name: str, value: str) -> Object:
     """The same object with an annotation of the load balancer controller."""
     notes = {f"alb.ingress.kubernetes.io/{name}": value}

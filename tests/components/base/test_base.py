@@ -204,12 +204,6 @@ def test_a_namespace_of_eks_is_not_declared() -> None:
     assert recording.returned["kube-system"] == 0
 
 
-def test_namespaces_are_deleted_with_the_cluster() -> None:
-    recording = recorded(OURS)
-    cluster = recording.one("aws:eks/cluster:Cluster")
-    assert recording.one("kubernetes:core/v1:Namespace").deleted_with == cluster.urn
-
-
 @pytest.mark.parametrize(
     "other",
     [Namespace(name="ours", enforce="privileged"), Namespace(name="ours", enforce="restricted", labels={"a": "b"})],
@@ -247,13 +241,6 @@ def installed(chart: ChartRef, **more: Any) -> Any:
     return run(build).one(Release).inputs
 
 
-def test_a_release_is_atomic() -> None:
-    recording = installed(IN_REPOSITORY)
-    assert recording["atomic"] is True
-    assert recording["cleanupOnFail"] is True
-    assert recording["timeout"] == 600
-
-
 def test_a_chart_of_a_repository_names_it_and_an_oci_chart_does_not() -> None:
     assert installed(IN_REPOSITORY)["repositoryOpts"] == {"repo": "https://charts.example"}
     recording = installed(OCI)
@@ -264,11 +251,6 @@ def test_a_chart_of_a_repository_names_it_and_an_oci_chart_does_not() -> None:
 def test_the_release_name_defaults_to_the_logical_name() -> None:
     assert installed(OCI)["name"] == "thing"
     assert installed(OCI, release_name="other")["name"] == "other"
-
-
-def test_crds_of_the_chart_can_be_skipped() -> None:
-    assert installed(OCI)["skipCrds"] is False
-    assert installed(OCI, skip_crds=True)["skipCrds"] is True
 
 
 @pytest.mark.parametrize("chart", [IN_REPOSITORY, OCI])

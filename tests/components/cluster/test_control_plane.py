@@ -33,13 +33,6 @@ def test_in_a_first_preview_only_settings_are_known() -> None:
     assert {resource.name for resource in recording} == {outputs.name for outputs in record_control_plane()}
 
 
-def test_every_resource_has_an_explicit_provider_and_the_component_prefix() -> None:
-    recording = record_control_plane()
-    assert recording.default_provider_users == ()
-    names = {resource.name for resource in recording} - {"aws", "kubernetes", "cluster"}
-    assert all(name.startswith("cluster-") for name in names)
-
-
 # Access entries, with the keys of the settings as names.
 
 
@@ -50,13 +43,6 @@ ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
         "namespaces": ["team-b", "team-a"]},
     "auditors": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/auditor", "kubernetesGroups": ["readers", "auditors"]},
 }  # fmt: skip
-
-
-def test_entries_are_deleted_with_their_cluster() -> None:
-    recording = record_control_plane(access=ACCESS)
-    cluster = recording.of(aws.eks.Cluster)[CONTROL_PLANE]
-    kinds = (aws.eks.AccessEntry, aws.eks.AccessPolicyAssociation)
-    assert {resource.deleted_with for kind in kinds for resource in recording.of(kind).values()} == {cluster.urn}
 
 
 def test_adding_an_entry_changes_no_other() -> None:

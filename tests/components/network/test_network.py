@@ -5,10 +5,9 @@ from typing import Any
 
 import pulumi
 import pulumi_aws as aws
-import pytest
 
 from components.network import Network, NetworkArgs
-from tests.support.mocks import UNKNOWN, Recording, Registered, providers, run
+from tests.support.mocks import Recording, Registered, providers, run
 from tests.support.settings import CLUSTER_NAME, account, network
 
 ENDPOINTS = ["ecr.api", "ecr.dkr", "sts"]
@@ -76,29 +75,6 @@ def test_no_security_group_rule_allows_the_internet() -> None:
         assert group.inputs["description"]
         assert "ingress" not in group.inputs
         assert "egress" not in group.inputs
-
-
-def test_a_first_preview_works_with_unknown_values() -> None:
-    recording = record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS, preview=True)
-    assert recording.returned["vpcId"] == UNKNOWN
-    assert {(resource.type, resource.name) for resource in recording} == {
-        (resource.type, resource.name)
-        for resource in record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS)
-    }
-
-
-@pytest.mark.parametrize("flow_logs", [True, False])
-def test_every_network_resource_has_an_explicit_provider_and_prefix(flow_logs: bool) -> None:
-    recording = record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS, flowLogs={"enabled": flow_logs})
-    assert recording.default_provider_users == ()
-    names = {resource.name for resource in recording if resource.name not in ("aws", "kubernetes", "network")}
-    assert all(name.startswith("network-") for name in names)
-    assert any(name.startswith("network-flow-logs") for name in names) is flow_logs
-
-
-def test_logical_names_contain_neither_region_nor_account() -> None:
-    for resource in record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS):
-        assert not any(part in resource.name for part in ("us-east-1", "1111", CLUSTER_NAME))
 
 
 def _added(before: Recording, after: Recording) -> set[tuple[str, str]]:

@@ -122,8 +122,9 @@ def _record() -> None:
         "",
     ]
     for name, samples in found.items():
-        lines.append(f"{json.dumps(name)}:{'' if samples else ' {}'}")
-        lines += [f"  '{labels}': {value:g}" for labels, value in sorted(samples.items())]
+        each = [f"'{labels}': {value:g}" for labels, value in sorted(samples.items())]
+        key = f"{json.dumps(name)}:"
+        lines += [key, *(f"  {one}" for one in each)] if len(each) > 1 else [f"{key} {{{''.join(each)}}}"]
     FOUND.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -3,19 +3,10 @@
 from typing import Any
 
 import pulumi_aws as aws
-import pytest
 
 from components.pools.managed import group_tags
 from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, SYSTEM, record_fleet, spec
-from tests.support.mocks import Recording, Registered
-
-
-def group(recording: Recording, pool: str = "work") -> Registered:
-    return recording.of(aws.eks.NodeGroup)[f"pool-{pool}-node-group"]
-
-
-def inputs(**pool: Any) -> Any:
-    return group(record_fleet({"work": pool})).inputs
+from tests.support.mocks import Recording
 
 
 def test_the_component_has_plain_outputs_about_the_pool() -> None:
@@ -110,8 +101,3 @@ def sources(recording: Recording, urns: tuple[str, ...]) -> list[Any]:
 def test_a_p5_has_32_interfaces() -> None:
     manifest = template({**EFA, "preset": "h100"})["networkInterfaces"]
     assert [interface["networkCardIndex"] for interface in manifest] == list(range(32))
-
-
-@pytest.fixture(scope="module")
-def recording() -> Recording:
-    return record_fleet({"cpu": {"preset": "cpu"}})

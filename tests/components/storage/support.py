@@ -34,8 +34,3 @@ def _record(changes: str, preview: bool) -> Recording:
         return {"classes": dict(outputs.classes), "ready": [resource.urn for resource in outputs.ready]}
 
     return run(build, preview=preview)
-
-
-def statements(policy: Any) -> dict[str, dict[str, Any]]:
-    """Statements of a policy document, by sid."""
-    return {statement["Sid"]: statement for statement in json.loads(policy)["Statement"]}

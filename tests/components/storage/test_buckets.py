@@ -12,7 +12,8 @@ from spec.catalog import regions
 from spec.naming import physical_length
 from spec.settings import PROJECT
 from spec.settings.storage import Buckets
-from tests.components.storage.support import record, statements
+from tests.components.storage.support import record
+from tests.support.mocks import statements
 
 ARN = "arn:aws:s3:::bucket"
 

@@ -11,8 +11,8 @@ from components.storage.database import final_snapshot
 from components.storage.registry import UPSTREAMS, expiry
 from spec.settings.checks.storage import WITH_CREDENTIALS
 from spec.settings.storage import Upstream
-from tests.components.storage.support import record, statements
-from tests.support.mocks import providers, run
+from tests.components.storage.support import record
+from tests.support.mocks import providers, run, statements
 from tests.support.outputs import cluster_outputs
 from tests.support.stacks import platform_of
 from tests.support.stacks import recorded as recording

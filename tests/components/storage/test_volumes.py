@@ -19,8 +19,8 @@ from spec.naming import physical_length
 from spec.settings.checks.teams import WORKLOAD_ROLE
 from spec.settings.storage import Lustre
 from spec.teams.labels import S3_URI
-from tests.components.storage.support import record, statements
-from tests.support.mocks import run
+from tests.components.storage.support import record
+from tests.support.mocks import run, statements
 
 CLAIMS = {"checkpoints", "datasets", "models", "raw"}
 
@@ -319,11 +319,3 @@ def test_each_team_has_a_retained_directory_in_both_buckets() -> None:
         assert all(directory.inputs["bucket"] == bucket for directory in own)
         assert all(directory.inputs["metadata"]["file-permissions"] == mode for directory in own)
         assert all(recording.waits(link, directory) for directory in own)
-
-
-def test_a_first_preview_declares_the_same_resources() -> None:
-    changes = {**EFS, **LUSTRE, "addons.mlflow": {}}
-    assert {resource.urn for resource in record(changes, preview=True)} == {
-        resource.urn for resource in record(changes)
-    }
-    assert record(changes).default_provider_users == ()

@@ -47,14 +47,6 @@ def test_a_team_has_its_namespaces_or_one_with_its_name(recording: Recording) ->
     assert names == ["language", "vision-serving", "vision-training"]
 
 
-def test_every_object_has_a_provider_and_is_deleted_with_the_cluster(recording: Recording) -> None:
-    assert recording.default_provider_users == ()
-    cluster = recording.one(aws.eks.Cluster)
-    for resource in recording:
-        if resource.type.startswith("kubernetes:") and not resource.type.startswith("kubernetes:provider"):
-            assert resource.deleted_with == cluster.urn, resource
-
-
 def test_a_member_has_an_access_entry_with_a_group_bound_in_all_namespaces(recording: Recording) -> None:
     entries = {
         resource.inputs["principalArn"]: resource.inputs["kubernetesGroups"]
@@ -181,12 +173,6 @@ def test_the_settings_checks_measure_the_real_role_name(recording: Recording) ->
 def test_namespaces_of_add_ons_are_reserved() -> None:
     ours = {addon.namespace.name for addon in registry.REGISTRY.values()} - {"kube-system"}
     assert ours <= RESERVED
-
-
-def test_namespaces_of_a_team_have_full_names() -> None:
-    teams = platform().teams
-    assert list(teams["vision"].namespaces_of("vision")) == ["vision-serving", "vision-training"]
-    assert list(teams["language"].namespaces_of("language")) == ["language"]
 
 
 def team(**more: Any) -> Team:

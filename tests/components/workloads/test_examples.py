@@ -6,9 +6,8 @@ import pytest
 
 from components.workloads import WorkloadRefused
 from spec.jobs import LONGEST
-from tests.components.workloads import test_ray
 from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, record, settings, target
-from tests.components.workloads.test_refusals import REFUSED
+from tests.components.workloads.test_refusals import ALL
 
 KINDS = {
     "autoscaled-serving": {"Deployment", "Service", "PodDisruptionBudget", "PodMonitor", "ScaledObject"},
@@ -86,5 +85,5 @@ def test_it_lists_at_least_24_mistakes() -> None:
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_it_quotes_the_real_message(mistake: str) -> None:
     with pytest.raises(WorkloadRefused) as refused:
-        {**test_ray.REFUSED, **REFUSED}[mistake][0]()
+        ALL[mistake][0]()
     assert MISTAKES[mistake] in map(str, refused.value.problems)

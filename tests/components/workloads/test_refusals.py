@@ -33,11 +33,11 @@ from components.workloads import (
 from components.workloads.checks.fit import fit_problems, fits_in_share, need
 from spec.pools.allocatable import allocatable
 from spec.settings.addons.batch import Kueue
+from tests.components.workloads import test_ray
 from tests.components.workloads.samples import (
     CPU,
     DEPLOYMENT,
     DISTRIBUTED,
-    GOOD,
     NAMED,
     NODE,
     NOTEBOOK,
@@ -280,19 +280,17 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+ALL = {**test_ray.REFUSED, **REFUSED}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_an_invalid_workload_is_refused_with_path_rule_and_fix(name: str) -> None:
-    build, path, rule = REFUSED[name]
+    build, path, rule = ALL[name]
     with pytest.raises(WorkloadRefused) as refused:
         build()
     problems = [problem for problem in refused.value.problems if problem.path == path and rule in problem.rule]
     assert problems, str(refused.value)
     assert problems[0].fix.endswith(".")
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_a_valid_workload_of_each_kind_is_accepted(name: str) -> None:
-    assert GOOD[name]()
 
 
 def test_all_problems_are_in_one_error_without_a_traceback() -> None:

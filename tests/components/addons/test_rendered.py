@@ -1,7 +1,8 @@
-"""Images of add-ons come through the stack's caches: the table of charts is right, and no image is missing from it."""
+"""What the charts of whole stacks become: images come through the caches, the table of which is right and misses none;
+a ServiceMonitor finds a Service with the port that it names."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +15,10 @@ from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.preview import objects_without_cluster
 from sandbox.kubernetes.helm.records import ReleaseName
 from slipway.charts import uses
+from slipway.charts.check import without_unknowns
 from spec.catalog.software import CHARTS
 from spec.settings import load, read_stack
+from tests.slipway.charts.rendering import Objects
 from tests.support.mocks import providers, run
 from tests.support.outputs import cluster_outputs
 from tests.support.stacks import FOLDER
@@ -135,31 +138,70 @@ def images(at: Any) -> Iterator[str]:
         yield from (match[0] for match in NAMED.finditer(at))
 
 
-@pytest.mark.parametrize("stack", ["dev", "prod"])
-def test_no_image_of_a_cached_registry_is_pulled_directly(stack: str, shared: Path, tmp_path: Path) -> None:
+def charts_of(stack: str, shared: Path, folder: Path, apis: Sequence[str] = ()) -> Iterator[tuple[str, Objects]]:
+    """Charts of a stack with the objects of a release."""
     helm = available()
     if helm is None:
         pytest.skip("no helm here: run `python -m sandbox.toolchain ensure helm`, or `make setup`")
     charts = Charts(shared / "charts-full")
+    for use in platform_uses(stack, folder):
+        if use.chart not in NOT_RENDERED:
+            chart = charts.find(FOLDERS.get(use.chart, use.chart))
+            assert chart, use.chart
+            name = ReleaseName(use.release, "n")
+            yield use.chart, objects_without_cluster(helm, chart, name, without_unknowns(use.values), apis)
+
+
+@pytest.mark.parametrize("stack", ["dev", "prod"])
+def test_no_image_of_a_cached_registry_is_pulled_directly(stack: str, shared: Path, tmp_path: Path) -> None:
     direct: dict[str, set[str]] = {}
-    for use in platform_uses(stack, tmp_path):
-        if use.chart in NOT_RENDERED:
-            continue
-        chart = charts.find(FOLDERS.get(use.chart, use.chart))
-        assert chart, use.chart
-        values = yaml.safe_load(yaml.safe_dump(plain(use.values)))
-        for made in objects_without_cluster(helm, chart, ReleaseName(use.release, "n"), values, []):
-            if made["kind"] != "CustomResourceDefinition":
-                found = {image for image in images(made) if cached(image, THROUGH) != image}
-                direct[use.chart] = direct.get(use.chart, set()) | found
+    for chart, objects in charts_of(stack, shared, tmp_path):
+        made = [each for each in objects if each["kind"] != "CustomResourceDefinition"]
+        direct.setdefault(chart, set()).update(image for image in images(made) if cached(image, THROUGH) != image)
     assert {chart: found for chart, found in direct.items() if found} == {}
     assert {"kueue", "karpenter", "cert-manager", "kserve-resources", "mlflow"} <= set(direct)
 
 
-def plain(value: Any) -> Any:
-    """Values with text for what is known only after an update."""
-    if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+SERVED = ("monitoring.coreos.com/v1", "monitoring.coreos.com/v1/ServiceMonitor")
+
+
+def blind(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Monitors of a release that no Service of it serves, with the port that is missing."""
+    objects = list(objects)
+    services = [each for each in objects if each["kind"] == "Service"]
+    for monitor in (each for each in objects if each["kind"] == "ServiceMonitor"):
+        wanted = (monitor["spec"]["selector"].get("matchLabels") or {}).items()
+        selected = [each for each in services if wanted <= (each["metadata"].get("labels") or {}).items()]
+        ports = {port.get("name") for each in selected for port in each["spec"]["ports"]}
+        for endpoint in monitor["spec"]["endpoints"]:
+            # KubeRay's names the port of the pod, which the Service has as its target.
+            targets = {port.get("targetPort") for each in selected for port in each["spec"]["ports"]}
+            wanted_port = endpoint.get("port", endpoint.get("targetPort"))
+            if wanted_port not in (ports if "port" in endpoint else targets):
+                yield f"{monitor['metadata']['name']}: {wanted_port}"
+
+
+def test_every_monitor_of_a_chart_selects_a_service_with_its_port(shared: Path, tmp_path: Path) -> None:
+    """Rendering alone doesn't show it."""
+    found, monitored = dict[str, list[str]](), 0
+    for chart, objects in charts_of("prod", shared, tmp_path, SERVED):
+        monitored += sum(each["kind"] == "ServiceMonitor" for each in objects)
+        if wrong := list(blind(objects)):
+            found[chart] = wrong
+    assert found == {}
+    assert monitored > 5
+
+
+def test_a_monitor_of_another_port_is_found() -> None:
+    def made(kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+        return {"kind": kind, "metadata": {"name": "m", "labels": {"app": "a"}}, "spec": spec}
+
+    service = made("Service", {"ports": [{"name": "webhook"}, {"port": 1}]})
+    monitor = made("ServiceMonitor", {"selector": {"matchLabels": {"app": "a"}}, "endpoints": [{"port": "https"}]})
+    assert list(blind([service, monitor])) == ["m: https"]
+    other = made("ServiceMonitor", {"selector": {"matchLabels": {"app": "b"}}, "endpoints": [{"port": "webhook"}]})
+    assert list(blind([service, other])) == ["m: webhook"]
+    pods = made("ServiceMonitor", {"selector": {"matchLabels": {"app": "a"}}, "endpoints": [{"targetPort": "http"}]})
+    assert list(blind([service, pods])) == ["m: http"]
+    named = made("Service", {"ports": [{"targetPort": "http"}]})
+    assert list(blind([named, pods])) == []
