@@ -7,6 +7,7 @@ import pytest
 
 from slipway.cli import main, recover
 from spec.errors import EXIT_REFUSED
+from tests.slipway.conftest import Slipway
 from tests.slipway.engine import states
 from tests.slipway.engine.fake import FakePulumi
 
@@ -29,7 +30,7 @@ def commands(fake: FakePulumi) -> list[list[str]]:
 
 
 def test_a_cut_state_is_restored_after_confirmation(
-    state: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    state: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, slipway: Slipway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = state.read_text()
     state.write_text(whole[:900])
@@ -38,8 +39,7 @@ def test_a_cut_state_is_restored_after_confirmation(
     assert state.read_text() == whole[:900]
     monkeypatch.setattr(recover, "can_ask", lambda: True)
     monkeypatch.setattr(recover, "ask", lambda _: False)
-    assert main(["recover", "dev"]) == EXIT_REFUSED
-    assert "nothing was changed" in capsys.readouterr().err
+    assert "nothing was changed" in slipway("recover dev", code=EXIT_REFUSED).err
     assert state.read_text() == whole[:900]
     assert len(fake.calls) == before
     monkeypatch.setattr(recover, "ask", lambda _: True)
@@ -57,25 +57,19 @@ def test_a_cut_state_is_restored_after_confirmation(
     assert "the cut state is kept in " in said
 
 
-def test_without_a_copy_nothing_is_restored(
-    state: Path, fake: FakePulumi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_copy_nothing_is_restored(state: Path, fake: FakePulumi, tmp_path: Path, slipway: Slipway) -> None:
     for copy in (tmp_path / "own/states").rglob("0*.json"):
         copy.unlink()
     state.write_text("")
-    assert main(["recover", "dev", "--yes"]) == 1
-    assert "there is no copy of it" in capsys.readouterr().err
+    assert "there is no copy of it" in slipway("recover dev --yes", code=1).err
 
 
-def test_a_whole_state_has_nothing_to_recover(
-    state: Path, fake: FakePulumi, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["recover", "dev", "--yes"]) == 0
-    assert "there is nothing to recover" in capsys.readouterr().err
+def test_a_whole_state_has_nothing_to_recover(state: Path, fake: FakePulumi, slipway: Slipway) -> None:
+    assert "there is nothing to recover" in slipway("recover dev --yes").err
 
 
 def test_what_a_failed_run_made_is_adopted_without_an_open_operation(
-    state: Path, fake: FakePulumi, capsys: pytest.CaptureFixture[str]
+    state: Path, fake: FakePulumi, slipway: Slipway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The reply to a call was lost: AWS has the object, and neither the state nor an operation knows it."""
     there, lost = states.things(2)[1:]
@@ -94,7 +88,8 @@ def test_what_a_failed_run_made_is_adopted_without_an_open_operation(
     said = capsys.readouterr().err
     assert "1 operations open, left by a run that failed" in said
     assert "id-1" in said
-    assert main(["recover", "dev", "--yes"]) == 0
-    assert "nothing that it lacks was found" in capsys.readouterr().err
-    assert main(["recover", "dev", "--yes", "--adopt", f"{there['urn']}=id-1"]) == EXIT_REFUSED
-    assert "nothing that could be adopted has this URN: it is in the state already" in capsys.readouterr().err
+    assert "nothing that it lacks was found" in slipway("recover dev --yes").err
+    assert (
+        "nothing that could be adopted has this URN: it is in the state already"
+        in slipway("recover dev --yes --adopt", f"{there['urn']}=id-1", code=EXIT_REFUSED).err
+    )

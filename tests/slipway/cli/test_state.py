@@ -8,6 +8,7 @@ import pytest
 from slipway.cli import main, state
 from slipway.engine.stacks import Lock
 from spec.errors import EXIT_REFUSED
+from tests.slipway.conftest import Slipway
 from tests.slipway.engine import states
 
 pytestmark = pytest.mark.usefixtures("checkout", "user", "fake")
@@ -35,13 +36,13 @@ def opened(path: Path) -> list[str]:
     return [each["resource"]["id"] for each in latest.get("pending_operations") or ()]
 
 
-def test_copies_are_listed_with_what_they_hold(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_copies_are_listed_with_what_they_hold(
+    file: Path, slipway: Slipway, capsys: pytest.CaptureFixture[str]
+) -> None:
     capsys.readouterr()
-    assert main(["state", "list", "dev", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(slipway("state list dev --json").out)
     assert [(one["number"], one["holds"]) for one in found] == [(1, "3 resources"), (2, "4 resources")]
-    assert main(["state", "list", "dev"]) == 0
-    assert "4 resources" in capsys.readouterr().out
+    assert "4 resources" in slipway("state list dev").out
 
 
 def test_the_newest_other_copy_is_restored_and_nothing_is_forgotten(
@@ -81,23 +82,17 @@ def test_a_state_that_was_removed_comes_back(file: Path) -> None:
     assert resources(file) == ["slipway-dev", "t0", "t1", "t2"]
 
 
-def test_nothing_is_restored_below_a_run(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_restored_below_a_run(file: Path, monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
     lock = file.parents[2] / "locks/organization/slipway/dev/one.json"
     lock.parent.mkdir(parents=True)
     lock.write_text(json.dumps({"pid": 1, "hostname": "elsewhere", "timestamp": "2026-11-23T10:00:00Z"}))
     before = file.read_text()
-    assert main(["state", "restore", "dev", "--yes", "--copy", "1"]) == 1
-    assert "in use by another run" in capsys.readouterr().err
+    assert "in use by another run" in slipway("state restore dev --yes --copy 1", code=1).err
     monkeypatch.setattr(Lock, "owner_lives", property(lambda _: False))
     assert file.read_text() == before
     assert main(["state", "restore", "dev", "--yes", "--copy", "1"]) == 0
 
 
-def test_a_backend_without_copies_is_named(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_backend_without_copies_is_named(file: Path, monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
     monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://states")
-    assert main(["state", "list", "dev"]) == 1
-    assert "is in s3://states, and copies are made of those in a folder" in capsys.readouterr().err
+    assert "is in s3://states, and copies are made of those in a folder" in slipway("state list dev", code=1).err

@@ -1,7 +1,5 @@
 """The engine's binary, for the tests that run it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

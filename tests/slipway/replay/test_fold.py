@@ -1,7 +1,5 @@
 """Events become figures: the sums are worked out by hand from `events.ndjson`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
