@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.kubernetes.helm.chart import Charts
 from slipway.charts import pull
-from slipway.charts.check import ChartFinding, check, record
+from slipway.charts.check import check, record
 from slipway.charts.pull import Pulled
 from slipway.charts.uses import Use
 from slipway.cli import charts
@@ -200,9 +200,3 @@ def test_a_chart_that_the_platform_does_not_use_is_refused(tmp_path: Path, monke
     options = parse(["charts", "pull", "kueu", "--dir", str(tmp_path)])
     with pytest.raises(SlipwayError, match=r"kueu is not a chart of the platform\. Choose from .*kueue"):
         options.run(options)
-
-
-def test_a_finding_is_verified_only_with_the_right_version_and_no_problem() -> None:
-    assert ChartFinding(chart="c", version="v1", available="1").verified
-    assert not ChartFinding(chart="c", version="v1", available=None).verified
-    assert not ChartFinding(chart="c", version="v1", available="1", problems=("x",)).verified

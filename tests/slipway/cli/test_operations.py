@@ -75,16 +75,6 @@ def test_the_lock_of_a_killed_run_is_removed_in_the_sandbox(
     assert "was locked by a run that is gone" in capsys.readouterr().err
 
 
-def test_the_lock_of_a_live_run_is_respected(
-    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with fake.running() as pid:
-        write_lock(sandbox.home / "pulumi", pid, datetime.now(UTC))
-        assert main(["up", "dev", "--sandbox"]) == 1
-    assert "is in use by another run" in capsys.readouterr().err
-    assert len(fake.calls) == 1
-
-
 def test_a_run_on_aws_with_a_backend_in_a_folder_keeps_copies_and_refuses_a_cut_state(
     checkout: Path, fake: FakePulumi, user: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

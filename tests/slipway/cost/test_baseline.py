@@ -52,12 +52,6 @@ def test_a_commit_without_the_stack_has_no_settings(checkout: Project) -> None:
     assert at_commit(checkout, "other", "main") is None
 
 
-@pytest.mark.parametrize("ref", ["nowhere", "--help", ""])
-def test_an_unknown_commit_is_refused(checkout: Project, ref: str) -> None:
-    with pytest.raises(SlipwayError, match="git knows no commit"):
-        at_commit(checkout, "test", ref)
-
-
 def test_settings_that_are_no_longer_valid_are_refused_with_the_reason(checkout: Project) -> None:
     write(checkout.root, {**BASE, "colour": "blue"})
     git(checkout.root, "commit", "-q", "-a", "-m", "an unknown key")

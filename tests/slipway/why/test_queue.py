@@ -67,46 +67,13 @@ def test_a_queue_shows_how_many_wait_in_it() -> None:
     assert [each.text for each in part.evidence if each.source == "localqueue/default"] == ["3 pending, 1 admitted"]
 
 
-@pytest.mark.parametrize(
-    ("status", "spec", "cause"),
-    [
-        ({}, {}, "Kueue has not looked at it yet in queue default"),
-        (
-            {
-                "conditions": [
-                    condition("Evicted", "True", "Deactivated", "The workload is deactivated due to exceeding")
-                ]
-            },
-            {"active": False},
-            "Kueue has deactivated it: The workload is deactivated due to exceeding",
-        ),
-        (
-            {
-                "conditions": [
-                    condition("QuotaReserved", "False", "Pending", "Exceeded the PodsReady timeout vision/a"),
-                    condition("Evicted", "True", "PodsReadyTimeout", "Exceeded the PodsReady timeout vision/a"),
-                    condition("Requeued", "False", "PodsReadyTimeout", ""),
-                ],
-                "requeueState": {"count": 2, "requeueAt": "2026-11-22T13:00:00Z"},
-            },
-            {},
-            "evicted it, 2 times so far (Exceeded the PodsReady timeout vision/a), and queues it again at 2026-11-22",
-        ),
-        (
-            {
-                "conditions": [condition("QuotaReserved", "True", "QuotaReserved")],
-                "admissionChecks": [{"name": "west", "state": "Pending", "message": "no worker"}],
-            },
-            {},
-            "it has quota, but admission check west is Pending (no worker)",
-        ),
-    ],
-)
-def test_states_without_a_message_of_the_scheduler(status: dict[str, Any], spec: dict[str, Any], cause: str) -> None:
-    one = workload(status=status, **spec)
-    part = held_by(one)
+@cases("workloads")
+def test_states_without_a_message_of_the_scheduler(row: dict[str, Any]) -> None:
+    status = dict(row.get("status", {}))
+    status["conditions"] = [condition(*one) for one in status.get("conditions", ())]
+    part = held_by(workload(status=status, **row.get("spec", {})))
     assert part.layer is Layer.QUEUE
-    assert cause in part.cause
+    assert row["says"] in part.cause
 
 
 @pytest.mark.parametrize("kind", ["Admitted", "Finished"])
@@ -327,10 +294,6 @@ def test_without_a_stack_the_numbers_of_nodes_are_the_answer() -> None:
     answer = explain(bundle(unscheduled(NO_CPU), target=None))
     assert answer.part.cause.startswith("of 7 nodes 4 Insufficient cpu, 3 ")
     assert answer.part.fix == "request less, or wait until other pods end"
-
-
-def test_the_target_of_these_tests_is_dev() -> None:
-    assert DEV.pools["cpu"].settings.max == 6
 
 
 # What would hold a Ray workload, by the settings of stack dev alone.
