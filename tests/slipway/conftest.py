@@ -1,4 +1,4 @@
-"""Fixtures of all tests of the command line: what a line gives, and a Pulumi CLI that records its calls."""
+"""What a command line gives, a Pulumi CLI that records its calls, and the engine of replays."""
 
 import json
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sandbox.toolchain import locate
 from slipway.cli import main
 from tests.slipway.engine.fake import FakePulumi
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports, for all tests here, what emits warnings of the SDK
@@ -48,3 +49,12 @@ def slipway(capsys: pytest.CaptureFixture[str]) -> Slipway:
 @pytest.fixture
 def fake(tmp_path: Path) -> FakePulumi:
     return FakePulumi.make(tmp_path / "bin")
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    """The engine of replays."""
+    found = locate.find("replay")
+    if found is None:
+        pytest.skip("not built: run `python -m sandbox.toolchain ensure replay`")
+    return found
