@@ -1,6 +1,6 @@
 """The base of all errors that are meant for the user, and the exit codes of the command."""
 
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NoReturn
 
 EXIT_FAILURE: Final = 1
 EXIT_REFUSED: Final = 2
@@ -32,3 +32,15 @@ class SlipwayError(Exception):
     def __init__(self, message: str, exit_code: int = EXIT_FAILURE) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+def fail(text: str, cause: BaseException | None = None, *, code: int = EXIT_FAILURE) -> NoReturn:
+    """Raises SlipwayError with this text; the cause, if there is one, is shown with `--debug`."""
+    if cause is None:
+        raise SlipwayError(text, code)
+    raise SlipwayError(text, code) from cause
+
+
+def refuse(text: str, cause: BaseException | None = None) -> NoReturn:
+    """Raises SlipwayError for what a user wrote, with the exit code of a refusal."""
+    fail(text, cause, code=EXIT_REFUSED)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from slipway.engine.backend import Backend
-from spec.errors import SlipwayError
+from spec.errors import fail
 from spec.settings.platform import Platform
 
 # What `slipway doctor` reports: one line of state, and how to fix it.
@@ -87,8 +87,7 @@ def reachable() -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        msg = f"AWS does not answer ({error}): log in first (`aws sso login`, AWS_PROFILE, ...)"
-        raise SlipwayError(msg) from error
+        fail(f"AWS does not answer ({error}): log in first (`aws sso login`, AWS_PROFILE, ...)", error)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ same properties and tags. Ids are those of Pulumi's AWS provider (pulumi_aws, se
 terraform-provider-aws, internal/service/ec2/vpc_route.go, `routeCreateID`).
 """
 
-from __future__ import annotations
-
 import binascii
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The result of a search as a document: `slipway advise --json`. Its JSON Schema is `advice.schema.json`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 A change needn't be valid: the search drops what `check` or a mandatory policy refuses.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

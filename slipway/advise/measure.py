@@ -1,7 +1,5 @@
 """What a replay says of a stack: cost, work and waits, in the definitions of the published figures (ADR 0138)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Greedy search for changes of a stack file: replays on the first half of the days, and once on the other half."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time
@@ -22,7 +20,7 @@ from slipway.replay.generate import DAY
 from slipway.replay.jobs import Trace
 from slipway.replay.plan import Options, Plan
 from slipway.replay.result import Result
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import SlipwayError, fail, refuse
 from spec.settings import Platform
 
 PROCESSES: Final = 2
@@ -53,11 +51,10 @@ def halves(trace: Trace, source: str) -> tuple[Half, Half]:
     first = (days + 1) // 2
     if days < 2:
         hours = trace.seconds / 3600
-        msg = (
+        refuse(
             f"{source}: submitted: advice needs jobs of two days, to search and to judge (found: {hours:.1f} h). "
             "Export a longer period, or resample it with --load and --days."
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     early = [one for one in trace.jobs if one.submitted < first * DAY]
     late = [replace(one, submitted=one.submitted - first * DAY) for one in trace.jobs if one.submitted >= first * DAY]
     start = trace.start + timedelta(days=first) if trace.start else None
@@ -173,8 +170,7 @@ class Search:
                 (before, result), (held, _) = pool.map(self._replay, plans)
                 found = Found(before=before, before_held=held, after=before, steady=steady(result, plans[0]))
                 if not before.work or not held.work:
-                    msg = "no job of one half of the trace has run: advice needs work on both. Replay it to see why."
-                    raise SlipwayError(msg, EXIT_REFUSED)
+                    refuse("no job of one half of the trace has run: advice needs work on both. Replay it to see why.")
                 try:
                     self._rounds(pool, found, Subject(platform=platform, demand=demand(plans[0])))
                 except KeyboardInterrupt:
@@ -292,8 +288,7 @@ class Search:
         if result.cut_by == "signal":
             raise KeyboardInterrupt
         if result.cut:
-            msg = f"it was cut by {result.cut_by} on day {result.seconds / DAY:.1f}: replay fewer jobs, or less load"
-            raise SlipwayError(msg)
+            fail(f"it was cut by {result.cut_by} on day {result.seconds / DAY:.1f}: replay fewer jobs, or less load")
         return figures(result, planned), result
 
 

@@ -1,7 +1,5 @@
 """A stack file with changes: what `check` and the policies say of it, its program, and its text."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

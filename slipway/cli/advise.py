@@ -1,7 +1,5 @@
 """`slipway advise STACK --trace FILE`: changes of the stack file that cost less at equal waits."""
 
-from __future__ import annotations
-
 import argparse
 import textwrap
 from collections.abc import Callable, Iterator, Sequence

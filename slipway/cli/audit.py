@@ -11,7 +11,7 @@ from typing import Final
 from slipway.cli.check import checked
 from slipway.engine.project import find
 from slipway.why.audit import Violation, grouped, read
-from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_FAILURE, refuse
 
 STANDARD_INPUT: Final = "-"
 
@@ -41,8 +41,7 @@ def _read(files: list[str]) -> Iterator[Violation]:
             with Path(name).open(encoding="utf-8") as lines:
                 yield from read(name, lines)
         except UnicodeDecodeError as error:
-            msg = f"{name}: not UTF-8 ({error.reason} at byte {error.start}): export the log as text"
-            raise SlipwayError(msg, EXIT_REFUSED) from error
+            refuse(f"{name}: not UTF-8 ({error.reason} at byte {error.start}): export the log as text", error)
 
 
 def _teams(stack: str) -> Mapping[str, str]:

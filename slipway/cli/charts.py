@@ -15,7 +15,7 @@ from slipway.cli.check import checked
 from slipway.cli.output import table
 from slipway.engine.project import Project, find
 from spec.catalog import software
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import fail, refuse
 
 SOFTWARE_FILE: Final = Path(software.__file__).with_name("data") / software.FILE
 
@@ -25,13 +25,11 @@ def pull_charts(options: argparse.Namespace) -> int:
     directory = _directory(options.dir)
     helm = toolchain.find("helm")
     if helm is None:
-        msg = "helm is not installed: run `python -m sandbox.toolchain ensure helm`, or put helm on PATH"
-        raise SlipwayError(msg)
+        fail("helm is not installed: run `python -m sandbox.toolchain ensure helm`, or put helm on PATH")
     known = {chart.name: chart for chart in pinned()}
     unknown = sorted(set(options.charts) - set(known))
     if unknown:
-        msg = f"{unknown[0]} is not a chart of the platform. Choose from {', '.join(known)}"
-        raise SlipwayError(msg)
+        fail(f"{unknown[0]} is not a chart of the platform. Choose from {', '.join(known)}")
     pulled = pull(helm, [known[name] for name in options.charts or known], directory)
     print(describe_pulled(pulled, directory))
     if options.lock:
@@ -46,10 +44,9 @@ def check_charts(options: argparse.Namespace) -> int:
     """Check values; 1 if a chart does not support one of them."""
     directory = _directory(options.dir)
     if not directory.is_dir():
-        msg = (
+        refuse(
             f"{directory} is not a folder: `slipway charts pull --dir {directory}` creates it, and needs network access"
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     project = find(Path.cwd())
 
     releases = _uses(project, options.stacks or project.stack_names, varied=options.record)
@@ -122,6 +119,5 @@ def _directory(option: Path | None) -> Path:
         return option.absolute()
     default = os.environ.get(CHARTS)
     if not default or default == asked.NONE or asked.is_repository(default):
-        msg = f"no folder of charts: give --dir DIR, or set {CHARTS}"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"no folder of charts: give --dir DIR, or set {CHARTS}")
     return Path(default).absolute()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.engine.project import Project, find
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError, refuse
 from spec.settings import ConfigurationError, Loaded, Platform, Problem, load, read_stack
 from spec.settings.workers import mismatches
 
@@ -21,15 +21,12 @@ def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
         ConfigurationError: The file is refused; the error lists every problem.
         SlipwayError: There are warnings, and `strict` makes them errors.
     """
-    # Not at the top: pydantic takes 0.2 s, and `slipway --help` or `sandbox status` need none of it.
-
     loaded = load(read_stack(stack, project.stacks), stack=stack)
     for warning in loaded.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if strict and loaded.warnings:
         count = len(loaded.warnings)
-        msg = f"stack {stack}: {count} warning{'s' if count != 1 else ''}, refused because of --strict"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"stack {stack}: {count} warning{'s' if count != 1 else ''}, refused because of --strict")
     return loaded
 
 

@@ -15,7 +15,7 @@ from sandbox.kubernetes.client import KubeClient
 from slipway.account.context import reachable, session
 from slipway.cli import offline
 from slipway.teardown import access
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import SlipwayError, fail, refuse
 from spec.settings import Platform
 
 
@@ -56,8 +56,7 @@ def of_sandbox(platform: Platform) -> KubeClient:
     client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
     if client is None:
         command = f"slipway up {platform.environment.name} --sandbox"
-        msg = f"the sandbox has no cluster {platform.cluster_name}: run `{command}` first"
-        raise SlipwayError(msg)
+        fail(f"the sandbox has no cluster {platform.cluster_name}: run `{command}` first")
     return client
 
 
@@ -69,14 +68,12 @@ def only_in_sandbox() -> KubeClient:
     """
     sandbox = offline.find_running()
     if sandbox is None:
-        msg = "no sandbox runs here: `slipway sandbox start`, or `slipway sandbox run -- COMMAND`, starts one"
-        raise SlipwayError(msg)
+        fail("no sandbox runs here: `slipway sandbox start`, or `slipway sandbox run -- COMMAND`, starts one")
     names = names_of(sandbox.kubeconfig)
     if len(names) != 1:
         several = f"several clusters ({', '.join(names)}): name a stack with --stack, or in `slipway sandbox shell` a"
         several += " context with `kubectl config use-context`, and leave out --sandbox"
-        msg = f"the sandbox has {several if names else 'no cluster yet: create one first'}"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"the sandbox has {several if names else 'no cluster yet: create one first'}")
     client = client_of(sandbox.kubeconfig, names[0])
     assert client is not None  # noqa: S101 - the same file
     return client
@@ -93,8 +90,7 @@ def of_aws(platform: Platform) -> KubeClient:
         client = access.connect(session(region)("eks"), platform.cluster_name, region)
     if client is None:
         command = f"slipway up {platform.environment.name}"
-        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `{command}` first"
-        raise SlipwayError(msg)
+        fail(f"EKS has no cluster {platform.cluster_name} in {region}: run `{command}` first")
     return client
 
 
@@ -138,8 +134,7 @@ class KubeContext:
             token, certificate = self._credentials()
             return KubeClient(server, _text(self.entry, "certificate-authority"), token, certificate)
         except (OSError, ValueError) as error:
-            msg = f"context {self.name} of the kubeconfig can't be used: {error}"
-            raise SlipwayError(msg) from error
+            fail(f"context {self.name} of the kubeconfig can't be used: {error}", error)
 
     def _credentials(self) -> tuple[str, str]:
         """A token, and a client certificate with its key as PEM text; one of them is empty."""
@@ -181,8 +176,7 @@ def _executed(program: Mapping[str, Any]) -> tuple[str, str]:
         return str(status["token"]), ""
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
         text = (getattr(error, "stderr", None) or str(error)).strip()
-        msg = f"`{' '.join(argv)}` gave no credentials: {text}"
-        raise SlipwayError(msg) from error
+        fail(f"`{' '.join(argv)}` gave no credentials: {text}", error)
 
 
 def contexts() -> list[KubeContext]:
@@ -230,8 +224,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         return {}
     except yaml.YAMLError as error:
-        msg = f"{path} is not a kubeconfig: {error}"
-        raise SlipwayError(msg) from error
+        fail(f"{path} is not a kubeconfig: {error}", error)
     return document if isinstance(document, Mapping) else {}
 
 

@@ -31,7 +31,7 @@ from slipway.engine.project import Project, find
 from slipway.engine.state import HISTORY, last_update
 from spec.catalog import prices, regions
 from spec.catalog.document import FOLDER
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import SlipwayError, fail, refuse
 from spec.pricing import Estimate, estimate
 from spec.settings import Platform
 
@@ -106,8 +106,7 @@ def history_in_sandbox(stack: str) -> str:
     """The update history of a stack in the sandbox, as JSON."""
     running = offline.find_running()
     if running is None:
-        msg = "the sandbox is not running, so nothing is deployed in it: run `slipway up STACK --sandbox` first"
-        raise SlipwayError(msg)
+        fail("the sandbox is not running, so nothing is deployed in it: run `slipway up STACK --sandbox` first")
     return running.engine(os.environ).history(stack)
 
 
@@ -138,12 +137,10 @@ def refresh_prices(options: argparse.Namespace) -> int:
     wanted = options.region or [prices.REGION]
     for region in wanted:
         if not regions.is_region(region):
-            msg = f"--region {region}: the catalog has no region of this name. Use {regions.NAMES}"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse(f"--region {region}: the catalog has no region of this name. Use {regions.NAMES}")
     folder = options.out or find(Path.cwd()).root / FOLDER
     if not folder.is_dir():
-        msg = f"--out {folder}: there is no such folder. Create it first"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"--out {folder}: there is no such folder. Create it first")
     # The moment of the answers, whatever day stacks are evaluated at (SLIPWAY_TODAY).
     now = datetime.now(UTC)  # noqa: TID251
     for region in wanted:
@@ -162,8 +159,7 @@ def _query(call: Callable[[], Refreshed]) -> Refreshed:
     try:
         return call()
     except (BotoCoreError, ClientError) as error:
-        msg = f"AWS returned no prices ({error}): {_NEEDS}"
-        raise SlipwayError(msg) from error
+        fail(f"AWS returned no prices ({error}): {_NEEDS}", error)
 
 
 def _summary(refreshed: Refreshed, path: Path) -> str:

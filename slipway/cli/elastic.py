@@ -14,7 +14,7 @@ from slipway.cli import offline
 from slipway.cli.cluster import client_of
 from slipway.trial.events import interrupt
 from spec.catalog import instances
-from spec.errors import SlipwayError
+from spec.errors import SlipwayError, fail
 from spec.pools.keys import CAPACITY_TYPE
 
 ALL: Final = "all"
@@ -48,8 +48,7 @@ def _changed(settings: Ec2, options: argparse.Namespace) -> Ec2:
     for name in (options.refuse, options.restore):
         if name and name != ALL and instances.find(name) is None:
             near = instances.closest(name)
-            msg = f"the catalog has no instance type {name!r}{f': did you mean {near}?' if near else ''}"
-            raise SlipwayError(msg)
+            fail(f"the catalog has no instance type {name!r}{f': did you mean {near}?' if near else ''}")
     if options.refuse:
         return settings.refuse(_refusal(options.refuse, options))
     return settings.restore(_refusal(options.restore, options)) if options.restore else settings
@@ -63,8 +62,7 @@ def reclaim(options: argparse.Namespace) -> int:
     """EC2 gives notice that it takes a Spot node back."""
     client, node = _find(options.node)
     if node["metadata"].get("labels", {}).get(CAPACITY_TYPE) != "spot":
-        msg = f"node {options.node} is no Spot node of Karpenter: see `kubectl get nodes -L {CAPACITY_TYPE}`"
-        raise SlipwayError(msg)
+        fail(f"node {options.node} is no Spot node of Karpenter: see `kubectl get nodes -L {CAPACITY_TYPE}`")
     deadline = interrupt(client, options.node, options.notice)
     print(f"EC2 takes node {options.node} back at {deadline}, in {options.notice:g} s; Karpenter drains it until then")
     return 0
@@ -75,8 +73,7 @@ def expire(options: argparse.Namespace) -> int:
     client, _ = _find(options.node)
     claim = client.get(Ref(*CLAIM, options.node))
     if claim is None:
-        msg = f"node {options.node} is not one that Karpenter launched: no other expires"
-        raise SlipwayError(msg)
+        fail(f"node {options.node} is not one that Karpenter launched: no other expires")
     # As Karpenter's controller does at the time (karpenter v1.14.1, pkg/controllers/nodeclaim/expiration).
     client.delete(Ref(*CLAIM, options.node))
     grace = claim["spec"].get("terminationGracePeriod")

@@ -20,7 +20,7 @@ from slipway.engine.project import find
 from slipway.engine.stacks import stack_file
 from spec import clock
 from spec.catalog import amis, kubernetes, regions
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.pools import PoolSpec
 from spec.pools.resolution import resolve_all
 from spec.pricing import Amounts, estimate
@@ -51,18 +51,16 @@ def run(options: argparse.Namespace) -> int:
     project = find(Path.cwd())
     target = stack_file(project.stacks, options.name)
     if target.exists():
-        msg = f"{target} exists: `slipway init` writes new stacks only. Edit the file, or choose another name."
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{target} exists: `slipway init` writes new stacks only. Edit the file, or choose another name.")
     check_name(options.name)
     level = LEVELS[environment(options.name)]
     answers = Answers(name=options.name, **_answers(options, level))
     if level.private and not is_private(answers.source):
-        msg = (
+        refuse(
             f"slipway init {options.name}: --from {answers.source} is not a private network, and the policies of prod, "
             "which every stack but dev and staging has, allow no public endpoint of the API server. "
             "Give the network that is peered with the VPC, such as 10.0.0.0/12"
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     target.write_text(text(options.name, content(answers, level, clock.today())), encoding="utf-8")
     name = options.name
     print(f"wrote {target}\nnext: slipway check {name}, slipway policies {name}, slipway up {name} --sandbox")
@@ -100,8 +98,7 @@ def _answers(options: argparse.Namespace, level: Level) -> dict[str, Any]:
             given[name] = given[name].split()
     if missing:
         flags = ", ".join(f"--{'from' if name == 'source' else name.replace('_', '-')}" for name in missing)
-        msg = f"slipway init {options.name}: {flags} required; on a terminal, the command asks"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"slipway init {options.name}: {flags} required; on a terminal, the command asks")
     texts = {name: value or "" for name, value in given.items() if name not in ("pool", "team")}
     return {
         **texts,

@@ -22,7 +22,7 @@ from slipway.engine.backend import folder
 from slipway.engine.guard import Guard
 from slipway.engine.invocation import sandbox_environment
 from slipway.engine.stacks import Overlay, SandboxEngine
-from spec.errors import SlipwayError
+from spec.errors import fail
 from spec.settings import Platform
 
 _MIB: Final = 2**20
@@ -179,8 +179,7 @@ class Sandbox:
         environment = sandbox_environment(user, self.variables)
         pulumi = shutil.which("pulumi", path=environment.get("PATH", os.defpath))
         if pulumi is None:
-            msg = "no `pulumi` on the sandbox's PATH: run `slipway sandbox stop`, then start it again"
-            raise SlipwayError(msg)
+            fail("no `pulumi` on the sandbox's PATH: run `slipway sandbox stop`, then start it again")
         backend = folder(environment["PULUMI_BACKEND_URL"])
         return SandboxEngine(Path(pulumi), environment, backend, Overlay(self.home / "project"))
 
@@ -223,11 +222,9 @@ def find_running() -> Sandbox | None:
     if not found.running or found.state is None:
         return None
     if found.dead_children:
-        msg = f"the sandbox is damaged: {_status(found).fix}"
-        raise SlipwayError(msg)
+        fail(f"the sandbox is damaged: {_status(found).fix}")
     if found.silent:
-        msg = f"the sandbox does not respond: {_status(found).fix}"
-        raise SlipwayError(msg)
+        fail(f"the sandbox does not respond: {_status(found).fix}")
     return _sandbox(found.state)
 
 
@@ -239,8 +236,7 @@ def require_running() -> Sandbox:
     """
     found = find_running()
     if found is None:
-        msg = "the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`"
-        raise SlipwayError(msg)
+        fail("the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`")
     return found
 
 

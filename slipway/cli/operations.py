@@ -35,7 +35,7 @@ from slipway.engine.state import StackState, parse
 from slipway.teardown.access import connect
 from slipway.teardown.destroy import Teardown
 from slipway.teardown.leftovers import sweep
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError, fail, refuse
 from spec.settings import Loaded
 from spec.settings.platform import Platform
 
@@ -81,11 +81,10 @@ def _require_confirmation(request: Request) -> None:
     shown = f"preview {request.stack}" if request.operation is Operation.UP else f"{request.operation} {request.stack}"
     sandbox = " --sandbox" if request.skip_preview else ""
     only = "" if request.operation is Operation.UP else f" -- {PREVIEW_ONLY}"
-    msg = (
+    refuse(
         f"{request.operation} {request.stack} needs confirmation, and there is no terminal: add --yes; "
         f"`slipway {shown}{sandbox}{only}` shows what it would change"
     )
-    raise SlipwayError(msg, EXIT_REFUSED)
 
 
 def _on_aws(project: Project, request: Request, loaded: Loaded, options: argparse.Namespace) -> int:
@@ -256,5 +255,4 @@ def tear_down(
         ).destroy(request)
     except (BotoCoreError, ClientError) as error:
         first = str(error).partition("\n")[0]
-        msg = f"AWS does not answer as expected: {first}. What is done is done; fix it and run the command again"
-        raise SlipwayError(msg) from error
+        fail(f"AWS does not answer as expected: {first}. What is done is done; fix it and run the command again", error)

@@ -9,7 +9,7 @@ import yaml
 
 from policies import pack, suppressions
 from slipway import __version__
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 
 PROGRAM: Final = """\
 # Written by `slipway pack`.
@@ -53,8 +53,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         count = len(suppressions.load(pack.identities(), file).all)
     except suppressions.SuppressionError as error:
-        msg = f"{folder}: {error}"
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(f"{folder}: {error}", error)
     print(f"{folder} has the policy pack, with {count} suppression{'' if count == 1 else 's'}")
     print(f"evaluate a program: pulumi preview --policy-pack {folder}")
     return 0

@@ -16,7 +16,7 @@ from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.nodes.spec import PLACEHOLDER_NODE
 from slipway.cli.cluster import client_of
 from slipway.cli.reach import Unreached, unreached
-from spec.errors import SlipwayError
+from spec.errors import fail
 from spec.pools.keys import POOL
 
 Object = Mapping[str, Any]
@@ -78,8 +78,7 @@ def read_pods(kubeconfig: Path, cluster: str) -> Pods | None:
     try:
         return settled(client)
     except (ApiError, UnreachableError) as error:
-        msg = f"the pods of cluster {cluster} can't be read: {error}"
-        raise SlipwayError(msg) from error
+        fail(f"the pods of cluster {cluster} can't be read: {error}", error)
 
 
 def settled(client: KubeClient) -> Pods:
@@ -233,8 +232,7 @@ def read_nodes(kubeconfig: Path, cluster: str) -> list[PoolNodes]:
     try:
         return by_pool(client.get_path("/api/v1/nodes")["items"])
     except (ApiError, UnreachableError) as error:
-        msg = f"the nodes of cluster {cluster} can't be read: {error}"
-        raise SlipwayError(msg) from error
+        fail(f"the nodes of cluster {cluster} can't be read: {error}", error)
 
 
 def by_pool(nodes: Iterable[Mapping[str, Any]]) -> list[PoolNodes]:

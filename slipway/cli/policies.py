@@ -26,7 +26,7 @@ from slipway.render.program import record_platform
 from slipway.report.plan import kind
 from slipway.report.plan.compare import baseline
 from spec import clock
-from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_FAILURE, SlipwayError, refuse
 from spec.settings import Platform, load, read_stack
 
 
@@ -123,11 +123,10 @@ def _git(project: Project, ref: str, wrong: str, *command: str) -> str:
     """
     done = git(project, *command)
     if done.returncode:
-        msg = (
+        refuse(
             f"--against {ref}: git {wrong} ({done.stderr.decode(errors='replace').strip().rstrip('.')}). "
             "Name a commit, branch or tag that has the policies; a shallow clone has one commit only."
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     return done.stdout.decode()
 
 

@@ -14,7 +14,7 @@ from slipway.cli.cluster import connect
 from slipway.cli.output import table
 from slipway.engine.project import find
 from slipway.quickstarts import CLAIM, QUICKSTARTS, Chosen, Quickstart, QuickstartRequest, choose, namespace_of, text
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import SlipwayError, fail, refuse
 from spec.settings import Platform
 from spec.teams.labels import S3_URI
 
@@ -25,12 +25,10 @@ def run(options: argparse.Namespace) -> int:
         print(table([(name, one.summary) for name, one in QUICKSTARTS.items()], indent="  "))
         return 0
     if options.quickstart not in QUICKSTARTS:
-        msg = f"NAME: it must be a quickstart (given: {options.quickstart!r}). There are: {', '.join(QUICKSTARTS)}."
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"NAME: it must be a quickstart (given: {options.quickstart!r}). There are: {', '.join(QUICKSTARTS)}.")
     for name in ("stack", "team"):
         if getattr(options, name) is None:
-            msg = f"--{name}: the quickstart is for a {name} (given: nothing). Add --{name} {name.upper()}."
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse(f"--{name}: the quickstart is for a {name} (given: nothing). Add --{name} {name.upper()}.")
     print(_text(options, QUICKSTARTS[options.quickstart]), end="")
     return 0
 
@@ -76,10 +74,8 @@ def _models(options: argparse.Namespace, platform: Platform, namespace: str) -> 
         client = connect(platform, simulated=bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL)))
         claim = client.get(Ref("v1", "PersistentVolumeClaim", CLAIM, namespace))
     except (ApiError, UnreachableError, SlipwayError) as error:
-        msg = f"the address of the team's models can't be read from the cluster: {error}. Else {hint}"
-        raise SlipwayError(msg) from error
+        fail(f"the address of the team's models can't be read from the cluster: {error}. Else {hint}", error)
     address = ((claim or {}).get("metadata", {}).get("annotations") or {}).get(S3_URI)
     if address is None:
-        msg = f"claim {namespace}/{CLAIM} of {platform.cluster_name} has no address: run `slipway up` once, or {hint}"
-        raise SlipwayError(msg)
+        fail(f"claim {namespace}/{CLAIM} of {platform.cluster_name} has no address: run `slipway up` once, or {hint}")
     return str(address)

@@ -27,7 +27,7 @@ from slipway.engine.project import Project, find
 from slipway.engine.skipped import import_state, with_skipped
 from slipway.engine.stacks import SandboxEngine
 from slipway.engine.state import parse
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError, fail, refuse
 from spec.settings import Platform
 
 
@@ -39,8 +39,7 @@ def run(options: argparse.Namespace) -> int:
     if options.sandbox or os.environ.get(IN_SANDBOX_SHELL):
         sandbox = offline.find_running()
         if sandbox is None:
-            msg = "the sandbox is not running, so there is nothing to recover"
-            raise SlipwayError(msg)
+            fail("the sandbox is not running, so there is nothing to recover")
         engine = sandbox.engine(os.environ)
         engine.free(options.stack, say)
         recovery = of_sandbox(project, options.stack, platform, sandbox, engine)
@@ -96,8 +95,7 @@ class Recovery:
         unknown = sorted(chosen.keys() - {step.operation.urn for step in steps})
         if unknown:
             fix = "it is in the state already, the program does not declare it, or it needs what does not exist yet"
-            msg = f"--adopt {unknown[0]}: nothing that could be adopted has this URN: {fix}"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse(f"--adopt {unknown[0]}: nothing that could be adopted has this URN: {fix}")
         if failed:
             steps = recovery.existing(steps, chosen)
             if not steps:
@@ -213,8 +211,7 @@ def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbo
 def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
     pulumi = shutil.which("pulumi")
     if pulumi is None:
-        msg = "the Pulumi CLI is not on PATH: install it (https://www.pulumi.com/docs/install/)"
-        raise SlipwayError(msg)
+        fail("the Pulumi CLI is not on PATH: install it (https://www.pulumi.com/docs/install/)")
 
     def command(arguments: Sequence[str]) -> Invocation:
         return Invocation((pulumi, *arguments, "--non-interactive"), os.environ, project.root)
@@ -250,8 +247,9 @@ def _chosen(pairs: Sequence[str]) -> dict[str, str]:
         # A URN may contain `=`, an id of these types can't.
         urn, separator, id = pair.rpartition("=")
         if not separator or not urn.startswith("urn:"):
-            msg = f"--adopt {pair}: it must be URN=ID, such as --adopt 'urn:pulumi:dev::slipway::...::vpc=vpc-0a1b2c3d'"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse(
+                f"--adopt {pair}: it must be URN=ID, such as --adopt 'urn:pulumi:dev::slipway::...::vpc=vpc-0a1b2c3d'"
+            )
         chosen[urn] = id
     return chosen
 
@@ -263,8 +261,7 @@ def _table(steps: Sequence[RecoveryStep]) -> str:
 
 def _confirmed(stack: str) -> bool:
     if not can_ask():
-        msg = (
+        refuse(
             f"recover needs confirmation, and there is no terminal: add --yes, or see the plan above for stack {stack}"
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     return ask(f"Recover stack {stack} as shown?")

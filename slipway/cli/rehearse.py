@@ -1,8 +1,6 @@
 """`slipway rehearse STACK [SCENARIO...]`: scenarios on a stack. Those that events drive are played in the sandbox,
 those that the clock drives are replayed."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +28,7 @@ from slipway.trial.events import Events
 from slipway.trial.run import Run
 from slipway.trial.scenario import FOLDER, Scenario, read
 from slipway.why.manifests import DryRun
-from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_FAILURE, SlipwayError, fail, refuse
 from spec.settings import Platform, read_stack
 
 JSON: Final = "rehearsal.json"
@@ -50,8 +48,7 @@ def run(options: argparse.Namespace) -> int:
     project = find(Path.cwd())
     scenarios = _scenarios(options.scenarios, project, options.stack)
     if not scenarios and not options.replayed:
-        msg = f"{project.root / FOLDER} has no scenario of stack {options.stack}: name a file"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{project.root / FOLDER} has no scenario of stack {options.stack}: name a file")
     platform = checked(project, options.stack).platform
     replayed = [one for one in scenarios if isinstance(one, ClockScenario)]
     played = [] if options.replayed else [one for one in scenarios if isinstance(one, Scenario)]
@@ -79,8 +76,7 @@ def _scenarios(paths: Sequence[Path], project: Project, stack: str) -> list[Scen
     found = [(clock.read if clock.drives(path) else read)(path, stack) for path in files]
     chosen = [one for one in found if stack in one.stacks]
     if paths and (others := [one for one in found if one not in chosen]):
-        msg = f"scenario {others[0].name} is of stack {', '.join(others[0].stacks)}, not of {stack}: see its `stacks`"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"scenario {others[0].name} is of stack {', '.join(others[0].stacks)}, not of {stack}: see its `stacks`")
     return chosen
 
 
@@ -127,19 +123,17 @@ def _play(scenarios: Sequence[Scenario], platform: Platform, stack: str, say: Pr
         try:
             yield _rehearse(scenario, client, platform, home, say)
         except (ApiError, UnreachableError) as error:
-            msg = f"the cluster {platform.cluster_name} can't be used: {error}"
-            raise SlipwayError(msg) from error
+            fail(f"the cluster {platform.cluster_name} can't be used: {error}", error)
 
 
 def _require_queues(client: KubeClient, platform: Platform, stack: str) -> None:
     """Raises SlipwayError if the stack has Kueue, and came up without its chart, or with one that has only CRDs: no job
     would be admitted."""
     if platform.addons.kueue is not None and client.get(_CONTROLLER) is None:
-        msg = (
+        fail(
             f"Kueue does not run in the sandbox, because stack {stack} came up without charts, so no job starts: "
             f"`SLIPWAY_CHARTS=DIR slipway up {stack} --sandbox`, with a folder of `slipway charts pull --dir DIR`"
         )
-        raise SlipwayError(msg)
 
 
 def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: Path, say: Progress) -> Played:

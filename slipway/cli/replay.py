@@ -1,7 +1,5 @@
 """`slipway replay STACK --trace FILE`: the jobs of a trace on a stack, in virtual time."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Generator

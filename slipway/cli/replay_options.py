@@ -1,7 +1,5 @@
 """The arguments of `slipway replay`, and of `advise`, `statement` and `rehearse`, which build on it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The result of a replay for a terminal: one screen."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -13,7 +13,7 @@ from slipway.cli import offline, shell
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, table
 from slipway.engine.project import find
-from spec.errors import SlipwayError
+from spec.errors import fail
 
 
 def start(options: argparse.Namespace) -> int:
@@ -48,8 +48,7 @@ def network(options: argparse.Namespace) -> int:
     project = find(Path.cwd())
     platform = checked(project, options.stack, strict=False).platform
     if platform.network.existing is None:
-        msg = f"stack {options.stack} makes its VPC: only `network.existing` names one that must be there before"
-        raise SlipwayError(msg)
+        fail(f"stack {options.stack} makes its VPC: only `network.existing` names one that must be there before")
     keys = shell.account(sandbox, project, options.stack)
     client = session(platform.account.region, keys, sandbox.variables["AWS_ENDPOINT_URL"])
     made = make(client("ec2"), platform.network, platform.account.region)
@@ -61,8 +60,7 @@ def show_limits(containing: str, *, as_json: bool) -> int:
     """Print the limits of the types whose token contains a text. Raises SlipwayError if there are none."""
     found = list(limits(containing))
     if not found:
-        msg = f"no AWS type with a table of limits contains {containing!r}: `slipway sandbox status --limits` lists all"
-        raise SlipwayError(msg)
+        fail(f"no AWS type with a table of limits contains {containing!r}: `slipway sandbox status --limits` lists all")
     print(json.dumps([asdict(one) for one in found], indent=2) if as_json else _text(found))
     return 0
 

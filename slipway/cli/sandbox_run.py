@@ -29,7 +29,7 @@ from slipway.engine.invocation import Invocation, sandbox_environment
 from slipway.engine.project import is_ours
 from slipway.engine.stacks import stack_file, write_if_changed
 from spec.catalog import prices
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import SlipwayError, refuse
 from spec.pricing.model import Amounts
 
 DEFAULT_REGION: Final = "us-east-1"
@@ -47,14 +47,12 @@ def run(options: argparse.Namespace) -> int:
     """Run the command; its own exit code. Raises SlipwayError if it can't be started."""
     words = list(options.extra)
     if not words:
-        msg = "name the command after `--`: `slipway sandbox run -- pulumi up`"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("name the command after `--`: `slipway sandbox run -- pulumi up`")
     sandbox = offline.for_run(say)
     environment = variables(sandbox, os.environ, options.account, options.region)
     executable = shutil.which(words[0], path=environment["PATH"])
     if executable is None:
-        msg = f"{words[0]} is neither on PATH nor among the sandbox's tools ({sandbox.home / 'bin'})"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{words[0]} is neither on PATH nor among the sandbox's tools ({sandbox.home / 'bin'})")
     project = nearest(Path.cwd()) if Path(words[0]).name == "pulumi" else None
     if project is None or not shim.concerns(words[1:]):
         return process.run(Invocation((executable, *words[1:]), environment, Path.cwd()))
@@ -140,13 +138,11 @@ def _mapping(path: Path) -> dict[str, Any]:
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        msg = f"{path} can't be read: {' '.join(str(error).split())}"
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(f"{path} can't be read: {' '.join(str(error).split())}", error)
     if document is None:
         return {}
     if not isinstance(document, dict):
-        msg = f"{path} is no YAML mapping"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{path} is no YAML mapping")
     return document
 
 
@@ -158,11 +154,9 @@ def _pulumi(
 
     stack = shim.named_stack(words, environment) or _selected(capture)
     if stack is None:
-        msg = "name the stack with `--stack NAME`: it is created in the sandbox, where no stack is selected yet"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("name the stack with `--stack NAME`: it is created in the sandbox, where no stack is selected yet")
     if "/" in stack:
-        msg = f"name the stack without its organization, `--stack {stack.rpartition('/')[2]}`: the sandbox has none"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"name the stack without its organization, `--stack {stack.rpartition('/')[2]}`: the sandbox has none")
     copy, secrets = copied(project, stack, sandbox.home, environment["AWS_REGION"])
     if secrets:
         say(f"{', '.join(secrets)}: secrets of your backend, which the sandbox can't decrypt; here they are {SECRET!r}")

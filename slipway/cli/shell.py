@@ -23,7 +23,7 @@ from slipway.engine import shim
 from slipway.engine.invocation import leads_elsewhere, without_proxy
 from slipway.engine.project import Project, find
 from slipway.engine.stacks import SandboxEngine
-from spec.errors import SlipwayError
+from spec.errors import SlipwayError, fail
 
 
 def completion(options: argparse.Namespace) -> int:
@@ -71,8 +71,7 @@ def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[st
     """
     names = [stack] if stack else project.stack_names[:1]
     if not names:
-        msg = f"{project.stacks} has no stack file, so there is no account to use: add Pulumi.<stack>.yaml"
-        raise SlipwayError(msg)
+        fail(f"{project.stacks} has no stack file, so there is no account to use: add Pulumi.<stack>.yaml")
     owner = checked(project, names[0], strict=False).platform.account
     return credentials(sandbox.variables["AWS_ENDPOINT_URL"], owner.id, owner.region)
 

@@ -14,7 +14,7 @@ from slipway.engine.checkpoints import Checkpoint, CutError
 from slipway.engine.copies import STATES, Copies
 from slipway.engine.project import find
 from slipway.engine.stacks import locks
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, fail, refuse
 from spec.naming import PROJECT
 
 
@@ -42,8 +42,7 @@ def restore(options: argparse.Namespace) -> int:
         f"the state now: {present}")  # fmt: skip
     if not options.yes:
         if not can_ask():
-            msg = "this needs confirmation, and there is no terminal: add --yes"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse("this needs confirmation, and there is no terminal: add --yes")
         if not ask("Put this copy in the place of the state?"):
             say("nothing was changed")
             return EXIT_REFUSED
@@ -68,20 +67,18 @@ def _copies(options: argparse.Namespace) -> Copies:
     found = backend.copies(project, options.stack, os.environ, default_home().parent / STATES)
     if found is None:
         url = backend.current(project, options.stack, os.environ).url or "no backend"
-        msg = (
+        fail(
             f"the state of stack {options.stack} is in {url}, and copies are made of those in a folder (file://): take "
             " an older version of the object from the bucket, or of the stack from the service, and `pulumi stack "
             "import` it"
         )
-        raise SlipwayError(msg)
     return found
 
 
 def _refuse_used(copies: Copies) -> None:
     for lock in locks(copies.backend, PROJECT, copies.stack):
         if lock.owner_lives:
-            msg = f"stack {copies.stack} is in use by another run ({lock}): wait for it to end, or interrupt it"
-            raise SlipwayError(msg)
+            fail(f"stack {copies.stack} is in use by another run ({lock}): wait for it to end, or interrupt it")
 
 
 def _chosen(copies: Copies, wanted: str | None) -> Checkpoint:
@@ -90,17 +87,14 @@ def _chosen(copies: Copies, wanted: str | None) -> Checkpoint:
         try:
             return checkpoints.read(Path(wanted))
         except (CutError, OSError) as error:
-            msg = f"--copy {wanted}: {error}: name a number of `slipway state list`, or a file with a state"
-            raise SlipwayError(msg, EXIT_REFUSED) from error
+            refuse(f"--copy {wanted}: {error}: name a number of `slipway state list`, or a file with a state", error)
     if wanted is not None:
         if int(wanted) not in found:
-            msg = f"--copy {wanted}: there are {', '.join(map(str, found)) or 'none'} in {copies.folder}"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse(f"--copy {wanted}: there are {', '.join(map(str, found)) or 'none'} in {copies.folder}")
         return found[int(wanted)]
     file = copies.file
     content = file.read_bytes() if file is not None else b""
     newest = next((each for each in reversed(found.values()) if each.content != content), None)
     if newest is None:
-        msg = f"there is no copy that differs from the state, in {copies.folder}"
-        raise SlipwayError(msg)
+        fail(f"there is no copy that differs from the state, in {copies.folder}")
     return newest

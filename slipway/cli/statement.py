@@ -1,7 +1,5 @@
 """`slipway statement STACK`: who pays for a replay, or for a month that Prometheus recorded."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -19,7 +19,7 @@ from slipway.trial.evaluation import Check, Status
 from slipway.trial.expectations import read
 from slipway.trial.run import Run
 from slipway.why.manifests import DryRun
-from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_FAILURE, fail, refuse
 from spec.settings import Platform
 from spec.settings.problems import ConfigurationError
 
@@ -27,13 +27,11 @@ from spec.settings.problems import ConfigurationError
 def run(options: argparse.Namespace) -> int:
     """Print the report; 1 if an expectation is not met."""
     if not options.sandbox and not os.environ.get(IN_SANDBOX_SHELL):
-        msg = "this starts jobs, so it runs in the sandbox alone: add --sandbox"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("this starts jobs, so it runs in the sandbox alone: add --sandbox")
     trial = read(options.folder)
     namespace = options.namespace or trial.namespace
     if namespace is None:
-        msg = f"name a namespace: `namespace` in {options.folder / 'try.yaml'}, or -n"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"name a namespace: `namespace` in {options.folder / 'try.yaml'}, or -n")
     platform = checked(find(Path.cwd()), options.stack).platform if options.stack else None
     client = cluster.of_sandbox(platform) if platform else cluster.only_in_sandbox()
     try:
@@ -47,8 +45,7 @@ def run(options: argparse.Namespace) -> int:
             platform=platform,
         ).run()
     except (ApiError, UnreachableError) as error:
-        msg = f"the cluster{f' {platform.cluster_name}' if platform else ''} can't be used: {error}"
-        raise SlipwayError(msg) from error
+        fail(f"the cluster{f' {platform.cluster_name}' if platform else ''} can't be used: {error}", error)
     print(json.dumps([asdict(one) for one in found], indent=2) if options.json else text(found))
     return EXIT_FAILURE if any(one.status is Status.FAILED for one in found) else 0
 

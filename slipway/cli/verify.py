@@ -16,7 +16,7 @@ from slipway.cli.output import Progress, ask, can_ask
 from slipway.engine.project import find
 from slipway.verify import fabric, model, report
 from slipway.verify.run import Verification
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, fail, refuse
 from spec.settings import Platform
 
 
@@ -35,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
             nccl_image=options.nccl_image or fabric.IMAGE, model_uri=options.model_uri or model.URI,
         ).run()  # fmt: skip
     except (ApiError, UnreachableError) as error:
-        msg = f"the cluster {platform.cluster_name} can't be verified: {error}"
-        raise SlipwayError(msg) from error
+        fail(f"the cluster {platform.cluster_name} can't be verified: {error}", error)
     lacks = report.not_covered(platform)
     text = report.markdown(options.stack, results, lacks, simulated=simulated)
     if options.out:
@@ -60,6 +59,5 @@ def _confirmed(platform: Platform, options: argparse.Namespace) -> bool:
     if options.yes:
         return True
     if not can_ask():
-        msg = "this starts nodes: add --yes to confirm it without a terminal"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("this starts nodes: add --yes to confirm it without a terminal")
     return ask("Start?")

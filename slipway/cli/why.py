@@ -26,7 +26,7 @@ from slipway.why.explain import explain
 from slipway.why.fix import Fixed
 from slipway.why.manifests import DryRun
 from slipway.why.refusals import with_server
-from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError, fail, refuse
 from spec.settings import Platform
 from spec.settings.admission import Admission
 from spec.settings.problems import ConfigurationError
@@ -58,11 +58,10 @@ def run(options: argparse.Namespace) -> int:
     """Print the answers; 1 if something holds one of the objects."""
     text = _text(options.what)
     if options.fix and (text is None or not options.stack):
-        msg = (
+        refuse(
             "--fix needs a file, and --stack: the rules, pools and shares that it is fixed for; without a stack "
             "`slipway why FILE` says what holds it"
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     place = _place(options, required=text is None)
     # The fixed file goes where the answers would go.
     out = sys.stderr if options.fix and options.what == STANDARD_INPUT else sys.stdout
@@ -89,8 +88,7 @@ def _text(what: str) -> str | None:
     path = Path(what)
     if what != STANDARD_INPUT and not path.is_file():
         if path.suffix in (".yaml", ".yml", ".json"):
-            msg = f"there is no file {what}: name one, or an object as kubectl writes it, such as job/train"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse(f"there is no file {what}: name one, or an object as kubectl writes it, such as job/train")
         return None
     return sys.stdin.read() if what == STANDARD_INPUT else path.read_text(encoding="utf-8")
 
@@ -104,11 +102,9 @@ def _objects(text: str, what: str) -> list[Located]:
     try:
         found = manifests.located([one for one in yaml.safe_load_all(text) if one is not None])
     except yaml.YAMLError as error:
-        msg = f"{what} is not YAML: {error}"
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(f"{what} is not YAML: {error}", error)
     if not found or not all(one.get("kind") and one.get("apiVersion") for _, one in found):
-        msg = "the file has no Kubernetes manifests: each needs apiVersion and kind"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("the file has no Kubernetes manifests: each needs apiVersion and kind")
     return list(manifests.with_trials(found))
 
 
@@ -154,11 +150,10 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
             return Place(wanted[0].client(), namespace or wanted[0].namespace, platform)
         if platform is not None:
             return Place(cluster.of_aws(platform), namespace, platform)
-        msg = (
+        refuse(
             "there is no kubeconfig: name a stack with --stack, set KUBECONFIG, or ask a cluster in the sandbox with "
             "`slipway why NAME|FILE --sandbox`"
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     except SlipwayError as error:
         if required or platform is None or error.exit_code == EXIT_REFUSED:
             raise
@@ -173,8 +168,7 @@ def _of_name(what: str, place: Place) -> Answer:
         subject = find_object(place.client, what, namespace)
         return explain(collect(place.client, subject, _target(place, namespace)))
     except ApiError as error:
-        msg = f"the cluster can't be read: {error}"
-        raise SlipwayError(msg) from error
+        fail(f"the cluster can't be read: {error}", error)
 
 
 def _of_file(objects: Sequence[Object], place: Place, given: str | None) -> list[Answer]:
@@ -194,8 +188,7 @@ def _of_file(objects: Sequence[Object], place: Place, given: str | None) -> list
             client, unread = None, [str(error)]
             answers.append(ask(dry_run=None, unread=unread))
         except ApiError as error:
-            msg = f"the cluster can't be asked: {error}"
-            raise SlipwayError(msg) from error
+            fail(f"the cluster can't be asked: {error}", error)
     return answers
 
 

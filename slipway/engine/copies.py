@@ -19,7 +19,7 @@ from typing import Final
 from sandbox.files import write_atomically
 from slipway.engine import checkpoints
 from slipway.engine.checkpoints import Checkpoint, CutError
-from spec.errors import SlipwayError
+from spec.errors import SlipwayError, fail
 from spec.naming import PROJECT
 
 STATES: Final = "states"
@@ -95,8 +95,7 @@ class Copies:
             )
         else:
             fix = f"{self.describe(copy)}; to restore it, and to find what was made since, run `{self.recover}`"
-        msg = f"{text}\n{fix}"
-        raise SlipwayError(msg)
+        fail(f"{text}\n{fix}")
 
     def advised(self, read: Callable[[], str]) -> str:
         """What the engine reads; if it fails because the state can't be read, with the same advice.
@@ -187,11 +186,11 @@ class Copies:
             _attributes(file).unlink(missing_ok=True)
         except OSError as error:
             free = shutil.disk_usage(self.backend).free >> 10
-            msg = (
+            fail(
                 f"the copy can't be restored to {file}: {error.strerror}; it has {len(content) >> 10} KiB, and {free} "
-                f"KiB are free: free some space, then run `{self.recover}` again. The state is as it was"
+                f"KiB are free: free some space, then run `{self.recover}` again. The state is as it was",
+                error,
             )
-            raise SlipwayError(msg) from error
         return kept, reopened
 
     def _forget_running(self) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import fail, refuse
 from spec.pools.keys import ROLE
 
 # What a run of the engine would replace or delete, read from the engine's event log.
@@ -104,8 +104,9 @@ def _steps(log: Iterable[str]) -> Iterator[Mapping[str, Any]]:
             if step and step["op"] in _TAKES:
                 yield step
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            msg = f"the engine's event log has a line that is not an event ({error}): the plan can't be evaluated"
-            raise SlipwayError(msg) from error
+            fail(
+                f"the engine's event log has a line that is not an event ({error}): the plan can't be evaluated", error
+            )
 
 
 def _removal(step: Mapping[str, Any]) -> Removal:
@@ -261,11 +262,10 @@ def check_names(allowed: Sequence[str]) -> None:
     """
     for name in allowed:
         if not name.startswith("urn:pulumi:") or name.count("::") < 3:
-            msg = (
+            refuse(
                 f"--allow-replace takes the full URN of one resource, as the refusal prints it; got {name!r}. "
                 "Wildcards aren't supported: name each resource."
             )
-            raise SlipwayError(msg, EXIT_REFUSED)
 
 
 def evaluate(plan: Iterable[Removal], allowed: Sequence[str] = ()) -> Verdict:

@@ -20,7 +20,7 @@ from sandbox.identity import ProcessIdentity
 from slipway.engine import process
 from slipway.engine.copies import Copies
 from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation
-from spec.errors import SlipwayError
+from spec.errors import SlipwayError, fail
 
 LOW_BYTES: Final = 128 << 20
 """Free space below which a run is interrupted. etcd takes 64 MiB at once when a segment of its log is full."""
@@ -105,11 +105,11 @@ class _Watch:
         try:
             self._copies.save()
         except OSError as error:
-            msg = (
+            fail(
                 f"the state of stack {self._copies.stack} can't be copied to {self._copies.folder}: {error}; nothing "
-                "was changed. Make that folder writable"
+                "was changed. Make that folder writable",
+                error,
             )
-            raise SlipwayError(msg) from error
         self._reserve = [held for place in self._places if (held := _reserved(place, reserved)) is not None]
 
     def look(self, pid: int) -> bool:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.naming import NETWORK_ONLY, PROJECT
 
 CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
@@ -146,8 +146,7 @@ def refuse_ours(extra: Sequence[str]) -> None:
     """Raises SlipwayError, exit code 2, if an extra argument selects another stack, project or file."""
     for argument in extra:
         if argument.partition("=")[0] in _OURS:
-            msg = (
+            refuse(
                 f"`{argument}` after `--` would select another stack, project or file than the one that was checked: "
                 "pass the stack as the argument of this command"
             )
-            raise SlipwayError(msg, EXIT_REFUSED)

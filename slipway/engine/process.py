@@ -17,7 +17,7 @@ from types import FrameType
 from typing import IO, Any, Final, Protocol
 
 from slipway.engine.invocation import Invocation
-from spec.errors import SlipwayError
+from spec.errors import SlipwayError, fail
 
 GRACE_SECONDS: Final = 10.0
 """A terminating engine needs about 1 s to write the state of 400 resources; ten times that."""
@@ -103,12 +103,10 @@ def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:
     except OSError as error:
         raise _not_started(invocation, error) from error
     except subprocess.TimeoutExpired as error:
-        msg = f"`{command}` did not end within {timeout_seconds:.0f} s"
-        raise SlipwayError(msg) from error
+        fail(f"`{command}` did not end within {timeout_seconds:.0f} s", error)
     if done.returncode:
         last_lines = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
-        msg = f"`{command}` ended with code {done.returncode}: {last_lines}"
-        raise SlipwayError(msg)
+        fail(f"`{command}` ended with code {done.returncode}: {last_lines}")
     return done.stdout
 
 

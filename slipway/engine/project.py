@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from slipway.engine.stacks import STACKS, stack_file
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError, fail
 from spec.naming import PROJECT
 
 # The checkout that a command works on: the nearest directory upward that holds our Pulumi.yaml.
@@ -122,8 +122,7 @@ def git(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes]
             ["git", *arguments], cwd=project.root, env=environment, capture_output=True, check=False, timeout=_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        msg = f"git can't be run: {error}"
-        raise SlipwayError(msg) from error
+        fail(f"git can't be run: {error}", error)
 
 
 def _last_line(done: subprocess.CompletedProcess[bytes]) -> str:

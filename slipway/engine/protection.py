@@ -5,7 +5,7 @@ from typing import Final
 
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackResource, StackState
-from spec.errors import EXIT_PROTECTED, EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_PROTECTED, SlipwayError, fail, refuse
 
 # Refusing, before the engine starts, to destroy protected resources, or to change a stack after a killed run.
 
@@ -43,11 +43,10 @@ def refuse_interrupted(request: Request, state: Callable[[], StackState]) -> Non
         return  # there is no such stack yet, or the engine reports what is wrong with its state
     if pending:
         lines = "".join(f"  - {one}\n" for one in pending)
-        msg = (
+        fail(
             f"stack {request.stack}: a killed run left {len(pending)} operations open; nothing was changed:\n{lines}"
             f"What they created is not in the state. Settle them first: slipway recover {request.stack}"
         )
-        raise SlipwayError(msg)
 
 
 def removes_all(request: Request) -> bool:
@@ -84,8 +83,7 @@ def refuse_network_only(request: Request, state: Callable[[], StackState]) -> No
         SlipwayError: The state has a cluster.
     """
     if request.network_only and any(resource.type == CLUSTER for resource in state().resources):
-        msg = (
+        refuse(
             f"stack {request.stack} has a cluster, and --network-only is the first step before there is one: "
             f"run `slipway {request.operation} {request.stack}`"
         )
-        raise SlipwayError(msg, EXIT_REFUSED)

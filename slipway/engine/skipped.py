@@ -15,7 +15,7 @@ from typing import Any, Final
 from slipway.engine.invocation import Invocation
 from slipway.engine.pending import needs, without_missing
 from slipway.engine.process import EngineRun
-from spec.errors import SlipwayError
+from spec.errors import fail
 
 _PROVIDER: Final = "pulumi:providers:"
 
@@ -56,8 +56,7 @@ def import_state(document: str, stack: str, command: Callable[[Sequence[str]], I
         file.write_text(document, encoding="utf-8")
         arguments = ("stack", "import", "--stack", stack, "--file", str(file))
         if engine(command(arguments), output=Path(directory) / "output"):
-            msg = "the engine refuses the state with what was found, see above; the state is as it was"
-            raise SlipwayError(msg)
+            fail("the engine refuses the state with what was found, see above; the state is as it was")
 
 
 def with_skipped(before: Sequence[Mapping[str, Any]], after: str) -> tuple[str, int]:

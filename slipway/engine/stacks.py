@@ -33,7 +33,7 @@ from slipway.engine import process, state
 from slipway.engine.copies import STATES, Copies
 from slipway.engine.invocation import Invocation
 from slipway.engine.state import HISTORY
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import fail, refuse
 from spec.naming import PROJECT
 
 # Which process holds the lock of a stack in the sandbox's backend, and whether it is still running.
@@ -141,8 +141,7 @@ class Overlay:
         try:
             text = committed.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            msg = f"{committed}: the stack file can't be read ({error})"
-            raise SlipwayError(msg, EXIT_REFUSED) from error
+            refuse(f"{committed}: the stack file can't be read ({error})", error)
         settings = _SECRETS.sub("", text)
         _require_block_map(settings, committed)
         salt = _SALT.search(copy.read_text(encoding="utf-8")) if copy.is_file() else None
@@ -163,10 +162,9 @@ def _require_block_map(text: str, path: Path) -> None:
     except (yaml.YAMLError, AttributeError):
         keys = []
     if not keys or keys[-1] != "encryptionsalt":
-        msg = (
+        refuse(
             f"{path}: write the stack file as a block mapping (`config:` on its own line), so that Pulumi can add keys"
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
 
 
 Say = Callable[[str], None]
@@ -247,8 +245,7 @@ class SandboxEngine:
                 fix = "wait for it to end, or interrupt it"
                 if lock.stopped:
                     fix = f"it is stopped (SIGSTOP); `kill -CONT {lock.pid}` lets it go on; then {fix}"
-                msg = f"stack {stack} is in use by another run ({lock}): {fix}"
-                raise SlipwayError(msg)
+                fail(f"stack {stack} is in use by another run ({lock}): {fix}")
         if not held:
             return
         for lock in held:

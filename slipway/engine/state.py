@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from spec.errors import SlipwayError
+from spec.errors import fail
 from spec.naming import PROJECT
 
 # The state of a stack: its resources, which of them are protected, and pending operations.
@@ -83,8 +83,7 @@ def parse(document: str) -> StackState:
             tuple(f"{each['type']} {each['resource']['urn']}" for each in deployment.get("pending_operations") or ()),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = f"the output of `pulumi stack export` is not a stack's state ({type(error).__name__}: {error})"
-        raise SlipwayError(msg) from error
+        fail(f"the output of `pulumi stack export` is not a stack's state ({type(error).__name__}: {error})", error)
 
 
 def counts(state: StackState) -> dict[str, Counter[str]]:
@@ -158,6 +157,5 @@ def last_update(document: str, *, skip: int = 0) -> Remembered | None:
                 return Remembered(platform, settled)
             tried, settled = (platform if tried is None else tried), False
     except (ValueError, KeyError, TypeError) as error:
-        msg = f"the output of `pulumi stack history` is not a history ({type(error).__name__}: {error})"
-        raise SlipwayError(msg) from error
+        fail(f"the output of `pulumi stack history` is not a history ({type(error).__name__}: {error})", error)
     return None if tried is None else Remembered(tried, settled)

@@ -10,7 +10,7 @@ from slipway.quickstarts import jobs
 from slipway.quickstarts.request import Attempt, QuickstartRequest
 from slipway.quickstarts.serving import Model, serving_attempts
 from slipway.quickstarts.units import lines
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError, refuse
 
 # The quickstarts by name.
 
@@ -93,8 +93,9 @@ def choose(quickstart: str, request: QuickstartRequest, pool: str | None = None)
     wanted = [one for one in attempts if pool in (None, one.pool)]
     if pool is not None and not wanted:
         known = ", ".join(dict.fromkeys(one.pool for one in attempts)) or "none"
-        msg = f"--pool: {quickstart} must run on one of the team's pools for it (given: {pool!r}). There are: {known}."
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(
+            f"--pool: {quickstart} must run on one of the team's pools for it (given: {pool!r}). There are: {known}."
+        )
     problems = []
     for one in wanted:
         try:

@@ -9,7 +9,7 @@ import yaml
 from components.addons.kueue import FRAMEWORKS
 from components.workloads import Target, WorkloadManifests
 from components.workloads.metadata import SKIP_AWAIT
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError, refuse
 from spec.pricing.pods import StartedNode
 from spec.settings import Platform
 
@@ -80,14 +80,12 @@ def namespace_of(platform: Platform, team: str, purposes: tuple[str, ...], wante
     settings = platform.teams.get(team)
     if settings is None:
         known = ", ".join(sorted(platform.teams)) or "none"
-        msg = f"--team: the stack must have the team (given: {team!r}). It has: {known}."
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"--team: the stack must have the team (given: {team!r}). It has: {known}.")
     spaces = settings.namespaces_of(team)
     if wanted in spaces:
         return wanted
     if wanted is not None:
-        msg = f"--namespace: it must be a namespace of team {team} (given: {wanted!r}). It has: {', '.join(spaces)}."
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"--namespace: it must be a namespace of team {team} (given: {wanted!r}). It has: {', '.join(spaces)}.")
     for purpose in purposes:
         for name, space in sorted(spaces.items()):
             if space.purpose == purpose:

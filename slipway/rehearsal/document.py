@@ -4,8 +4,6 @@ one file without scripts or network requests, in the style of the replay's.
 A scenario and each of its bad variants is one entry, with a lane for each of its jobs: what waited, what ran, and when.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

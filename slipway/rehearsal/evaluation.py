@@ -1,7 +1,5 @@
 """Whether a replayed variant does what is expected of it: a pure function of its result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

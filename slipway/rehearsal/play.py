@@ -1,7 +1,5 @@
 """Replays the variants of a scenario: the stack file with their changes, their jobs as a trace, the engine's events."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,7 +23,7 @@ from slipway.replay.text import Row
 from slipway.trial import clock
 from slipway.trial.clock import ClockScenario, Variant
 from slipway.trial.run import ENDED, Turn
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import fail, refuse
 from spec.quantities import MI, seconds
 from spec.settings import Platform, load
 from spec.settings.load import overlay
@@ -75,8 +73,7 @@ def play(
         turns.add(event)
     found = fold.result()
     if found.cut:
-        msg = f"scenario {scenario.name}: the replay was cut by {found.cut_by}: nothing can be said of it"
-        raise SlipwayError(msg)
+        fail(f"scenario {scenario.name}: the replay was cut by {found.cut_by}: nothing can be said of it")
     for one in found.outcomes:
         if one.refused and not turns.of[one.job]:
             turns.of[one.job].append(Turn(one.submitted, ENDED, f"never starts: {one.refused}"))
@@ -120,8 +117,9 @@ def _lacks(options: Mapping[str, Any], where: Fit, platform: Platform) -> str:
         shape = Shape(**{name: given.pop(name) for name in Shape.__dataclass_fields__ if name in given})
         work = workload(shape, **{"batch": 1, **given})
     except (KeyError, TypeError) as error:
-        msg = f"fit: {options}: use options of `slipway fit` by name, such as model, mode, batch and seq ({error})"
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(
+            f"fit: {options}: use options of `slipway fit` by name, such as model, mode, batch and seq ({error})", error
+        )
     unit = next(
         one for one in places.of_stack(platform) if one.pool == where.place.name and one.resource in where.requests
     )
@@ -138,10 +136,9 @@ def trace_of(variant: Variant, scenario: ClockScenario, platform: Platform) -> T
     jobs = []
     for name, one in variant.jobs.items():
         if one.team not in platform.teams:
-            msg = (
+            refuse(
                 f"scenario {scenario.name}: jobs.{name}.team: the stack has no {one.team} ({', '.join(platform.teams)})"
             )
-            raise SlipwayError(msg, EXIT_REFUSED)
         place = f"jobs.{name}"
         row = Row(scenario.name, place, {"cpu": one.cpu, "memory": one.memory, "gpus": one.gpus})
         for number in range(one.count):

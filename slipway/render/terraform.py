@@ -9,8 +9,6 @@ A rendering has sample ids and ARNs. If a property depends on another resource, 
 It is input for scanners and cost tools; Slipway provisions with Pulumi, and never applies this document.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict
@@ -65,41 +63,14 @@ def snake(camel: str) -> str:
 # Inputs with Terraform's names: snake_case, and blocks with their singular name.
 
 
-SINGULAR: Final[Mapping[str, str]] = {
-    "advanced_backup_settings": "advanced_backup_setting",
-    "ands": "and",
-    "applied_fors": "applied_for",
-    "client_id_lists": "client_id_list",
-    "conditions": "condition",
-    "copy_actions": "copy_action",
-    "cors_rules": "cors_rule",
-    "cost_filters": "cost_filter",
-    "encryption_configurations": "encryption_configuration",
-    "default_actions": "default_action",
-    "ebs_block_devices": "ebs_block_device",
-    "grants": "grant",
-    "image_tag_mutability_exclusion_filters": "image_tag_mutability_exclusion_filter",
-    "inline_policies": "inline_policy",
-    "lifecycle_policies": "lifecycle_policy",
-    "lifecycle_rules": "lifecycle_rule",
-    "monitor_arn_lists": "monitor_arn_list",
-    "noncurrent_version_transitions": "noncurrent_version_transition",
-    "notifications": "notification",
-    "ors": "or",
-    "parameters": "parameter",
-    "planned_limits": "planned_limit",
-    "pod_identity_associations": "pod_identity_association",
-    "routes": "route",
-    "rules": "rule",
-    "selection_tags": "selection_tag",
-    "statements": "statement",
-    "subnet_configurations": "subnet_configuration",
-    "subscribers": "subscriber",
-    "taints": "taint",
-    "target_grants": "target_grant",
-    "thumbprint_lists": "thumbprint_list",
-    "transitions": "transition",
-}
+SINGULAR: Final = frozenset({
+    "advanced_backup_settings", "ands", "applied_fors", "client_id_lists", "conditions", "copy_actions", "cors_rules",
+    "cost_filters", "encryption_configurations", "default_actions", "ebs_block_devices", "grants",
+    "image_tag_mutability_exclusion_filters", "inline_policies", "lifecycle_policies", "lifecycle_rules",
+    "monitor_arn_lists", "noncurrent_version_transitions", "notifications", "ors", "parameters", "planned_limits",
+    "pod_identity_associations", "routes", "rules", "selection_tags", "statements", "subnet_configurations",
+    "subscribers", "taints", "target_grants", "thumbprint_lists", "transitions",
+})  # fmt: skip
 """Pulumi's plural names of lists whose Terraform name is singular (registry documentation of hashicorp/aws 6,
 2026-11)."""
 
@@ -120,7 +91,9 @@ def spell(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
 def argument(name: str) -> str:
     """Terraform's name for a property."""
     plain = snake(name)
-    return SINGULAR.get(plain, plain)
+    if plain not in SINGULAR:
+        return plain
+    return f"{plain.removesuffix('ies')}y" if plain.endswith("ies") else plain.removesuffix("s")
 
 
 _PLURAL_IN: Final = frozenset({("replicationConfiguration", "rules")})

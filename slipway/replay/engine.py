@@ -1,7 +1,5 @@
 """The engine of a replay: starts its process, streams its events, and ends it with the summary of what is known."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

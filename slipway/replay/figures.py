@@ -1,7 +1,5 @@
 """Figures of a replay for readers: in the terminal and on the page, alone or beside those of another replay."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Folds the engine's events into the result: who waited for what, which GPUs were busy, and who pays."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +22,7 @@ from slipway.replay.result import (
 from slipway.replay.sentences import sentence
 from slipway.replay.steps import HOUR, Steps, waits
 from spec.catalog import instances
-from spec.errors import SlipwayError
+from spec.errors import fail
 from spec.quantities import CPU, parse
 
 POINTS: Final = 168
@@ -125,8 +123,10 @@ class Fold:
             if handler is not None:
                 handler(self, self.now, event)
         except (KeyError, TypeError, ValueError) as error:
-            msg = f"the engine of the replay reports what this version can't read ({error!r}): {dict(event)!r:.300}"
-            raise SlipwayError(msg) from error
+            fail(
+                f"the engine of the replay reports what this version can't read ({error!r}): {dict(event)!r:.300}",
+                error,
+            )
 
     # What an event changes.
 

@@ -3,8 +3,6 @@
 The same seed gives the same jobs on every machine: only `Random.random` is used, whose sequence Python keeps.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +13,7 @@ from typing import Final, TypeVar
 
 from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import Place
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.quantities import CPU, MEMORY
 from spec.teams.shares import amounts
 
@@ -153,8 +151,7 @@ def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
     moved_jobs = (replace(one, submitted=round(one.submitted - first_job, 3)) for one in jobs)
     ordered = tuple(sorted(moved_jobs, key=lambda one: (one.submitted, one.name)))
     if not ordered:
-        msg = "no job of the trace is of a kind that the stack's pools take: has it GPUs, and shares of teams?"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("no job of the trace is of a kind that the stack's pools take: has it GPUs, and shares of teams?")
     return Trace(jobs=ordered, format=f"{trace.format}, resampled", notes=(*trace.notes, *notes))
 
 
@@ -226,11 +223,10 @@ def _scaled(jobs: Sequence[Job], wanted: float, model: str, days: int) -> tuple[
     longest = next((one for one in allowed if offered(math.inf, one) >= wanted), None)
     if longest is None:
         share = offered(math.inf, allowed[-1]) / wanted
-        msg = (
+        refuse(
             f"{len(jobs):,} jobs of at most {allowed[-1] // 3600} hours can't be that load of the stack's {model}: "
             f"they ask for {share:.0%} of it. Use a larger --jobs, or a lower --load."
         )
-        raise SlipwayError(msg, EXIT_REFUSED)
     low, high = 0.0, 1.0
     while offered(high, longest) < wanted:
         high *= 2

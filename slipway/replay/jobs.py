@@ -3,8 +3,6 @@
 A trace is refused as a whole if one of its jobs is wrong: a replay of the others would be a figure about nothing.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

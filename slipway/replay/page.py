@@ -1,7 +1,5 @@
 """A replay as an HTML page: one file without scripts that makes no network requests, with the style of the report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ Nothing is said twice: pools and prices come from `spec`, as in the cost estimat
 the program, as `slipway render` writes them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
@@ -22,7 +20,7 @@ from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import Fit, NoPlaceError, Place, find, places, tables, topology_of
 from spec.catalog import instances, prices
 from spec.catalog.kubernetes import scheduler_configuration
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.pools import PoolSpec
 from spec.pools.allocatable import allocatable
 from spec.pools.keys import CAPACITY_TYPE, GPU, POOL
@@ -115,8 +113,7 @@ def make(trace: Trace, platform: Platform, recording: Recording, options: Option
         SlipwayError: The stack has no Kueue, or no team.
     """
     if platform.addons.kueue is None or not platform.teams:
-        msg = "replay needs queues: enable addons.kueue in the stack file, and give it teams with shares of its pools"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("replay needs queues: enable addons.kueue in the stack file, and give it teams with shares of its pools")
     every = places(platform)
     planned = _jobs(trace, platform, every, options.gpu_types or {})
     specs = {spec.name: spec for place in every for spec in (place.spec, *place.spec.fallbacks)}

@@ -2,8 +2,6 @@
 Karpenter, and its tables are the same as for a cluster.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from slipway.replay.plan import QUEUE

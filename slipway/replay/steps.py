@@ -1,7 +1,5 @@
 """Amounts that change in steps over virtual time, and statistics of waits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

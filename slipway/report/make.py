@@ -20,7 +20,7 @@ from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
 from slipway.report.plan.compare import Baseline, baseline, compare
 from spec import clock
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import SlipwayError, refuse
 from spec.pricing import Estimate, estimate
 from spec.settings import Loaded, read_stack
 
@@ -91,8 +91,7 @@ def prepare(out: Path) -> None:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        msg = f"--out {out}: the folder must be writable ({error.strerror}). Choose another one."
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(f"--out {out}: the folder must be writable ({error.strerror}). Choose another one.", error)
 
 
 def write(report: Report, out: Path) -> None:

@@ -1,7 +1,5 @@
 """The bill of a stack over some hours: nodes as they ran, and everything else as the cost estimate expects it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal

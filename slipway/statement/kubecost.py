@@ -5,8 +5,6 @@ The answer of `/model/allocation?aggregate=namespace`: a list of sets, one for e
 core/pkg/opencost/allocation_json.go, where a number that is none is null).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A statement as CSV, as plain values, as text for a terminal, and as a page."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence

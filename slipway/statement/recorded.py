@@ -4,8 +4,6 @@ A sample stands for one step of the query. The series are those of the platform'
 (`components.observability.recording`), so a pod costs here what the dashboards and budgets show.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

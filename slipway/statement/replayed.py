@@ -1,7 +1,5 @@
 """The period of a replay, from its `replay.json`."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Final
 
@@ -10,7 +8,7 @@ from slipway.replay.result import Result
 from slipway.replay.steps import HOUR
 from slipway.statement.charges import Nodes, Period, projects
 from slipway.statement.split import PLATFORM, Use
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.settings import Platform
 
 _NODES: Final = "nodes are priced as in the replay; its system nodes, and what is no node, as `slipway cost` expects"
@@ -23,11 +21,9 @@ def period(result: Result, platform: Platform, stack: str) -> Period:
         SlipwayError: It is of another stack, or an earlier version has written it, without its jobs.
     """
     if result.stack != stack:
-        msg = f"the replay is of stack {result.stack}, not of {stack}: name that stack, or replay on {stack}"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"the replay is of stack {result.stack}, not of {stack}: name that stack, or replay on {stack}")
     if result.jobs.submitted and not result.outcomes:
-        msg = "the replay has no job of its own, because an earlier version has written it: replay the trace again"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("the replay has no job of its own, because an earlier version has written it: replay the trace again")
     of = projects(platform)
     uses = tuple(
         Use(

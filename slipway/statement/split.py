@@ -5,8 +5,6 @@ divided by the method of the largest remainder, first among teams, then among a 
 jobs, so that each sum is within a cent of its exact part.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -6,7 +6,7 @@ import subprocess
 from typing import Any, Final
 
 from sandbox.kubernetes.client import KubeClient
-from spec.errors import SlipwayError
+from spec.errors import fail
 
 TIMEOUT: Final = 60
 
@@ -36,9 +36,7 @@ def _token(cluster: str, region: str) -> str:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT, check=True)
         return str(json.loads(done.stdout)["status"]["token"])
     except OSError as error:
-        msg = "the AWS CLI is not on PATH: install it, as the kubeconfig of the cluster needs it too"
-        raise SlipwayError(msg) from error
+        fail("the AWS CLI is not on PATH: install it, as the kubeconfig of the cluster needs it too", error)
     except (subprocess.SubprocessError, ValueError, KeyError) as error:
         text = (getattr(error, "stderr", None) or str(error)).strip()
-        msg = f"`{' '.join(argv)}` gave no token: {text}"
-        raise SlipwayError(msg) from error
+        fail(f"`{' '.join(argv)}` gave no token: {text}", error)

@@ -19,7 +19,7 @@ from slipway.teardown.leftovers import (
     sweep,
     warnings,
 )
-from spec.errors import EXIT_CANCELLED, EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_CANCELLED, fail, refuse
 from spec.quantities import seconds
 from spec.settings.platform import Platform
 
@@ -91,11 +91,10 @@ class Teardown:
     def _refuse_other_account(self) -> None:
         account = self.client("sts").get_caller_identity()["Account"]
         if account != self.platform.account.id:
-            msg = (
+            refuse(
                 f"the credentials are of account {account}, and the stack is in {self.platform.account.id}: "
                 "nothing was destroyed"
             )
-            raise SlipwayError(msg, EXIT_REFUSED)
 
     def _empty(self, request: Request) -> Emptied | None:
         """None if there is no cluster that answers, or if there need not be one."""
@@ -112,27 +111,27 @@ class Teardown:
         try:
             emptied = self.empty(self._connected, self.say, self.longest_drain())
         except UnreachableError as error:
-            msg = (
+            fail(
                 f"{error}: the stack was not destroyed. Run from a network that reaches it (network.peers, "
-                "publicAccessCidrs); if it will never answer again, add --unreachable"
+                "publicAccessCidrs); if it will never answer again, add --unreachable",
+                error,
             )
-            raise SlipwayError(msg) from error
         if emptied.left:
-            msg = "\n".join(
-                [
-                    f"cluster {name} still keeps AWS resources; the stack was not destroyed:",
-                    *(f"  - {one}" for one in emptied.left),
-                    "See their events and finalizers, then run the command again.",
-                ]
+            fail(
+                "\n".join(
+                    [
+                        f"cluster {name} still keeps AWS resources; the stack was not destroyed:",
+                        *(f"  - {one}" for one in emptied.left),
+                        "See their events and finalizers, then run the command again.",
+                    ]
+                )
             )
-            raise SlipwayError(msg)
         return emptied
 
     def _connected(self) -> KubeClient:
         client = self.connect()
         if client is None:
-            msg = f"cluster {self.platform.cluster_name} disappeared while it was emptied: run the command again"
-            raise SlipwayError(msg)
+            fail(f"cluster {self.platform.cluster_name} disappeared while it was emptied: run the command again")
         return client
 
     def _retry(self, request: Request) -> bool:

@@ -15,7 +15,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from slipway.trial.expectations import M, documents, parsed
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
 from spec.settings.load import overlay
@@ -224,16 +224,13 @@ def read(path: Path, stack: str = "") -> ClockScenario:
     """
     found = documents(path)
     if len(found) != 1:
-        msg = f"{path} has {len(found)} documents: a scenario is one"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{path} has {len(found)} documents: a scenario is one")
     file = parsed(ReplayFile, found[0], path)
     if unknown := sorted({*file.differs, *(one for bad in file.bad.values() for one in bad.stacks)} - set(file.stacks)):
-        msg = f"{path}: {', '.join(unknown)}: not in stacks ({', '.join(file.stacks)})"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{path}: {', '.join(unknown)}: not in stacks ({', '.join(file.stacks)})")
     file = file.on(stack, path)
     for problem in _problems(file):
-        msg = f"{path}: {problem}"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{path}: {problem}")
     good = Variant(
         name="",
         description=file.description,

@@ -1,7 +1,5 @@
 """Whether an object does what is expected of it: a pure function of what was read about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What happens to a cluster of the sandbox during a trial: EC2 takes nodes back, or has no capacity."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

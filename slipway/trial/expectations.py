@@ -1,7 +1,5 @@
 """What is expected of manifests: the file `try.yaml` beside those of a folder, or the part `expect` of a scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from slipway.why.answer import Layer
 from slipway.why.manifests import flat
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
 
@@ -127,8 +125,7 @@ def read(folder: Path) -> Trial:
         SlipwayError: It has no manifests, or its expectations name an object or a field that does not exist.
     """
     if not folder.is_dir():
-        msg = f"{folder} is not a folder of manifests: name one, such as examples/manifests"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{folder} is not a folder of manifests: name one, such as examples/manifests")
     files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)
     manifests: dict[str, dict[str, Any]] = {}
     for path in files:
@@ -136,16 +133,13 @@ def read(folder: Path) -> Trial:
             one = _named(document)
             name = name_of(one, path)
             if name in manifests:
-                msg = f"{path}: {name} is in the folder twice: give each object a name of its own"
-                raise SlipwayError(msg, EXIT_REFUSED)
+                refuse(f"{path}: {name} is in the folder twice: give each object a name of its own")
             manifests[name] = dict(one)
     if not manifests:
-        msg = f"{folder} has no manifests: put files with {', '.join(SUFFIXES)} there"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{folder} has no manifests: put files with {', '.join(SUFFIXES)} there")
     given = _expectations(folder / FILE)
     if unknown := sorted(set(given.expect) - set(manifests)):
-        msg = f"{folder / FILE}: expect: {', '.join(unknown)}: not in the folder, which has {', '.join(manifests)}"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{folder / FILE}: expect: {', '.join(unknown)}: not in the folder, which has {', '.join(manifests)}")
     expected = {name: given.expect.get(name, Expectation()) for name in manifests}
     return Trial(given.namespace, manifests, expected, float(seconds(given.within)))
 
@@ -164,8 +158,7 @@ def name_of(manifest: Mapping[str, Any], path: Path) -> str:
     """`job/train`. Raises SlipwayError if the manifest lacks what makes its name."""
     metadata = manifest.get("metadata") or {}
     if not manifest.get("apiVersion") or not manifest.get("kind") or not metadata.get("name"):
-        msg = f"{path}: each manifest needs apiVersion, kind and metadata.name"
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{path}: each manifest needs apiVersion, kind and metadata.name")
     return f"{str(manifest['kind']).lower()}/{metadata['name']}"
 
 
@@ -174,8 +167,7 @@ def documents(path: Path) -> list[Any]:
     try:
         return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
     except yaml.YAMLError as error:
-        msg = f"{path} is not YAML: {error}"
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(f"{path} is not YAML: {error}", error)
 
 
 def _expectations(path: Path) -> Expectations:
@@ -193,13 +185,11 @@ def parsed(model: type[M], document: Any, path: Path) -> M:
         return model.model_validate(document or {})
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        msg = f"{path}: {problems}"
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(f"{path}: {problems}", error)
 
 
 def refuse_unknown_layers(expect: Mapping[str, Expectation], path: Path) -> None:
     """Raises SlipwayError if an expectation names no layer of `slipway why`."""
     for name, one in expect.items():
         if one.held_by is not None and one.held_by not in LAYERS:
-            msg = f"{path}: expect.{name}.heldBy: no layer is called {one.held_by}: use one of {', '.join(LAYERS)}"
-            raise SlipwayError(msg, EXIT_REFUSED)
+            refuse(f"{path}: expect.{name}.heldBy: no layer is called {one.held_by}: use one of {', '.join(LAYERS)}")

@@ -19,7 +19,7 @@ from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle
 from slipway.why.collect import Survey, survey
 from slipway.why.explain import explain
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 from spec.settings import Platform
 
 USER: Final = "slipway-try"
@@ -158,8 +158,7 @@ class Run:
             except NoSuchKindError:
                 continue
             if there is not None:
-                msg = f"{name} exists already in namespace {ref.namespace}: remove it, or use another namespace"
-                raise SlipwayError(msg, EXIT_REFUSED)
+                refuse(f"{name} exists already in namespace {ref.namespace}: remove it, or use another namespace")
 
     def _place(self, manifest: Mapping[str, Any]) -> str:
         return str(manifest["metadata"].get("namespace") or self.namespace)

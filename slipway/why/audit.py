@@ -1,7 +1,5 @@
 """What admission rules that warn or audit would have refused, from the audit log of an API server."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from slipway.why.refusals import refusal
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 
 FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
 """Annotation of a request that a binding with the action Audit let through: a list with one failure (kubernetes.io,
@@ -91,8 +89,7 @@ def read(name: str, lines: Iterable[str]) -> list[Violation]:
             wrong.append(f"{name}:{number}: {_printable(str(error))}")
     if wrong:
         more = [f"and {len(wrong) - _SHOWN} more lines"] if len(wrong) > _SHOWN else []
-        msg = "\n".join([f"{len(wrong)} line(s) are no audit events:", *wrong[:_SHOWN], *more])
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse("\n".join([f"{len(wrong)} line(s) are no audit events:", *wrong[:_SHOWN], *more]))
     return found
 
 

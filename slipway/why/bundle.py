@@ -1,7 +1,5 @@
 """The objects that an answer is made from: one workload, and what belongs to it, as they were read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Why no node appears for a pod that fits a pool: limits, EC2, quotas of the account, nodes that are starting."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

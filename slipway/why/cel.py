@@ -8,8 +8,6 @@ Sources: cel-spec, doc/langdef.md (errors, and how `&&`, `||`, `all` and `exists
 pkg/cel/library (lists, quantity); cel-go, ext/strings.go.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import operator

@@ -3,8 +3,6 @@
 the objects of its namespaces, and neither nodes nor node claims.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -15,7 +13,7 @@ from components.workloads.target import Target
 from sandbox.kubernetes.client import AGGREGATED, ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.why.bundle import Bundle
-from spec.errors import SlipwayError
+from spec.errors import SlipwayError, fail
 from spec.jobs import KUEUE_API
 
 # Objects by the names that kubectl takes: `job/train`, `jobs.batch/train`, `deploy/x`, or a name alone.
@@ -63,8 +61,7 @@ def find(client: KubeClient, text: str, namespace: str) -> Object:
     word, slash, name = text.partition("/")
     kinds = served(client)
     if slash and (not word or not name or "/" in name):
-        msg = f"{text}: write kind/name, as kubectl does: job/train"
-        raise SlipwayError(msg)
+        fail(f"{text}: write kind/name, as kubectl does: job/train")
     words = (word,) if slash else GUESSED
     denied = ""
     for each in words:
@@ -83,8 +80,7 @@ def find(client: KubeClient, text: str, namespace: str) -> Object:
     if denied:
         raise SlipwayError(denied)
     if slash and _kind(kinds, word) is None:
-        msg = f"the cluster serves no kind {word}: `kubectl api-resources` lists them"
-        raise SlipwayError(msg)
+        fail(f"the cluster serves no kind {word}: `kubectl api-resources` lists them")
     what = f"no {word} {name}" if slash else f"no pod, job or workload {word}, and there is no such file"
     msg = f"namespace {namespace} has {what}: name the namespace with -n, and the object as kind/name"
     raise SlipwayError(msg)

@@ -1,7 +1,5 @@
 """The answer from the objects: the layers in the order in which a workload passes them. A pure function."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -4,8 +4,6 @@ The fields stand beside their rules (`components.admission.rule.Fill`), and are 
 (`components.admission.defaults`). Only the documents that change are written anew, with their comments.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import re

@@ -1,8 +1,6 @@
 """What the stack's admission rules refuse of a manifest, by their own expressions: the rules of `components.admission`,
 evaluated without an API server (ADR 0126)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

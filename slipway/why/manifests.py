@@ -1,7 +1,5 @@
 """What would hold the objects of a file: the API server's answer in a dry run, then the settings of the stack."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Messages of the scheduler, of Kueue and of Karpenter, taken apart."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

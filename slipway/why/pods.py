@@ -1,7 +1,5 @@
 """Why one pod does not run: from its scheduling to its claims and its containers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

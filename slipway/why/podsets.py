@@ -1,8 +1,6 @@
 """The pods that a manifest makes, and Jobs of several groups of pods: which lacks pods while others run."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +28,9 @@ class PodSet:
     count: int
 
 
+Reader = Callable[[Object], Iterable[PodSet]]
+
+
 def podsets(manifest: Object) -> list[PodSet]:
     """The templates of a manifest; none for a kind without a template, and for one without a pod spec."""
     reader = _READERS.get(str(manifest.get("kind")))
@@ -51,23 +52,11 @@ def _job(spec: Object, name: str = "pod", times: int = 1) -> Iterator[PodSet]:
     yield _of(name, spec.get("template"), parallel * times)
 
 
-def _cron_job(spec: Object) -> Iterator[PodSet]:
-    yield from _job((spec.get("jobTemplate") or {}).get("spec") or {})
-
-
-def _scaled_job(spec: Object) -> Iterator[PodSet]:
-    yield from _job(spec.get("jobTargetRef") or {})
-
-
 def _job_set(spec: Object) -> Iterator[PodSet]:
     for one in spec.get("replicatedJobs") or ():
         yield from _job(
             (one.get("template") or {}).get("spec") or {}, str(one.get("name")), int(one.get("replicas", 1))
         )
-
-
-def _replicas(spec: Object) -> Iterator[PodSet]:
-    yield _of("pod", spec.get("template"), int(spec.get("replicas", 1)))
 
 
 def _leader_worker_set(spec: Object) -> Iterator[PodSet]:
@@ -78,9 +67,14 @@ def _leader_worker_set(spec: Object) -> Iterator[PodSet]:
     yield _of("worker", inner.get("workerTemplate"), replicas * (size - 1 if leader else size))
 
 
-def _operated(field: str, spec: Object) -> Iterator[PodSet]:
-    for name, group in (spec.get(field) or {}).items():
-        yield _of(str(name), group.get("template"), int(group.get("replicas", 1)))
+def _groups_of(field: str) -> Reader:
+    """Reads the groups of a training operator, which are below a field."""
+
+    def read(spec: Object) -> Iterator[PodSet]:
+        for name, group in (spec.get(field) or {}).items():
+            yield _of(str(name), group.get("template"), int(group.get("replicas", 1)))
+
+    return read
 
 
 def _ray(spec: Object) -> Iterator[PodSet]:
@@ -91,34 +85,25 @@ def _ray(spec: Object) -> Iterator[PodSet]:
         yield _of(str(group.get("groupName")), group.get("template"), count * int(group.get("numOfHosts") or 1))
 
 
-def _group_reader(field: str) -> Callable[[Object], Iterator[PodSet]]:
-    return lambda spec: _operated(field, spec)
-
-
-def _of_jobs(spec: Object) -> Iterator[PodSet]:
-    return _job(spec)
-
-
 def _ray_job(spec: Object) -> Iterator[PodSet]:
     yield from _ray(spec.get("rayClusterSpec") or {})
     yield _of("submitter", spec.get("submitterPodTemplate"), 1)
 
 
-def _ray_service(spec: Object) -> Iterator[PodSet]:
-    return _ray(spec.get("rayClusterConfig") or {})
-
-
-_READERS: Final[Mapping[str, Callable[[Object], Iterator[PodSet]]]] = {
-    "Job": _of_jobs,
-    "CronJob": _cron_job,
-    "ScaledJob": _scaled_job,
+_READERS: Final[Mapping[str, Reader]] = {
+    "Job": _job,
+    "CronJob": lambda spec: _job((spec.get("jobTemplate") or {}).get("spec") or {}),
+    "ScaledJob": lambda spec: _job(spec.get("jobTargetRef") or {}),
     "JobSet": _job_set,
-    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet"), _replicas),
+    **dict.fromkeys(
+        ("Deployment", "ReplicaSet", "StatefulSet"),
+        lambda spec: [_of("pod", spec.get("template"), int(spec.get("replicas", 1)))],
+    ),
     "LeaderWorkerSet": _leader_worker_set,
-    **{kind: _group_reader(field) for kind, field in kinds.REPLICATED.items()},
+    **{kind: _groups_of(field) for kind, field in kinds.REPLICATED.items()},
     "RayCluster": _ray,
     "RayJob": _ray_job,
-    "RayService": _ray_service,
+    "RayService": lambda spec: _ray(spec.get("rayClusterConfig") or {}),
 }
 
 

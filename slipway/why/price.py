@@ -1,7 +1,5 @@
 """What a workload costs before it exists: the nodes that its pods start, until its deadline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal

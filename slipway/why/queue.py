@@ -5,8 +5,6 @@ QuotaReserved is `Pending` or `Inadmissible`, and only the message says more
 (pkg/controller/core/workload_controller.go, pkg/scheduler/scheduler.go).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any, Final

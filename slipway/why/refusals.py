@@ -1,7 +1,5 @@
 """What refuses an object when it is created: the API server's errors, in a dry run or in a controller's event."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -79,24 +77,9 @@ def _range(match: Match) -> Part:
     )
 
 
-def _account(match: Match) -> Part:
-    fix = "use the service account `workload` of the namespace, or create the one that it names"
-    return Part(layer=Layer.ADMISSION, cause=f"service account {match[1]} does not exist", fix=fix)
-
-
-def _pod_security(match: Match) -> Part:
-    return Part(
-        layer=Layer.ADMISSION, cause=f"Pod Security {match[1]}: {match[2]}", fix="remove these fields from the pod"
-    )
-
-
-def _priority(match: Match) -> Part:
-    fix = "name one that `kubectl get priorityclass` lists, or none"
-    return Part(layer=Layer.ADMISSION, cause=f"priority class {match[1]} does not exist", fix=fix)
-
-
-def _webhook(match: Match) -> Part:
-    return Part(layer=Layer.ADMISSION, cause=f"webhook {match[1]}: {match[2]}", fix="change it as the webhook says")
+def _says(cause: str, fix: str) -> Callable[[Match], Part]:
+    """An answer whose cause has the groups of the pattern."""
+    return lambda match: Part(layer=Layer.ADMISSION, cause=cause.format(*match.groups()), fix=fix)
 
 
 def _webhook_down(match: Match) -> Part:
@@ -117,23 +100,7 @@ def with_server(part: Part, client: KubeClient) -> Part:
     return replace(part, cause=f"{part.cause.partition(': ')[0]}: {found.cause}", fix=found.fix)
 
 
-def _permission(match: Match) -> Part:
-    fix = "ask for the role `edit` in the team, or use a namespace of your team"
-    return Part(layer=Layer.ADMISSION, cause=f"{match[1]} may not {match[2]}", fix=fix)
-
-
-def _invalid(match: Match) -> Part:
-    return Part(layer=Layer.ADMISSION, cause=f"the API server finds it invalid: {match[1]}", fix="correct the field")
-
-
-def _terminating(match: Match) -> Part:
-    return Part(layer=Layer.ADMISSION, cause=f"namespace {match[1]} is being deleted", fix="use another namespace")
-
-
-def _namespace(match: Match) -> Part:
-    return Part(layer=Layer.ADMISSION, cause=f"namespace {match[1]} does not exist", fix="use a namespace of a team")
-
-
+_INVALID: Final = _says("the API server finds it invalid: {}", "correct the field")
 KNOWN: Final[Sequence[tuple[re.Pattern[str], Callable[[Match], Part]]]] = tuple(
     (re.compile(pattern, re.DOTALL), make)
     for pattern, make in (
@@ -144,22 +111,33 @@ KNOWN: Final[Sequence[tuple[re.Pattern[str], Callable[[Match], Part]]]] = tuple(
         # kubernetes, plugin/pkg/admission/limitranger/admission.go.
         (r"(maximum|minimum) (\S+) usage per (\w+) is (\S+?), but ([^.,\]]+)", _range),
         # kubernetes, plugin/pkg/admission/serviceaccount/admission.go.
-        (r"error looking up service account (\S+?):", _account),
+        (r"error looking up service account (\S+?):", _says(
+            "service account {} does not exist",
+            "use the service account `workload` of the namespace, or create the one that it names",
+        )),
         # k8s.io/pod-security-admission, admission/admission.go.
-        (r'violates PodSecurity "([^"]+)": (.*)', _pod_security),
+        (r'violates PodSecurity "([^"]+)": (.*)', _says("Pod Security {}: {}", "remove these fields from the pod")),
         # kubernetes, plugin/pkg/admission/priority/admission.go.
-        (r"no PriorityClass with name (\S+) was found", _priority),
+        (r"no PriorityClass with name (\S+) was found", _says(
+            "priority class {} does not exist", "name one that `kubectl get priorityclass` lists, or none"
+        )),
         # k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go, and dispatcher.go.
-        (r'admission webhook "([^"]+)" denied the request: (.*)', _webhook),
+        (r'admission webhook "([^"]+)" denied the request: (.*)', _says(
+            "webhook {}: {}", "change it as the webhook says"
+        )),
         (r'failed calling webhook "([^"]+)": (.*)', _webhook_down),
         # k8s.io/apiserver, pkg/endpoints/handlers/responsewriters/errors.go.
-        (r'User "([^"]+)" cannot (.*)', _permission),
-        (r"namespace (\S+) because it is being terminated", _terminating),
-        (r'^namespaces "([^"]+)" not found', _namespace),
-        (r"is invalid: (.*)", _invalid),
-        (r"strict decoding error: (.*)", _invalid),
+        (r'User "([^"]+)" cannot (.*)', _says(
+            "{} may not {}", "ask for the role `edit` in the team, or use a namespace of your team"
+        )),
+        (r"namespace (\S+) because it is being terminated", _says(
+            "namespace {} is being deleted", "use another namespace"
+        )),
+        (r'^namespaces "([^"]+)" not found', _says("namespace {} does not exist", "use a namespace of a team")),
+        (r"is invalid: (.*)", _INVALID),
+        (r"strict decoding error: (.*)", _INVALID),
     )
-)
+)  # fmt: skip
 
 
 def refusal(message: str) -> Part | None:

@@ -1,8 +1,6 @@
 """What an object asks of the cluster that nothing there serves: metrics of autoscalers, classes of volumes, features of
 controllers that are off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The table of upstream's messages, `messages.yaml`: what each says of a workload, and what follows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

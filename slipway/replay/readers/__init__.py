@@ -1,7 +1,5 @@
 """Readers of traces, one file for each format. The format is recognised by the content of the file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@
 A Workload runs from its admission to its end; a Job from its start, which is when Kueue unsuspends it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

@@ -2,8 +2,6 @@
 and units). A pod is a job. Times are seconds since the trace's start.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from slipway.replay.jobs import MOST_MEBIBYTES, MOST_MILLIS, MOST_SECONDS, Collector, Job, Trace, gpu_types, name_in

@@ -4,8 +4,6 @@ A pod is submitted when it is first seen, and runs while its series has a node; 
 Pods of one Job, by `kube_pod_owner`, are one job (kube-state-metrics v2.17, docs/metrics/workload/pod-metrics.md).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Slurm's accounting: the output of `sacct --parsable2` (Slurm 25.05, sacct(1), "Job Accounting Fields")."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -21,7 +21,7 @@ from slipway.report.plan.changes import (
     shown,
     with_losses,
 )
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import refuse
 
 _VERBS: Final[Mapping[str, Verb]] = {
     "create": Verb.CREATE,
@@ -52,8 +52,9 @@ def read(path: Path, *, refreshed: bool = False) -> Plan:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
-        msg = f"--plan {path}: can't be read ({why}). Give the output of `pulumi preview --json` or an event log"
-        raise SlipwayError(msg, EXIT_REFUSED) from error
+        refuse(
+            f"--plan {path}: can't be read ({why}). Give the output of `pulumi preview --json` or an event log", error
+        )
     try:
         steps = list(_steps(text, "resOutputsEvent" if refreshed else "resourcePreEvent"))
         changes: dict[str, ResourceChange] = {}
@@ -65,11 +66,11 @@ def read(path: Path, *, refreshed: bool = False) -> Plan:
             if change and (change.urn not in changes or len(change.properties) > len(changes[change.urn].properties)):
                 changes[change.urn] = change
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = (
+        refuse(
             f"--plan {path}: is not a Pulumi plan ({type(error).__name__}: {error}). Create one with "
-            "`pulumi preview --stack STACK --json > FILE`, or give the file of `--event-log`."
+            "`pulumi preview --stack STACK --json > FILE`, or give the file of `--event-log`.",
+            error,
         )
-        raise SlipwayError(msg, EXIT_REFUSED) from error
     _add_causes(changes, steps)
     return Plan(
         against="the deployed state (Pulumi plan)",

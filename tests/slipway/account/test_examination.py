@@ -1,28 +1,33 @@
-"""Every finding of an account: what is asked, and what is reported for each answer."""
+"""`slipway doctor --aws`: what is asked of an account and an existing network, and what is reported for each answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from botocore.exceptions import ClientError
 
+from sandbox.aws.client import credentials
+from sandbox.aws.existing_network import make
+from sandbox.aws.moto import server as moto_server
+from slipway.account import network as checks
 from slipway.account import services
-from slipway.account.context import AccountContext, Diagnosis, Level
+from slipway.account.context import AccountContext, Client, Diagnosis, Level, session
 from slipway.account.examination import CHECKS, examine
 from slipway.cli import main
 from slipway.engine.backend import Backend
 from spec.settings.platform import Platform
+from spec.strict_yaml import read
 from tests.slipway.account import ready
 from tests.slipway.account.ready import Answer, FakeAws
+from tests.support.settings import network
 from tests.support.stacks import platform_of
 
 # `slipway doctor --aws`: what an account lacks for a stack is found, each thing by its own line.
 
 
 BACKEND = Backend("s3://ml-pulumi-state", "awskms://alias/pulumi-prod?region=us-east-1")
-OPT_IN: Answer = {"Regions": [{"RegionName": "us-east-1", "OptInStatus": "not-opted-in"}]}
 
 
 def ask(changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND, **more: Any) -> list[Diagnosis]:
@@ -93,163 +98,38 @@ def reserved(changes: Mapping[str, Any]) -> Mapping[str, Answer]:
     return {"ec2.DescribeCapacityReservations": {"CapacityReservations": [{**ready.RESERVED, **changes}]}}
 
 
-def certificate(**changes: Any) -> Mapping[str, Answer]:
-    return {"acm.DescribeCertificate": {"Certificate": {**ready.CERTIFICATE, **changes}}}
+def zones(names: Iterable[str], ids: Mapping[str, str]) -> Answer:
+    every = [ready.zone(name) for name in names]
+    return {"AvailabilityZones": [{**one, "ZoneId": ids.get(one["ZoneName"], one["ZoneId"])} for one in every]}
 
 
-def role_of_teams(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    name = arguments["RoleName"]
-    return {"Role": ready.role_of(f"arn:aws:iam::444455556666:role/teams/{name}", name)}
+def roles_at(path: str) -> Answer:
+    def role(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        name = arguments["RoleName"]
+        return {"Role": ready.role_of(f"arn:aws:iam::444455556666:role{path}{name}", name)}
+
+    return role
 
 
+KINDS: Mapping[str, Callable[[Any], Mapping[str, Answer]]] = {
+    "answers": dict,
+    "refused": lambda given: {name: ready.refused(code) for name, code in given.items()},
+    "vcpus": lambda given: {"service-quotas.GetServiceQuota": ready.granted(*next(iter(given.items())))},
+    "addresses": lambda given: {"ec2.DescribeAddresses": {"Addresses": [{}] * given}},
+    "zones": lambda given: {"ec2.DescribeAvailabilityZones": zones(given, {})},
+    "zone-ids": lambda given: {"ec2.DescribeAvailabilityZones": zones(ready.ZONE_IDS, given)},
+    "unoffered": lambda given: {"ec2.DescribeInstanceTypeOfferings": offered_without(*given)},
+    "reserved": reserved,
+    "certificate": lambda given: {"acm.DescribeCertificate": {"Certificate": {**ready.CERTIFICATE, **given}}},
+    "served": lambda given: {"eks.DescribeClusterVersions": served(*given)},
+    "path": lambda given: {"iam.GetRole": roles_at(given)},
+}
+ROWS = read(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))
+CASES = {
+    row["what"]: {name: each for key in KINDS.keys() & row.keys() for name, each in KINDS[key](row[key]).items()}
+    for row in ROWS
+}
 MONITOR = {"MonitorName": "Default", "MonitorArn": "arn:m", "MonitorType": "DIMENSIONAL", "MonitorDimension": "SERVICE"}
-
-CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
-    "another account": (
-        {"sts.GetCallerIdentity": {"Account": "1" * 12, "Arn": f"arn:aws:sts::{'1' * 12}:assumed-role/a/b"}},
-        Level.FAILED, "the stack is for account 444455556666", "log in to account 444455556666",
-    ),
-    "the root user": (
-        {"sts.GetCallerIdentity": {"Account": "444455556666", "Arn": "arn:aws:iam::444455556666:root"}},
-        Level.FAILED, "arn:aws:iam::444455556666:root", "use a role",
-    ),
-    "a caller without an access entry": (
-        {"sts.GetCallerIdentity": {"Account": "444455556666", "Arn": "arn:aws:sts::444455556666:assumed-role/dba/x"}},
-        Level.NOTE, "dba is not in cluster.access", "add their role to cluster.access",
-    ),
-    "a policy that allows everything": (
-        {"iam.ListAttachedRolePolicies": {"AttachedPolicies": [{"PolicyName": "AdministratorAccess"}]}},
-        Level.NOTE, "has AdministratorAccess", "",
-    ),
-    "a region that is not enabled": (
-        {"ec2.DescribeRegions": OPT_IN}, Level.FAILED, "us-east-1 is not enabled", "aws account enable-region",
-    ),
-    "a zone that the account does not have": (
-        {"ec2.DescribeAvailabilityZones": {"AvailabilityZones": [ready.zone("us-east-1a"), ready.zone("us-east-1b")]}},
-        Level.FAILED, "has no zone us-east-1c", "use some of us-east-1a, us-east-1b",
-    ),
-    "a zone with another ID than declared": (
-        {
-            "ec2.DescribeAvailabilityZones": {
-                "AvailabilityZones": [
-                    {**ready.zone(name), "ZoneId": "use1-az5"} if name == "us-east-1a" else ready.zone(name)
-                    for name in ready.ZONE_IDS
-                ]
-            }
-        },
-        Level.FAILED, "us-east-1a is use1-az5 in this account, not use1-az6", "account.zoneIds.us-east-1a: use1-az5",
-    ),
-    "a type that a managed pool's zone lacks": (
-        {"ec2.DescribeInstanceTypeOfferings": offered_without("us-east-1a", "m7i.2xlarge")},
-        Level.FAILED, "m7i.2xlarge is not offered in us-east-1a", "set pools.system.zones: [us-east-1b, us-east-1c]",
-    ),
-    "a quota of zero": (
-        {"service-quotas.GetServiceQuota": ready.granted("p", 0)},
-        Level.FAILED, "0 vCPUs, 384 needed (a100 384)", "--quota-code L-417A185B --desired-value 384",
-    ),
-    "a quota that was never changed": (
-        {
-            "service-quotas.GetServiceQuota": ready.refused("NoSuchResourceException"),
-            "service-quotas.GetAWSDefaultServiceQuota": {"Quota": {"Value": 5.0}},
-        },
-        Level.FAILED, "5 vCPUs, ", "--desired-value",
-    ),
-    "no address left": (
-        {"ec2.DescribeAddresses": {"Addresses": [{}] * 4999}},
-        Level.FAILED, "5000, 4999 in use and 3 needed", "--quota-code L-0263D0A3 --desired-value 5002",
-    ),
-    "a reservation of another type": (
-        reserved({"InstanceType": "p4d.24xlarge"}),
-        Level.FAILED, "it is for p4d.24xlarge, and the pool is p5.48xlarge", "correct pools.h100",
-    ),
-    "a reservation smaller than its pool": (
-        reserved({"TotalInstanceCount": 2}),
-        Level.FAILED, "it has 2 instances, and the pool's max is 4", "correct pools.h100",
-    ),
-    "a reservation in another zone": (
-        reserved({"AvailabilityZone": "us-east-1c"}),
-        Level.FAILED, "it is in us-east-1c, and the pool is in us-east-1b", "correct pools.h100",
-    ),
-    "a reservation that has not begun": (
-        reserved({"State": "scheduled"}),
-        Level.FAILED, "cr-0a1b2c3d4e5f67890 is scheduled", "reservation.active: false until then",
-    ),
-    "a reservation of other days": (
-        reserved({"StartDate": datetime(2026, 10, 12, 11, 30, tzinfo=UTC)}),
-        Level.FAILED, "its StartDate is 2026-10-12, and that of the pool is 2026-10-05", "correct pools.h100",
-    ),
-    "a reservation that has ended": (
-        reserved({"State": "expired"}),
-        Level.FAILED, "cr-0a1b2c3d4e5f67890 is expired", "buy another",
-    ),
-    "a reservation that does not exist": (
-        {"ec2.DescribeCapacityReservations": ready.refused("InvalidCapacityReservationId.NotFound")},
-        Level.FAILED, "does not exist in us-east-1", "capacity.reservation.id",
-    ),
-    "a Kubernetes version that is not served": (
-        {"eks.DescribeClusterVersions": served("STANDARD_SUPPORT", "1.99")},
-        Level.FAILED, "EKS does not serve", "use one of 1.99",
-    ),
-    "a Kubernetes version in extended support": (
-        {"eks.DescribeClusterVersions": served("EXTENDED_SUPPORT")}, Level.NOTE, "is in extended support", "upgrade",
-    ),
-    "an add-on version that is not served": (
-        {"eks.DescribeAddonVersions": {"addons": [{"addonVersions": [{"addonVersion": "v9.9.9-eksbuild.1"}]}]}},
-        Level.FAILED, "is not served for", "v9.9.9-eksbuild.1",
-    ),
-    "no AMI": (
-        {"ssm.GetParameter": ready.refused("ParameterNotFound")},
-        Level.FAILED, "has no /aws/service/eks/optimized-ami/", "use another os",
-    ),
-    "a second anomaly monitor": (
-        {"ce.GetAnomalyMonitors": {"AnomalyMonitors": [MONITOR]}},
-        Level.FAILED, "allows no second", "set cost.anomalyMonitorArn: arn:m",
-    ),
-    "no Spot role": (
-        {"iam.GetRole": ready.refused("NoSuchEntity")},
-        Level.FAILED, "AWSServiceRoleForEC2Spot does not exist", "aws iam create-service-linked-role",
-    ),
-    "a principal that does not exist": (
-        {"iam.GetRole": ready.refused("NoSuchEntity")},
-        Level.FAILED, "cluster.access.on-call.principalArn: arn:aws:iam::444455556666:role/ml-on-call does not exist",
-        "create it",
-    ),
-    "a principal with another path": (
-        {"iam.GetRole": role_of_teams}, Level.FAILED, "role/ml-vision does not exist", "",
-    ),
-    "a certificate that does not exist": (
-        {"acm.DescribeCertificate": ready.refused("ResourceNotFoundException")},
-        Level.FAILED, "5f6f0c3e-8a4d-4b0e-9a43-1f2d7c9b6e10 does not exist", "addons.kserve.certificateArn",
-    ),
-    "a certificate that is not issued": (
-        certificate(Status="PENDING_VALIDATION"), Level.FAILED, "is PENDING_VALIDATION", "DNS",
-    ),
-    "a certificate for another domain": (
-        certificate(DomainName="a.example.com", SubjectAlternativeNames=["a.example.com"]),
-        Level.FAILED, "is for a.example.com", "*.models.example.com",
-    ),
-    "a state bucket that does not exist": (
-        {"s3.HeadBucket": ready.refused("404")}, Level.FAILED, "bucket ml-pulumi-state does not exist", "create it",
-    ),
-    "a state bucket without versions": (
-        {"s3.GetBucketVersioning": {}}, Level.NOTE, "keeps no versions", "aws s3api put-bucket-versioning",
-    ),
-    "a key that is to be deleted": (
-        {"kms.DescribeKey": {"KeyMetadata": {"KeyId": "1", "KeyState": "PendingDeletion"}}},
-        Level.FAILED, "key alias/pulumi-prod is PendingDeletion", "cancel its deletion",
-    ),
-    "a key that does not exist": (
-        {"kms.DescribeKey": ready.refused("NotFoundException")},
-        Level.FAILED, "key alias/pulumi-prod does not exist", "create it",
-    ),
-    "a question that is not allowed": (
-        {"ssm.GetParameter": ready.refused("AccessDeniedException")},
-        Level.NOTE, "not checked: GetParameter is not allowed", "allow GetParameter",
-    ),
-    "a service that fails": (
-        {"ce.GetAnomalyMonitors": ready.refused("InternalServerError")}, Level.NOTE, "not checked:", "",
-    ),
-}  # fmt: skip
 
 
 def test_a_page_of_html_is_not_shown() -> None:
@@ -262,12 +142,11 @@ def test_a_page_of_html_is_not_shown() -> None:
     assert any(state.endswith("operation: a page of HTML, as proxies answer") for state in shown)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_an_account_lacks_is_reported_with_its_fix(case: str) -> None:
-    changes, level, state, fix = CASES[case]
-    matching = [finding for finding in lacking(ask(changes)) if state in finding.state]
-    assert {finding.level for finding in matching} == {level}
-    assert all(fix in finding.fix for finding in matching)
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["what"]) for row in ROWS])
+def test_what_an_account_lacks_is_reported_with_its_fix(row: dict[str, Any]) -> None:
+    matching = [finding for finding in lacking(ask(CASES[row["what"]])) if row["state"] in finding.state]
+    assert {finding.level.value for finding in matching} == {row["level"]}
+    assert all(row.get("fix", "") in finding.fix for finding in matching)
 
 
 def test_a_pinned_ami_release_is_shown_beside_the_newest() -> None:
@@ -291,7 +170,7 @@ def test_a_block_whose_pool_has_no_nodes_is_shown_until_the_stack_says_that_it_i
 
 
 def test_another_account_is_not_asked_anything_else() -> None:
-    assert len(ask(CASES["another account"][0])) == 1
+    assert len(ask(CASES["another account"])) == 1
 
 
 def test_the_stack_s_own_anomaly_monitor_is_no_second() -> None:
@@ -301,7 +180,7 @@ def test_the_stack_s_own_anomaly_monitor_is_no_second() -> None:
 
 def test_quotas_of_the_network_do_not_matter_to_a_stack_that_exists() -> None:
     exists: dict[str, Answer] = {"eks.DescribeCluster": {"cluster": {"name": "slipway-prod"}}}
-    assert lacking(ask({**CASES["no address left"][0], **exists})) == []
+    assert lacking(ask({**CASES["no address left"], **exists})) == []
 
 
 @pytest.mark.parametrize(
@@ -327,7 +206,7 @@ def test_tags_that_are_not_active_matter_where_budgets_count_by_them() -> None:
     assert "TagKey=environment,Status=Active TagKey=team,Status=Active" in finding.fix
 
 
-@pytest.mark.parametrize(("changes", "code"), [({}, 0), (CASES["a quota of zero"][0], 1)])
+@pytest.mark.parametrize(("changes", "code"), [({}, 0), (CASES["a quota of zero"], 1)])
 def test_the_command_fails_where_the_up_would_fail(
     changes: Mapping[str, Answer], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -344,3 +223,112 @@ def test_the_command_fails_where_the_up_would_fail(
 def test_a_certificate_for_the_domain_is_one_line() -> None:
     (found,) = services.check(context(platform_of("prod"))[0])
     assert (found.level, found.state) == (Level.OK, "*.models.example.com until 2027-11-01")
+
+
+# An existing network: EC2 is moto, and the network is the one that the sandbox makes.
+
+
+VPC: Final = "vpc-0a1b2c3d4e5f67890"
+PRIVATE: Final = {
+    "us-east-1a": "subnet-0000000000000000a", "us-east-1b": "subnet-0000000000000000b",
+    "us-east-1c": "subnet-0000000000000000c",
+}  # fmt: skip
+
+
+def platform(**more: Any) -> Platform:
+    """Prod in an existing VPC."""
+    given = {"vpc": {"id": VPC}, "privateSubnets": {"ids": PRIVATE}, "podSubnets": {"tags": {"tier": "pods"}}, **more}
+    settings = network("abc", existing=given, podCidr="100.64.0.0/16", endpoints=["sts"])
+    return platform_of("prod").model_copy(update={"network": settings})
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = moto_server.start()
+    yield server.endpoint
+    server.stop()
+
+
+@pytest.fixture
+def client(endpoint: str) -> Client:
+    """An account of its own, with the network."""
+    account = f"5{len(_USED):011d}"
+    _USED.append(account)
+    client = session("us-east-1", credentials(endpoint, account, "us-east-1"), endpoint)
+    make(client("ec2"), platform().network, "us-east-1")
+    return client
+
+
+_USED: Final[list[str]] = []
+
+
+def found(client: Client, stack: Platform | None = None) -> list[tuple[Level, str]]:
+    owner = client("sts").get_caller_identity()["Account"]
+    stack = stack or platform()
+    account = stack.account.model_copy(update={"id": owner})
+    context = AccountContext(stack.model_copy(update={"account": account}), client, Backend("file://~", ""))
+    return [(finding.level, f"{finding.state} {finding.fix}") for finding in checks.existing(context)]
+
+
+def test_a_network_in_which_all_is_right_is_one_line(client: Client) -> None:
+    ((level, state),) = found(client)
+    assert level is Level.OK
+    assert VPC in state
+    assert all(id in state for id in PRIVATE.values())
+
+
+def test_a_stack_that_makes_its_vpc_has_no_line(client: Client) -> None:
+    assert found(client, platform_of("prod")) == []
+
+
+def untag(ec2: Any) -> None:
+    ec2.delete_tags(Resources=[PRIVATE["us-east-1a"]], Tags=[{"Key": "kubernetes.io/role/internal-elb"}])
+
+
+def without_dns(ec2: Any) -> None:
+    ec2.modify_vpc_attribute(VpcId=VPC, EnableDnsHostnames={"Value": False})
+
+
+def without_default_route(ec2: Any) -> None:
+    filters = [{"Name": "association.subnet-id", "Values": [PRIVATE["us-east-1a"]]}]
+    (table,) = ec2.describe_route_tables(Filters=filters)["RouteTables"]
+    ec2.delete_route(RouteTableId=table["RouteTableId"], DestinationCidrBlock="0.0.0.0/0")
+
+
+def without_endpoint(ec2: Any) -> None:
+    filters = [{"Name": "vpc-id", "Values": [VPC]}]
+    ids = [one["VpcEndpointId"] for one in ec2.describe_vpc_endpoints(Filters=filters)["VpcEndpoints"]]
+    ec2.delete_vpc_endpoints(VpcEndpointIds=ids)
+
+
+def on_the_main_table(ec2: Any) -> None:
+    """Without an association of its own, a subnet has the routes of the main table, which has none."""
+    filters = [{"Name": "association.subnet-id", "Values": [PRIVATE["us-east-1b"]]}]
+    (table,) = ec2.describe_route_tables(Filters=filters)["RouteTables"]
+    for one in table["Associations"]:
+        if one.get("SubnetId") == PRIVATE["us-east-1b"]:
+            ec2.disassociate_route_table(AssociationId=one["RouteTableAssociationId"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (untag, "aws ec2 create-tags --resources subnet-0000000000000000a"),
+        (without_dns, "enableDnsHostnames of vpc-0a1b2c3d4e5f67890 is false"),
+        (without_default_route, "subnet-0000000000000000a has none"),
+        (on_the_main_table, "subnet-0000000000000000b has none"),
+        (without_endpoint, "network.endpoints.0"),
+    ],
+)
+def test_what_is_wrong_is_a_failed_line_with_its_fix(client: Client, change: Callable[[Any], None], said: str) -> None:
+    change(client("ec2"))
+    lines = found(client)
+    assert any(level is Level.FAILED and said in text for level, text in lines), lines
+
+
+def test_a_vpc_or_a_subnet_that_does_not_exist_is_one_line(client: Client) -> None:
+    ((level, state),) = found(client, platform(vpc={"id": "vpc-00000000"}))
+    assert (level, "0 VPCs" in state) == (Level.FAILED, True)
+    lines = found(client, platform(podSubnets={"tags": {"tier": "other"}}))
+    assert [level for level, _ in lines] == [Level.FAILED] * 3
+    assert all("podSubnets" in text for _, text in lines)

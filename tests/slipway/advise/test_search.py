@@ -1,7 +1,5 @@
 """The search adopts what saves without longer waits, and advises what holds on the other days."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -181,25 +179,6 @@ def test_an_idle_reserve_is_found_by_real_replays_and_the_diff_removes_it(
     assert changed.pools == platform_of("dev").pools, "check takes it"
     found_by = check(record_platform(changed, stack="dev"), today())
     assert {BY_NAME[one.rule].levels.of("dev").value for one in found_by if one.counts(today())} <= {"advisory"}
-
-
-REFUSED = [
-    (["--replays", "3"], "a whole number from 4 to 10,000"),
-    (["--longer", "-1"], "a whole number from 0 to 1,000"),
-    (["--without", "luck"], "invalid choice: 'luck'"),
-    (["--out", "none/changed.yaml"], "--out none/changed.yaml: its folder must exist (given: none)"),
-    (["--days", "1"], "advice needs jobs of two days"),
-]
-
-
-@pytest.mark.parametrize(("more", "says"), REFUSED, ids=[" ".join(more) for more, _ in REFUSED])
-def test_wrong_options_are_refused(more: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    try:
-        code = main(["advise", "dev", "--generate", "--jobs", "200", "--load", "0.1", *more])
-    except SystemExit as end:
-        code = int(end.code or 0)
-    assert code == 2
-    assert says in capsys.readouterr().err
 
 
 def test_the_schema_is_current() -> None:

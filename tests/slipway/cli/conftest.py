@@ -31,11 +31,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def fake(tmp_path: Path) -> FakePulumi:
-    return FakePulumi.make(tmp_path / "bin")
-
-
-@pytest.fixture
 def user(monkeypatch: pytest.MonkeyPatch, fake: FakePulumi) -> None:
     """A user with the Pulumi CLI on PATH, credentials of a real account, and no terminal."""
     monkeypatch.setenv("PATH", f"{fake.directory}{os.pathsep}{os.environ['PATH']}")

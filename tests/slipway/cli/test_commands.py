@@ -8,19 +8,18 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sandbox import IN_SANDBOX_SHELL
 from slipway.account.context import Diagnosis, Level
-from slipway.cli import doctor, main
+from slipway.cli import doctor
 from slipway.cli.commands import COMMANDS, SHELLS
 from slipway.cli.grammar import Command
 from slipway.cli.shell import variables
 from slipway.engine.shim import DIRECTORY
 from spec.errors import EXIT_REFUSED
-from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
+from tests.slipway.conftest import Slipway
 
 COMPLETE = """
 COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
@@ -48,14 +47,9 @@ def test_each_command_runs_a_public_function_of_its_options(words: str, command:
     assert inspect.signature(function, eval_str=True).return_annotation is int
 
 
-def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(["completion", shell]) == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_script_has_every_command_and_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = script(shell, capsys)
+def test_a_script_has_every_command_and_options(shell: str, slipway: Slipway) -> None:
+    text = slipway("completion", shell).out
     for command in COMMANDS:
         assert command.name in text
     for option in ("allow-replace", "wide", "against"):
@@ -71,27 +65,23 @@ def test_a_script_has_every_command_and_options(shell: str, capsys: pytest.Captu
         ("slipway completion f", ["fish"]),
     ],
 )
-def test_bash_completes_commands_and_options(
-    words: str, expected: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bash_completes_commands_and_options(words: str, expected: list[str], tmp_path: Path, slipway: Slipway) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("needs bash: install it")
     path = tmp_path / "completion"
-    path.write_text(script("bash", capsys) + COMPLETE.format(words=words))
+    path.write_text(slipway("completion bash").out + COMPLETE.format(words=words))
     done = subprocess.run([bash, "--norc", str(path)], capture_output=True, text=True, check=False)
     assert sorted(done.stdout.split()) == expected, done.stderr
 
 
 @pytest.mark.parametrize(("shell", "check"), [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")])
-def test_a_shell_can_read_its_script(
-    shell: str, check: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_shell_can_read_its_script(shell: str, check: str, tmp_path: Path, slipway: Slipway) -> None:
     binary = shutil.which(shell)
     if binary is None:
         pytest.skip(f"no {shell} on this machine")
     path = tmp_path / "completion"
-    path.write_text(script(shell, capsys))
+    path.write_text(slipway("completion", shell).out)
     done = subprocess.run([binary, check, str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -99,91 +89,70 @@ def test_a_shell_can_read_its_script(
 # JSON output: one document, and of `check` and `doctor` the same results and exit codes as the text.
 
 
-def printed(capsys: pytest.CaptureFixture[str]) -> Any:
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    return json.loads(captured.out)
-
-
-def test_check_lists_the_problems_of_every_stack(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_lists_the_problems_of_every_stack(checkout: Path, slipway: Slipway) -> None:
     path = checkout / "stacks/Pulumi.dev.yaml"
     path.write_text(path.read_text().replace("region: us-east-1", "region: us-east-9"))
-    assert main(["check", "dev", "prod", "nosuch", "--json"]) == EXIT_REFUSED
-    dev, prod, missing = printed(capsys)
+    dev, prod, missing = slipway("check dev prod nosuch --json", code=EXIT_REFUSED).document
     assert (dev["stack"], dev["valid"]) == ("dev", False)
     assert {"path", "rule", "value", "fix"} == dev["problems"][0].keys()
-    assert dev["problems"][0]["path"] == "account.region"
-    assert dev["problems"][0]["value"] == "us-east-9"
-    assert (prod["stack"], prod["valid"], prod["problems"]) == ("prod", True, [])
+    assert (dev["problems"][0]["path"], dev["problems"][0]["value"]) == ("account.region", "us-east-9")
+    assert prod == {"stack": "prod", "valid": True, "problems": [], "warnings": []}
     assert missing["problems"][0]["rule"] == "the stack file must exist"
 
 
 @pytest.mark.parametrize(
-    ("line", "first"),
+    ("line", "key", "value"),
     [
-        ("check dev", ("stack", "dev")),
-        ("cost dev", ("region", "us-east-1")),
-        ("policies dev", ("level", "advisory")),
-        ("fit --model llama-3.1-8b --mode serve --seq 8192", ("mode", "serve")),
+        ("check dev", "stack", "dev"),
+        ("cost dev", "region", "us-east-1"),
+        ("policies dev", "level", "advisory"),
+        ("fit --model llama-3.1-8b --mode serve --seq 8192", "mode", "serve"),
     ],
 )
 def test_the_standard_output_of_a_command_is_one_document(
-    line: str, first: tuple[str, str], checkout: Path, capsys: pytest.CaptureFixture[str]
+    line: str, key: str, value: str, checkout: Path, slipway: Slipway
 ) -> None:
-    assert main([*line.split(), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    key, value = first
+    document = json.loads(slipway(f"{line} --json").out)
     found = document[0] if isinstance(document, list) else document.get("workload", document)
     assert found[key] == value
 
 
-def test_check_of_valid_stacks_ends_with_code_0(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "dev", "--json"]) == 0
-    assert printed(capsys) == [{"stack": "dev", "valid": True, "problems": [], "warnings": []}]
-
-
 def test_strict_makes_a_stack_with_warnings_invalid(
-    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    checkout: Path, slipway: Slipway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In extended support, which is a warning.
     monkeypatch.setenv("SLIPWAY_TODAY", "2027-06-01")
-    assert main(["check", "dev", "--json"]) == 0
-    (lenient,) = printed(capsys)
+    (lenient,) = slipway("check dev --json").document
     assert lenient["valid"]
     assert lenient["warnings"]
-    assert main(["check", "dev", "--json", "--strict"]) == EXIT_REFUSED
-    (strict,) = printed(capsys)
+    (strict,) = slipway("check dev --json --strict", code=EXIT_REFUSED).document
     assert not strict["valid"]
     assert strict["warnings"] == lenient["warnings"]
 
 
 @pytest.mark.parametrize(("line", "source"), [("doctor", "_machine"), ("doctor --aws dev", "_account")])
 def test_doctor_prints_each_finding_with_its_fix(
-    line: str, source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    line: str, source: str, slipway: Slipway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     findings = [Diagnosis(Level.OK, "Python", "3.13"), Diagnosis(Level.FAILED, "disk", "full", "free 3 GiB")]
     monkeypatch.setattr(doctor, source, lambda *_: findings)
-    assert main([*line.split(), "--json"]) == 1
-    assert printed(capsys) == [
+    assert slipway(f"{line} --json", code=1).document == [
         {"level": "ok", "what": "Python", "state": "3.13", "fix": ""},
         {"level": "failed", "what": "disk", "state": "full", "fix": "free 3 GiB"},
     ]
 
 
-def test_check_compares_a_multikueue_manager_with_its_worker(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_compares_a_multikueue_manager_with_its_worker(checkout: Path, slipway: Slipway) -> None:
     dev = checkout / "stacks/Pulumi.dev.yaml"
     text = dev.read_text()
     manager = "    queues: {workers: {west: {secret: kubeconfig-west, stack: west}}, remotePools: [h100]}\n    teams:\n"
     as_manager = text.replace("kueue: {replicas: 1}", "kueue: {replicas: 1, multiKueue: manager}")
     dev.write_text(as_manager.replace("    teams:\n", manager))
-    assert main(["check", "dev", "--json"]) == EXIT_REFUSED
-    (refused,) = printed(capsys)
+    (refused,) = slipway("check dev --json", code=EXIT_REFUSED).document
     assert [one["rule"] for one in refused["problems"]] == ["must be a stack whose file is valid"]
     worker = text.replace("kueue: {replicas: 1}", "kueue: {replicas: 1, multiKueue: worker}")
     (checkout / "stacks/Pulumi.west.yaml").write_text(worker.replace("name: dev", "name: west"))
-    assert main(["check", "dev", "west"]) == 0
+    slipway("check dev west")
 
 
 # The output of `slipway sandbox env`, evaluated in real shells.

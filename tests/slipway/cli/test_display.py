@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from sandbox.kubernetes.waiting import until
-from slipway.cli import display, main
+from slipway.cli import display
 from slipway.cli.gate import Gate, Review
 from slipway.engine.invocation import Invocation, Operation, Request
 from slipway.engine.state import StackResource, StackState
 from spec.errors import EXIT_CANCELLED
 from tests.slipway.cli.test_rows import BUCKET, DIAGNOSTICS, TOTALS
 from tests.slipway.cli.test_rows import OUTPUT as ROWS
+from tests.slipway.conftest import Slipway
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_gate import event
-from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 from tests.support.patience import SECONDS
 
 POLICIES = "Policies:\n    slipway@v0.1.0 (local: policies)\n        - [advisory]  bucket-lifecycle\n\n"
@@ -95,14 +95,13 @@ def test_a_long_run_shows_its_latest_row(waiting: str, tmp_path: Path, monkeypat
 
 
 def test_an_update_on_aws_shows_the_changes_before_and_the_diagnostics_after(
-    checkout: Path, user: None, fake: FakePulumi, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    checkout: Path, user: None, fake: FakePulumi, slipway: Slipway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Review, "text", lambda _, request, log: f"summary of {request.operation}")
     fake.tell("events", event("create"))
     fake.tell("export", exported(resource(BUCKET, "it")))
     fake.tell("says", f"{ROWS}{DIAGNOSTICS}{TOTALS}")
-    assert main(["up", "dev", "--yes"]) == 0
-    shown = capsys.readouterr().out
+    shown = slipway("up dev --yes").out
     assert shown.count("summary of preview") == 1
     assert shown.count("AccessDenied") == 2
     assert "creating" not in shown

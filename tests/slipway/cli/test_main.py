@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -10,75 +11,39 @@ import pytest
 from slipway import __version__
 from slipway.cli import main
 from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED
-from tests.support import mocks
+from tests.slipway.conftest import Slipway
 from tests.support.patience import slowness
 
 # The command as a whole: exit codes, messages, and late imports.
 
 
-def slipway(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "slipway", *arguments]
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+def test_the_version_is_that_of_the_distribution(slipway: Slipway) -> None:
+    assert version("slipway") == __version__
+    assert slipway("--version").out == f"slipway {__version__}\n"
 
 
-def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["--version"])
-    assert caught.value.code == 0
-    assert capsys.readouterr().out == f"slipway {__version__}\n"
-
-
-def test_a_bare_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["--help"])
-    assert caught.value.code == 0
-    shown = capsys.readouterr().out
-    with pytest.raises(SystemExit) as caught:
-        main([])
-    assert caught.value.code == 0
-    assert capsys.readouterr().out == shown
+def test_a_bare_command_prints_the_help(slipway: Slipway) -> None:
+    assert slipway("").out == slipway("--help").out
 
 
 @pytest.mark.parametrize("out", ["file/out", "file", "/proc/x"])
 def test_a_folder_for_the_report_that_cannot_be_written_is_refused_before_the_program_runs(
-    out: str, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    out: str, checkout: Path, slipway: Slipway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("slipway.report.make.record_platform", lambda *_, **__: pytest.fail("the program ran"))
     (checkout / "file").write_text("")
-    assert main(["report", "dev", "--out", out]) == EXIT_REFUSED
-    error = capsys.readouterr().err
+    error = slipway("report dev --out", out, code=EXIT_REFUSED).err
     assert f"--out {out}: the folder must be writable (" in error
     assert "Errno" not in error
     assert "Choose another one" in error
 
 
-def test_the_version_is_that_of_the_distribution() -> None:
-    from importlib.metadata import version  # noqa: PLC0415
-
-    assert version("slipway") == __version__
-
-
-@pytest.mark.parametrize(
-    "line", ["check dev", "up dev --yes", "up dev --sandbox", "preview dev", "destroy dev --yes", "cost dev"]
-)
-def test_an_invalid_stack_file_is_refused_by_every_command(
-    line: str, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    path = checkout / "stacks/Pulumi.dev.yaml"
-    path.write_text(path.read_text().replace("zones:", "zoness:"))
-    assert main(line.split()) == EXIT_REFUSED
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("stack dev: ")
-    assert "zoness" in captured.err
-    assert "Traceback" not in captured.err
-
-
 def test_an_invalid_stack_file_is_refused_at_once_without_engine_or_cloud(checkout: Path) -> None:
     (checkout / "stacks/Pulumi.dev.yaml").write_text("config: {slipway:platform: {}}\n")
     before = os.times()
-    done = slipway("check", "dev", directory=checkout)
+    done = subprocess.run(
+        [sys.executable, "-m", "slipway", "check", "dev"], cwd=checkout, capture_output=True, check=False
+    )
     after = os.times()
     # Processor time, because other tests run in parallel: 0.9 s alone, 1.1 s beside them (2026-11-22).
     assert (
@@ -91,14 +56,6 @@ def test_an_invalid_stack_file_is_refused_at_once_without_engine_or_cloud(checko
     )
     heavy = subprocess.run([sys.executable, "-c", program], cwd=checkout, capture_output=True, text=True, check=True)
     assert heavy.stdout.splitlines()[-1] == "[]"
-
-
-def test_check_summarizes_each_valid_stack(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "dev", "prod"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("stack dev: valid")
-    assert "slipway-dev" in first
-    assert second.startswith("stack prod: valid")
 
 
 def test_outside_a_checkout_the_installed_one_is_used(
@@ -128,10 +85,9 @@ def test_no_failure_ends_in_a_traceback(
     assert capsys.readouterr().err == f"{text}\n"
 
 
-def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
     monkeypatch.setattr("slipway.cli.check.find", lambda _: 1 / 0)
-    assert main(["--debug", "check", "dev"]) == 1
-    assert "Traceback" in capsys.readouterr().err
+    assert "Traceback" in slipway("--debug check dev", code=1).err
 
 
 def test_a_closed_pipe_is_not_an_error(checkout: Path) -> None:
@@ -153,14 +109,13 @@ def test_output_that_nobody_reads_ends_with_the_code_of_the_signal() -> None:
 
 
 def test_an_interrupt_while_arguments_are_parsed_is_no_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     def stop(_arguments: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("slipway.cli.parse", stop)
-    assert main(["check", "dev"]) == EXIT_INTERRUPTED
-    assert capsys.readouterr().err == "slipway: interrupted\n"
+    assert slipway("check dev", code=EXIT_INTERRUPTED).err == "slipway: interrupted\n"
 
 
 def test_help_and_completion_load_no_settings_and_no_sdk() -> None:
@@ -168,6 +123,3 @@ def test_help_and_completion_load_no_settings_and_no_sdk() -> None:
     code = f"import sys, slipway.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-assert mocks  # it silences warnings that the SDK prints when it is first imported

@@ -17,6 +17,7 @@ from slipway.cli import main, offline
 from slipway.cli.offline import Condition, ProcessStatus, Status
 from spec.errors import SlipwayError
 from tests.sandbox.test_shims import executable
+from tests.slipway.conftest import Slipway
 from tests.slipway.engine.fake import FakePulumi
 
 # The sandbox as the CLI uses it, with the status that its own modules report.
@@ -43,11 +44,10 @@ def report(monkeypatch: pytest.MonkeyPatch, **facts: object) -> None:
 
 
 def test_a_running_sandbox_shows_its_processes_and_addresses(
-    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     report(monkeypatch, state=state, running=True, children=(ETCD,), memory={"daemon": 2**20, "etcd": 2**21})
-    assert main(["sandbox", "status", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = json.loads(slipway("sandbox status --json").out)
     assert [process["name"] for process in data["processes"]] == ["daemon", "etcd"]
     assert data["memory"] == 3 * 2**20
     assert data["addresses"] == {"AWS (moto)": "http://127.0.0.1:5000", "slipway-dev": "https://127.0.0.1:6443"}
@@ -76,7 +76,7 @@ def test_a_process_that_died_is_waited_for(state: SandboxState, monkeypatch: pyt
 
 
 def test_a_sandbox_that_does_not_answer_is_waited_for_and_then_reported(
-    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     monkeypatch.setattr(offline, "PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(offline, "LOOK_SECONDS", 0.01)
@@ -84,8 +84,7 @@ def test_a_sandbox_that_does_not_answer_is_waited_for_and_then_reported(
     report(monkeypatch, state=state, running=True, memory={"daemon": 2**20}, silent=silent)
     with pytest.raises(SlipwayError, match=r"does not respond: daemon .pid 7. is stopped .*deletes its AWS resources"):
         offline.find_running()
-    assert main(["sandbox", "status"]) == 1
-    assert "sandbox: not responding" in capsys.readouterr().out
+    assert "sandbox: not responding" in slipway("sandbox status", code=1).out
     busy = iter([silent, silent, ()])
     facts = {"state": state, "running": True, "children": (), "dead_children": (), "memory": {}}
     monkeypatch.setattr(lifecycle, "status", lambda: SandboxStatus(**facts, silent=next(busy)))  # type: ignore[arg-type]
@@ -107,20 +106,18 @@ def test_leftovers_of_a_dead_daemon_are_stale(
 
 @pytest.mark.parametrize("arguments", [["env"], ["env", "--json"]])
 def test_a_stopped_sandbox_has_no_environment(
-    arguments: list[str], state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], state: SandboxState, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     report(monkeypatch)
-    assert main(["sandbox", *arguments]) == 1
-    captured = capsys.readouterr()
+    captured = slipway("sandbox", *arguments, code=1)
     assert captured.out == ""
     assert "the sandbox is not running: start it with `slipway sandbox start`" in captured.err
 
 
 def test_env_creates_the_stacks_of_the_checkout(
-    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, slipway: Slipway
 ) -> None:
-    assert main(["sandbox", "env", "--json"]) == 0
-    variables = json.loads(capsys.readouterr().out)
+    variables = json.loads(slipway("sandbox env --json").out)
     assert variables["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
     # By default the account of the first stack.
     assert variables["AWS_ACCESS_KEY_ID"] == "session of 111122223333 at http://127.0.0.1:5000"
@@ -129,35 +126,29 @@ def test_env_creates_the_stacks_of_the_checkout(
     assert Path(variables["PATH"].split(os.pathsep)[0], "pulumi").exists()
 
 
-def test_env_can_use_the_account_of_another_stack(
-    checkout: Path, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["sandbox", "env", "prod", "--json"]) == 0
-    assert "session of 444455556666" in json.loads(capsys.readouterr().out)["AWS_ACCESS_KEY_ID"]
+def test_env_can_use_the_account_of_another_stack(checkout: Path, sandbox: offline.Sandbox, slipway: Slipway) -> None:
+    assert "session of 444455556666" in json.loads(slipway("sandbox env prod --json").out)["AWS_ACCESS_KEY_ID"]
 
 
 def test_a_stack_file_that_cannot_be_copied_is_skipped_with_a_warning(
-    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, slipway: Slipway
 ) -> None:
     (checkout / "stacks/Pulumi.prod.yaml").write_text("- not\n- a stack file\n")
-    assert main(["sandbox", "env"]) == 0
-    captured = capsys.readouterr()
+    captured = slipway("sandbox env")
     assert "warning: " in captured.err
     assert "Pulumi.prod.yaml" in captured.err
     assert captured.out.startswith("unset ") or captured.out.startswith("export ")
 
 
 def test_a_running_sandbox_is_reused_and_never_reconfigured(
-    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     report(monkeypatch, state=state, running=True)
     save(state)
     monkeypatch.setattr("sandbox.toolchain.ensure", Path)
     monkeypatch.setattr("sandbox.language.shims.install_shims", lambda _: pytest.fail("shims of a running sandbox"))
-    assert main(["sandbox", "start"]) == 0
-    assert "is already running" in capsys.readouterr().out
-    assert main(["sandbox", "start", "--aws-port", "5999"]) == 1
-    assert "already runs with AWS on port 5000, not 5999" in capsys.readouterr().err
+    assert "is already running" in slipway("sandbox start").out
+    assert "already runs with AWS on port 5000, not 5999" in slipway("sandbox start --aws-port 5999", code=1).err
 
 
 @pytest.mark.parametrize("by", ["option", "variable"])

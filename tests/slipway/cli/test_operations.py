@@ -14,6 +14,7 @@ from slipway.cli import display, main, offline
 from slipway.cli.gate import without_up
 from spec.errors import EXIT_REFUSED
 from tests.sandbox.test_shims import executable
+from tests.slipway.conftest import Slipway
 from tests.slipway.engine import states
 from tests.slipway.engine.fake import FakePulumi, resource
 from tests.slipway.engine.test_process import dead_pid, write_lock
@@ -44,15 +45,14 @@ def test_a_stopped_sandbox_is_started(
 
 def test_a_running_sandbox_is_asked_for_the_charts_of_this_run(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    slipway: Slipway,
 ) -> None:  # fmt: skip
     daemon = ProcessIdentity.of("daemon", os.getpid())
     sandbox.home.mkdir(exist_ok=True)
     save(SandboxState(sandbox.home, daemon, "http://127.0.0.1:5000", 1, 2))
     monkeypatch.setattr("sandbox.toolchain.ensure", lambda _: sandbox.home)
     monkeypatch.setenv(CHARTS, "stacks")
-    assert main(["preview", "dev", "--sandbox"]) == 0
-    assert f"charts: those of {checkout / 'stacks'} from now on, none before" in capsys.readouterr().err
+    assert f"charts: those of {checkout / 'stacks'} from now on, none before" in slipway("preview dev --sandbox").err
     assert sandbox.charts == checkout / "stacks"
     monkeypatch.setenv(CHARTS, "nowhere")
     runs = len(fake.calls)
@@ -61,8 +61,7 @@ def test_a_running_sandbox_is_asked_for_the_charts_of_this_run(
     provider = executable(sandbox.home / "plugins" / EXECUTABLE)
     monkeypatch.setenv(CHARTS, "none")
     monkeypatch.setenv(VARIABLE, str(provider))
-    assert main(["preview", "dev", "--sandbox"]) == 1
-    assert "already runs with a Kubernetes provider of its own" in capsys.readouterr().err
+    assert "already runs with a Kubernetes provider of its own" in slipway("preview dev --sandbox", code=1).err
 
 
 def test_the_lock_of_a_killed_run_is_removed_in_the_sandbox(
@@ -74,16 +73,6 @@ def test_the_lock_of_a_killed_run_is_removed_in_the_sandbox(
     assert main(["refresh", "dev", "--sandbox"]) == 0
     assert "cancel" in [call[0] for call in arguments(fake)]
     assert "was locked by a run that is gone" in capsys.readouterr().err
-
-
-def test_the_lock_of_a_live_run_is_respected(
-    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with fake.running() as pid:
-        write_lock(sandbox.home / "pulumi", pid, datetime.now(UTC))
-        assert main(["up", "dev", "--sandbox"]) == 1
-    assert "is in use by another run" in capsys.readouterr().err
-    assert len(fake.calls) == 1
 
 
 def test_a_run_on_aws_with_a_backend_in_a_folder_keeps_copies_and_refuses_a_cut_state(
@@ -126,14 +115,13 @@ def test_a_first_update_on_a_terminal_is_left_to_the_engine(
 
 
 def test_a_failed_update_on_aws_whose_state_can_not_be_read_says_so(
-    checkout: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    checkout: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     monkeypatch.setattr(display, "quiet", lambda *_, **__: False)
     monkeypatch.setattr("slipway.cli.gate.Gate._may_lose", lambda _: False)
     fake.tell("stack-fails", "no such stack")
     fake.tell("exit", "1")
-    assert main(["up", "dev", "--yes"]) == 1
-    error = capsys.readouterr().err
+    error = slipway("up dev --yes", code=1).err
     assert "up failed: what exists could not be read (" in error
     assert error.rstrip().endswith("then `slipway up dev` goes on from there")
 

@@ -11,12 +11,10 @@ import yaml
 
 from policies.runner import Finding
 from policies.suppressions import Suppression
-from slipway.cli import main
 from slipway.cli.policies import report
-from tests.support import mocks
+from tests.slipway.conftest import Slipway
 from tests.support.day import TODAY
 
-assert mocks  # it silences warnings that the SDK prints when it is first imported
 IN = "urn:pulumi:prod::slipway::slipway:addons:Software$kubernetes:karpenter.sh/v1:NodePool"
 MANDATORY = Finding(rule="helm-pinned", check="version", urn=f"{IN}::a", path="version", text="[version] a: Pin it.")
 ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn=f"{IN}::b", path="", text="Close it.")
@@ -91,15 +89,12 @@ def test_json_output_has_levels_and_suppressions(capsys: pytest.CaptureFixture[s
     assert findings[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": TODAY.isoformat()}
 
 
-def test_the_command_evaluates_the_program_and_manifests(
-    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_evaluates_the_program_and_manifests(checkout: Path, tmp_path: Path, slipway: Slipway) -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"hostPID": True, "containers": []}}
     folder = tmp_path / "manifests"
     folder.mkdir()
     (folder / "pod.yaml").write_text(yaml.safe_dump(pod))
-    assert main(["policies", "dev", "--manifests", str(folder)]) == 1
-    out = capsys.readouterr().out
+    out = slipway("policies dev --manifests", folder, code=1).out
     mandatory = [line for line in out.splitlines() if line.startswith("mandatory")]
     assert mandatory == ["mandatory pod-isolated/host-pid"]
     assert "mandatory pod-isolated/host-pid\n  Pod x\n" in out

@@ -1,7 +1,5 @@
 """`slipway rehearse`: which scenarios it plays, and when it refuses to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +12,7 @@ from slipway.engine.project import Project
 from slipway.rehearsal import document
 from slipway.trial.clock import ClockScenario, Variant
 from spec.errors import EXIT_REFUSED, SlipwayError
+from tests.slipway.conftest import Slipway
 from tests.support.stacks import platform_of
 
 PROJECT = Project(Path(__file__).resolve().parents[3])
@@ -46,11 +45,10 @@ def test_scenarios_are_those_of_the_stack() -> None:
 
 
 def test_a_stack_without_scenarios_is_refused_but_not_in_a_pull_request(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slipway: Slipway
 ) -> None:
     monkeypatch.chdir(PROJECT.root)
-    assert main(["rehearse", "staging"]) == EXIT_REFUSED
-    assert "has no scenario of stack staging: name a file" in capsys.readouterr().err
+    assert "has no scenario of stack staging: name a file" in slipway("rehearse staging", code=EXIT_REFUSED).err
     assert main(["rehearse", "staging", "--replayed", "--out", str(tmp_path)]) == 0
     assert document.read(tmp_path / "rehearsal.json").scenarios == []
 

@@ -12,11 +12,10 @@ from spec.errors import EXIT_REFUSED
 from spec.strict_yaml import read
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_gate import event, urn
-from tests.support import mocks
+from tests.slipway.replay.examples import TRACE
 
-assert mocks  # it silences warnings that the SDK prints when it is first imported
 ROWS: Final = read(Path(__file__).with_name("rows.yaml").read_text(encoding="utf-8"))
-WORDS: Final = {"run", "code", "out", "err", "never", "calls", "tells", "answer", "env"}
+WORDS: Final = {"run", "code", "out", "err", "never", "calls", "tells", "answer", "env", "edit"}
 BUCKET: Final = "aws:s3/bucket:Bucket"
 OUTPUT: Final = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s3:Bucket it created (0.04s)\n"
 DIAGNOSTICS: Final = "Diagnostics:\n  aws:s3:Bucket (it):\n    error: AccessDenied:\n\n    Resources: not allowed\n\n"
@@ -82,6 +81,12 @@ def test_what_a_command_line_gives(
     if "answer" in row:
         monkeypatch.setattr(operations, "can_ask", lambda: True)
         monkeypatch.setattr(operations, "ask", lambda _: row["answer"])
+    dev = checkout / "stacks/Pulumi.dev.yaml"
+    for old, new in row.get("edit", {}).items():
+        assert old in dev.read_text(encoding="utf-8")
+        dev.write_text(dev.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    (checkout / "jobs.csv").write_text(TRACE, encoding="utf-8")
+    (checkout / "other.json").write_text('{"version": 1, "stack": "dev"}', encoding="utf-8")
     before = files(checkout)
     try:
         code: Any = main(shlex.split(row["run"]))

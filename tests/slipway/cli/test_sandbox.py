@@ -1,17 +1,22 @@
-"""`slipway sandbox capacity|reclaim|expire` and `status --limits`."""
+"""`slipway sandbox capacity|reclaim|expire|run`, and `status --limits`."""
 
 import json
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from sandbox.kubernetes.objects import Ref
 from sandbox.nodes.instances import INTERRUPTION
-from slipway.cli import elastic, main, offline
+from slipway.cli import elastic, main, offline, sandbox_run
 from slipway.cli.offline import Sandbox
+from slipway.cli.sandbox_run import SECRET, copied, nearest
+from spec.errors import SlipwayError
 
 # `slipway sandbox capacity|reclaim|expire`.
+from tests.slipway.conftest import Slipway
 
 
 class Client:
@@ -46,21 +51,20 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
 
 
 @pytest.mark.usefixtures("client")
-def test_capacity_is_refused_and_restored(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sandbox", "capacity", "--refuse", "p5.48xlarge", "--zone", "us-east-1a", "--market", "spot"]) == 0
-    assert "p5.48xlarge in us-east-1a, spot" in capsys.readouterr().out
-    assert main(["sandbox", "capacity", "--launch-seconds", "30", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+def test_capacity_is_refused_and_restored(slipway: Slipway) -> None:
+    assert (
+        "p5.48xlarge in us-east-1a, spot"
+        in slipway("sandbox capacity --refuse p5.48xlarge --zone us-east-1a --market spot").out
+    )
+    shown = json.loads(slipway("sandbox capacity --launch-seconds 30 --json").out)
     one = {"instanceType": "p5.48xlarge", "zone": "us-east-1a", "capacityType": "spot"}
     assert shown == {"refused": [one], "launchSeconds": 30.0}
-    assert main(["sandbox", "capacity", "--restore", "all"]) == 0
-    assert "EC2 has capacity for every type" in capsys.readouterr().out
+    assert "EC2 has capacity for every type" in slipway("sandbox capacity --restore all").out
 
 
 @pytest.mark.usefixtures("client")
-def test_an_unknown_type_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sandbox", "capacity", "--refuse", "p5.48xlargee"]) == 1
-    assert "did you mean p5.48xlarge?" in capsys.readouterr().err
+def test_an_unknown_type_is_refused_with_the_nearest(slipway: Slipway) -> None:
+    assert "did you mean p5.48xlarge?" in slipway("sandbox capacity --refuse p5.48xlargee", code=1).err
 
 
 def test_a_spot_node_gets_the_time_of_its_interruption(client: Client) -> None:
@@ -70,9 +74,8 @@ def test_a_spot_node_gets_the_time_of_its_interruption(client: Client) -> None:
 
 
 @pytest.mark.parametrize("node", ["gpu-1", "system-0", "none"])
-def test_no_other_node_is_interrupted(client: Client, node: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sandbox", "reclaim", node]) == 1
-    assert node in capsys.readouterr().err
+def test_no_other_node_is_interrupted(client: Client, node: str, slipway: Slipway) -> None:
+    assert node in slipway("sandbox reclaim", node, code=1).err
     assert client.merged == {}
 
 
@@ -84,8 +87,78 @@ def test_a_node_expires_as_karpenter_lets_it(client: Client, capsys: pytest.Capt
     assert client.deleted == ["NodeClaim/gpu-1"]
 
 
-def test_limits_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sandbox", "status", "--limits", "iam/role:", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+def test_limits_as_json(slipway: Slipway) -> None:
+    shown = json.loads(slipway("sandbox status --limits iam/role: --json").out)
     assert {one["type"] for one in shown} == {"aws:iam/role:Role"}
     assert "create_role.RoleName" in {one["parameter"] for one in shown}
+
+
+# `slipway sandbox run` around a command; tests/e2e/test_any_program.py runs real ones.
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "app" / "src").mkdir(parents=True)
+    (tmp_path / "app" / "Pulumi.yaml").write_text("name: app\nruntime: python\nstackConfigDir: config\n")
+    (tmp_path / "app" / "config").mkdir()
+    return tmp_path / "app"
+
+
+def test_the_project_is_the_nearest_one_upward(folder: Path, tmp_path: Path) -> None:
+    found = nearest(folder / "src")
+    assert found is not None
+    assert (found.root, found.name, found.stacks) == (folder, "app", folder / "config")
+    assert nearest(tmp_path) is None
+
+
+def test_a_checkout_of_slipway_is_none_of_them(folder: Path) -> None:
+    (folder / "Pulumi.yaml").write_text("name: slipway\nruntime: python\n")
+    (folder / "stacks").mkdir()
+    assert nearest(folder) is None
+
+
+def test_a_copy_has_the_settings_without_keys_and_secrets_of_another_backend(folder: Path, tmp_path: Path) -> None:
+    text = """\
+secretsprovider: awskms://alias/x
+encryptedkey: AQ==
+config:
+  app:size: 3
+  app:token: {secure: v1:a}
+  app:users:
+  - name: jo
+    key: {secure: v1:b}
+"""
+    (folder / "config" / "Pulumi.dev.yaml").write_text(text)
+    project = nearest(folder)
+    assert project is not None
+    copy, secrets = copied(project, "dev", tmp_path / "home", "eu-west-1")
+    assert secrets == ["app:token", "app:users[0].key"]
+    users = [{"name": "jo", "key": SECRET}]
+    settings = {"aws:region": "eu-west-1", "app:size": 3, "app:token": SECRET, "app:users": users}
+    assert yaml.safe_load(copy.read_text()) == {"config": settings}
+    assert (folder / "config" / "Pulumi.dev.yaml").read_text() == text
+    assert yaml.safe_load((copy.parent / "Pulumi.yaml").read_text())["name"] == "app"
+
+
+def test_a_copy_keeps_its_own_key_and_the_region_that_the_program_names(folder: Path, tmp_path: Path) -> None:
+    (folder / "Pulumi.yaml").write_text("name: app\nruntime: python\nconfig: {'aws:region': us-west-2}\n")
+    project = nearest(folder)
+    assert project is not None
+    copy, _ = copied(project, "new", tmp_path / "home", "eu-west-1")
+    assert yaml.safe_load(copy.read_text()) == {"config": {}}
+    copy.write_text(copy.read_text() + "encryptionsalt: v1:ours\n")
+    copied(project, "new", tmp_path / "home", "eu-west-1")
+    assert yaml.safe_load(copy.read_text()) == {"config": {}, "encryptionsalt": "v1:ours"}
+
+
+def test_a_stack_file_that_is_no_mapping_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "config" / "Pulumi.dev.yaml").write_text("- a\n")
+    project = nearest(folder)
+    assert project is not None
+    with pytest.raises(SlipwayError, match=r"Pulumi\.dev\.yaml is no YAML mapping"):
+        copied(project, "dev", tmp_path / "home", "eu-west-1")
+
+
+def test_the_command_has_to_be_named() -> None:
+    with pytest.raises(SlipwayError, match="name the command after `--`"):
+        sandbox_run.run(Namespace(extra=()))

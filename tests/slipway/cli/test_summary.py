@@ -10,7 +10,7 @@ import pytest
 from sandbox.kubernetes.controllers.running import Entry, State
 from sandbox.nodes.spec import PLACEHOLDER_NODE
 from sandbox.notes import BECAUSE, Note, NoteKind
-from slipway.cli import coverage, main, summary
+from slipway.cli import coverage, summary
 from slipway.cli.offline import Sandbox
 from slipway.cli.pods import PoolNodes, by_pool, read_nodes
 from slipway.engine.invocation import Operation, Request
@@ -20,9 +20,9 @@ from slipway.render.program import record_platform
 from slipway.report.gather import Inputs, report
 from spec.pricing import estimate
 from spec.settings import load, read_stack
+from tests.slipway.conftest import Slipway
 from tests.slipway.engine.fake import exported, resource
 from tests.support.day import TODAY
-from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 # The summary after a run in the sandbox.
 
@@ -235,17 +235,17 @@ def test_the_inventory_is_listed_with_verbose_alone(tmp_path: Path) -> None:
 
 
 def test_policies_render_report_and_state_count_the_same_resources(
-    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    checkout: Path, tmp_path: Path, slipway: Slipway
 ) -> None:
     loaded = load(read_stack("dev", checkout / "stacks"), stack="dev", today=TODAY)
     recording = record_platform(loaded.platform, stack="dev")
     entries = [{"urn": one.urn, "type": one.type, "custom": one.custom} for one in recording]
     existing = len(parse(json.dumps({"version": 3, "deployment": {"resources": entries}})).existing)
     assert 0 < existing < len(entries)
-    assert main(["policies", "dev"]) == 0
-    assert re.findall(r"stack dev: (\d+) resources", capsys.readouterr().err) == [str(existing)]
-    assert main(["render", "dev", "--out", str(tmp_path / "out")]) == 0
-    assert re.findall(r"stack dev: (\d+) resources", capsys.readouterr().out) == [str(existing)]
+    assert re.findall(r"stack dev: (\d+) resources", slipway("policies dev").err) == [str(existing)]
+    assert re.findall(r"stack dev: (\d+) resources", slipway("render dev --out", tmp_path / "out").out) == [
+        str(existing)
+    ]
     priced = estimate(loaded.platform, TODAY)
     inputs = Inputs(stack="dev", loaded=loaded, recording=recording, estimate=priced, violations=(), today=TODAY)
     assert report(inputs).resources == existing

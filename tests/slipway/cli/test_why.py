@@ -10,6 +10,7 @@ import yaml
 
 from sandbox import IN_SANDBOX_SHELL
 from slipway.cli import main
+from tests.slipway.conftest import Slipway
 from tests.slipway.why.test_file import job
 
 RIGHT: Final = job()
@@ -30,24 +31,27 @@ def file(tmp_path: Path, *manifests: object) -> str:
     return str(path)
 
 
-def test_a_file_is_checked_against_the_settings_without_a_cluster(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["why", file(tmp_path, RIGHT), "--stack", "dev", "--sandbox"]) == 0
-    text = capsys.readouterr().out
+def test_a_file_is_checked_against_the_settings_without_a_cluster(tmp_path: Path, slipway: Slipway) -> None:
+    text = slipway("why", file(tmp_path, RIGHT), "--stack", "dev", "--sandbox").out
     assert text.startswith("job/train would be accepted: 1 pod on a100.")
     assert "not read: the sandbox has no cluster slipway-dev" in text
 
 
-def test_of_several_objects_each_has_its_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["why", file(tmp_path, RIGHT, WRONG), "--stack", "dev", "--sandbox", "--json"]) == 1
-    assert [one["layer"] for one in json.loads(capsys.readouterr().out)] == ["accepted", "admission"]
+def test_of_several_objects_each_has_its_answer(tmp_path: Path, slipway: Slipway) -> None:
+    assert [
+        one["layer"]
+        for one in json.loads(
+            slipway("why", file(tmp_path, RIGHT, WRONG), "--stack", "dev", "--sandbox", "--json", code=1).out
+        )
+    ] == ["accepted", "admission"]
 
 
-def test_another_namespace_has_another_team(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_namespace_has_another_team(tmp_path: Path, slipway: Slipway) -> None:
     here = job({"nvidia.com/gpu": "1"}, pod__nodeSelector={"platform.slipway/pool": "h100"})
-    assert main(["why", file(tmp_path, here), "--stack", "dev", "--sandbox"]) == 1
-    assert "must have a share of pool h100" in capsys.readouterr().out
+    assert (
+        "must have a share of pool h100"
+        in slipway("why", file(tmp_path, here), "--stack", "dev", "--sandbox", code=1).out
+    )
     assert main(["why", file(tmp_path, here), "--stack", "dev", "--sandbox", "-n", "language"]) == 0
 
 
@@ -64,45 +68,44 @@ def test_what_is_missing_is_an_error(arguments: list[str], error: str, capsys: p
     assert error in capsys.readouterr().err
 
 
-def test_a_file_without_manifests_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["why", file(tmp_path, {"a": 1}), "--stack", "dev", "--sandbox"]) == 2
-    assert "no Kubernetes manifests" in capsys.readouterr().err
+def test_a_file_without_manifests_is_refused(tmp_path: Path, slipway: Slipway) -> None:
+    assert (
+        "no Kubernetes manifests" in slipway("why", file(tmp_path, {"a": 1}), "--stack", "dev", "--sandbox", code=2).err
+    )
 
 
-def test_a_namespace_of_no_team_is_refused_without_a_cluster(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["why", file(tmp_path, RIGHT), "--stack", "dev", "--sandbox", "-n", "nowhere"]) == 2
-    assert "it must be a namespace of a team" in capsys.readouterr().err
+def test_a_namespace_of_no_team_is_refused_without_a_cluster(tmp_path: Path, slipway: Slipway) -> None:
+    assert (
+        "it must be a namespace of a team"
+        in slipway("why", file(tmp_path, RIGHT), "--stack", "dev", "--sandbox", "-n", "nowhere", code=2).err
+    )
 
 
-def test_a_file_is_fixed_and_the_changes_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_fixed_and_the_changes_are_shown(tmp_path: Path, slipway: Slipway) -> None:
     bare = job(spec__activeDeadlineSeconds=None, spec__ttlSecondsAfterFinished=None)
     path = file(tmp_path, bare, {"apiVersion": "v1", "kind": "List", "items": [bare]})
-    assert main(["why", path, "--stack", "dev", "--sandbox"]) == 1
-    capsys.readouterr()
-    assert main(["why", path, "--stack", "dev", "--sandbox", "--fix"]) == 0
-    text = capsys.readouterr().out
+    slipway("why", path, "--stack", "dev", "--sandbox", code=1)
+    text = slipway("why", path, "--stack", "dev", "--sandbox", "--fix").out
     assert text.count("changed: spec.activeDeadlineSeconds: 86400 (job-bounds)") == 2
     first, second = yaml.safe_load_all(Path(path).read_text(encoding="utf-8"))
     assert first["spec"]["activeDeadlineSeconds"] == second["items"][0]["spec"]["activeDeadlineSeconds"] == 86400
     before = Path(path).read_bytes()
-    assert main(["why", path, "--stack", "dev", "--sandbox", "--fix"]) == 0
-    assert "changed" not in capsys.readouterr().out
+    assert "changed" not in slipway("why", path, "--stack", "dev", "--sandbox", "--fix").out
     assert Path(path).read_bytes() == before
 
 
-def test_what_only_the_author_knows_is_left_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_only_the_author_knows_is_left_with_the_reason(tmp_path: Path, slipway: Slipway) -> None:
     held = {"name": "main", "image": "a:latest"}
-    assert main(["why", file(tmp_path, job(pod__containers=[held])), "--stack", "dev", "--sandbox", "--fix"]) == 1
-    assert "left to its author: rule image-tag: only its author knows which version" in capsys.readouterr().out
+    assert (
+        "left to its author: rule image-tag: only its author knows which version"
+        in slipway(
+            "why", file(tmp_path, job(pod__containers=[held])), "--stack", "dev", "--sandbox", "--fix", code=1
+        ).out
+    )
 
 
-def test_standard_input_becomes_the_fixed_file(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_standard_input_becomes_the_fixed_file(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(yaml.safe_dump(job(spec__activeDeadlineSeconds=None))))
-    assert main(["why", "-", "--stack", "dev", "--sandbox", "--fix"]) == 0
-    output = capsys.readouterr()
+    output = slipway("why - --stack dev --sandbox --fix")
     assert yaml.safe_load(output.out)["spec"]["activeDeadlineSeconds"] == 86400
     assert "changed: spec.activeDeadlineSeconds" in output.err

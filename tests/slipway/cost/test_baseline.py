@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway.cli import cost, main
+from slipway.cli import cost
 from slipway.cost.difference import as_deployed, at_commit
 from slipway.engine.project import Project
 from slipway.engine.state import Remembered, last_update
 from spec.errors import SlipwayError
 from spec.pricing import estimate
 from spec.settings import load
+from tests.slipway.conftest import Slipway
 from tests.spec.settings.stack import BASE, changed
 
 
@@ -51,12 +52,6 @@ def test_a_commit_without_the_stack_has_no_settings(checkout: Project) -> None:
     assert at_commit(checkout, "other", "main") is None
 
 
-@pytest.mark.parametrize("ref", ["nowhere", "--help", ""])
-def test_an_unknown_commit_is_refused(checkout: Project, ref: str) -> None:
-    with pytest.raises(SlipwayError, match="git knows no commit"):
-        at_commit(checkout, "test", ref)
-
-
 def test_settings_that_are_no_longer_valid_are_refused_with_the_reason(checkout: Project) -> None:
     write(checkout.root, {**BASE, "colour": "blue"})
     git(checkout.root, "commit", "-q", "-a", "-m", "an unknown key")
@@ -65,38 +60,29 @@ def test_settings_that_are_no_longer_valid_are_refused_with_the_reason(checkout:
 
 
 def test_the_command_shows_the_difference_to_the_cent(
-    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     monkeypatch.chdir(checkout.root)
-    assert main(["cost", "test", "--against", "main"]) == 0
-    shown = capsys.readouterr().out.splitlines()
+    shown = slipway("cost test --against main").out.splitlines()
     (gateways,) = (line for line in shown if line.startswith("NAT gateways"))
     assert gateways.split()[-3:] == ["+32.85", "+32.85", "+32.85"]
     (total,) = (line for line in shown if line.startswith("difference"))
     assert total.split()[-3:] == ["+36.50", "+36.50", "+36.50"]
-    assert main(["cost", "test", "--against", "main", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["usdPerMonth"]["expected"] == "36.50"
+    assert json.loads(slipway("cost test --against main --json").out)["usdPerMonth"]["expected"] == "36.50"
 
 
 def test_a_new_stack_differs_by_its_whole_cost(
-    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     monkeypatch.chdir(checkout.root)
     data = changed({"environment.name": "fresh"})
     (checkout.stacks / "Pulumi.fresh.yaml").write_text(
         yaml.safe_dump({"config": {"slipway:platform": data}}), encoding="utf-8"
     )
-    assert main(["cost", "fresh", "--against", "main", "--json"]) == 0
-    difference = json.loads(capsys.readouterr().out)
+    difference = json.loads(slipway("cost fresh --against main --json").out)
     assert difference["before"] == {"floor": "0.00", "expected": "0.00", "ceiling": "0.00"}
     whole = estimate(load(data, stack="fresh").platform).amounts.month
     assert difference["usdPerMonth"]["ceiling"] == f"{whole.ceiling:.2f}"
-
-
-def test_against_and_deployed_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["cost", "dev", "--against", "main", "--deployed"])
-    assert "not allowed with" in capsys.readouterr().err
 
 
 def update(kind: str, result: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -133,12 +119,11 @@ def test_deployed_settings_are_read_by_todays_program() -> None:
 
 
 def test_the_command_reads_the_deployed_settings_from_the_engines_history(
-    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     monkeypatch.chdir(checkout.root)
     monkeypatch.setattr(cost, "history_on_aws", lambda _, stack: json.dumps([update("update", "failed", BASE)]))
-    assert main(["cost", "test", "--deployed", "--json"]) == 0
-    output = capsys.readouterr()
+    output = slipway("cost test --deployed --json")
     assert json.loads(output.out)["usdPerMonth"]["floor"] == "36.50"
     assert "the last update of test failed" in output.err
 

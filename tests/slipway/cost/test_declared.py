@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,47 +12,17 @@ from slipway.cost.declared import ROWS, estimate
 from spec.catalog import prices
 from spec.pricing import services
 from spec.pricing.resource_types import FREE
+from spec.strict_yaml import read
 
 HERE = prices.REGION
-CASES: dict[str, tuple[str, dict[str, Any], dict[str, tuple[str, int, int]]]] = {
-    "nodes from their minimum to their maximum": (
-        "aws:eks/nodeGroup:NodeGroup",
-        {"instanceTypes": ["g6.xlarge"], "scalingConfig": {"minSize": 1, "desiredSize": 2, "maxSize": 4}},
-        {"nodes": ("g6.xlarge", 1, 4)},
-    ),
-    "a node of a type that no pool can have": (
-        "aws:eks/nodeGroup:NodeGroup",
-        {"instanceTypes": ["t3.medium"], "scalingConfig": {"minSize": 0, "desiredSize": 0, "maxSize": 1}},
-        {"nodes": ("t3.medium", 0, 1)},
-    ),
-    "an endpoint in each subnet": (
-        "aws:ec2/vpcEndpoint:VpcEndpoint",
-        {"vpcEndpointType": "Interface", "subnetIds": ["a", "b"]},
-        {"interface endpoints": ("interface-endpoint", 2, 2)},
-    ),
-    "a standby and storage": (
-        "aws:rds/instance:Instance",
-        {"engine": "postgres", "instanceClass": "db.t4g.medium", "multiAz": True, "allocatedStorage": 20,
-            "storageType": "gp3"},
-        {"databases": ("rds-postgres-db.t4g.medium", 2, 2), "storage of databases": ("rds-gp3", 20, 20)},
-    ),
-    "a file system by its size": (
-        "aws:fsx/lustreFileSystem:LustreFileSystem",
-        {"deploymentType": "PERSISTENT_2", "perUnitStorageThroughput": 250, "storageCapacity": 2400},
-        {"Lustre": ("fsx-lustre-persistent-2-250", 2400, 2400)},
-    ),
-    "a balancer of the default kind": (
-        "aws:lb/loadBalancer:LoadBalancer", {"loadBalancerType": ""}, {"application": ("alb", 1, 1)}
-    ),
-}  # fmt: skip
+CASES = read(Path(__file__).with_name("declared.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_resource_has_the_price_of_the_catalog(name: str) -> None:
-    token, inputs, expected = CASES[name]
-    found = estimate([(token, inputs)], HERE)
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["what"]) for row in CASES])
+def test_a_resource_has_the_price_of_the_catalog(row: dict[str, Any]) -> None:
+    found = estimate([(row["type"], row["inputs"])], HERE)
     assert found.unpriced == ()
-    assert {line.item: (line.note, int(line.minimum), int(line.maximum)) for line in found.lines} == expected
+    assert {line.item: [line.note, int(line.minimum), int(line.maximum)] for line in found.lines} == row["expected"]
     book = prices.book(HERE)
     for line in found.lines:
         price = book.prices.get(line.note) or book.instance(line.note)

@@ -11,12 +11,11 @@ import yaml
 from botocore.exceptions import NoCredentialsError
 
 from slipway.cli import cost as command
-from slipway.cli import main
 from slipway.cost.prices import QUERIES, Refreshed, query_of, refresh
 from slipway.engine.project import find
 from spec.catalog import ageing, instances
 from spec.catalog import prices as catalog
-from spec.errors import EXIT_REFUSED
+from tests.slipway.conftest import Slipway
 from tests.slipway.cost.price_list import FakeEc2, FakePricing, complete, product
 from tests.spec.catalog import facts
 from tests.support.price_book import BOOK
@@ -154,39 +153,35 @@ def test_every_price_of_the_catalog_has_a_query_of_the_same_unit() -> None:
 
 
 def test_without_credentials_the_command_lists_the_permissions_it_needs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slipway: Slipway
 ) -> None:
     class WithoutCredentials:
         def get_products(self, **_: Any) -> None:
             raise NoCredentialsError
 
     monkeypatch.setattr(command, "clients", lambda _: (WithoutCredentials(), FakeEc2([])))
-    assert main(["prices", "refresh", "--out", str(tmp_path)]) == 1
-    error = capsys.readouterr().err
+    error = slipway("prices refresh --out", tmp_path, code=1).err
     assert "pricing:GetProducts" in error
     assert "catalog's own dated prices are used" in error
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_writes_a_file_per_region_and_reports_missing_prices(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slipway: Slipway
 ) -> None:
     monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
-    assert main(["prices", "refresh", "--region", "eu-west-1", "--region", "us-east-1", "--out", str(tmp_path)]) == 0
+    shown = slipway("prices refresh --region eu-west-1 --region us-east-1 --out", tmp_path).out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prices-eu-west-1.yaml", "prices.yaml"]
-    assert "without a price: secret " in capsys.readouterr().out
-    assert main(["prices", "refresh", "--region", "mars-1", "--out", str(tmp_path)]) == EXIT_REFUSED
-    assert "--region mars-1: the catalog has no region of this name" in capsys.readouterr().err
+    assert "without a price: secret " in shown
 
 
 def test_by_default_the_catalogs_own_folder_is_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slipway: Slipway
 ) -> None:
     own = Path(str(files("spec.catalog") / "data")).relative_to(find(Path(__file__)).root)
     (tmp_path / own).mkdir(parents=True)
     (tmp_path / "Pulumi.yaml").write_text("name: slipway\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
-    assert main(["prices", "refresh", "--region", "eu-west-1"]) == 0
+    assert str(own) in slipway("prices refresh --region eu-west-1").out
     assert [path.name for path in (tmp_path / own).iterdir()] == ["prices-eu-west-1.yaml"]
-    assert str(own) in capsys.readouterr().out

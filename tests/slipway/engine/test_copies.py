@@ -10,6 +10,7 @@ import pytest
 
 from sandbox.state import WIPED
 from slipway.engine import copies as subject
+from slipway.engine.checkpoints import Checkpoint
 from slipway.engine.copies import KEPT, STATES, Copies, folder_of
 from slipway.engine.pending import operations
 from spec.errors import SlipwayError
@@ -29,6 +30,13 @@ def write(copies: Copies, content: str | bytes) -> Path:
     return path
 
 
+def best_of(copies: Copies) -> Checkpoint:
+    """The copy that would be restored, which there is."""
+    best = copies.best()
+    assert best is not None
+    return best
+
+
 def names(copies: Copies) -> list[str]:
     return sorted(path.name.partition("-")[0] for path in copies.folder.iterdir())
 
@@ -44,8 +52,7 @@ def test_a_state_is_copied_whole_and_an_unchanged_one_once(copies: Copies) -> No
     write(copies, checkpoint(things(4), 1))
     second = copies.save()
     assert names(copies) == ["000001", "000002"]
-    best = copies.best()
-    assert best is not None
+    best = best_of(copies)
     assert best.path == second
     assert best.holds == "5 resources"
 
@@ -85,9 +92,7 @@ def test_the_order_of_copies_is_not_that_of_the_clock(copies: Copies) -> None:
     write(copies, checkpoint(things(2), 10))  # the clock was set back in between
     second = copies.save()
     write(copies, CUT)
-    best = copies.best()
-    assert best is not None
-    assert best.path == second
+    assert best_of(copies).path == second
 
 
 def test_a_copy_that_does_not_fit_replaces_nothing(copies: Copies, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,9 +122,7 @@ def test_a_newer_whole_state_elsewhere_is_preferred(copies: Copies, place: str) 
         other.write_text(checkpoint(things(2), 2))
         other.with_name(f"{other.name}.attrs").write_text("{}")
     write(copies, CUT)
-    best = copies.best()
-    assert best is not None
-    assert best.path == other
+    assert best_of(copies).path == other
 
 
 def test_what_only_the_cut_state_has_becomes_an_open_operation_of_the_restored_one(copies: Copies) -> None:
@@ -128,8 +131,7 @@ def test_what_only_the_cut_state_has_becomes_an_open_operation_of_the_restored_o
     copies.save()
     cut = checkpoint(things(3), 2)
     path = write(copies, cut[: cut.index("id-2")])
-    best = copies.best()
-    assert best is not None
+    best = best_of(copies)
     kept, reopened = copies.restore(best)
     assert kept is not None
     assert kept.read_text() == cut[: cut.index("id-2")]
@@ -146,8 +148,7 @@ def test_a_stack_whose_first_update_was_cut_is_restored_from_what_is_left(copies
     copies.save()
     cut = checkpoint(things(3), 2)
     path = write(copies, cut[: cut.index("id-2")])
-    best = copies.best()
-    assert best is not None
+    best = best_of(copies)
     assert best.holds == "0 resources"
     assert copies.restore(best)[1] == 3
     latest = json.loads(path.read_text())["checkpoint"]["latest"]
@@ -158,8 +159,7 @@ def test_a_restore_without_space_leaves_the_state_as_it_was(copies: Copies, monk
     write(copies, checkpoint(things(3)))
     copies.save()
     path = write(copies, CUT)
-    best = copies.best()
-    assert best is not None
+    best = best_of(copies)
 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -177,9 +177,7 @@ def test_a_compressed_state_is_copied_and_restored_compressed(copies: Copies) ->
     path.write_bytes(gzip.compress(checkpoint(things(3), 1).encode())[:-30])
     with pytest.raises(SlipwayError, match=r"dev\.json\.gz: it is cut or damaged"):
         copies.require_readable()
-    best = copies.best()
-    assert best is not None
-    copies.restore(best)
+    copies.restore(best_of(copies))
     copies.require_readable()
     assert b"t1" in gzip.decompress(path.read_bytes())
 
@@ -191,9 +189,7 @@ def test_empty_attributes_are_found_and_removed(copies: Copies) -> None:
     attributes.touch()
     with pytest.raises(SlipwayError, match=r"dev\.json\.attrs: it is empty"):
         copies.require_readable()
-    best = copies.best()
-    assert best is not None
-    copies.restore(best)
+    copies.restore(best_of(copies))
     assert not attributes.exists()
     copies.require_readable()
 

@@ -55,11 +55,6 @@ def call(fake: FakePulumi, *arguments: str) -> Invocation:
     return Invocation((str(fake.path), *arguments), os.environ, fake.directory)
 
 
-@pytest.fixture
-def fake(tmp_path: Path) -> FakePulumi:
-    return FakePulumi.make(tmp_path / "bin")
-
-
 def in_background(guard: Guard, invocation: Invocation, codes: list[int]) -> threading.Thread:
     """A run in a thread, which can't receive signals: the handlers belong to the main thread."""
     thread = threading.Thread(target=lambda: codes.append(guard.run(invocation)))

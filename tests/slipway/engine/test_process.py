@@ -7,9 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -34,17 +37,20 @@ sys.exit(run(Invocation((sys.argv[1], "up"), os.environ, Path(sys.argv[2])), gra
 """
 
 
-@pytest.fixture
-def fake(tmp_path: Path) -> FakePulumi:
-    return FakePulumi.make(tmp_path / "bin")
-
-
 def command(fake: FakePulumi) -> list[str]:
     return [sys.executable, "-c", RUNNER, str(fake.path), str(fake.directory)]
 
 
-def start(fake: FakePulumi) -> subprocess.Popen[str]:
-    return subprocess.Popen(command(fake), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+@contextmanager
+def started(fake: FakePulumi, hang: str = "until interrupted", group: int | None = None) -> Iterator[Any]:
+    """The runner once its engine works."""
+    fake.tell("hang", hang)
+    with subprocess.Popen(
+        command(fake), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, process_group=group
+    ) as runner:
+        assert runner.stdout
+        assert runner.stdout.readline() == "working\n"
+        yield runner
 
 
 def test_output_and_exit_code_are_passed_on(fake: FakePulumi) -> None:
@@ -54,10 +60,7 @@ def test_output_and_exit_code_are_passed_on(fake: FakePulumi) -> None:
 
 
 def test_an_interrupt_without_a_terminal_reaches_the_engine_once_and_lets_it_cancel(fake: FakePulumi) -> None:
-    fake.tell("hang", "until interrupted")
-    with start(fake) as runner:
-        assert runner.stdout
-        assert runner.stdout.readline() == "working\n"
+    with started(fake) as runner:
         runner.send_signal(signal.SIGINT)
         assert runner.stdout.read() == "cancelled\n"
         assert runner.wait(SECONDS) == 255
@@ -65,22 +68,14 @@ def test_an_interrupt_without_a_terminal_reaches_the_engine_once_and_lets_it_can
 
 
 def test_an_interrupt_of_the_whole_group_reaches_the_engine_once(fake: FakePulumi) -> None:
-    fake.tell("hang", "until interrupted")
-    with subprocess.Popen(
-        command(fake), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, process_group=0
-    ) as runner:
-        assert runner.stdout
-        assert runner.stdout.readline() == "working\n"
+    with started(fake, group=0) as runner:
         os.killpg(runner.pid, signal.SIGINT)
         assert runner.wait(SECONDS) == 255
     assert fake.received == [signal.SIGINT]
 
 
 def test_a_second_interrupt_kills_an_engine_that_does_not_end(fake: FakePulumi) -> None:
-    fake.tell("hang", "for good")
-    with start(fake) as runner:
-        assert runner.stdout
-        assert runner.stdout.readline() == "working\n"
+    with started(fake, "for good") as runner:
         runner.send_signal(signal.SIGINT)
         until(lambda: fake.received == [signal.SIGINT] or None, SECONDS, "the engine received no interrupt")
         assert runner.poll() is None
@@ -90,10 +85,7 @@ def test_a_second_interrupt_kills_an_engine_that_does_not_end(fake: FakePulumi) 
 
 
 def test_a_hangup_cancels_like_a_termination(fake: FakePulumi) -> None:
-    fake.tell("hang", "until interrupted")
-    with start(fake) as runner:
-        assert runner.stdout
-        assert runner.stdout.readline() == "working\n"
+    with started(fake) as runner:
         runner.send_signal(signal.SIGHUP)
         assert runner.wait(SECONDS) == 255
     assert fake.received == [signal.SIGTERM]
@@ -186,19 +178,20 @@ def test_a_process_of_which_nothing_may_be_seen_counts_as_the_owner(
     assert only(tmp_path).owner_lives
 
 
-def test_an_ended_process_is_a_dead_owner(tmp_path: Path) -> None:
-    write_lock(tmp_path, dead_pid(), datetime.now(UTC))
-    assert not locks(tmp_path, "slipway", "dev")[0].owner_lives
-
-
-def test_a_process_that_is_no_cli_is_not_the_owner(tmp_path: Path) -> None:
-    write_lock(tmp_path, os.getpid(), datetime.now(UTC))
-    assert not locks(tmp_path, "slipway", "dev")[0].owner_lives
-
-
-def test_an_owner_on_another_host_counts_as_running(tmp_path: Path) -> None:
-    write_lock(tmp_path, dead_pid(), datetime.now(UTC), host="elsewhere")
-    assert locks(tmp_path, "slipway", "dev")[0].owner_lives
+@pytest.mark.parametrize(
+    ("pid", "host", "lives"),
+    [
+        (dead_pid, None, False),
+        (os.getpid, None, False),  # no CLI
+        (dead_pid, "elsewhere", True),
+    ],
+    ids=["an ended process", "another program", "another host"],
+)
+def test_whether_the_owner_of_a_lock_lives(
+    tmp_path: Path, pid: Callable[[], int], host: str | None, lives: bool
+) -> None:
+    write_lock(tmp_path, pid(), datetime.now(UTC), host=host)
+    assert only(tmp_path).owner_lives is lives
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"pid": "x", "hostname": "h", "timestamp": "now"}'])
@@ -216,54 +209,37 @@ PULUMI = Path("/opt/pulumi")
 SANDBOX = {"PULUMI_BACKEND_URL": "file:///home/state", "AWS_ENDPOINT_URL": "http://127.0.0.1:5000", "PATH": "/sandbox"}
 
 
-def argv(**settings: object) -> list[str]:
+def argv(**settings: object) -> str:
     request = Request(**{"operation": Operation.UP, "stack": "dev", **settings})  # type: ignore[arg-type]
-    return list(operation(PULUMI, request, directory=Path("/checkout"), environment={}).argv[1:])
+    return " ".join(operation(PULUMI, request, directory=Path("/checkout"), environment={}).argv[1:])
+
+
+NETWORK = "urn:pulumi:dev::slipway::slipway:network:Network"
+PREVIEW, REFRESH, DESTROY = ({"operation": one} for one in (Operation.PREVIEW, Operation.REFRESH, Operation.DESTROY))
 
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({}, ["up", "--stack", "dev", "--refresh"]),
-        ({"yes": True}, ["up", "--stack", "dev", "--yes", "--refresh"]),
-        ({"operation": Operation.PREVIEW, "yes": True}, ["preview", "--stack", "dev", "--refresh"]),
-        (
-            {"operation": Operation.PREVIEW, "extra": ("--refresh=false",)},
-            ["preview", "--stack", "dev", "--refresh=false"],
-        ),
-        ({"skip_preview": True}, ["up", "--stack", "dev", "--refresh", "--skip-preview"]),
-        ({"operation": Operation.DESTROY, "skip_preview": True}, ["destroy", "--stack", "dev", "--skip-preview"]),
-        (
-            {"operation": Operation.REFRESH, "skip_preview": True, "extra": ("--preview-only",)},
-            ["refresh", "--stack", "dev", "--preview-only"],
-        ),
-        ({"operation": Operation.REFRESH, "yes": True}, ["refresh", "--stack", "dev", "--yes"]),
-        (
-            {"operation": Operation.REFRESH, "yes": True, "extra": ("--preview-only",)},
-            ["refresh", "--stack", "dev", "--preview-only"],
-        ),
-        (
-            {"operation": Operation.DESTROY, "except_protected": True},
-            ["destroy", "--stack", "dev", "--exclude-protected"],
-        ),
+        ({}, "up --stack dev --refresh"),
+        ({"yes": True}, "up --stack dev --yes --refresh"),
+        ({**PREVIEW, "yes": True}, "preview --stack dev --refresh"),
+        ({**PREVIEW, "extra": ("--refresh=false",)}, "preview --stack dev --refresh=false"),
+        ({"skip_preview": True}, "up --stack dev --refresh --skip-preview"),
+        ({**DESTROY, "skip_preview": True}, "destroy --stack dev --skip-preview"),
+        ({**REFRESH, "skip_preview": True, "extra": ("--preview-only",)}, "refresh --stack dev --preview-only"),
+        ({**REFRESH, "yes": True}, "refresh --stack dev --yes"),
+        ({**REFRESH, "yes": True, "extra": ("--preview-only",)}, "refresh --stack dev --preview-only"),
+        ({**DESTROY, "except_protected": True}, "destroy --stack dev --exclude-protected"),
         (
             {"network_only": True},
-            [
-                "up",
-                "--stack",
-                "dev",
-                "--refresh",
-                "--target",
-                "urn:pulumi:dev::slipway::slipway:network:Network::network",
-                "--target",
-                "urn:pulumi:dev::slipway::slipway:network:Network$**",
-            ],
+            f"up --stack dev --refresh --target {NETWORK}::network --target {NETWORK}$**",
         ),
-        ({"config_file": Path("/h/c.yaml")}, ["up", "--stack", "dev", "--config-file", "/h/c.yaml", "--refresh"]),
-        ({"extra": ("--diff", "--parallel", "4")}, ["up", "--stack", "dev", "--refresh", "--diff", "--parallel", "4"]),
+        ({"config_file": Path("/h/c.yaml")}, "up --stack dev --config-file /h/c.yaml --refresh"),
+        ({"extra": ("--diff", "--parallel", "4")}, "up --stack dev --refresh --diff --parallel 4"),
     ],
 )
-def test_arguments_follow_the_request(settings: dict[str, object], expected: list[str]) -> None:
+def test_arguments_follow_the_request(settings: dict[str, object], expected: str) -> None:
     assert argv(**settings) == expected
 
 

@@ -68,11 +68,6 @@ def checkout(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def fake(tmp_path: Path) -> FakePulumi:
-    return FakePulumi.make(tmp_path / "real bin")
-
-
 def run(
     fake: FakePulumi, tmp_path: Path, directory: Path, *arguments: str, **more: str
 ) -> subprocess.CompletedProcess[str]:

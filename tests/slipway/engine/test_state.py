@@ -232,11 +232,6 @@ def test_stacks_are_found_under_the_name_of_the_program(overlay: Overlay) -> Non
 
 
 @pytest.fixture
-def fake(tmp_path: Path) -> FakePulumi:
-    return FakePulumi.make(tmp_path / "bin")
-
-
-@pytest.fixture
 def engine(tmp_path: Path, fake: FakePulumi) -> SandboxEngine:
     backend = tmp_path / "backend"
     environment = {"PATH": os.environ["PATH"], "PULUMI_BACKEND_URL": f"file://{backend}"}

@@ -1,5 +1,6 @@
 """Options of the command line: how they are read, and which are refused with which fix."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,101 +8,19 @@ import pytest
 from slipway.fit.layers import Attention
 from slipway.fit.request import Shape, amount, workload
 from spec.settings.problems import ConfigurationError
+from spec.strict_yaml import read
 
 SHAPE: dict[str, Any] = {"layers": 32, "hidden": 4096, "heads": 32, "vocab": 32000}
 WORK: dict[str, Any] = {"mode": "train", "precision": "bf16", "batch": 1, "seq": 1024}
 
-REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "no model": ({}, {}, "--params: or --model or --config is required"),
-    "not a number": ({"params": "seven"}, {}, "--params: must be a number (given: 'seven')"),
-    "zero parameters": ({"params": "0"}, {}, "--params: must be above zero"),
-    "negative parameters": ({"params": "-7e9"}, {}, "--params: must be above zero"),
-    "no similar model": ({"params": "2e12"}, {}, "Give the shape"),
-    "unknown model": ({"model": "lama-2-7b"}, {}, "Did you mean llama-2-7b or "),
-    "a model far from any name": ({"model": "nosuch"}, {}, "--model: must be a model of the catalog (given: 'nosuch')"),
-    "a model and a file": ({"model": "llama-2-7b", "config": "x"}, {}, "--config: can't be combined with --model"),
-    "a file that doesn't exist": ({"config": "/nowhere"}, {}, "--config: must be an existing file (given: '/nowhere')"),
-    "a layer count of a named model": (
-        {"model": "llama-2-7b", "layers": 3},
-        {},
-        "--layers: can't be combined with --model",
-    ),
-    "a named model of another size": ({"model": "llama-2-7b", "params": "13e9"}, {}, "--params: must match the shape"),
-    "an incomplete shape": ({"layers": 32}, {}, "--hidden: is required for a shape"),
-    "a shape of another size": ({"params": "70B", **SHAPE}, {}, "--params: must match the shape within 20%"),
-    "heads that do not divide the width": ({**SHAPE, "heads": 33}, {}, "--heads: must divide --hidden (4096)"),
-    "key-value heads that do not divide the heads": (
-        {**SHAPE, "kv_heads": 5},
-        {},
-        "--kv-heads: must divide --heads (32)",
-    ),
-    "no layers": ({**SHAPE, "layers": 0, "params": "7B"}, {}, "--layers: must be at least 1"),
-    "a negative width": ({**SHAPE, "hidden": -1, "params": "7B"}, {}, "--hidden: must be at least 1"),
-    "an empty batch": ({"params": "7B"}, {"batch": 0}, "--batch: must be between 1 and 65536 (given: 0)"),
-    "a negative sequence length": ({"params": "7B"}, {"seq": -5}, "Use the tokens of a prompt and its answer"),
-    "no sequence length": ({"params": "7B"}, {"seq": None}, "--seq: is required"),
-    "more tokens than the model's context": (
-        {"model": "llama-2-7b"},
-        {"seq": 8192},
-        "Use at most 4,096: the model's context",
-    ),
-    "more tokens than any model's context": (SHAPE, {"seq": 2**40}, "--seq: must be between 1 and 10485760"),
-    "unknown precision": (
-        {"params": "7B"},
-        {"precision": "bf17"},
-        "--precision: must be a known value (given: 'bf17')",
-    ),
-    "unknown mode": ({"params": "7B"}, {"mode": "dream"}, "Use one of train, serve"),
-    "unknown optimizer": ({"params": "7B"}, {"optimizer": "adam"}, "Use one of adamw"),
-    "unknown checkpointing": ({"params": "7B"}, {"checkpointing": "some"}, "Use one of none, selective, full"),
-    "unknown loss": ({"params": "7B"}, {"loss": "half"}, "Use one of whole, chunked"),
-    "an unknown ZeRO stage": ({"params": "7B"}, {"zero": 4}, "--zero: must be between 0 and 3"),
-    "a negative LoRA rank": ({"params": "7B"}, {"lora": -1}, "--lora: must be between 0 and 4096"),
-    "training 4-bit weights": ({"params": "7B"}, {"precision": "int4"}, "Add --lora RANK"),
-    "LoRA with autocast": ({"params": "7B"}, {"precision": "amp-bf16", "lora": 8}, "must keep one copy"),
-    "serving with autocast": (
-        {"params": "7B"},
-        {"mode": "serve", "precision": "amp-fp16"},
-        "must be a format for serving",
-    ),
-    "serving with LoRA": ({"params": "7B"}, {"mode": "serve", "lora": 8}, "--lora: requires --mode train"),
-    "an image for a language model": ({"params": "7B"}, {"image": "64x64"}, "--image: requires a model that takes or"),
-    "an image without a height": ({"model": "qwen3-vl-8b"}, {"image": "640"}, "--image: must be width x height"),
-    "a tiny image": ({"model": "qwen3-vl-8b"}, {"image": "8x8"}, "--image: must be 64 to 8192 pixels on each side"),
-    "no image for a diffusion pipeline": ({"model": "flux.1-dev"}, {"mode": "serve"}, "--image: is required for a"),
-    "training a diffusion pipeline": ({"model": "flux.1-dev"}, {"image": "512x512"}, "--mode: must be serve for a"),
-    "experts that aren't there": (
-        {"model": "llama-2-7b"},
-        {"mode": "serve", "precision": "mxfp4"},
-        "--precision: requires a model with experts",
-    ),
-    "an unknown cache format": ({"params": "7B"}, {"cache": "int3"}, "--kv-cache-dtype: must be a known value"),
-    "GPUs that don't divide the heads": (
-        {"model": "llama-2-7b"},
-        {"tensor_parallel": 3},
-        "--tensor-parallel: must divide the model's 32 heads",
-    ),
-    "more stages than layers": (
-        {"model": "llama-2-7b"},
-        {"pipeline_parallel": 33},
-        "--pipeline-parallel: must be between 1 and 32",
-    ),
-    "serving with tensor parallelism": (
-        {"model": "llama-2-7b"},
-        {"mode": "serve", "tensor_parallel": 2},
-        "--tensor-parallel: requires --mode train",
-    ),
-    "serving with ZeRO": ({"params": "7B"}, {"mode": "serve", "zero": 3}, "--zero: requires --mode train"),
-}
+REFUSED = read(Path(__file__).with_name("refused.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("shape", "options", "text"), REFUSED.values(), ids=list(REFUSED))
-def test_invalid_options_are_refused_with_path_rule_value_and_fix(
-    shape: dict[str, Any], options: dict[str, Any], text: str
-) -> None:
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["what"]) for row in REFUSED])
+def test_invalid_options_are_refused_with_path_rule_value_and_fix(row: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        workload(Shape(**shape), **{**WORK, **options})
-    assert text in str(refused.value)
+        workload(Shape(**row.get("shape", {})), **{**WORK, **row.get("options", {})})
+    assert row["says"] in str(refused.value)
     assert all(problem.fix for problem in refused.value.problems)
 
 

@@ -85,12 +85,6 @@ def test_a_pool_can_be_named() -> None:
     assert job["spec"]["template"]["spec"]["nodeSelector"] == {"platform.slipway/pool": "gpu-spot"}
 
 
-@pytest.mark.parametrize(("name", "pool"), [("sweep", "h100"), ("training-job", "nosuch"), ("vllm", "h100")])
-def test_a_pool_of_another_team_is_refused_with_those_there_are(name: str, pool: str) -> None:
-    with pytest.raises(SlipwayError, match=rf"--pool.*{pool}.*There are: (a100, gpu-spot|gpu-spot, a100)\.$"):
-        choose(name, request("dev", "vision", name), pool)
-
-
 def test_a_workload_that_fits_nowhere_is_refused_with_the_problem_of_each_pool() -> None:
     one = request("dev", "vision", "sweep")
     small = replace(one, target=replace(one.target, claims={"raw": "raw"}, shares={"a100": 0, "gpu-spot": 0}))
@@ -146,11 +140,6 @@ def test_the_namespace_is_one_of_a_fitting_purpose(stack: str, team: str, name: 
 def test_a_team_without_such_a_namespace_is_refused_with_those_it_has() -> None:
     with pytest.raises(SlipwayError, match=r"purposes interactive \(team vision has: vision \(general\)\)"):
         namespace_of(platform("dev"), "vision", ("interactive",))
-
-
-def test_an_unknown_team_is_refused_with_those_there_are() -> None:
-    with pytest.raises(SlipwayError, match="It has: language, recommender, vision"):
-        namespace_of(platform("dev"), "visio", ("general",))
 
 
 @pytest.mark.parametrize("stack", STACKS)

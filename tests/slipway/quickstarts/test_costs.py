@@ -1,11 +1,13 @@
-"""What a quickstart says that it starts and costs, and by what its pool is chosen."""
+"""What a quickstart says that it starts and costs, by what its pool is chosen, and the pages with its YAML."""
 
 import re
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from components.workloads import Target
 from slipway.quickstarts import QUICKSTARTS, Chosen, QuickstartRequest, choose
@@ -14,7 +16,10 @@ from slipway.quickstarts.units import lines, units
 from spec.catalog import prices
 from spec.pricing.pods import deadline, started
 from spec.settings import Platform
+from tests.components.workloads.test_crds import FILES, wrong
+from tests.slipway.quickstarts.pages import FOLDER, PAGES, STACK, Page
 from tests.slipway.quickstarts.test_choose import MODELS, STACKS, platform, request
+from tests.support import generated
 
 P4D, G6 = "p4d.24xlarge", "g6.2xlarge"
 
@@ -154,3 +159,40 @@ def test_a_server_on_a_shared_gpu_fills_its_share() -> None:
         return list(job["spec"]["template"]["spec"]["containers"][0]["args"])
 
     assert args("gpu-spot") == [*args("a100"), "--gpu-memory-utilization=0.22"]
+
+
+# The pages have the YAML that the command prints, and the command that prints it.
+
+
+@pytest.fixture(params=list(PAGES))
+def page(request: pytest.FixtureRequest) -> Page:
+    return PAGES[request.param]
+
+
+def test_the_yaml_of_a_page_is_current(page: Page) -> None:
+    generated.check_part(page.path, "yaml", page.part(), generated.QUICKSTARTS)
+
+
+def test_a_page_names_the_command_and_the_file_of_its_yaml(page: Page) -> None:
+    content = page.path.read_text(encoding="utf-8")
+    file = f"{page.name}.yaml"
+    commands = [
+        f"slipway quickstart {page.name} --stack {STACK} --team {page.team} > {file}",
+        f"kubectl apply --server-side -f {file}",
+    ]
+    run = content.partition("## Run it\n")[2].partition("\n## ")[0]
+    assert run.partition("```bash\n")[2].splitlines()[:2] == commands
+
+
+def test_the_yaml_of_a_page_satisfies_the_crds(page: Page, shared: Path) -> None:
+    documents = list(yaml.safe_load_all(page.yaml()))
+    assert documents
+    for manifest in documents:
+        if manifest["kind"] in FILES:
+            assert wrong(shared / "charts", manifest) == []
+
+
+def test_the_folder_has_a_page_for_each_quickstart_and_an_index() -> None:
+    assert {path.stem for path in FOLDER.glob("*.md")} == {*PAGES, "README"}
+    listed = re.findall(r"^\| [^|]+ \| \[([a-z-]+)\]", (FOLDER / "README.md").read_text(encoding="utf-8"), re.M)
+    assert listed == list(PAGES)

@@ -1,7 +1,5 @@
 """Lanes and the timeline page, from the replay's recorded events, whose times are known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The shipped scenarios that the clock drives, on their stacks, with Kueue's and the scheduler's code."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -12,10 +12,7 @@ from policies.suppressions import Suppressions
 from slipway.render.evaluation import check, judge
 from slipway.render.recorder import record
 from slipway.render.recording import Recording
-from tests.support import mocks
 from tests.support.day import TODAY
-
-assert mocks  # it silences warnings that the SDK prints when it is first imported
 
 
 def recorded(program: Callable[[], None]) -> Callable[[bool], Recording]:

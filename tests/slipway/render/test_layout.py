@@ -269,9 +269,3 @@ def test_a_failed_swap_restores_the_previous_rendering(tmp_path: Path, monkeypat
         writer.replace(out, {"a": "2"})
     assert (out / "a").read_text() == "1"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(RenderError, match=r"out: the folder must be writable \(File exists"):
-        writer.replace(tmp_path / "file" / "out", {})

@@ -1,7 +1,5 @@
 """A small trace on stack dev, its plan, and events of the engine about it."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small inputs of the engine: one pool of nodes with eight GPUs, queues with quotas, and jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The engine with Kueue's and kube-scheduler's code, on inputs whose answers are known."""
 
-from __future__ import annotations
-
 import json
 import signal
 import stat
@@ -11,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from slipway.cli import main
 from slipway.replay import engine
 from spec.errors import SlipwayError
+from tests.slipway.conftest import Slipway
 from tests.slipway.replay.examples import TRACE
 from tests.slipway.replay.inputs import FAIR, GPU, document, job, manifest, pool, queue
 
@@ -554,11 +552,10 @@ def test_progress_is_said_in_words() -> None:
 
 
 @pytest.mark.usefixtures("binary")
-def test_a_trace_on_dev_is_decided_by_upstream(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trace_on_dev_is_decided_by_upstream(tmp_path: Path, slipway: Slipway) -> None:
     path, out = tmp_path / "jobs.csv", tmp_path / "out"
     path.write_text(TRACE)
-    assert main(["replay", "dev", "--trace", str(path), "--out", str(out)]) == 0
-    shown = capsys.readouterr().out
+    shown = slipway("replay dev --trace", path, "--out", out).out
     assert "kueue: v0.19.2; scheduler: v1.36.3; karpenter: v1.14.1; nodes: model, " in " ".join(shown.split())
     found = json.loads((out / "replay.json").read_text())
     assert found["jobs"] == {"submitted": 5, "finished": 4, "running": 0, "pending": 0, "refused": 1}

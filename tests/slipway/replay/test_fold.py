@@ -1,7 +1,5 @@
 """Events become figures: the sums are worked out by hand from `events.ndjson`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from slipway.replay.sentences import sentence
 from slipway.replay.steps import Steps, percentile, waits
 from slipway.replay.text import TraceError
 from spec.errors import SlipwayError
-from tests.slipway.replay.examples import EVENTS, events, planned, result
+from tests.slipway.replay.examples import planned, result
 
 
 def test_a_job_waits_until_its_first_start() -> None:
@@ -167,8 +165,3 @@ def test_percentiles_are_values_of_the_list() -> None:
 )
 def test_durations_have_two_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
-
-
-def test_the_recorded_events_end_with_a_summary() -> None:
-    assert EVENTS.read_text().count("\n") == len(events())
-    assert events()[-1]["kind"] == "summary"

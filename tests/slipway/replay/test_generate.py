@@ -1,7 +1,5 @@
 """Jobs by seed: the parts of the trace that ADR 0133 fixes."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """The page: a file of its own, with every row, in which no text of a trace is markup."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """A trace on a stack: which pool, team, queue and request a job gets, and what the engine is given of the stack."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Traces in their formats, and those that are refused."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

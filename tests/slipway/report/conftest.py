@@ -20,7 +20,6 @@ from slipway.report.plan.compare import compare
 from spec.pricing import Estimate, estimate
 from spec.settings import Loaded, load, read_stack
 from tests.support.day import TODAY
-from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 ROOT: Final = Path(__file__).parents[3]
 STACK: Final = "prod"

@@ -13,7 +13,6 @@ from slipway.report import make
 from slipway.report.markdown import marker
 from slipway.report.plan import Verb
 from slipway.report.plan.compare import Baseline
-from spec.errors import EXIT_REFUSED
 from tests.slipway.report.conftest import ROOT, STACK, SampleReport
 from tools.ci.comment import section
 
@@ -171,9 +170,3 @@ def test_what_is_not_advised_has_no_diff_to_apply(tmp_path: Path) -> None:
     assert "capacity: {market: spot}" not in page
     assert "Scenarios:" not in comment
     assert '<section id="scenarios"' not in page
-
-
-def test_a_file_of_another_command_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = document(tmp_path, "other.json", {"version": 1, "stack": STACK})
-    assert main(["report", STACK, "--out", str(tmp_path), "--advice", other]) == EXIT_REFUSED
-    assert "other.json" in capsys.readouterr().err

@@ -1,10 +1,9 @@
-"""Statements of a replay and of recorded series on stack dev: what nodes cost, and who had what of them."""
-
-from __future__ import annotations
+"""Statements of a replay and of recorded series on stack dev: what nodes cost, who had what of it, and the split."""
 
 import csv
 import io
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -12,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.observability import recording
 from components.observability.promql import NODE, POD_JOB
-from slipway.cli import main
 from slipway.replay.text import Source, TraceError
 from slipway.statement import kubecost, recorded, replayed
 from slipway.statement.charges import Nodes, Period, charges
 from slipway.statement.output import COLUMNS, Shown, page, text
-from slipway.statement.split import split, to_cents
+from slipway.statement.split import NO_JOB, PLATFORM, Charge, Key, Row, Use, among, divide, split, to_cents
 from spec.errors import SlipwayError
 from spec.pricing import estimate
+from tests.slipway.conftest import Slipway
 from tests.slipway.replay.examples import result
 from tests.slipway.replay.test_page import HOSTILE, parsed
 from tests.support.stacks import platform_of
@@ -150,13 +151,10 @@ def test_wrong_series_are_refused(wrong: list[dict[str, Any]], says: str) -> Non
         recorded.period(answer(wrong), platform_of("dev"))
 
 
-def test_the_command_writes_rows_and_a_page_that_sum_to_the_bill(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_rows_and_a_page_that_sum_to_the_bill(tmp_path: Path, slipway: Slipway) -> None:
     path, out = tmp_path / "november.json", tmp_path / "out"
     path.write_text(answer(month()).text)
-    assert main(["statement", "dev", "--prometheus", str(path), "--bill", "9000.01", "--out", str(out)]) == 0
-    shown = capsys.readouterr().out
+    shown = slipway("statement dev --prometheus", path, "--bill", "9000.01", "--out", out).out
     assert "9,000.01" in shown
     assert max(map(len, shown.splitlines())) <= 80
     rows = list(csv.DictReader(io.StringIO((out / "statement.csv").read_text())))
@@ -165,22 +163,10 @@ def test_the_command_writes_rows_and_a_page_that_sum_to_the_bill(
     assert "<h1>$9,000.01</h1>" in (out / "index.html").read_text()
 
     path.write_text(result().as_json())
-    assert main(["statement", "dev", "--replay", str(path), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(slipway("statement dev --replay", path, "--json").out)
     for name in ("charges", "teams", "projects", "jobs"):
         amounts = [one["usd"] if name == "charges" else one["usd"]["total"] for one in found[name]]
         assert sum(map(Decimal, amounts)) == Decimal(found["usd"]), name
-
-
-@pytest.mark.parametrize("more", [["--bill", "x"], ["--bill", "-3"], ["--replay", "none.json"]])
-def test_wrong_options_are_refused(more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = ["statement", "dev", *more, *([] if "--replay" in more else ["--replay", str(tmp_path / "x.json")])]
-    try:
-        code = main(line)
-    except SystemExit as end:
-        code = int(end.code or 0)
-    assert code == 2
-    assert "USD such as 1234.56" in (shown := capsys.readouterr().err) or "the file must be readable" in shown
 
 
 def test_names_of_jobs_are_no_markup() -> None:
@@ -262,16 +248,122 @@ def test_wrong_answers_of_kubecost_are_refused(wrong: Source, says: str) -> None
         kubecost.read(renamed, platform_of("dev"))
 
 
-def test_the_command_shows_kubecost_beside_the_statement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_shows_kubecost_beside_the_statement(tmp_path: Path, slipway: Slipway) -> None:
     series_, answer_ = tmp_path / "november.json", tmp_path / "allocation.json"
     series_.write_text(answer(month()).text)
     answer_.write_text(month_of_kubecost().text)
-    line = ["statement", "dev", "--prometheus", str(series_), "--kubecost", str(answer_)]
-    assert main(line) == 0
-    shown = capsys.readouterr().out
+    line = ("statement dev --prometheus", series_, "--kubecost", answer_)
+    shown = slipway(*line).out
     assert [row.split() for row in shown.splitlines() if row.startswith("vision")][1] == [
         "vision", "2,195.76", "2,400.00", "800.0", "800.0",
     ]  # fmt: skip
-    assert main([*line, "--json"]) == 0
-    teams = {one["team"]: one for one in json.loads(capsys.readouterr().out)["kubecost"]}
+    teams = {one["team"]: one for one in json.loads(slipway(*line, "--json").out)["kubecost"]}
     assert teams["language"] == {"team": "language", "gpuHours": 240.0, "usd": "780.00"}
+
+
+# The split of amounts among those who used a node.
+
+
+AMOUNTS = st.fractions(min_value=0, max_value=50_000, max_denominator=10_000)
+CREDITS = st.fractions(min_value=-900, max_value=50_000, max_denominator=10_000)
+KEYS = st.tuples(st.sampled_from("abc"), st.sampled_from("pq"), st.sampled_from(["1", "2", "3", NO_JOB]))
+POOLS = st.sampled_from(["gpu", "cpu", None])
+
+
+@st.composite
+def bills(draw: st.DrawFn) -> tuple[list[Charge], list[Use]]:
+    """Charges, and uses of two pools that cost at most what the pool does."""
+    weights = st.dictionaries(KEYS, AMOUNTS, max_size=3)
+    charges = [
+        Charge(item=str(at), usd=draw(AMOUNTS if pool else CREDITS), pool=pool, owners=draw(weights))
+        for at, pool in enumerate(draw(st.lists(POOLS, min_size=1, max_size=6)))
+    ]
+    uses = []
+    for pool in ("gpu", "cpu"):
+        whole = sum((one.usd for one in charges if one.pool == pool), Fraction(0))
+        parts = draw(st.lists(st.tuples(KEYS, st.integers(0, 100)), max_size=8))
+        uses += [Use(key=key, pool=pool, usd=whole * part / 800) for key, part in parts]
+    return charges, uses
+
+
+@given(bills())
+def test_all_rows_sum_to_the_bill_to_the_cent(bill: tuple[list[Charge], list[Use]]) -> None:
+    charges, uses = bill
+    found = split(charges, uses)
+    assert found.cents == to_cents(sum((one.usd for one in charges), Fraction(0)))
+    assert sum(row.total for row in found.rows) == found.cents
+    for parts in (1, 2):
+        assert sum(row.total for row in found.grouped(parts).values()) == found.cents
+    assert all(abs(cents - 100 * one.usd) < 1 for one, cents in found.charges)
+    assert found == split(charges, uses)
+
+
+@given(bills())
+def test_a_job_pays_for_what_it_had_within_a_cent_a_pool_and_level(bill: tuple[list[Charge], list[Use]]) -> None:
+    charges, uses = bill
+    had: defaultdict[Key, Fraction] = defaultdict(Fraction)
+    for use in uses:
+        if any(one.pool == use.pool for one in charges):
+            had[use.key] += 100 * use.usd
+    used = {row.key: row.used for row in split(charges, uses).rows}
+    assert all(abs(used.get(key, 0) - exact) < 2 * 4 for key, exact in had.items())
+
+
+@given(st.integers(-10_000, 10_000), st.lists(AMOUNTS, min_size=1, max_size=20))
+def test_parts_are_within_one_of_the_exact_ones(whole: int, weights: list[Fraction]) -> None:
+    parts, total = divide(whole, weights), sum(weights, Fraction(0))
+    if not total:
+        assert not any(parts)
+        return
+    assert sum(parts) == whole
+    for part, weight in zip(parts, weights, strict=True):
+        assert abs(part - whole * weight / total) < 1
+
+
+def test_a_team_of_many_small_jobs_pays_its_part() -> None:
+    # Job by job, each of the 1,000 would have 0.4 cents, and the largest remainders would decide for the whole team.
+    weights: dict[Key, Fraction] = {("many", "p", str(at)): Fraction(1) for at in range(1000)}
+    weights["few", "p", "1"] = Fraction(1000)
+    found = among(801, weights)
+    assert sum(cents for key, cents in found.items() if key[0] == "many") in (400, 401)
+
+
+def rows(charges: list[Charge], uses: list[Use]) -> dict[tuple[str, str], Row]:
+    return {(row.key[0], row.key[2]): row for row in split(charges, uses).rows}
+
+
+def test_the_rule_by_hand() -> None:
+    uses = [
+        Use(key=("a", "p", "train"), pool="gpu", usd=Fraction(30)),
+        Use(key=("b", "q", "sweep"), pool="gpu", usd=Fraction(10)),
+        Use(key=("b", "q", "pod"), pool="system", usd=Fraction(5)),
+    ]
+    owners: dict[Key, Fraction] = {("a", "p", NO_JOB): Fraction(1, 4), ("c", "r", NO_JOB): Fraction(3, 4)}
+    charges = [
+        Charge(item="gpu: nodes", usd=Fraction(50), pool="gpu", owners=owners),
+        Charge(item="gpu: volumes", usd=Fraction(10), pool="gpu", owners=owners),
+        Charge(item="idle: nodes", usd=Fraction(8), pool="idle", owners=owners),
+        Charge(item="system: nodes", usd=Fraction(9), pool="system", system=True, owners=owners),
+        Charge(item="claims", usd=Fraction(4), owners=owners),
+        Charge(item="control plane", usd=Fraction(73)),
+    ]
+    found = rows(charges, uses)
+    # Used: 40 of 60. The rest of 20 by 3 to 1; the unused pool and the claims by their owners.
+    assert (found["a", "train"].used, found["a", "train"].idle) == (3000, 1500)
+    assert (found["b", "sweep"].used, found["b", "sweep"].idle) == (1000, 500)
+    assert (found["a", NO_JOB].idle, found["c", NO_JOB].idle) == (300, 900)
+    # Shared: 73 and what is left of the system pool, 4, in proportion to the 77 so far.
+    assert {key: row.shared for key, row in found.items()} == {
+        ("a", "train"): 4500, ("b", "sweep"): 1500, ("b", "pod"): 500, ("a", NO_JOB): 300, ("c", NO_JOB): 900,
+    }  # fmt: skip
+
+
+def test_what_nobody_used_or_has_quota_of_stays_with_the_platform() -> None:
+    found = rows([Charge(item="gpu", usd=Fraction(5), pool="gpu"), Charge(item="plane", usd=Fraction(2))], [])
+    assert {key: row.shared for key, row in found.items()} == {(PLATFORM, NO_JOB): 700}
+
+
+def test_a_credit_is_shared_like_a_cost() -> None:
+    use = Use(key=("a", "p", "x"), pool="gpu", usd=Fraction(10))
+    charges = [Charge(item="gpu", usd=Fraction(10), pool="gpu"), Charge(item="discount", usd=Fraction(-3))]
+    assert rows(charges, [use])["a", "x"].total == 700

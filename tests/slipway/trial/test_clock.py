@@ -1,7 +1,5 @@
 """Files of scenarios that the clock drives: what they say, and what they may not say."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of scenarios: what they say, what they may not say, and what happens in which order."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator

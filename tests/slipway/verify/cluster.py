@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import parse_qs, urlsplit
 
-from sandbox.kubernetes.client import ApiError
+from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import preemption
+from slipway.verify.checks import ClusterCheck
+from slipway.verify.run import Verification
+from spec.settings.platform import Platform
 from tests.support.stacks import platform_of
 
 TEAMS: Final = tuple(
@@ -81,6 +84,17 @@ class Cluster:
                 del self.objects[pod]
         for other in [one for one in self.objects if ref.kind == "Namespace" and one.namespace == ref.name]:
             del self.objects[other]
+
+
+def verified(
+    cluster: Cluster, platform: Platform, *, simulated: bool = False, connect: Any = None
+) -> list[ClusterCheck]:
+    """What a verification finds, in which each wait of two seconds takes a minute."""
+    waited: list[float] = []
+    return Verification(
+        connect=connect or (lambda: cast("KubeClient", cluster)), platform=platform, seconds=1200, simulated=simulated,
+        say=lambda _: None, sleep=waited.append, clock=lambda: sum(waited) * 30,
+    ).run()  # fmt: skip
 
 
 NCCL: Final = """\

@@ -6,21 +6,19 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key, load_ssh_public_key
 
-from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object
 from slipway.verify import fabric, report
 from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.fabric import TOLERANCE, parse
-from slipway.verify.run import Verification
 from spec.pools.resolution import resolve_all
 from spec.pricing.pools import node_hourly
 from spec.settings.platform import Platform
-from tests.slipway.verify.cluster import NCCL, Cluster, runs
+from tests.slipway.verify.cluster import NCCL, Cluster, runs, verified
 from tests.support.stacks import platform_of
 
 PROD = platform_of("prod")
@@ -31,11 +29,7 @@ BANDWIDTH = "the bus bandwidth is that of the type"
 
 def verify(cluster: Cluster, platform: Platform = PROD, *, simulated: bool = False) -> dict[str, ClusterCheck]:
     """The checks of pool h100 that come from nccl-tests, by what they ask."""
-    waited: list[float] = []
-    found = Verification(
-        connect=lambda: cast("KubeClient", cluster), platform=platform, seconds=600, simulated=simulated,
-        say=lambda _: None, sleep=waited.append, clock=lambda: sum(waited) * 30,
-    ).run()  # fmt: skip
+    found = verified(cluster, platform, simulated=simulated)
     asked = ("NCCL", "all_reduce", "bandwidth", "nccl-tests", "pods are placed")
     return {one.what: one for one in found if one.subject == "pool h100" and any(text in one.what for text in asked)}
 

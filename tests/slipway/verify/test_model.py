@@ -10,16 +10,15 @@ import zlib
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from sandbox.kubernetes.client import KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import NoSuchKindError
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import model, report
 from slipway.verify.checks import CheckStatus, ClusterCheck
-from slipway.verify.run import Verification
-from tests.slipway.verify.cluster import ANSWER, Cluster, runs
+from tests.slipway.verify.cluster import ANSWER, Cluster, runs, verified
 from tests.support.stacks import platform_of
 
 PROD = platform_of("prod")
@@ -29,11 +28,7 @@ ADMITTED = "the API server admits an InferenceService and a Job that asks it"
 
 
 def verify(cluster: Cluster, *, simulated: bool = False) -> dict[str, ClusterCheck]:
-    waited: list[float] = []
-    found = Verification(
-        connect=lambda: cast("KubeClient", cluster), platform=PROD, seconds=600, simulated=simulated,
-        say=lambda _: None, sleep=waited.append, clock=lambda: sum(waited) * 30,
-    ).run()  # fmt: skip
+    found = verified(cluster, PROD, simulated=simulated)
     return {one.what: one for one in found if one.subject == "model (language-serving)"}
 
 

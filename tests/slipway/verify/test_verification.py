@@ -5,18 +5,18 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.client import ApiError
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.verify import checks, preemption, report
 from slipway.verify.checks import CheckStatus, ClusterCheck
 from slipway.verify.metrics import of_metrics
 from slipway.verify.probes import NAMESPACE, of_pools, of_teams
-from slipway.verify.run import RENEW, Verification
-from tests.slipway.verify.cluster import Cluster, runs
+from slipway.verify.run import RENEW
+from tests.slipway.verify.cluster import Cluster, runs, verified
 from tests.support.stacks import platform_of
 
 # What a verification reports about a cluster, and that it leaves nothing behind.
@@ -36,12 +36,7 @@ def claim(name: str, mode: str = "ReadWriteMany", phase: str = "Bound", volume: 
 def verify(
     cluster: Cluster, *, simulated: bool = False, connect: Callable[[], Any] | None = None
 ) -> list[ClusterCheck]:
-    """A run in which each wait of two seconds takes a minute."""
-    waited: list[float] = []
-    return Verification(
-        connect=connect or (lambda: cast("KubeClient", cluster)), platform=DEV, seconds=1200, simulated=simulated,
-        say=lambda _: None, sleep=waited.append, clock=lambda: sum(waited) * 30,
-    ).run()  # fmt: skip
+    return verified(cluster, DEV, simulated=simulated, connect=connect)
 
 
 def failed(found: list[ClusterCheck]) -> dict[tuple[str, str], str]:

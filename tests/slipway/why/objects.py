@@ -3,10 +3,14 @@
 
 import itertools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
+
+import pytest
 
 from components.workloads.target import Target
 from slipway.why.bundle import Bundle
+from spec.strict_yaml import read
 from tests.support.stacks import platform_of
 
 Object = dict[str, Any]
@@ -14,12 +18,18 @@ NAMESPACE: Final = "vision"
 DEV: Final = Target.of(platform_of("dev"), namespace=NAMESPACE)
 POOL: Final = "platform.slipway/pool"
 EARLY: Final = "2026-11-22T12:00:00Z"
+CASES: Final = read(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))
 _TIMES: Final = itertools.count(1)
 
 
 def _later() -> str:
     number = next(_TIMES)
     return f"2026-11-22T13:{number // 60 % 60:02}:{number % 60:02}Z"
+
+
+def cases(section: str) -> pytest.MarkDecorator:
+    """Runs a test with each row of a section of `cases.yaml`."""
+    return pytest.mark.parametrize("row", [pytest.param(row, id=row["what"]) for row in CASES[section]])
 
 
 def obj(kind: str, name: str, *, owner: Object | None = None, **fields: Any) -> Object:

@@ -11,12 +11,12 @@ import pytest
 from components.admission import rules
 from components.admission.admission import binding, policy
 from sandbox.kubernetes.client import KubeClient
-from slipway.cli import main
 from slipway.why.audit import FAILURE, grouped, read
 from spec.errors import SlipwayError
 from spec.settings.admission import Action
 from tests.components.admission.samples import CONTEXT, job
 from tests.sandbox.plane import ControlPlane
+from tests.slipway.conftest import Slipway
 from tests.support.patience import SECONDS
 
 MESSAGE = "a job must be bounded: fix spec.ttlSecondsAfterFinished. For example activeDeadlineSeconds: 86400"
@@ -140,20 +140,18 @@ def test_what_a_request_chose_does_not_act_on_the_terminal() -> None:
     assert "\r" not in one.text()
 
 
-def test_the_command_prints_text_or_json_and_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_text_or_json_and_its_exit_code(tmp_path: Path, slipway: Slipway) -> None:
     (tmp_path / "a").write_text("\n".join(text(event(failure()))), encoding="utf-8")
     (tmp_path / "b").write_text("\n".join(text(event(annotations={}))), encoding="utf-8")
-    assert main(["audit", str(tmp_path / "a"), str(tmp_path / "b"), "--stack", "dev"]) == 1
-    out = capsys.readouterr().out
+    out = slipway("audit", tmp_path / "a", tmp_path / "b", "--stack", "dev", code=1).out
     assert out.startswith("team vision:\n  rule jobBounds: ")
     assert out.endswith("1 request would have been refused\n")
-    assert main(["audit", str(tmp_path / "a"), "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)[0]["rule"] == "job-bounds.platform.slipway"
-    assert main(["audit", str(tmp_path / "b")]) == 0
-    assert capsys.readouterr().out == "nothing would have been refused\n"
+    assert (
+        json.loads(slipway("audit", tmp_path / "a", "--json", code=1).out)[0]["rule"] == "job-bounds.platform.slipway"
+    )
+    assert slipway("audit", tmp_path / "b").out == "nothing would have been refused\n"
     (tmp_path / "b").write_bytes(b"\x1f\x8b\x08")
-    assert main(["audit", str(tmp_path / "b")]) == 2
-    assert "not UTF-8" in capsys.readouterr().err
+    assert "not UTF-8" in slipway("audit", tmp_path / "b", code=2).err
 
 
 @pytest.mark.sandbox

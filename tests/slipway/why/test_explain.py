@@ -1,5 +1,6 @@
 """The answer from the objects: layers in order, and the text."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,19 @@ from sandbox.nodes.spec import OWNER
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
-from tests.slipway.why.objects import POOL, Object, bound, bundle, condition, event, obj, pod, unscheduled, workload
+from tests.slipway.why.objects import (
+    POOL,
+    Object,
+    bound,
+    bundle,
+    cases,
+    condition,
+    event,
+    obj,
+    pod,
+    unscheduled,
+    workload,
+)  # fmt: skip
 
 # The layer that answers first, for jobs and pods in every state.
 
@@ -35,7 +48,7 @@ def waiting(reason: str, message: str = "", **more: Any) -> Object:
     return bound(owner=JOB, containerStatuses=[state])
 
 
-def mounting(*events: tuple[str, str, str]) -> Bundle:
+def mounting(*events: Sequence[str]) -> Bundle:
     one = bound(owner=JOB)
     return of_job(one, events=tuple(event(one, reason, text, kind=kind) for reason, text, kind in events))
 
@@ -46,9 +59,9 @@ def ended(code: int, why: str, **of_pod: Any) -> Object:
     return pod(owner=JOB, phase="Failed", containerStatuses=statuses, **of_pod)
 
 
-def serving(kind: str, **status: Any) -> Bundle:
+def serving(kind: str, *conditions: Sequence[str]) -> Bundle:
     """An object whose only pod is ready."""
-    subject = obj(kind, "llm", status=status)
+    subject = obj(kind, "llm", status={"conditions": [condition(*one) for one in conditions]})
     ready = bound(owner=subject) | {"status": {"phase": "Running", "conditions": [condition("Ready", "True")]}}
     return bundle(subject, ready)
 
@@ -65,59 +78,7 @@ MIG_REFUSED = (
     "'gpu-pool.platform.slipway' denied request: no pool fits this pod, it would stay pending forever: it requests "
     "nvidia.com/mig-3g.20gb 1. Nodes offer: a100 (nvidia.com/mig-1g.5gb 56). Select the pool and tolerate its taints"
 )
-DEADLINE = "Job was active longer than specified deadline"
 CASES: dict[str, tuple[Bundle, Layer, str]] = {
-    "finished": (of_job(subject=job(condition("Complete", "True", "CompletionsReached"))), Layer.FINISHED, ""),
-    "out of memory": (
-        of_job(ended(137, "OOMKilled"), subject=job(condition("Failed", "True", "BackoffLimitExceeded"))),
-        Layer.FAILED,
-        "its last container ended with exit code 137 (OOMKilled)",
-    ),
-    "evicted for its node's memory": (
-        of_job(
-            ended(137, "Error", reason="Evicted", message="The node was low on resource: memory."),
-            subject=job(condition("Failed", "True", "BackoffLimitExceeded")),
-        ),
-        Layer.FAILED,
-        "its last container ended with exit code 137 (Evicted: The node was low on resource: memory.)",
-    ),
-    "deadline": (
-        of_job(subject=job(condition("Failed", "True", "DeadlineExceeded", DEADLINE))),
-        Layer.FAILED,
-        f"DeadlineExceeded {DEADLINE}",
-    ),
-    "a RayJob that failed": (
-        bundle(obj("RayJob", "tune", status={"jobStatus": "FAILED", "message": "Job entrypoint exited with 1"})),
-        Layer.FAILED,
-        "Job entrypoint exited with 1",
-    ),
-    "a RayJob whose deployment failed": (
-        bundle(obj("RayJob", "tune", status={"jobDeploymentStatus": "Failed", "reason": "SubmissionFailed"})),
-        Layer.FAILED,
-        "SubmissionFailed",
-    ),
-    "a RayJob that is tried again": (
-        bundle(obj("RayJob", "tune", status={"jobDeploymentStatus": "Retrying", "jobStatus": "FAILED"})),
-        Layer.CONTROLLER,
-        "it has no pods",
-    ),
-    "a RayService whose application is not ready": (
-        serving("RayService", conditions=[condition("Ready", "False", "ZeroServeEndpoints", "no Serve endpoints yet")]),
-        Layer.CONTAINER,
-        "its 1 pods run, and it is not ready: no Serve endpoints yet",
-    ),
-    "a RayService that has not reported": (serving("RayService"), Layer.CONTAINER, "it has not reported"),
-    "a RayService that serves": (serving("RayService", conditions=[condition("Ready", "True")]), Layer.RUNS, "1 of 1"),
-    "an InferenceService that is not ready": (
-        serving("InferenceService", conditions=[condition("Ready", "False", "", "Ingress not ready")]),
-        Layer.CONTAINER,
-        "Ingress not ready",
-    ),
-    "a Deployment that is not available": (
-        serving("Deployment", conditions=[condition("Available", "False", "MinimumReplicasUnavailable", "no minimum")]),
-        Layer.CONTAINER,
-        "it is not available: no minimum",
-    ),
     "a NodePool that is not ready": (
         bundle(
             on_pool("a100"),
@@ -134,21 +95,10 @@ CASES: dict[str, tuple[Bundle, Layer, str]] = {
         Layer.ADMISSION,
         "it requests nvidia.com/mig-3g.20gb 1; pool a100 has no such MIG instance (given: 1)",
     ),
-    "a Workflow that succeeded": (bundle(obj("Workflow", "w", status={"phase": "Succeeded"})), Layer.FINISHED, ""),
     "in the queue": (
         of_job(workload("LocalQueue a doesn't exist", owner=JOB)),
         Layer.QUEUE,
         "LocalQueue a does not exist",
-    ),
-    "a LimitRange": (
-        refused('pods "a" is forbidden: maximum cpu usage per Container is 95190m, but limit is 500'),
-        Layer.QUOTA,
-        "its pods are not created: LimitRange of the namespace: at most 95190m of cpu",
-    ),
-    "a service account": (
-        refused('pods "a" is forbidden: error looking up service account vision/nope: serviceaccount "nope" not found'),
-        Layer.ADMISSION,
-        "service account vision/nope does not exist",
     ),
     "a missing claim": (
         of_job(unscheduled(NO_CLAIM, owner=JOB), obj("PersistentVolumeClaim", "checkpoints")),
@@ -180,44 +130,6 @@ CASES: dict[str, tuple[Bundle, Layer, str]] = {
         Layer.VOLUME,
         "its volume is in another zone than 3 of 3 nodes",
     ),
-    "a secret": (
-        mounting(("FailedMount", 'MountVolume.SetUp failed for volume "d" : secret "nope" not found', "Warning")),
-        Layer.VOLUME,
-        'secret "nope" not found',
-    ),
-    "an attached volume": (
-        mounting(("FailedAttachVolume", 'Multi-Attach error for volume "pvc-1"', "Warning")),
-        Layer.VOLUME,
-        "Multi-Attach",
-    ),
-    "a mount that succeeded in the end": (
-        mounting(("FailedMount", "timed out", "Warning"), ("Pulled", "Successfully pulled image", "Normal")),
-        Layer.CONTAINER,
-        "the kubelet of node cpu-0 starts its containers",
-    ),
-    "a large image": (mounting(("Pulling", 'Pulling image "a:1"', "Normal")), Layer.IMAGE, 'Pulling image "a:1"'),
-    "no network": (
-        mounting(("FailedCreatePodSandBox", "plugin aws-cni: failed to assign an IP address to container", "Warning")),
-        Layer.NODE,
-        "the node can't give it a network",
-    ),
-    "an image": (
-        of_job(waiting("ImagePullBackOff", 'Back-off pulling image "a:1"')),
-        Layer.IMAGE,
-        'image a:1 of container main: Back-off pulling image "a:1"',
-    ),
-    "a missing secret of a variable": (
-        of_job(waiting("CreateContainerConfigError", 'secret "token" not found')),
-        Layer.CONTAINER,
-        'container main: secret "token" not found',
-    ),
-    "a crash": (
-        of_job(
-            waiting("CrashLoopBackOff", restartCount=3, lastState={"terminated": {"exitCode": 1, "reason": "Error"}})
-        ),
-        Layer.CONTAINER,
-        "container main ended 3 times, last with exit code 1 (Error)",
-    ),
     "a node that is not ready": (
         of_job(
             bound(owner=JOB),
@@ -231,28 +143,41 @@ CASES: dict[str, tuple[Bundle, Layer, str]] = {
         Layer.RUNS,
         "1 of 1 pods, on cpu-0",
     ),
-    "a gate of Kueue": (
-        bundle(pod(spec={"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]})),
-        Layer.QUEUE,
-        "Kueue holds the pod",
-    ),
-    "suspended without a queue": (
-        of_job(subject=job(suspend=True)),
-        Layer.QUEUE,
-        "it is suspended, and no queue would start it",
-    ),
-    "nothing at all": (of_job(), Layer.CONTROLLER, "it has no pods, and nothing is reported about it"),
-    "being deleted": (
-        of_job(subject=obj("Job", "train", metadata={"deletionTimestamp": "now", "finalizers": ["kueue/x"]})),
-        Layer.CONTROLLER,
-        "it has been deleted at now and waits for kueue/x",
-    ),
 }
+
+
+def of_row(row: dict[str, Any]) -> Bundle:
+    """What is read about an object, of a row of `cases.yaml`."""
+    if "object" in row:
+        return bundle(obj(name="it", **row["object"]))
+    if "serving" in row:
+        return serving(row["serving"]["kind"], *row["serving"].get("conditions", ()))
+    if "refused" in row:
+        return refused(row["refused"])
+    if "mounting" in row:
+        return mounting(*row["mounting"])
+    pods = []
+    if "waiting" in row:
+        reason, message, status = row["waiting"]
+        pods.append(waiting(reason, message, **status))
+    if "ended" in row:
+        code, why, of_pod = row["ended"]
+        pods.append(ended(code, why, **of_pod))
+    subject = job(*(condition(*one) for one in row.get("job", ())), **row.get("spec", {}))
+    return of_job(*pods, subject=subject)
+
+
+@cases("objects")
+def test_an_answer_names_layer_and_cause(row: dict[str, Any]) -> None:
+    check_answer(of_row(row), Layer(row["layer"]), row["says"])
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_answer_names_the_layer_and_the_cause(case: str) -> None:
-    read, layer, cause = CASES[case]
+    check_answer(*CASES[case])
+
+
+def check_answer(read: Bundle, layer: Layer, cause: str) -> None:
     answer = explain(read)
     assert (answer.part.layer, cause in answer.part.cause) == (layer, True), answer
     assert answer.held is (layer not in (Layer.RUNS, Layer.FINISHED))

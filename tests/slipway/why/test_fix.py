@@ -1,7 +1,5 @@
 """What `slipway why FILE --fix` writes, judged by the rules that asked for it."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from dataclasses import replace

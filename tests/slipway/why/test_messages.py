@@ -10,7 +10,7 @@ import yaml
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from slipway.why.table import place, rows
-from tests.slipway.why.objects import DEV, NAMESPACE, POOL, Object, bound, bundle, condition, event, obj, pod, workload
+from tests.slipway.why.objects import DEV, POOL, Object, bound, bundle, condition, event, obj, pod, workload
 
 ROWS: Final[dict[str, list[dict[str, Any]]]] = yaml.safe_load(
     Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8")
@@ -117,7 +117,3 @@ def test_every_row_of_the_table_is_met_by_a_case(component: str) -> None:
     parts = [part for text in texts for part in (text, *text.split("; "))]
     met = {place(component, part.removeprefix("Failed to schedule pod, ")) for part in parts}
     assert [row.says.pattern for at, row in enumerate(rows(component)) if at not in met] == []
-
-
-def test_the_namespace_of_the_cases_is_a_team_s() -> None:
-    assert DEV.namespace == NAMESPACE

@@ -1,7 +1,5 @@
 """What a manifest costs: nodes of its pods, until its deadline, all attempts together."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from spec.pools.keys import GPU
+from tests.slipway.conftest import binary
 from tests.slipway.replay import examples
-from tests.slipway.replay.conftest import binary
 from tests.support.generated import FIGURES, check_part
 from tests.support.stacks import platform_of
 from tools.figures.__main__ import CHECK_SEEDS, MEASURED, PAGE, PARTS
