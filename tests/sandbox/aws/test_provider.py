@@ -38,11 +38,11 @@ def replaced(found: Diff) -> dict[str, bool]:
 
 @pytest.mark.parametrize(("type_token", "logical", "inputs", "name"), [
     ("aws:iam/role:Role", "node", {"assumeRolePolicy": TRUST}, "node-#"),
-    ("aws:iam/role:Role", "x" * 80, {"assumeRolePolicy": TRUST}, f"{'x' * 56}-#"),
+    ("aws:iam/role:Role", "x" * 80, {"assumeRolePolicy": TRUST}, f"{'x' * 57}#"),
     ("aws:iam/role:Role", "node", {"assumeRolePolicy": TRUST, "namePrefix": "eks-"}, "eks-#"),
     ("aws:kms/alias:Alias", "thing", {"targetKeyId": "k"}, "alias/thing-#"),
     ("aws:s3/bucket:Bucket", "Models", {}, "models-#"),
-    ("aws:eks/addon:Addon", "thing", {"clusterName": "c", "addonName": "a"}, None),
+    ("aws:eks/addon:Addon", "thing", {"clusterName": "c", "addonName": "vpc-cni"}, None),
 ])  # fmt: skip
 def test_a_name_is_generated_once_by_the_rules_of_its_type(
     provider: AwsProvider, aws: Aws, type_token: str, logical: str, inputs: dict[str, Any], name: str | None

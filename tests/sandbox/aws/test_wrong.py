@@ -26,6 +26,8 @@ AT_UP = [one for one in ALL if one.up]
 RIGHT = tuple(rights())
 SHARE = 0.1
 """Of the rows, those that may be missed."""
+TAGS = {f"k{index}": "v" for index in range(51)}
+"""One more than an object may have."""
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +117,8 @@ def check(provider: AwsProvider, aws: Aws, type_token: str, inputs: dict[str, An
 
 
 def test_the_default_tags_count(provider: AwsProvider, world: World) -> None:
-    vpc, many = {"cidrBlock": "10.0.0.0/16"}, {f"k{index}": "v" for index in range(51)}
-    at_most = replace(world.aws, default_tags=dict(list(many.items())[:50]))
+    vpc = {"cidrBlock": "10.0.0.0/16"}
+    at_most = replace(world.aws, default_tags=dict(list(TAGS.items())[:50]))
     assert check(provider, at_most, "aws:ec2/vpc:Vpc", vpc) == []
     for token, inputs, code in (
         ("aws:ec2/vpc:Vpc", vpc, "TagLimitExceeded"),
@@ -125,7 +127,7 @@ def test_the_default_tags_count(provider: AwsProvider, world: World) -> None:
         failures = check(provider, at_most, token, {**inputs, "tags": {"one": "more"}})
         assert [one.reason.split(":")[0] for one in failures] == [code]
     route = {"routeTableId": "rtb-1", "destinationCidrBlock": "0.0.0.0/0", "gatewayId": "igw-1"}
-    assert check(provider, replace(world.aws, default_tags=many), "aws:ec2/route:Route", route) == [], "it has no tags"
+    assert check(provider, replace(world.aws, default_tags=TAGS), "aws:ec2/route:Route", route) == [], "it has no tags"
 
 
 def test_the_key_of_a_tag_has_128_characters_at_most(provider: AwsProvider, world: World) -> None:
@@ -153,6 +155,7 @@ def test_an_update_to_a_minimum_above_the_maximum_is_refused_like_a_creation(
 
 def test_every_rule_of_the_inputs_finds_one_of_the_rows(world: World) -> None:
     found = [Case(row.type, world.aws, row.inputs(row.right(world), world)) for row in AT_PREVIEW]
+    found.append(Case("aws:s3/bucket:Bucket", world.aws, {"tags": TAGS}))
     at_preview = [one for one in rules.ALL if Moment.PREVIEW in one.moments]
     finding = {one.name for one in at_preview for case in found if case.type in one.types and one.found(case)}
     assert finding == {one.name for one in at_preview}
