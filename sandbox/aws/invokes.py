@@ -16,7 +16,7 @@ from sandbox.aws import access, lookups, records
 from sandbox.aws.client import Aws
 from sandbox.aws.lookups import LOOKUPS, named_filters, only
 from sandbox.aws.schema import Schema, schema
-from sandbox.aws.shapes import normal
+from sandbox.aws.shapes import capital, normal
 from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.errors import ProviderError
 
@@ -39,7 +39,7 @@ def _vpc(aws: Aws, args: Args) -> Args:
 
     def attribute(name: str) -> bool:
         answer = aws.call("ec2", "describe_vpc_attribute", VpcId=id, Attribute=name)
-        return bool(answer[_capital(name)]["Value"])
+        return bool(answer[capital(name)]["Value"])
 
     return {
         "id": id,
@@ -126,7 +126,7 @@ def _shown(route: Mapping[str, Any]) -> bool:
 
 
 def _route(route: Mapping[str, Any]) -> Args:
-    targets = {name: str(route.get(_capital(name)) or "") for name in _TARGETS}
+    targets = {name: str(route.get(capital(name)) or "") for name in _TARGETS}
     return {
         "cidrBlock": route.get("DestinationCidrBlock", ""),
         "ipv6CidrBlock": route.get("DestinationIpv6CidrBlock", ""),
@@ -159,11 +159,7 @@ def _main_table(aws: Aws, vpc: str) -> str:
 
 def _members(described: Mapping[str, Any], *names: str) -> Args:
     """Members that the AWS provider names as EC2 does, but for the first letter."""
-    return {name: described[_capital(name)] for name in names}
-
-
-def _capital(name: str) -> str:
-    return name[0].upper() + name[1:]
+    return {name: described[capital(name)] for name in names}
 
 
 def _tags(described: Mapping[str, Any]) -> dict[str, str]:
