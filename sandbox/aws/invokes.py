@@ -16,7 +16,7 @@ from sandbox.aws import access, lookups, records
 from sandbox.aws.client import Aws
 from sandbox.aws.lookups import LOOKUPS, named_filters, only
 from sandbox.aws.schema import Schema, schema
-from sandbox.aws.shapes import normal
+from sandbox.aws.shapes import capital, normal
 from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.errors import ProviderError
 
@@ -39,28 +39,20 @@ def _vpc(aws: Aws, args: Args) -> Args:
 
     def attribute(name: str) -> bool:
         answer = aws.call("ec2", "describe_vpc_attribute", VpcId=id, Attribute=name)
-        return bool(answer[name[0].upper() + name[1:]]["Value"])
+        return bool(answer[capital(name)]["Value"])
 
     return {
         "id": id,
         "arn": f"arn:{aws.partition}:ec2:{aws.region}:{vpc['OwnerId']}:vpc/{id}",
-        "cidrBlock": vpc["CidrBlock"],
+        **_members(vpc, "cidrBlock", "dhcpOptionsId", "instanceTenancy", "ownerId", "state"),
         "cidrBlockAssociations": [
-            {
-                "associationId": one["AssociationId"],
-                "cidrBlock": one["CidrBlock"],
-                "state": one["CidrBlockState"]["State"],
-            }
+            {**_members(one, "associationId", "cidrBlock"), "state": one["CidrBlockState"]["State"]}
             for one in vpc["CidrBlockAssociationSet"]
         ],
         "default": vpc["IsDefault"],
-        "dhcpOptionsId": vpc["DhcpOptionsId"],
         "enableDnsSupport": attribute("enableDnsSupport"),
         "enableDnsHostnames": attribute("enableDnsHostnames"),
-        "instanceTenancy": vpc["InstanceTenancy"],
-        "mainRouteTableId": _tables(aws, {"vpc-id": id, "association.main": "true"})[0]["RouteTableId"],
-        "ownerId": vpc["OwnerId"],
-        "state": vpc["State"],
+        "mainRouteTableId": _main_table(aws, id),
         "tags": _tags(vpc),
     }
 
@@ -73,19 +65,14 @@ def _subnet(aws: Aws, args: Args) -> Args:
     }  # fmt: skip
     subnet = only(aws, "describe_subnets", "Subnets", "Subnet", named_filters(args, named), HINT)
     return {
+        **_members(
+            subnet, "availabilityZone", "availabilityZoneId", "availableIpAddressCount", "cidrBlock", "defaultForAz",
+            "mapPublicIpOnLaunch", "ownerId", "state", "vpcId",
+        ),
         "id": subnet["SubnetId"],
         "arn": subnet["SubnetArn"],
-        "availabilityZone": subnet["AvailabilityZone"],
-        "availabilityZoneId": subnet["AvailabilityZoneId"],
-        "availableIpAddressCount": subnet["AvailableIpAddressCount"],
-        "cidrBlock": subnet["CidrBlock"],
-        "defaultForAz": subnet["DefaultForAz"],
-        "mapPublicIpOnLaunch": subnet["MapPublicIpOnLaunch"],
-        "ownerId": subnet["OwnerId"],
-        "state": subnet["State"],
         "tags": _tags(subnet),
-        "vpcId": subnet["VpcId"],
-    }
+    }  # fmt: skip
 
 
 def _subnets(aws: Aws, args: Args) -> Args:
@@ -99,11 +86,10 @@ def _route_tables(aws: Aws, args: Args) -> Args:
     return {"id": aws.region, "ids": [one["RouteTableId"] for one in found], "tags": args.get("tags") or {}}
 
 
-_TARGETS: Final = {
-    "CarrierGatewayId": "carrierGatewayId", "GatewayId": "gatewayId", "InstanceId": "instanceId",
-    "LocalGatewayId": "localGatewayId", "NatGatewayId": "natGatewayId", "NetworkInterfaceId": "networkInterfaceId",
-    "TransitGatewayId": "transitGatewayId", "VpcPeeringConnectionId": "vpcPeeringConnectionId",
-}  # fmt: skip
+_TARGETS: Final = (
+    "carrierGatewayId", "gatewayId", "instanceId", "localGatewayId", "natGatewayId", "networkInterfaceId",
+    "transitGatewayId", "vpcPeeringConnectionId",
+)  # fmt: skip
 
 
 def _route_table(aws: Aws, args: Args) -> Args:
@@ -118,21 +104,17 @@ def _route_table(aws: Aws, args: Args) -> Args:
         raise ProviderError(msg)
     table = found[0]
     return {
+        **_members(table, "routeTableId", "ownerId", "vpcId"),
         "id": table["RouteTableId"],
-        "routeTableId": table["RouteTableId"],
-        "ownerId": table["OwnerId"],
         "routes": [_route(route) for route in table["Routes"] if _shown(route)],
         "associations": [
             {
-                "main": one["Main"],
-                "routeTableAssociationId": one["RouteTableAssociationId"],
-                "routeTableId": one["RouteTableId"],
+                **_members(one, "main", "routeTableAssociationId", "routeTableId"),
                 "subnetId": one.get("SubnetId", ""),
             }
             for one in table["Associations"]
         ],
         "tags": _tags(table),
-        "vpcId": table["VpcId"],
     }
 
 
@@ -144,7 +126,7 @@ def _shown(route: Mapping[str, Any]) -> bool:
 
 
 def _route(route: Mapping[str, Any]) -> Args:
-    targets = {key: str(route.get(name) or "") for name, key in _TARGETS.items()}
+    targets = {name: str(route.get(capital(name)) or "") for name in _TARGETS}
     return {
         "cidrBlock": route.get("DestinationCidrBlock", ""),
         "ipv6CidrBlock": route.get("DestinationIpv6CidrBlock", ""),
@@ -160,23 +142,24 @@ def _endpoint(aws: Aws, args: Args) -> Args:
     }  # fmt: skip
     endpoint = only(aws, "describe_vpc_endpoints", "VpcEndpoints", "VPC Endpoint", named_filters(args, named), HINT)
     return {
+        **_members(endpoint, "serviceName", "state", "vpcEndpointType", "vpcId"),
         "id": endpoint["VpcEndpointId"],
         "privateDnsEnabled": bool(endpoint.get("PrivateDnsEnabled")),
         "routeTableIds": endpoint.get("RouteTableIds", []),
         "securityGroupIds": [one["GroupId"] for one in endpoint.get("Groups", [])],
-        "serviceName": endpoint["ServiceName"],
-        "state": endpoint["State"],
         "subnetIds": endpoint.get("SubnetIds", []),
         "tags": _tags(endpoint),
-        "vpcEndpointType": endpoint["VpcEndpointType"],
-        "vpcId": endpoint["VpcId"],
     }
 
 
-def _tables(aws: Aws, filters: Mapping[str, str]) -> list[Mapping[str, Any]]:
-    listed = [{"Name": name, "Values": [value]} for name, value in filters.items()]
-    found: list[Mapping[str, Any]] = aws.call("ec2", "describe_route_tables", Filters=listed)["RouteTables"]
-    return found
+def _main_table(aws: Aws, vpc: str) -> str:
+    filters = named_filters({"vpc": vpc, "main": True}, {"vpc-id": "vpc", "association.main": "main"})
+    return str(aws.call("ec2", "describe_route_tables", Filters=filters)["RouteTables"][0]["RouteTableId"])
+
+
+def _members(described: Mapping[str, Any], *names: str) -> Args:
+    """Members that the AWS provider names as EC2 does, but for the first letter."""
+    return {name: described[capital(name)] for name in names}
 
 
 def _tags(described: Mapping[str, Any]) -> dict[str, str]:
@@ -291,14 +274,8 @@ def invoke(aws: Aws, token: str, args: Args) -> Args:
     return {**args, **function(aws, args)}
 
 
-def _filters(args: Args) -> list[dict[str, Any]]:
-    return [{"Name": item["name"], "Values": item["values"]} for item in args.get("filters") or []]
-
-
 def _availability_zones(aws: Aws, args: Args) -> Args:
-    filters = _filters(args)
-    if args.get("state"):
-        filters.append({"Name": "state", "Values": [args["state"]]})
+    filters = named_filters(args, {"state": "state"})
     described = aws.call("ec2", "describe_availability_zones", Filters=filters)["AvailabilityZones"]
     excluded = {*(args.get("excludeNames") or []), *(args.get("excludeZoneIds") or [])}
     zones = sorted(
@@ -383,7 +360,8 @@ _AMI_TEXTS = (
 
 def _ami(aws: Aws, args: Args) -> Args:
     """The newest matching image; like the AWS provider, requires `mostRecent` if there are several."""
-    request = {"Owners": args.get("owners"), "ExecutableUsers": args.get("executableUsers"), "Filters": _filters(args)}
+    filters = named_filters({"filters": args.get("filters")}, {})  # Tags select nothing.
+    request = {"Owners": args.get("owners"), "ExecutableUsers": args.get("executableUsers"), "Filters": filters}
     images = aws.call("ec2", "describe_images", **{key: value for key, value in request.items() if value})["Images"]
     pattern = re.compile(args.get("nameRegex") or "")
     images = [image for image in images if pattern.search(image.get("Name", ""))]

@@ -26,6 +26,11 @@ def normal(name: str) -> str:
     return re.sub(r"s$", "", re.sub(r"ies$", "y", name))
 
 
+def capital(name: str) -> str:
+    """The name as most members of AWS are written: `cidrBlock` is `CidrBlock`."""
+    return name[0].upper() + name[1:]
+
+
 def to_api(shape: Shape, value: Any) -> Any:
     """A Pulumi value in the form of an API shape. Properties without a member in it are omitted; unknowns stay."""
     if value == UNKNOWN:

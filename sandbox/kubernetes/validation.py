@@ -32,7 +32,7 @@ def with_placeholders(obj: Object) -> tuple[Object, tuple[Path, ...]]:
 def blamed(message: str, unknowns: Iterable[Path]) -> tuple[Path, ...]:
     """The unknowns that a message rejects. Messages number or name list items, so indexes are not compared."""
     text = _INDEX.sub("", message)
-    return tuple(path for path in unknowns if re.search(rf"\b{re.escape(_plain(path))}\b", text))
+    return tuple(path for path in unknowns if re.search(rf"\b{re.escape(diff.without_indexes(path))}\b", text))
 
 
 def complains_of_unknown(message: str, unknowns: Iterable[Path]) -> bool:
@@ -49,10 +49,6 @@ def without(obj: Object, places: Iterable[Path]) -> Object:
             parent = parent[part]
         del parent[path[-1]]
     return pruned
-
-
-def _plain(path: Path) -> str:
-    return diff.without_indexes(path)
 
 
 def _unknowns(value: Any, path: Path) -> Iterator[Path]:

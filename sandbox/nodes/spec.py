@@ -60,6 +60,7 @@ class NodeSpec:
 
 def node(spec: NodeSpec) -> dict[str, Any]:
     """The Node object, with its status, as a Ready kubelet would report it."""
+    instance_id = spec.instance_id or f"i-{_hash(spec.name)}"
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -77,7 +78,7 @@ def node(spec: NodeSpec) -> dict[str, Any]:
             },
         },
         "spec": {
-            "providerID": f"aws:///{spec.zone or 'unknown'}/{_instance_id(spec)}",
+            "providerID": f"aws:///{spec.zone or 'unknown'}/{instance_id}",
             "taints": [_taint(taint) for taint in spec.taints],
         },
         "status": status(spec),
@@ -124,10 +125,6 @@ def _network_nodes(spec: NodeSpec) -> dict[str, str]:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:17]
-
-
-def _instance_id(spec: NodeSpec) -> str:
-    return spec.instance_id or f"i-{_hash(spec.name)}"
 
 
 def _taint(taint: Taint) -> dict[str, str]:

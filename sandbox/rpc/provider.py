@@ -6,7 +6,7 @@ import functools
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent import futures
 from dataclasses import dataclass, field
 from typing import Any, Generic, NoReturn
@@ -166,14 +166,8 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     @_rpc
     def Diff(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
         """Compare the inputs of a resource."""
-        changes = self.diff(
-            self._session(context),
-            Resource.of(request),
-            request.id,
-            wire.decode(request.old_inputs),
-            wire.decode(request.olds),
-            wire.decode(request.news),
-        )
+        session = self._session(context)
+        changes = self.diff(session, Resource.of(request), request.id, *_decoded(request, "old_inputs", "olds", "news"))
         return changes.without_ignored(request.ignoreChanges).message()
 
     @_rpc
@@ -191,13 +185,8 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     @_rpc
     def Read(self, request: pb.ReadRequest, context: grpc.ServicerContext) -> Any:
         """Read a resource for refresh or import; an empty id means that it does not exist any more."""
-        live = self.read(
-            self._session(context),
-            Resource.of(request),
-            request.id,
-            wire.decode(request.properties),
-            wire.decode(request.inputs),
-        )
+        session = self._session(context)
+        live = self.read(session, Resource.of(request), request.id, *_decoded(request, "properties", "inputs"))
         if live is None:
             return pb.ReadResponse()
         secrets = wire.secrets_in(request.properties, request.inputs)
@@ -210,27 +199,15 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         """Update a resource; in a preview, return the outputs that are known."""
         session = self._session(context, changes=not request.preview)
         hook = self.preview_update if request.preview else self.update
-        outputs = hook(
-            session,
-            Resource.of(request),
-            request.id,
-            wire.decode(request.olds),
-            wire.decode(request.news),
-            wire.decode(request.old_inputs),
-        )
+        outputs = hook(session, Resource.of(request), request.id, *_decoded(request, "olds", "news", "old_inputs"))
         secrets = wire.secrets_in(request.news, request.old_inputs)
         return pb.UpdateResponse(properties=wire.encode(outputs, secrets))
 
     @_rpc
     def Delete(self, request: pb.DeleteRequest, context: grpc.ServicerContext) -> Any:
         """Delete a resource."""
-        self.delete(
-            self._session(context, changes=True),
-            Resource.of(request),
-            request.id,
-            wire.decode(request.properties),
-            wire.decode(request.old_inputs),
-        )
+        session = self._session(context, changes=True)
+        self.delete(session, Resource.of(request), request.id, *_decoded(request, "properties", "old_inputs"))
         return empty_pb2.Empty()
 
     @_rpc
@@ -241,6 +218,10 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         # `return` is a Python keyword, so the field can't be set by name.
         getattr(response, "return").CopyFrom(wire.encode(result, wire.secrets_in(request.args)))
         return response
+
+
+def _decoded(request: Any, *fields: str) -> Iterator[dict[str, Any]]:
+    return (wire.decode(getattr(request, name)) for name in fields)
 
 
 def _check_response(inputs: dict[str, Any], failures: list[Failure], secrets: Secrets) -> pb.CheckResponse:

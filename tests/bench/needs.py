@@ -47,7 +47,7 @@ class Need(_Strict):
     sharing: Alike | None = None
     equal: Alike | None = None
     code: str = ""
-    required: bool = False
+    optional: bool = False
     why: str
 
     @model_validator(mode="after")
@@ -126,7 +126,7 @@ def pairs(recording: Recording) -> list[Pair]:
 
 def _pairs(index: Index, name: str, need: Need, later: RecordedResource) -> list[Pair]:
     urns = sorted({earlier.urn for earlier in need.earlier(index, later)} - {later.urn})
-    if not urns and need.required:
+    if not urns and not need.optional:
         return [Pair(name, later.urn, None)]
     return [Pair(name, later.urn, urn) for urn in urns]
 

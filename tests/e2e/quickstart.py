@@ -15,6 +15,7 @@ import yaml
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from tests.e2e.world import World
+from tests.sandbox.plane import existing
 from tests.slipway.quickstarts.pages import STACK, Page
 from tests.support.patience import SECONDS
 
@@ -95,8 +96,7 @@ def finish(client: KubeClient, manifest: Mapping[str, Any]) -> list[dict[str, An
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
     kind = client.discovery.find("v1", "Pod")
     while True:
-        found = client.get(ref(manifest))
-        assert found is not None
+        found = existing(client, ref(manifest))
         pods = [one for one in client.list(kind, namespace) if one["metadata"]["name"].startswith(f"{name}-")]
         if wanted in conditions(found):
             return pods

@@ -12,7 +12,7 @@ from sandbox import CHARTS
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.table import VARIABLE as CONTROLLERS
 from sandbox.kubernetes.objects import Ref
-from tests.e2e.world import BRIEF, World, updated
+from tests.e2e.world import BRIEF, World, some_charts, updated
 from tests.sandbox.kubernetes.helm.charts import needs_helm
 
 pytestmark = [pytest.mark.sandbox, needs_helm]
@@ -26,15 +26,10 @@ NONE_PODS: Final = "Pods: none, because no chart is installed: "
 @pytest.fixture
 def bare(shared: Path, tmp_path: Path) -> Iterator[World]:
     """Stack brief with two add-ons, and the folders `charts` and `fewer` in the checkout; nothing names them."""
-    whole = shared / "charts-full"
-    if not whole.is_dir():
-        pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
     world = replace(World.make(tmp_path), more={CONTROLLERS: "none"})
     (world.checkout / "stacks" / "Pulumi.brief.yaml").write_text(BRIEF + ADDONS, encoding="utf-8")
     for folder, names in {"charts": USED, "fewer": USED[:1], "empty": ()}.items():
-        (world.checkout / folder).mkdir()
-        for name in names:
-            (world.checkout / folder / name).symlink_to(whole / name)
+        some_charts(shared, names, world.checkout / folder)
     try:
         yield world
     finally:

@@ -20,7 +20,7 @@ from tests.e2e import quickstart
 from tests.e2e.quickstart import Member
 from tests.e2e.workloads.rows import DEV
 from tests.e2e.workloads.waves import targets, waves
-from tests.e2e.world import REPOSITORY, World
+from tests.e2e.world import REPOSITORY, World, some_charts
 from tests.slipway.quickstarts.pages import PAGES
 
 pytestmark = pytest.mark.sandbox
@@ -45,17 +45,10 @@ LAYERS: Final = {
 @pytest.fixture(scope="module")
 def queued(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Stack dev with the charts whose controllers run workloads, and no others."""
-    whole = shared / "charts-full"
-    if not whole.is_dir():
-        pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
     if missing := [name for name in CONTROLLERS if toolchain.find(name) is None]:
         pytest.skip(f"no {', '.join(missing)} here: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
     directory = tmp_path_factory.mktemp("manifests")
-    charts = directory / "charts"
-    charts.mkdir()
-    for name in CHARTS:
-        (charts / name).symlink_to(whole / name)
-    world = World.make(directory, charts)
+    world = World.make(directory, some_charts(shared, CHARTS, directory / "charts"))
     try:
         world.succeed("up", "dev", "--sandbox")
         yield world

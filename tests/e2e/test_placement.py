@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from sandbox.kubernetes.controllers import table
-from tests.e2e.world import World
+from tests.e2e.world import World, some_charts
 
 pytestmark = pytest.mark.sandbox
 
@@ -65,14 +65,8 @@ BEFORE: Final = "def _declare()"
 @pytest.fixture(scope="module")
 def summary(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The end of an `up` of stack dev with all mutations."""
-    whole = shared / "charts-full"
-    if not whole.is_dir():
-        pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
     directory = tmp_path_factory.mktemp("placement")
-    charts = directory / "charts"
-    charts.mkdir()
-    for name in CHARTS:
-        (charts / name).symlink_to(whole / name)
+    charts = some_charts(shared, CHARTS, directory / "charts")
     # With the controllers of add-ons, the run ends at the webhook of one whose pods the quota refuses, as on AWS.
     world = replace(World.make(directory, charts), more={table.VARIABLE: table.NONE})
     world.edit("infra/__main__.py", BEFORE, f"{MUTATIONS}\n\n{BEFORE}")

@@ -53,6 +53,12 @@ def slipway(world: World, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+def succeed(world: World, *arguments: str) -> subprocess.CompletedProcess[str]:
+    done = slipway(world, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 def begin(world: World, log: IO[str], *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*SLIPWAY, *arguments], cwd=world.checkout, env=environment(world), stdin=subprocess.DEVNULL, stdout=log,
@@ -113,8 +119,7 @@ def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path
         os.kill(lock.pid, signal.SIGKILL)
         assert run.wait(SECONDS) == 128 + signal.SIGKILL
     held.unlink()
-    after = slipway(world, "refresh", "brief", "--sandbox")
-    assert after.returncode == 0, after.stderr
+    after = succeed(world, "refresh", "brief", "--sandbox")
     assert f"locked by a run that is gone (process {lock.pid} " in after.stderr
     assert locks(world.home / "pulumi", "slipway", "brief") == ()
 
@@ -137,7 +142,7 @@ def kill_after(world: World, created: int, log: Path) -> None:
         if code == 128 + signal.SIGKILL:
             return
         assert code == 0, log.read_text()
-        assert slipway(world, "destroy", "brief", "--sandbox", "--yes").returncode == 0
+        succeed(world, "destroy", "brief", "--sandbox", "--yes")
     pytest.fail("each run was over before it was killed")
 
 
@@ -150,11 +155,10 @@ def in_aws(world: World) -> dict[str, int]:
 @pytest.fixture(scope="module")
 def complete(world: World) -> tuple[int, dict[str, int]]:
     """How many resources an undisturbed `up` of stack brief creates, and what is in AWS then; destroyed again."""
-    assert slipway(world, "destroy", "brief", "--sandbox", "--yes").returncode == 0
-    up = slipway(world, "up", "brief", "--sandbox", "--verbose")
-    assert up.returncode == 0, up.stdout + up.stderr
+    succeed(world, "destroy", "brief", "--sandbox", "--yes")
+    up = succeed(world, "up", "brief", "--sandbox", "--verbose")
     made = in_aws(world)
-    assert slipway(world, "destroy", "brief", "--sandbox", "--yes").returncode == 0
+    succeed(world, "destroy", "brief", "--sandbox", "--yes")
     assert in_aws(world) == {}
     return up.stdout.count(" created"), made
 
@@ -174,19 +178,16 @@ def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
     total, expected = complete
     point = random.Random(seed).randint(1, total - total // 10)  # noqa: S311 - a point in a run, not a secret
     kill_after(world, point, tmp_path / "log")
-    recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
-    assert recovered.returncode == 0, recovered.stderr
+    recovered = succeed(world, "recover", "brief", "--sandbox", "--yes")
     second = slipway(world, "recover", "brief", "--sandbox", "--yes")
     assert second.stderr.endswith("nothing to recover\n"), recovered.stderr + second.stderr
-    again = slipway(world, "up", "brief", "--sandbox", "--verbose")
-    assert again.returncode == 0, again.stdout + again.stderr
+    again = succeed(world, "up", "brief", "--sandbox", "--verbose")
     # What the killed run had completed is unchanged: nothing is updated, replaced or deleted.
     assert not [
         line for line in again.stdout.splitlines() if re.match(r"^ ([~-]|\+-|-\+) ", line) and "refresh" not in line
     ]
     assert in_aws(world) == expected
-    destroyed = slipway(world, "destroy", "brief", "--sandbox", "--yes")
-    assert destroyed.returncode == 0, destroyed.stdout
+    succeed(world, "destroy", "brief", "--sandbox", "--yes")
     assert in_aws(world) == {}
 
 
@@ -195,8 +196,7 @@ def test_the_next_run_in_the_sandbox_recovers_by_itself(world: World, tmp_path: 
     kill_after(world, 20, tmp_path / "log")
     # The backend would truncate one before it writes it, and no state loads whose attributes are empty.
     assert not list((world.home / "pulumi").rglob("*.attrs"))
-    after = slipway(world, "up", "brief", "--sandbox", "--verbose")
-    assert after.returncode == 0, after.stdout + after.stderr
+    after = succeed(world, "up", "brief", "--sandbox", "--verbose")
     assert "operations open" in after.stderr
     assert "are in the state now" in after.stderr
 
@@ -206,7 +206,7 @@ def test_up_goes_on_after_a_destroy_that_was_interrupted(
     complete: tuple[int, dict[str, int]], world: World, tmp_path: Path
 ) -> None:
     """The engine forgets the objects of a cluster before the cluster is gone, and ends with 0."""
-    assert slipway(world, "up", "brief", "--sandbox").returncode == 0
+    succeed(world, "up", "brief", "--sandbox")
     path = tmp_path / "log"
     with path.open("w") as log, begin(world, log, "destroy", "brief", "--sandbox", "--yes", "--verbose") as run:
         until(lambda: path.read_text().count(" deleted") >= 5 or None, SECONDS, "nothing is deleted")
@@ -215,8 +215,7 @@ def test_up_goes_on_after_a_destroy_that_was_interrupted(
     said = path.read_text()
     assert code == EXIT_CANCELLED, said
     assert re.search(r"interrupted: \d+ resources of stack brief exist, and the state has all of it", said)
-    again = slipway(world, "up", "brief", "--sandbox")
-    assert again.returncode == 0, again.stdout + again.stderr
+    succeed(world, "up", "brief", "--sandbox")
     assert in_aws(world) == complete[1]
 
 
@@ -241,10 +240,8 @@ def test_a_killed_language_host_is_named_with_the_next_command(world: World, tmp
     assert re.search(r"resources? of stack brief exists?\. The process that runs the program, or a provider, was", said)
     assert "`slipway recover brief --sandbox` settles what it left open" in said
     assert "Traceback" not in said
-    recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
-    assert recovered.returncode == 0, recovered.stderr
-    again = slipway(world, "up", "brief", "--sandbox", "--verbose")
-    assert again.returncode == 0, again.stdout + again.stderr
+    succeed(world, "recover", "brief", "--sandbox", "--yes")
+    succeed(world, "up", "brief", "--sandbox", "--verbose")
 
 
 @pytest.mark.usefixtures("removed")
@@ -266,15 +263,12 @@ def test_a_cut_state_leads_to_its_copy_and_is_recovered(
         assert "the newest whole copy is " in refused.stderr
         assert "run `slipway recover brief --sandbox`" in refused.stderr
     assert state.read_bytes() == cut
-    recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
-    assert recovered.returncode == 0, recovered.stderr
+    recovered = succeed(world, "recover", "brief", "--sandbox", "--yes")
     assert "the copy is restored" in recovered.stderr
     kept = re.search(r"the cut state is kept in (\S+)\.json", recovered.stderr)
     assert kept is not None
     assert Path(f"{kept[1]}.json").read_bytes() == cut
-    again = slipway(world, "up", "brief", "--sandbox", "--verbose")
-    assert again.returncode == 0, again.stdout + again.stderr
+    succeed(world, "up", "brief", "--sandbox", "--verbose")
     assert in_aws(world) == expected
-    destroyed = slipway(world, "destroy", "brief", "--sandbox", "--yes")
-    assert destroyed.returncode == 0, destroyed.stdout
+    succeed(world, "destroy", "brief", "--sandbox", "--yes")
     assert in_aws(world) == {}

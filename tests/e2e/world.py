@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -167,6 +167,17 @@ class World:
         user = _entry(config["users"], context["user"])["user"]
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         return KubeClient(cluster["server"], authority, user["token"])
+
+
+def some_charts(shared: Path, names: Iterable[str], into: Path) -> Path:
+    """A folder with these of the charts that have templates; skips the test where there are none."""
+    whole = shared / "charts-full"
+    if not whole.is_dir():
+        pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
+    into.mkdir()
+    for name in names:
+        (into / name).symlink_to(whole / name)
+    return into
 
 
 def _entry(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from moto.core.base_backend import BackendDict
 from sandbox.aws.client import Aws, Clients
 from sandbox.aws.moto import server as moto_server
 from sandbox.aws.moto.server import MotoServer, send_to
+from sandbox.cluster.process import Supervisor
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from tests.sandbox.plane import ControlPlane
@@ -56,6 +57,14 @@ def forget(account: str) -> None:
 @pytest.fixture
 def aws(clients: Clients, account: str) -> Aws:
     return Aws(clients, "us-west-2", account)
+
+
+@pytest.fixture
+def supervisor() -> Iterator[Supervisor]:
+    """Its children end with the test."""
+    supervisor = Supervisor()
+    yield supervisor
+    supervisor.stop_all()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sandbox.cluster.control_plane import PROGRAMS
@@ -36,18 +37,9 @@ def pool_node(name: str, pool: PoolSpec, **labels: str) -> NodeSpec:
     Its type is none of AWS, whose place would follow from its zone.
     """
     resources = GPUS if pool.gpu is not None else SIZE
-    return NodeSpec(
-        name=name,
-        owner="test",
-        instance_type="test.48xlarge",
-        arch="amd64",
-        kubernetes="1.35",
-        capacity=resources,
-        allocatable=resources,
-        labels={**pool.node_selector, **labels},
-        taints=tuple(Taint(each.key, each.manifest["effect"], each.value or "") for each in pool.taints),
-        zone="us-east-1b",
-    )
+    taints = (Taint(each.key, each.manifest["effect"], each.value or "") for each in pool.taints)
+    made = node(name, "test.48xlarge", resources, *taints)
+    return replace(made, labels={**pool.node_selector, **labels}, zone="us-east-1b")
 
 
 def node(name: str, instance_type: str, resources: dict[str, str], *taints: Taint) -> NodeSpec:

@@ -19,7 +19,7 @@ from sandbox.cluster.pki import Pki, create_pki, kubeconfig
 from sandbox.cluster.process import Supervisor
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.running import Builds, Place, Report
-from sandbox.kubernetes.objects import Object
+from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.targets import Targets
 
 CLUSTER = "test"
@@ -97,6 +97,13 @@ def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1], builds:
     pool = ClusterPool(EtcdBackedServers(config, etcd, supervisor, used), beside=life)
     targets = Targets(pool, pki)
     return ControlPlane(supervisor, etcd, pki, pool, targets, life)
+
+
+def existing(client: KubeClient, ref: Ref) -> Object:
+    """An object that is there."""
+    found = client.get(ref)
+    assert found is not None, f"{ref} is not there"
+    return found
 
 
 def crd(group: str, kind: str, spec: dict[str, Any], *, namespaced: bool = True) -> Object:

@@ -20,7 +20,7 @@ from sandbox.nodes.spec import NodeWriter
 from spec.pools.keys import GPU
 from spec.pools.pool_spec import PoolSpec
 from tests.components.pools.samples import MANAGED_A100, spec
-from tests.sandbox.plane import CLUSTER, start_plane
+from tests.sandbox.plane import CLUSTER, existing, start_plane
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
@@ -144,9 +144,7 @@ def test_a_group_grows_from_zero_to_its_maximum_and_shrinks_again(world: World) 
     world.pod("first")
     node = world.runs_on("first")
     assert world.event("first", f"pod triggered scale-up: [{{{GROUP} 0->1 (max: 2)}}]")["reason"] == "TriggeredScaleUp"
-    found = world.client.get(Ref("v1", "Node", node))
-    assert found is not None
-    assert found["status"]["capacity"][GPU] == "8"
+    assert existing(world.client, Ref("v1", "Node", node))["status"]["capacity"][GPU] == "8"
     world.pod("second")
     assert world.runs_on("second") != node
     world.pod("third")

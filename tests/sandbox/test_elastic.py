@@ -16,6 +16,7 @@ from spec.pools.pool_spec import PoolSpec
 from tests.components.pools.samples import platform
 from tests.components.pools.test_fallbacks import POOLS as FALLBACK_POOLS
 from tests.sandbox.elastic import Elastic, elastic_plane
+from tests.sandbox.plane import existing
 from tests.support.patience import SECONDS
 from tests.support.stacks import platform_of
 
@@ -40,10 +41,10 @@ def pod(name: str, spec: PoolSpec, requests: dict[str, str], annotations: dict[s
     """A pod for a pool: with its labels, its toleration, and requests."""
     tolerations = [{"key": taint.key, "operator": "Exists", "effect": taint.effect} for taint in spec.taints]
     container = {"name": "main", "image": "busybox", "resources": {"requests": requests, "limits": requests}}
-    return {"apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default", "annotations": annotations or {}}, "spec": {
-            "containers": [container], "nodeSelector": {"karpenter.sh/nodepool": spec.name}, "tolerations": tolerations,
-            "terminationGracePeriodSeconds": 5}}  # fmt: skip
+    made = Ref("v1", "Pod", name, "default").as_object()
+    made["metadata"]["annotations"] = annotations or {}
+    placed = {"nodeSelector": {"karpenter.sh/nodepool": spec.name}, "tolerations": tolerations}
+    return {**made, "spec": {"containers": [container], "terminationGracePeriodSeconds": 5, **placed}}
 
 
 def running(elastic: Elastic, name: str) -> Object:
@@ -56,32 +57,24 @@ def running(elastic: Elastic, name: str) -> Object:
     return until(look, SECONDS, f"pod {name} does not run")
 
 
-def event(elastic: Elastic, name: str, text: str) -> str:
-    """The message of an event of an object that contains a text, once there is one."""
+def event(elastic: Elastic, name: str, text: str, field: str = "involvedObject.name") -> str:
+    """The message of an event of an object that contains a text, once there is one: events come late."""
 
     def look() -> str | None:
         kind = elastic.client.discovery.find("v1", "Event")
-        found = elastic.client.list(kind, fields=f"involvedObject.name={name}")
+        found = elastic.client.list(kind, fields=f"{field}={name}")
         return next((one["message"] for one in found if text in one["message"]), None)
 
     return until(look, SECONDS, f"no event of {name} with {text!r}")
 
 
 def said(elastic: Elastic, reason: str, text: str) -> str:
-    """The message of an event with a reason that contains a text, once there is one: events come late."""
-
-    def look() -> str | None:
-        kind = elastic.client.discovery.find("v1", "Event")
-        found = elastic.client.list(kind, fields=f"reason={reason}")
-        return next((one["message"] for one in found if text in one["message"]), None)
-
-    return until(look, SECONDS, f"no event {reason} with {text!r}")
+    """The same of an event with a reason."""
+    return event(elastic, reason, text, "reason")
 
 
 def node_of(elastic: Elastic, found: Object) -> Object:
-    node = elastic.client.get(Ref("v1", "Node", found["spec"]["nodeName"]))
-    assert node is not None
-    return node
+    return existing(elastic.client, Ref("v1", "Node", found["spec"]["nodeName"]))
 
 
 def test_a_gpu_pod_gets_a_node_from_zero(elastic: Elastic) -> None:
@@ -109,8 +102,7 @@ def test_a_node_is_of_the_lowest_priced_offering(elastic: Elastic) -> None:
     assert node["metadata"]["labels"]["karpenter.sh/capacity-type"] == "spot"
     # Each GPU is shared by four, and Karpenter knows it before the node reports it.
     assert node["status"]["capacity"][GPU] == "4"
-    claim = elastic.client.get(Ref("karpenter.sh/v1", "NodeClaim", node["metadata"]["name"]))
-    assert claim is not None
+    claim = existing(elastic.client, Ref("karpenter.sh/v1", "NodeClaim", node["metadata"]["name"]))
     assert claim["status"]["allocatable"][GPU] == "4"
     elastic.client.create(pod("rest", spec, {GPU: "3"}), "test")
     assert running(elastic, "rest")["spec"]["nodeName"] == node["metadata"]["name"]

@@ -17,6 +17,7 @@ from sandbox.nodes.instances import INTERRUPTION
 from spec.pools.keys import GPU
 from spec.pools.pool_spec import PoolSpec
 from tests.sandbox.elastic import Elastic, elastic_plane
+from tests.sandbox.plane import existing
 from tests.sandbox.test_elastic import GATES, event, pod, pools
 from tests.support.patience import SECONDS
 
@@ -89,28 +90,23 @@ def _begin(
 def job(spec: PoolSpec, seconds: int, annotations: dict[str, str] | None) -> Object:
     """A job of one pod on a GPU of a pool that runs for some seconds."""
     template = pod(spec.name, spec, {GPU: "1"}, {**(annotations or {}), "sandbox.slipway/duration": f"{seconds}s"})
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": spec.name, "namespace": "default"}, "spec": {
+    return {**Ref("batch/v1", "Job", spec.name, "default").as_object(), "spec": {
             "backoffLimit": 0,
             "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},
             "template": {"metadata": {"annotations": template["metadata"]["annotations"]},
                 "spec": {**template["spec"], "restartPolicy": "Never"}}}}  # fmt: skip
 
 
-def pods(elastic: Elastic, name: str) -> list[Object]:
-    """Pods of a job, oldest first."""
-    kind = elastic.client.discovery.find("v1", "Pod")
-    found = list(elastic.client.list(kind, "default", selector=f"job-name={name}"))
-    return sorted(found, key=lambda one: one["metadata"]["creationTimestamp"])
+def runs_on(elastic: Elastic, *, fields: str = "", labels: str = "", without: str = "") -> str:
+    """The node of the running pod that selectors find, another node than this one."""
 
+    def look() -> str | None:
+        kind = elastic.client.discovery.find("v1", "Pod")
+        found = elastic.client.list(kind, "default", selector=labels, fields=fields)
+        nodes = (one["spec"]["nodeName"] for one in found if one["status"].get("phase") == "Running")
+        return next((node for node in nodes if node != without), None)
 
-def runs(elastic: Elastic, name: str, *, without: str = "") -> Object:
-    """The running pod of a job, another than one on a node."""
-
-    def look() -> Object | None:
-        found = (one for one in pods(elastic, name) if one["status"].get("phase") == "Running")
-        return next((one for one in found if one["spec"]["nodeName"] != without), None)
-
-    return until(look, SECONDS, f"no pod of job {name} runs")
+    return until(look, SECONDS, f"no pod of {fields}{labels} runs")
 
 
 def lives(seen: Seen, name: str) -> list[list[Object]]:
@@ -198,7 +194,7 @@ def test_a_spot_interruption_moves_a_job_within_the_notice(elastic: Begun) -> No
     reclaim(elastic, node, 120)
     event(elastic, node, "Spot interruption warning was triggered")
     gone(elastic, node)
-    assert runs(elastic, "warned", without=node)["spec"]["nodeName"] != node
+    assert runs_on(elastic, labels="job-name=warned", without=node)
 
 
 def test_a_spot_job_with_do_not_disrupt_gets_no_notice(elastic: Begun) -> None:
@@ -211,7 +207,7 @@ def test_a_spot_job_with_do_not_disrupt_gets_no_notice(elastic: Begun) -> None:
     assert drained(elastic, node)
     assert not evicted(first)
     assert "Terminated" in [one["status"].get("reason") for one in first], "it has the kubelet's reason"
-    assert runs(elastic, "unwarned", without=node)["spec"]["nodeName"] != node
+    assert runs_on(elastic, labels="job-name=unwarned", without=node)
 
 
 def test_an_underutilized_node_gives_its_services_to_another_and_a_job_stays(elastic: Begun) -> None:
@@ -222,33 +218,16 @@ def test_an_underutilized_node_gives_its_services_to_another_and_a_job_stays(ela
     # The larger one first: the node that Karpenter launches for it has room for the other, in whichever batch it is.
     elastic.client.create(pod("filler", spec, {"cpu": "2500m"}), "test")
     elastic.client.create(pod("job", spec, {"cpu": "1"}, kept), "test")
-    node = _placed(elastic, "metadata.name=job")
-    assert _placed(elastic, "metadata.name=filler") == node
-    template = pod("service", spec, {"cpu": "1"})["spec"]
+    node = runs_on(elastic, fields="metadata.name=job")
+    assert runs_on(elastic, fields="metadata.name=filler") == node
     labels = {"app": "service"}
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "service", "namespace": "default"},
-        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": template}},
-    }
-    elastic.client.create(deployment, "test")
-    other = _placed(elastic, labels="app=service")
+    template = {"metadata": {"labels": labels}, "spec": pod("service", spec, {"cpu": "1"})["spec"]}
+    service = Ref("apps/v1", "Deployment", "service", "default").as_object()
+    elastic.client.create({**service, "spec": {"selector": {"matchLabels": labels}, "template": template}}, "test")
+    other = runs_on(elastic, labels="app=service")
     assert other != node
     elastic.client.delete(Ref("v1", "Pod", "filler", "default"), grace_seconds=0)
     gone(elastic, other)
-    assert _placed(elastic, labels="app=service") == node
-    job = elastic.client.get(Ref("v1", "Pod", "job", "default"))
-    assert job is not None
+    assert runs_on(elastic, labels="app=service") == node
+    job = existing(elastic.client, Ref("v1", "Pod", "job", "default"))
     assert (job["spec"]["nodeName"], job["status"]["phase"]) == (node, "Running")
-
-
-def _placed(elastic: Elastic, fields: str = "", labels: str = "") -> str:
-    """The node of the running pod that selectors find."""
-
-    def look() -> str | None:
-        kind = elastic.client.discovery.find("v1", "Pod")
-        found = elastic.client.list(kind, "default", selector=labels, fields=fields)
-        return next((one["spec"]["nodeName"] for one in found if one["status"].get("phase") == "Running"), None)
-
-    return until(look, SECONDS, f"no pod of {fields}{labels} runs")

@@ -1,6 +1,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -62,10 +63,7 @@ def test_path_has_the_shims_first_then_the_tools_then_the_users_entries(state: S
 
 
 def test_a_missing_tool_is_left_out_of_path(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str) -> None:
-        raise toolchain.ToolError(name)
-
-    monkeypatch.setattr(toolchain, "find", refuse)
+    monkeypatch.setattr(toolchain, "find", Mock(side_effect=toolchain.ToolError("none")))
     assert environment(state)["PATH"] == f"{state.home}/bin:/usr/bin:/bin"
 
 

@@ -3,8 +3,8 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -15,12 +15,13 @@ from sandbox.nodes.spec import NodeWriter, Taint
 from slipway.why import pods
 from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle
+from tests.sandbox.controllers.installed import holds, wait
 from tests.sandbox.living import GPUS, living_plane, node
-from tests.sandbox.plane import CLUSTER, ControlPlane
+from tests.sandbox.plane import CLUSTER, ControlPlane, existing
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
-T = TypeVar("T")
+RETRIED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
 
 
 @pytest.fixture(scope="module")
@@ -46,54 +47,28 @@ def namespace(living: KubeClient, request: pytest.FixtureRequest) -> str:
 
 def pod(namespace: str, name: str = "pod", annotations: dict[str, str] | None = None, **spec: Any) -> Object:
     containers = [{"name": "main", "image": "busybox", **spec.pop("container", {})}]
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace, "annotations": annotations or {}},
-        "spec": {"containers": containers, **spec},
-    }
+    made = Ref("v1", "Pod", name, namespace).as_object()
+    made["metadata"]["annotations"] = annotations or {}
+    return {**made, "spec": {"containers": containers, **spec}}
 
 
 def job(namespace: str, name: str, annotations: dict[str, str] | None = None, **spec: Any) -> Object:
-    template = pod(namespace, annotations=annotations, restartPolicy="Never")
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": namespace}, "spec": {
-            "backoffLimit": 0, **spec,
-            "template": {"metadata": {"annotations": annotations or {}}, "spec": template["spec"]}}}  # fmt: skip
+    one = pod(namespace, annotations=annotations, restartPolicy="Never")
+    template = {"metadata": {"annotations": annotations or {}}, "spec": one["spec"]}
+    return {**Ref("batch/v1", "Job", name, namespace).as_object(), "spec": {
+            "backoffLimit": 0, **spec, "template": template}}  # fmt: skip
 
 
-def wait(client: KubeClient, ref: Ref, ready: Callable[[Object], T | None], what: str) -> T:
-    def look() -> T | None:
-        found = client.get(ref)
-        return None if found is None else ready(found)
-
-    return until(look, SECONDS, f"{ref}: {what}")
-
-
-def condition(kind: str) -> Callable[[Object], Object | None]:
-    def find(obj: Object) -> Object | None:
-        conditions = (obj.get("status") or {}).get("conditions") or ()
-        return next((one for one in conditions if one["type"] == kind and one["status"] == "True"), None)
-
-    return find
-
-
-def phase(*wanted: str) -> Callable[[Object], Object | None]:
-    return lambda obj: obj if (obj.get("status") or {}).get("phase") in wanted else None
-
-
-def events(client: KubeClient, namespace: str, name: str) -> list[str]:
-    found = client.get_path(f"/api/v1/namespaces/{namespace}/events")["items"]
-    return [f"{one['reason']}: {one['message']}" for one in found if one["involvedObject"]["name"] == name]
+def runs(obj: Object) -> bool | None:
+    return (obj.get("status") or {}).get("phase") == "Running" or None
 
 
 def test_a_pod_runs_on_the_node_that_takes_it(living: KubeClient, namespace: str) -> None:
     tolerations = [{"key": "pool", "operator": "Exists"}]
     gpus = {"resources": {"limits": {"nvidia.com/gpu": "4"}}}
     living.apply(pod(namespace, tolerations=tolerations, container=gpus), "test")
-    live = wait(living, Ref("v1", "Pod", "pod", namespace), condition("Ready"), "not ready")
-    assert live["status"] == "True"
-    found = living.get(Ref("v1", "Pod", "pod", namespace))
-    assert found is not None
+    wait(living, Ref("v1", "Pod", "pod", namespace), holds("Ready"), "not ready")
+    found = existing(living, Ref("v1", "Pod", "pod", namespace))
     assert (found["spec"]["nodeName"], found["status"]["phase"]) == ("gpu-0", "Running")
     assert found["status"]["podIP"].startswith("100.")
 
@@ -155,8 +130,7 @@ def test_a_pod_whose_image_does_not_exist_waits_for_it_with_a_kubelets_words(
 
     _, message = wait(living, Ref("v1", "Pod", "pod", namespace), waiting, "no back-off")
     assert message.startswith('Back-off pulling image "busybox": ErrImagePull: ')
-    found = living.get(Ref("v1", "Pod", "pod", namespace))
-    assert found is not None
+    found = existing(living, Ref("v1", "Pod", "pod", namespace))
     assert found["status"]["phase"] == "Pending"
     part = pods.held(found, Bundle(subject=found))
     assert part is not None
@@ -168,7 +142,7 @@ def test_a_pod_whose_image_does_not_exist_waits_for_it_with_a_kubelets_words(
 def test_a_job_runs_as_long_as_it_says_and_succeeds(living: KubeClient, namespace: str) -> None:
     start = time.monotonic()
     living.apply(job(namespace, "train", {"sandbox.slipway/duration": "3s"}), "test")
-    wait(living, Ref("batch/v1", "Job", "train", namespace), condition("Complete"), "not complete")
+    wait(living, Ref("batch/v1", "Job", "train", namespace), holds("Complete"), "not complete")
     assert time.monotonic() - start >= 3
 
 
@@ -180,15 +154,14 @@ def test_a_job_fails_as_its_containers_do(
     living: KubeClient, namespace: str, annotations: dict[str, str], reason: str, code: int
 ) -> None:
     living.apply(job(namespace, "train", annotations), "test")
-    wait(living, Ref("batch/v1", "Job", "train", namespace), condition("Failed"), "not failed")
+    wait(living, Ref("batch/v1", "Job", "train", namespace), holds("Failed"), "not failed")
     (found,) = living.get_path(f"/api/v1/namespaces/{namespace}/pods")["items"]
     ended = found["status"]["containerStatuses"][0]["state"]["terminated"]
     assert (ended["reason"], ended["exitCode"]) == (reason, code)
 
 
 def test_an_evicted_pod_is_retried_without_counting_as_a_failure(living: KubeClient, namespace: str) -> None:
-    ignore = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
-    living.apply(job(namespace, "train", {"sandbox.slipway/ends-by": "eviction"}, podFailurePolicy=ignore), "test")
+    living.apply(job(namespace, "train", {"sandbox.slipway/ends-by": "eviction"}, podFailurePolicy=RETRIED), "test")
 
     def retried(obj: Object) -> bool | None:
         pods = living.get_path(f"/api/v1/namespaces/{namespace}/pods")["items"]
@@ -198,10 +171,8 @@ def test_an_evicted_pod_is_retried_without_counting_as_a_failure(living: KubeCli
 
 
 def test_a_deleted_pod_of_a_job_is_replaced(living: KubeClient, namespace: str) -> None:
-    ignore = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}
-    living.apply(
-        job(namespace, "train", {"sandbox.slipway/duration": "7200s"}, backoffLimit=3, podFailurePolicy=ignore), "test"
-    )
+    long = {"sandbox.slipway/duration": "7200s"}
+    living.apply(job(namespace, "train", long, backoffLimit=3, podFailurePolicy=RETRIED), "test")
 
     def running() -> str | None:
         pods = living.get_path(f"/api/v1/namespaces/{namespace}/pods")["items"]
@@ -215,42 +186,30 @@ def test_a_deleted_pod_of_a_job_is_replaced(living: KubeClient, namespace: str) 
 def test_a_pod_waits_for_the_secret_that_it_mounts(living: KubeClient, namespace: str) -> None:
     living.apply(pod(namespace, volumes=[{"name": "token", "secret": {"secretName": "hub"}}]), "test")
     ref = Ref("v1", "Pod", "pod", namespace)
-    until(
-        lambda: (
-            (
-                events(living, namespace, "pod")[-1:]
-                and any("FailedMount" in one for one in events(living, namespace, "pod"))
-            )
-            or None
-        ),
-        SECONDS,
-        "no event",
-    )
-    assert (living.get(ref) or {})["status"]["phase"] == "Pending"
-    living.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hub", "namespace": namespace}}, "test")
-    wait(living, ref, phase("Running"), "does not run")
+
+    def said() -> bool | None:
+        found = living.get_path(f"/api/v1/namespaces/{namespace}/events")["items"]
+        return any((one["reason"], one["involvedObject"]["name"]) == ("FailedMount", "pod") for one in found) or None
+
+    until(said, SECONDS, "no event")
+    assert existing(living, ref)["status"]["phase"] == "Pending"
+    living.apply(Ref("v1", "Secret", "hub", namespace).as_object(), "test")
+    wait(living, ref, runs, "does not run")
 
 
 def test_a_claim_is_bound_with_its_first_pod_and_its_volume_goes_with_it(living: KubeClient, namespace: str) -> None:
-    storage_class = {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {"name": "gp3"},
-        "provisioner": "ebs.csi.aws.com",
-        "volumeBindingMode": "WaitForFirstConsumer",
-    }
-    living.apply(storage_class, "test")
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "disk", "namespace": namespace},
-        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "gp3",
-            "resources": {"requests": {"storage": "1Gi"}}}}  # fmt: skip
-    living.apply(claim, "test")
+    storage_class = Ref("storage.k8s.io/v1", "StorageClass", "gp3").as_object()
+    lazy = {"provisioner": "ebs.csi.aws.com", "volumeBindingMode": "WaitForFirstConsumer"}
+    living.apply({**storage_class, **lazy}, "test")
+    claim = Ref("v1", "PersistentVolumeClaim", "disk", namespace)
+    size = {"resources": {"requests": {"storage": "1Gi"}}}
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "gp3", **size}
+    living.apply({**claim.as_object(), "spec": spec}, "test")
     living.apply(pod(namespace, volumes=[{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}]), "test")
-    wait(living, Ref("v1", "Pod", "pod", namespace), phase("Running"), "does not run")
-    bound = living.get(Ref("v1", "PersistentVolumeClaim", "disk", namespace))
-    assert bound is not None
-    name = bound["spec"]["volumeName"]
+    wait(living, Ref("v1", "Pod", "pod", namespace), runs, "does not run")
+    name = existing(living, claim)["spec"]["volumeName"]
     living.delete(Ref("v1", "Pod", "pod", namespace))
-    living.delete(Ref("v1", "PersistentVolumeClaim", "disk", namespace))
+    living.delete(claim)
     until(lambda: living.get(Ref("v1", "PersistentVolume", name)) is None or None, SECONDS, "the volume stays")
 
 
@@ -272,7 +231,7 @@ def test_a_service_that_programs_ask_for_its_address_has_one_and_one_of_a_class_
 
 def test_a_namespace_goes_with_all_that_is_in_it(living: KubeClient, namespace: str) -> None:
     living.apply(pod(namespace), "test")
-    wait(living, Ref("v1", "Pod", "pod", namespace), phase("Running"), "does not run")
+    wait(living, Ref("v1", "Pod", "pod", namespace), runs, "does not run")
     living.delete(Ref("v1", "Namespace", namespace))
     until(lambda: living.get(Ref("v1", "Namespace", namespace)) is None or None, SECONDS, "the namespace stays")
 
@@ -293,5 +252,5 @@ def test_a_cluster_whose_processes_die_goes_on_with_its_objects(
     assert server is not None, "the API server runs again, at its address"
     assert living.get(Ref.of(before)) == before
     living.apply(job(namespace, "after"), "test")
-    wait(living, Ref("batch/v1", "Job", "after", namespace), condition("Complete"), "not complete")
+    wait(living, Ref("batch/v1", "Job", "after", namespace), holds("Complete"), "not complete")
     assert [each.name for each in cluster.supervisor.identities()] == [each.name for each in died]

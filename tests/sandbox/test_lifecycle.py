@@ -10,6 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import boto3
 import psutil
@@ -235,11 +236,7 @@ def test_orphans_of_a_killed_daemon_are_ended_by_identity(tmp_path: Path) -> Non
 
 
 def test_a_missing_tool_is_reported_before_anything_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str) -> Path:
-        msg = f"{name} is not on this machine"
-        raise SandboxError(msg)
-
-    monkeypatch.setattr(apiserver, "require", refuse)
+    monkeypatch.setattr(apiserver, "require", Mock(side_effect=SandboxError("etcd is not on this machine")))
     with pytest.raises(SandboxError, match="etcd is not on this machine"):
         lifecycle.start(home=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -96,7 +97,7 @@ def test_what_a_sandbox_left_is_moved_aside_by_the_next_start(
     change: dict[str, Any] | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(apiserver, "require", lambda _: Path("unused"))
-    monkeypatch.setattr(lifecycle, "spawn_daemon", _refuse)
+    monkeypatch.setattr(lifecycle, "spawn_daemon", Mock(side_effect=SandboxError("not today")))
     stack = tmp_path / "pulumi/.pulumi/stacks/slipway/dev.json"
     for turn in (1, 2):
         if change is not None:
@@ -118,14 +119,9 @@ def test_what_a_sandbox_left_is_moved_aside_by_the_next_start(
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
-def _refuse(*_: object) -> None:
-    msg = "not today"
-    raise SandboxError(msg)
-
-
 def test_what_was_never_ready_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apiserver, "require", lambda _: Path("unused"))
-    monkeypatch.setattr(lifecycle, "spawn_daemon", _refuse)
+    monkeypatch.setattr(lifecycle, "spawn_daemon", Mock(side_effect=SandboxError("not today")))
     (tmp_path / "etcd").mkdir()
     with pytest.raises(SandboxError, match="not today"):
         lifecycle.start(home=tmp_path)
@@ -148,10 +144,7 @@ def test_what_can_not_be_moved_is_not_deleted(tmp_path: Path, monkeypatch: pytes
     (tmp_path / STATE_FILE).touch()
     (tmp_path / "etcd").mkdir()
 
-    def busy(path: Path, _target: Path) -> None:
-        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(path))
-
-    monkeypatch.setattr(Path, "rename", busy)
+    monkeypatch.setattr(Path, "rename", Mock(side_effect=OSError(errno.EBUSY, os.strerror(errno.EBUSY))))
     with pytest.raises(SandboxError, match=r"can't be moved to .*nothing was deleted"):
         state.move_aside(tmp_path)
     assert (tmp_path / "etcd").is_dir()

@@ -187,7 +187,7 @@ class _Checker:
         for name in shape.required_members:
             if "idempotencyToken" in shape.members[name].metadata or {name, f"{prefix}{name}"} & supplied:
                 continue
-            sources = [one for one in members.values() if _head(one.member.removeprefix(prefix)) == name]
+            sources = [one for one in members.values() if one.member.removeprefix(prefix).partition(".")[0] == name]
             if any(value.get(_last(one.path)) not in (None, "", []) for one in sources):
                 continue
             shown = (*at, _last(sources[0].path)) if sources else at or (name,)
@@ -272,10 +272,6 @@ class _Checker:
             if limit is not None and (size > limit if above else size < limit):
                 text = out_of_range(self._service, member.member, value, what=what, limit=limit, above=above)
                 yield Failure(diff.write(at), text)
-
-
-def _head(path: str) -> str:
-    return path.split(".", maxsplit=1)[0]
 
 
 def _last(path: str) -> str:

@@ -444,11 +444,6 @@ def _issuer(aws: Aws, cluster: str) -> str:
 # The group that EKS assigns to the control plane's interfaces and to managed nodes, which may reach each other.
 
 
-def _security_groups(aws: Aws, cluster: str) -> list[dict[str, Any]]:
-    mine = [{"Name": f"tag:{_OWNER_TAG}", "Values": [cluster]}]
-    return list(aws.call("ec2", "describe_security_groups", Filters=mine)["SecurityGroups"])
-
-
 def make_security_group(aws: Aws, cluster: str, subnets: list[str]) -> dict[str, str]:
     """Make it; its ID and its VPC's, as a cluster has them. Raises AwsError if the subnets do not exist."""
     if not subnets:
@@ -474,7 +469,8 @@ def make_security_group(aws: Aws, cluster: str, subnets: list[str]) -> dict[str,
 
 def delete_security_group(aws: Aws, cluster: str) -> None:
     """Delete it, unless something uses it: EKS leaves it then, and its VPC can't be deleted."""
-    for group in _security_groups(aws, cluster):
+    mine = [{"Name": f"tag:{_OWNER_TAG}", "Values": [cluster]}]
+    for group in aws.call("ec2", "describe_security_groups", Filters=mine)["SecurityGroups"]:
         try:
             aws.call("ec2", "delete_security_group", GroupId=group["GroupId"])
         except AwsError as error:

@@ -50,8 +50,10 @@ class Contents:
 
     def association_of(self, namespace: str, service_account: str) -> dict[str, Any] | None:
         """The association of a service account; AWS allows one."""
-        wanted = (namespace, service_account)
-        return next((one for one in self.associations.values() if _account(one) == wanted), None)
+        for one in self.associations.values():
+            if (one["namespace"], one["serviceAccount"]) == (namespace, service_account):
+                return one
+        return None
 
     def tagged(self, arn: str) -> dict[str, str] | None:
         """The tags of the item with an ARN."""
@@ -93,10 +95,6 @@ def change(item: dict[str, Any], values: Mapping[str, Any]) -> None:
     """Set the given values of an item."""
     item.update({key: value for key, value in values.items() if value is not None})
     item["modifiedAt"] = utcnow()
-
-
-def _account(association: Mapping[str, Any]) -> tuple[str, str]:
-    return association["namespace"], association["serviceAccount"]
 
 
 # Operations of EKS on what a cluster contains, which moto 5.2.5 lacks; `eks` adds them to its server.

@@ -14,6 +14,7 @@ from typing import Any
 
 from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.rule import Case, Moment, Rule, is_true, listed, rule, value
+from sandbox.aws.shapes import capital
 from spec.catalog import kubernetes
 
 _S3 = "S3 API Reference, read 2026-11: NoSuchBucket in the list of error codes"
@@ -105,7 +106,7 @@ def names_in_the_vpc(case: Case) -> str | None:
         return None
     for name in ("enableDnsSupport", "enableDnsHostnames"):
         answer = case.aws.call("ec2", "describe_vpc_attribute", VpcId=case.new["vpcId"], Attribute=name)
-        if not answer[f"{name[0].upper()}{name[1:]}"]["Value"]:
+        if not answer[capital(name)]["Value"]:
             both = "both enableDnsSupport and enableDnsHostnames VPC attributes set to true"
             return f"Enabling private DNS requires {both} for {case.new['vpcId']}"
     return None

@@ -8,28 +8,23 @@ from typing import Any
 
 from sandbox.aws.client import Aws
 from sandbox.aws.mapping import Call, Inputs, Item, find
+from sandbox.aws.shapes import capital
 
 # SQS queues and their policies.
 
 SQS = "sqs"
 # Input -> attribute. AWS keeps all of them as strings.
 _QUEUE_ATTRIBUTES = {
-    "contentBasedDeduplication": "ContentBasedDeduplication",
-    "deduplicationScope": "DeduplicationScope",
-    "delaySeconds": "DelaySeconds",
-    "fifoQueue": "FifoQueue",
-    "fifoThroughputLimit": "FifoThroughputLimit",
-    "kmsDataKeyReusePeriodSeconds": "KmsDataKeyReusePeriodSeconds",
-    "kmsMasterKeyId": "KmsMasterKeyId",
-    "maxMessageSize": "MaximumMessageSize",
-    "messageRetentionSeconds": "MessageRetentionPeriod",
-    "policy": "Policy",
-    "receiveWaitTimeSeconds": "ReceiveMessageWaitTimeSeconds",
-    "redriveAllowPolicy": "RedriveAllowPolicy",
-    "redrivePolicy": "RedrivePolicy",
-    "sqsManagedSseEnabled": "SqsManagedSseEnabled",
-    "visibilityTimeoutSeconds": "VisibilityTimeout",
-}
+    name: capital(name)
+    for name in (
+        "contentBasedDeduplication", "deduplicationScope", "delaySeconds", "fifoQueue", "fifoThroughputLimit",
+        "kmsDataKeyReusePeriodSeconds", "kmsMasterKeyId", "policy", "redriveAllowPolicy", "redrivePolicy",
+        "sqsManagedSseEnabled",
+    )
+} | {
+    "maxMessageSize": "MaximumMessageSize", "messageRetentionSeconds": "MessageRetentionPeriod",
+    "receiveWaitTimeSeconds": "ReceiveMessageWaitTimeSeconds", "visibilityTimeoutSeconds": "VisibilityTimeout",
+}  # fmt: skip
 _QUEUE = Call("get_queue_attributes", target={"QueueUrl": "{id}", "AttributeNames": ["All"]}, item="Attributes")
 
 
@@ -84,15 +79,12 @@ def delete_queue_policy(aws: Aws, id: str, inputs: Inputs) -> None:
 
 SNS = "sns"
 _TOPIC_ATTRIBUTES = {
-    "contentBasedDeduplication": "ContentBasedDeduplication",
-    "deliveryPolicy": "DeliveryPolicy",
-    "displayName": "DisplayName",
-    "fifoTopic": "FifoTopic",
-    "kmsMasterKeyId": "KmsMasterKeyId",
-    "policy": "Policy",
-    "signatureVersion": "SignatureVersion",
-    "tracingConfig": "TracingConfig",
-}
+    name: capital(name)
+    for name in (
+        "contentBasedDeduplication", "deliveryPolicy", "displayName", "fifoTopic", "kmsMasterKeyId", "policy",
+        "signatureVersion", "tracingConfig",
+    )
+}  # fmt: skip
 _TOPIC = Call("get_topic_attributes", target={"TopicArn": "{id}"}, item="Attributes")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sandbox.aws.client import Aws
@@ -17,12 +18,12 @@ from sandbox.aws.types import network
 
 ALL = "-1"
 _NUMBERS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": ALL}
-# Kind of source -> (the list in a permission, its member, the property of an inline rule).
+# Kind of source -> (the list in a permission, its member, the properties of an inline rule and of a rule's resource).
 _SOURCES = {
-    "cidr": ("IpRanges", "CidrIp", "cidrBlocks"),
-    "cidr6": ("Ipv6Ranges", "CidrIpv6", "ipv6CidrBlocks"),
-    "list": ("PrefixListIds", "PrefixListId", "prefixListIds"),
-    "group": ("UserIdGroupPairs", "GroupId", "securityGroups"),
+    "cidr": ("IpRanges", "CidrIp", "cidrBlocks", "cidrIpv4"),
+    "cidr6": ("Ipv6Ranges", "CidrIpv6", "ipv6CidrBlocks", "cidrIpv6"),
+    "list": ("PrefixListIds", "PrefixListId", "prefixListIds", "prefixListId"),
+    "group": ("UserIdGroupPairs", "GroupId", "securityGroups", "referencedSecurityGroupId"),
 }
 
 
@@ -39,7 +40,7 @@ class Atom:
 
     def permission(self) -> dict[str, Any]:
         """The IpPermission with which it is authorized or revoked."""
-        listed, member, _ = _SOURCES[self.kind]
+        listed, member, *_ = _SOURCES[self.kind]
         source = {member: self.source, **({"Description": self.description} if self.description else {})}
         ports = {} if self.from_port is None else {"FromPort": self.from_port, "ToPort": self.to_port}
         return {"IpProtocol": self.protocol, **ports, listed: [source]}
@@ -50,7 +51,7 @@ def from_rules(rules: Iterable[Mapping[str, Any]], group: str) -> set[Atom]:
     atoms: set[Atom] = set()
     for rule in rules:
         protocol, low, high = _protocol(rule.get("protocol"), rule.get("fromPort"), rule.get("toPort"))
-        for kind, (_, _, name) in _SOURCES.items():
+        for kind, (_, _, name, _) in _SOURCES.items():
             values = [*(rule.get(name) or []), *([group] if kind == "group" and rule.get("self") else [])]
             atoms.update(Atom(protocol, low, high, kind, value, rule.get("description") or "") for value in values)
     return atoms
@@ -62,7 +63,7 @@ def from_permissions(permissions: Iterable[Mapping[str, Any]]) -> set[Atom]:
     for permission in permissions:
         ports = permission.get("FromPort"), permission.get("ToPort")
         protocol, low, high = _protocol(permission.get("IpProtocol"), *ports)
-        for kind, (listed, member, _) in _SOURCES.items():
+        for kind, (listed, member, *_) in _SOURCES.items():
             for item in permission.get(listed) or []:
                 atoms.add(Atom(protocol, low, high, kind, item[member], item.get("Description") or ""))
     return atoms
@@ -101,17 +102,11 @@ def _live(aws: Aws, group: str, direction: str) -> set[Atom]:
     return from_permissions(item.get(_DIRECTIONS[direction], []))
 
 
-def _authorize(aws: Aws, group: str, direction: str, atoms: Iterable[Atom]) -> None:
+def _change(change: str, aws: Aws, group: str, direction: str, atoms: Iterable[Atom]) -> None:
+    """Authorize or revoke rules."""
     for atom in sorted(atoms, key=str):
-        operation = f"authorize_security_group_{direction}"
+        operation = f"{change}_security_group_{direction}"
         aws.call(network.SERVICE, operation, GroupId=group, IpPermissions=[atom.permission()])
-
-
-def _revoke(aws: Aws, group: str, direction: str, atoms: Iterable[Atom]) -> None:
-    for atom in sorted(atoms, key=str):
-        aws.call(
-            network.SERVICE, f"revoke_security_group_{direction}", GroupId=group, IpPermissions=[atom.permission()]
-        )
 
 
 def set_rules(aws: Aws, group: str, inputs: Inputs) -> None:
@@ -120,8 +115,8 @@ def set_rules(aws: Aws, group: str, inputs: Inputs) -> None:
         if direction in inputs:
             wanted = from_rules(inputs[direction], group)
             live = _live(aws, group, direction)
-            _revoke(aws, group, direction, live - wanted)
-            _authorize(aws, group, direction, wanted - live)
+            _change("revoke", aws, group, direction, live - wanted)
+            _change("authorize", aws, group, direction, wanted - live)
 
 
 def read_group(aws: Aws, id: str, names: Inputs) -> Item | None:
@@ -150,7 +145,7 @@ def create_group(aws: Aws, inputs: Inputs) -> str:
         **({"VpcId": inputs["vpcId"]} if "vpcId" in inputs else {}),
         **tagged,
     )["GroupId"]
-    _revoke(aws, group, "egress", _live(aws, group, "egress"))
+    _change("revoke", aws, group, "egress", _live(aws, group, "egress"))
     return str(group)
 
 
@@ -161,14 +156,13 @@ def adopt_default_group(aws: Aws, inputs: Inputs) -> str:
         filters.append({"Name": "vpc-id", "Values": [inputs["vpcId"]]})
     group = aws.call(network.SERVICE, "describe_security_groups", Filters=filters)["SecurityGroups"][0]["GroupId"]
     for direction in _DIRECTIONS:
-        _revoke(aws, group, direction, _live(aws, group, direction))
+        _change("revoke", aws, group, direction, _live(aws, group, direction))
     if inputs.get("tags"):
         pairs = [{"Key": key, "Value": value} for key, value in inputs["tags"].items()]
         aws.call(network.SERVICE, "create_tags", Resources=[group], Tags=pairs)
     return str(group)
 
 
-_RULE_SOURCES = ("cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")
 _RULE_REQUEST = {
     "cidrIpv4": "CidrIpv4", "cidrIpv6": "CidrIpv6", "prefixListId": "PrefixListId",
     "referencedSecurityGroupId": "ReferencedGroupId", "description": "Description", "ipProtocol": "IpProtocol",
@@ -176,12 +170,9 @@ _RULE_REQUEST = {
 
 
 def _atom(inputs: Inputs) -> Atom:
-    kinds = {"cidrIpv4": "cidr", "cidrIpv6": "cidr6", "prefixListId": "list", "referencedSecurityGroupId": "group"}
-    source = next(name for name in _RULE_SOURCES if inputs.get(name))
-    rule = {"protocol": inputs["ipProtocol"], "fromPort": inputs.get("fromPort"), "toPort": inputs.get("toPort")}
-    listed = {"cidr": "cidrBlocks", "cidr6": "ipv6CidrBlocks", "list": "prefixListIds", "group": "securityGroups"}
-    rule |= {listed[kinds[source]]: [inputs[source]], "description": inputs.get("description")}
-    return from_rules([rule], "").pop()
+    kind, source = next((kind, inputs[name]) for kind, (*_, name) in _SOURCES.items() if inputs.get(name))
+    ports = _protocol(inputs["ipProtocol"], inputs.get("fromPort"), inputs.get("toPort"))
+    return Atom(*ports, kind, source, inputs.get("description") or "")
 
 
 def change_rule(aws: Aws, id: str, inputs: Inputs) -> None:
@@ -205,15 +196,7 @@ def read_rule(aws: Aws, id: str, names: Inputs) -> Item | None:
     return item
 
 
-def create_ingress_rule(aws: Aws, inputs: Inputs) -> str:
-    return _create_rule(aws, "ingress", inputs)
-
-
-def create_egress_rule(aws: Aws, inputs: Inputs) -> str:
-    return _create_rule(aws, "egress", inputs)
-
-
-def _create_rule(aws: Aws, direction: str, inputs: Inputs) -> str:
+def _create_rule(direction: str, aws: Aws, inputs: Inputs) -> str:
     pairs = [{"Key": key, "Value": value} for key, value in (inputs.get("tags") or {}).items()]
     tagged = {"TagSpecifications": [{"ResourceType": "security-group-rule", "Tags": pairs}]} if pairs else {}
     answer = aws.call(
@@ -224,3 +207,7 @@ def _create_rule(aws: Aws, direction: str, inputs: Inputs) -> str:
         **tagged,
     )
     return str(answer["SecurityGroupRules"][0]["SecurityGroupRuleId"])
+
+
+create_ingress_rule = partial(_create_rule, "ingress")
+create_egress_rule = partial(_create_rule, "egress")

@@ -285,7 +285,8 @@ class Running:
                 self._changed()
                 self._report(State.RUNNING)
                 self._follow(self._process)
-                reason = f"it ended with exit code {self._process.exit_code}: {_last(self._log)}"
+                last = next(iter(tail(self._log, 1)), "its log is empty")
+                reason = f"it ended with exit code {self._process.exit_code}: {last}"
             except (SandboxError, ApiError) as error:
                 reason = " ".join(str(error).split())
             if self._stopped.is_set():
@@ -396,7 +397,3 @@ class Running:
         if self._process is not None:
             self._place.supervisor.stop(self._process)
             self._process = None
-
-
-def _last(log: Path) -> str:
-    return next(iter(tail(log, 1)), "its log is empty")

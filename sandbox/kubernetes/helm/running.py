@@ -61,7 +61,8 @@ class Readiness:
         """Look again; returns whether nothing new was seen for so long that waiting is pointless."""
         self._reasons.clear()
         try:
-            lines = [line for namespace in sorted(self._namespaces()) for line in self._of(namespace)]
+            namespaces = sorted({ref.namespace for ref in self.workloads})
+            lines = [line for namespace in namespaces for line in self._of(namespace)]
             # A controller that fails again and again goes back to what it was: only what is new is progress.
             self._seen.add(tuple(line.partition(UNHEALTHY)[0] for line in lines) or self._progress())
             goes_on = self._patience.look(len(self._seen))
@@ -86,9 +87,6 @@ class Readiness:
         """The lines, for an error message; empty if everything was ready."""
         more = len(self.lines) - SHOWN
         return "; ".join([*self.lines[:SHOWN], *([f"and {more} more"] if more > 0 else [])])
-
-    def _namespaces(self) -> set[str]:
-        return {ref.namespace for ref in self.workloads}
 
     def _of(self, namespace: str) -> Iterator[str]:
         names = {ref.name for ref in self.workloads if ref.namespace == namespace}

@@ -184,42 +184,42 @@ WHAT: Final[Mapping[str, Callable[[Object], None]]] = {
 
 _TAINT: Final = "must tolerate its taint nvidia.com/gpu=true:NoSchedule"
 _GPU_POOL: Final = Held(layer=Layer.ADMISSION, words="rule gpuPool: no pool fits this pod")
+
+
+def _held(layer: Layer, file: str, cluster: str = "", *, refused: bool = False) -> tuple[Held | None, Held, bool]:
+    """By one layer, in the same words where the cluster has no others."""
+    return Held(layer=layer, words=file), Held(layer=layer, words=cluster or file), refused
+
+
 USUAL: Final[Mapping[str, tuple[Held | None, Held, bool]]] = {
-    "no toleration": (Held(layer=Layer.ADMISSION, words=_TAINT), _GPU_POOL, True),
-    "no such queue": (
-        Held(layer=Layer.QUEUE, words="has no such LocalQueue (given: defualt); next: write default"),
-        Held(layer=Layer.QUEUE, words="LocalQueue defualt does not exist"),
-        False,
+    "no toleration": _held(Layer.ADMISSION, _TAINT, _GPU_POOL.words, refused=True),
+    "no such queue": _held(
+        Layer.QUEUE,
+        "has no such LocalQueue (given: defualt); next: write default",
+        "LocalQueue defualt does not exist",
     ),
-    "larger than quota": (
-        Held(layer=Layer.QUOTA, words="fit into the team's share: 5 of a100 fits 35 (given: 40)"),
-        Held(layer=Layer.QUOTA, words="on pool a100, and the team can have at most 35"),
-        False,
+    "larger than quota": _held(
+        Layer.QUOTA,
+        "fit into the team's share: 5 of a100 fits 35 (given: 40)",
+        "on pool a100, and the team can have at most 35",
     ),
-    "larger than any node": (
-        Held(layer=Layer.ADMISSION, words="a node of pool a100 has 56 (given: 57); next: request at most 56"),
-        _GPU_POOL,
-        True,
+    "larger than any node": _held(
+        Layer.ADMISSION,
+        "a node of pool a100 has 56 (given: 57); next: request at most 56",
+        _GPU_POOL.words,
+        refused=True,
     ),
-    "more cpu than any node": (
-        Held(layer=Layer.SCHEDULER, words="of pool cpu has 15.39 of cpu for pods"),
-        Held(layer=Layer.SCHEDULER, words="of pool cpu has 15.39 of cpu for pods"),
-        False,
+    "more cpu than any node": _held(Layer.SCHEDULER, "of pool cpu has 15.39 of cpu for pods"),
+    "wrong claim": _held(
+        Layer.VOLUME,
+        "(given: checkpionts); next: use one of checkpoints",
+        "claim checkpionts does not exist",
     ),
-    "wrong claim": (
-        Held(layer=Layer.VOLUME, words="(given: checkpionts); next: use one of checkpoints"),
-        Held(layer=Layer.VOLUME, words="claim checkpionts does not exist"),
-        False,
+    "wrong priority": _held(
+        Layer.ADMISSION, "urgent is not for teams; next: use one of production-inference", refused=True
     ),
-    "wrong priority": (
-        Held(layer=Layer.ADMISSION, words="urgent is not for teams; next: use one of production-inference"),
-        Held(layer=Layer.ADMISSION, words="urgent is not for teams; next: use one of production-inference"),
-        True,
-    ),
-    "wrong queue priority": (
-        Held(layer=Layer.ADMISSION, words="rule priorityClass: the priority class urgent is not for teams"),
-        Held(layer=Layer.ADMISSION, words="rule priorityClass: the priority class urgent is not for teams"),
-        True,
+    "wrong queue priority": _held(
+        Layer.ADMISSION, "rule priorityClass: the priority class urgent is not for teams", refused=True
     ),
 }
 """What answers before submission, what the cluster answers, and whether the API server refuses the object."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -67,12 +68,8 @@ def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
     here: World, clusters: FakeClusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = cluster(here)
-
-    def broken(name: str, *_: str) -> None:
-        code = "ServerException"
-        raise AwsError(name, code, "kube-apiserver exited")
-
-    monkeypatch.setattr(clusters, "create", broken)
+    broken = AwsError("create_cluster", "ServerException", "kube-apiserver exited")
+    monkeypatch.setattr(clusters, "create", Mock(side_effect=broken))
     with pytest.raises(PartialFailureError, match="kube-apiserver exited") as raised:
         here.lifecycle(CLUSTER).create(inputs)
     monkeypatch.undo()
@@ -113,15 +110,6 @@ def test_the_log_group_of_a_deleted_cluster_comes_back_once(here: World) -> None
                 here.lifecycle(group).create(logs)
         here.lifecycle(group).delete(written, outputs)
         assert not here.aws.call("logs", "describe_log_groups", logGroupNamePrefix=written)["logGroups"]
-
-
-def test_an_api_server_knows_when_its_cluster_was_made(here: World, clusters: FakeClusters) -> None:
-    inputs = cluster(here, version="1.35")
-    id, outputs = here.lifecycle(CLUSTER).create(inputs)
-    here.lifecycle(CLUSTER).update(id, outputs, {**inputs, "version": "1.36"}, {"version"})
-    first, second = clusters.made
-    assert first == second != ""
-    assert here.lifecycle(CLUSTER).read("absent", {}, {}) is None
 
 
 def test_a_scheduler_ranks_nodes_as_its_cluster_says(here: World, clusters: FakeClusters) -> None:
@@ -200,12 +188,7 @@ def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(
 ) -> None:
     inputs = SAMPLES[NODE_GROUP].inputs(here)
     id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
-
-    def lost(*_: object) -> None:
-        msg = "no API server"
-        raise SandboxError(msg)
-
-    monkeypatch.setattr(nodes, "node_group_changed", lost)
+    monkeypatch.setattr(nodes, "node_group_changed", Mock(side_effect=SandboxError("no API server")))
     changed = {**inputs, "scalingConfig": {**inputs["scalingConfig"], "desiredSize": 0, "minSize": 0}}
     with pytest.raises(PartialFailureError, match="DEGRADED: no API server"):
         here.lifecycle(NODE_GROUP).update(id, outputs, changed, {"scalingConfig"})
@@ -213,14 +196,17 @@ def test_a_node_group_whose_nodes_do_not_follow_a_change_is_degraded(
     assert here.aws.call("eks", "describe_nodegroup", **names)["nodegroup"]["status"] == "DEGRADED"
 
 
-def test_a_version_update_is_kept_and_restarts_the_api_server(here: World, clusters: FakeClusters) -> None:
+def test_a_version_update_is_kept_and_restarts_the_api_server_of_the_same_cluster(
+    here: World, clusters: FakeClusters
+) -> None:
     inputs = cluster(here, version="1.34")
     id, outputs = here.lifecycle(CLUSTER).create(inputs)
     assert clusters.versions[id] == "1.34"
     later = here.lifecycle(CLUSTER).update(id, outputs, {**inputs, "version": "1.35"}, {"version"})
-    assert later["version"] == "1.35"
-    assert clusters.versions[id] == "1.35"
+    assert later["version"] == clusters.versions[id] == "1.35"
     assert here.aws.call("eks", "describe_cluster", name=id)["cluster"]["version"] == "1.35"
+    first, second = clusters.made
+    assert first == second != ""
 
 
 def test_the_version_of_a_cluster_that_does_not_exist_is_not_updated(here: World) -> None:

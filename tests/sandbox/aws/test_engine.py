@@ -218,34 +218,6 @@ def test_an_imported_object_is_unchanged(sandbox: Sandbox, clients: Clients, acc
     assert changes(stack.up()) == {}
 
 
-def test_what_aws_would_refuse_is_found_at_preview(sandbox: Sandbox, account: str) -> None:
-    def program() -> None:
-        opts = provider(account)
-        vpc = aws_sdk.ec2.Vpc("vpc", opts, cidr_block="10.0.0.0/16")
-        aws_sdk.eks.NodeGroup(
-            "nodes", opts, cluster_name=vpc.id, node_role_arn="arn:aws:iam::1:role/r", subnet_ids=[vpc.id],
-            scaling_config={"min_size": -1, "max_size": 4, "desired_size": 2}, ami_type="AL2023_x86_64_NVIDEA",
-        )  # fmt: skip
-
-    with pytest.raises(auto.CommandError) as raised:
-        sandbox.engine.stack(program).preview()
-    assert "did you mean 'AL2023_x86_64_NVIDIA'?" in str(raised.value)
-    assert "scalingConfig" in str(raised.value)
-
-
-def test_another_account_than_the_sandboxs_is_refused(clients: Clients, tmp_path: Path, account: str) -> None:
-    def program() -> None:
-        aws_sdk.sqs.Queue("queue", provider(account))
-
-    served = serve(AwsProvider(World(clients, account="999999999999")))
-    try:
-        stack = Engine(tmp_path, {"aws": served.port}).stack(program)
-        with pytest.raises(auto.CommandError, match="AWS account ID not allowed: 999999999999"):
-            stack.preview()
-    finally:
-        served.stop()
-
-
 # Changes in place of a platform that is up, under a real engine: each is previewed, then made.
 
 

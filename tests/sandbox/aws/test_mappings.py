@@ -15,14 +15,13 @@ from sandbox.aws.client import World as Shared
 from sandbox.aws.invokes import FUNCTIONS, invoke, render
 from sandbox.aws.kinds import Scalar
 from sandbox.aws.mapping import ALWAYS, ANY, Call, find
-from sandbox.aws.schema import schema
 from sandbox.aws.types import MAPPINGS
 from sandbox.notes import NoteKind, Notes, load_notes
 from sandbox.rpc import diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import ReadResult
 from tests.sandbox.aws.samples import SAMPLES, World
-from tests.sandbox.aws.samples.world import document
+from tests.sandbox.aws.samples.world import document, known
 
 WITHOUT_ARN = {"aws:autoscaling/schedule:Schedule"}
 """Types that have an ARN on AWS and none here: moto 5.2.5 gives none to scheduled actions."""
@@ -41,15 +40,14 @@ def test_every_mapping_has_a_sample() -> None:
 
 @EACH
 def test_a_mapping_uses_only_inputs_and_outputs_of_its_type(type_token: str) -> None:
-    mapping, known = MAPPINGS[type_token], schema(type_token)
-    assert known is not None
+    mapping, fields = MAPPINGS[type_token], known(type_token)
     inputs = {
         *(path.split(".")[0] for path in mapping.force_new), *mapping.drift, *mapping.defaults,
         *(key for setting in mapping.settings for key in setting.keys if key not in (ANY, ALWAYS)),
     }  # fmt: skip
-    assert inputs <= set(known.inputs)
-    assert {*mapping.computed, *mapping.from_item, *mapping.volatile} <= set(known.outputs)
-    assert not set(mapping.drift) & set(mapping.recorded(known.inputs)), "a recorded update would look like drift"
+    assert inputs <= set(fields.inputs)
+    assert {*mapping.computed, *mapping.from_item, *mapping.volatile} <= set(fields.outputs)
+    assert not set(mapping.drift) & set(mapping.recorded(fields.inputs)), "a recorded update would look like drift"
 
 
 @EACH
@@ -87,9 +85,7 @@ def test_an_object_is_created_read_updated_and_deleted(type_token: str, world: W
 def test_the_description_of_a_rule_between_groups_is_kept(world: World) -> None:
     lifecycle = world.lifecycle("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule")
     group = world.group()
-    inputs = {
-        "securityGroupId": group, "referencedSecurityGroupId": group, "ipProtocol": "-1", "description": "EFA"
-    }  # fmt: skip
+    inputs = {"securityGroupId": group, "referencedSecurityGroupId": group, "ipProtocol": "-1", "description": "EFA"}
     id, outputs = lifecycle.create(inputs)
     assert lifecycle.read(id, outputs, inputs) == ReadResult(id, outputs, inputs)
 
@@ -119,16 +115,10 @@ def test_a_failed_update_reports_the_known_outputs(world: World) -> None:
 def test_inline_routes_become_those_of_the_program(world: World) -> None:
     lifecycle = world.lifecycle("aws:ec2/routeTable:RouteTable")
     id, outputs = lifecycle.create({"vpcId": world.vpc(), "routes": []})
-    gateway, nat = world.gateway_of(id), world.nat()
-    inputs = {"vpcId": outputs["vpcId"], "routes": [{"cidrBlock": "0.0.0.0/0", "gatewayId": gateway}]}
-    outputs = lifecycle.update(id, outputs, inputs, {"routes"})
-    assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
-    inputs = {**inputs, "routes": [{"cidrBlock": "0.0.0.0/0", "natGatewayId": nat}]}
-    outputs = lifecycle.update(id, outputs, inputs, {"routes"})
-    assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
-    inputs = {**inputs, "routes": []}
-    outputs = lifecycle.update(id, outputs, inputs, {"routes"})
-    assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
+    for way in ({"gatewayId": world.gateway_of(id)}, {"natGatewayId": world.nat()}, None):
+        inputs = {"vpcId": outputs["vpcId"], "routes": [{"cidrBlock": "0.0.0.0/0", **way}] if way else []}
+        outputs = lifecycle.update(id, outputs, inputs, {"routes"})
+        assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
 
 
 def test_an_association_moves_to_another_table_and_is_still_found(world: World) -> None:
@@ -165,11 +155,8 @@ def test_a_changed_database_keeps_its_only_secret(world: World) -> None:
     inputs.pop("password", None)
 
     def made() -> list[Any]:
-        return [
-            one
-            for one in secrets.call("secretsmanager", "list_secrets")["SecretList"]
-            if one["Name"].startswith("rds!")
-        ]
+        found = secrets.call("secretsmanager", "list_secrets")["SecretList"]
+        return [one for one in found if one["Name"].startswith("rds!")]
 
     id, outputs = lifecycle.create(inputs)
     first = made()
@@ -191,10 +178,8 @@ def test_the_name_of_a_final_snapshot_is_taken_only_once(world: World) -> None:
     id, outputs = lifecycle.create({**inputs, "finalSnapshotIdentifier": "again-final-1"})
     with pytest.raises(AwsError, match="DBSnapshotAlreadyExists"):
         lifecycle.delete(id, outputs)
-    left = world.aws.call("rds", "describe_db_snapshots", DBInstanceIdentifier="again", SnapshotType="manual")[
-        "DBSnapshots"
-    ]
-    assert {one["DBSnapshotIdentifier"] for one in left} == {"again-final-1", "again-final-2"}
+    left = world.aws.call("rds", "describe_db_snapshots", DBInstanceIdentifier="again", SnapshotType="manual")
+    assert {one["DBSnapshotIdentifier"] for one in left["DBSnapshots"]} == {"again-final-1", "again-final-2"}
 
 
 INDEX = "aws:index/{0}:{0}"
@@ -263,25 +248,15 @@ def test_a_data_source_of_a_type_that_is_only_recorded_has_made_up_texts_and_is_
 
 
 def test_a_policy_document_is_rendered_as_iam_writes_it() -> None:
-    rendered = json.loads(
-        render(
-            {
-                "statements": [
-                    {
-                        "sid": "Assume",
-                        "actions": ["sts:AssumeRoleWithWebIdentity"],
-                        "principals": [{"type": "Federated", "identifiers": ["arn"]}],
-                        "conditions": [
-                            {"test": "StringEquals", "variable": "oidc:sub", "values": ["a", "b"]},
-                            {"test": "StringEquals", "variable": "oidc:aud", "values": ["sts.amazonaws.com"]},
-                        ],
-                    },
-                    {"effect": "Deny", "notActions": ["s3:*", "ec2:*"], "resources": ["home/&{aws:username}"]},
-                ]
-            }
-        )
-    )
-    assert rendered == {"Version": "2012-10-17", "Statement": [{"Sid": "Assume", "Effect": "Allow",
+    conditions = [
+        {"test": "StringEquals", "variable": "oidc:sub", "values": ["a", "b"]},
+        {"test": "StringEquals", "variable": "oidc:aud", "values": ["sts.amazonaws.com"]},
+    ]
+    federated = {"principals": [{"type": "Federated", "identifiers": ["arn"]}], "conditions": conditions}
+    allow = {"sid": "Assume", "actions": ["sts:AssumeRoleWithWebIdentity"], **federated}
+    deny = {"effect": "Deny", "notActions": ["s3:*", "ec2:*"], "resources": ["home/&{aws:username}"]}
+    assert json.loads(render({"statements": [allow, deny]})) == {"Version": "2012-10-17", "Statement": [
+            {"Sid": "Assume", "Effect": "Allow",
                 "Action": "sts:AssumeRoleWithWebIdentity", "Principal": {"Federated": "arn"},
                 "Condition": {"StringEquals": {"oidc:sub": ["a", "b"], "oidc:aud": "sts.amazonaws.com"}}},
             {"Effect": "Deny", "NotAction": ["s3:*", "ec2:*"], "Resource": "home/${aws:username}"}]}  # fmt: skip

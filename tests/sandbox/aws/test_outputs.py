@@ -1,6 +1,7 @@
 """Outputs that a preview knows, and drift."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -8,13 +9,13 @@ from sandbox.aws import drift, provider
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.kinds import Kind, ListOf, MapOf, Scalar
 from sandbox.aws.outputs import planned_change, planned_creation
-from sandbox.aws.schema import schema
 from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.diff import DEFAULTS_KEY
 from sandbox.rpc.errors import PartialFailureError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples import SAMPLES, World
+from tests.sandbox.aws.samples.world import known
 
 # What a preview knows of the outputs, and what a failed update leaves of them.
 
@@ -27,10 +28,8 @@ FULL = {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 100, "volumeType": "gp3
 
 
 def preview(type_token: str, olds: dict[str, Any], before: dict[str, Any], news: dict[str, Any]) -> dict[str, Any]:
-    known = schema(type_token)
-    assert known is not None
     aws: Any = type("Aws", (), {"names": lambda _: {"region": "r", "account": "1", "partition": "aws"}})()
-    return planned_change(aws, known, MAPPINGS[type_token], "id", olds, before, news)
+    return planned_change(aws, known(type_token), MAPPINGS[type_token], "id", olds, before, news)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +86,7 @@ def test_a_template_of_an_unknown_value_is_unknown() -> None:
 
 
 def test_before_an_object_exists_its_parts_are_not_known_to_be_empty() -> None:
-    known = schema(CLUSTER)
-    assert known is not None
-    shown = planned_creation(known, {"name": "main", "vpcConfig": SUBNETS})
+    shown = planned_creation(known(CLUSTER), {"name": "main", "vpcConfig": SUBNETS})
     assert shown.keys() == {"name", "vpcConfig"}
     assert (shown["vpcConfig"]["subnetIds"], shown["vpcConfig"]["clusterSecurityGroupId"]) == (["a"], UNKNOWN)
 
@@ -99,11 +96,8 @@ def test_a_failed_update_keeps_what_aws_added_though_aws_answers_nothing(
 ) -> None:
     lifecycle, inputs = world.lifecycle(CLUSTER), SAMPLES[CLUSTER].inputs(world)
     id, outputs = lifecycle.create(inputs)
-
-    def throttled(aws: Aws, service: str, operation: str, **_: Any) -> dict[str, Any]:
-        raise AwsError(operation, "ThrottlingException", "Rate exceeded")
-
-    monkeypatch.setattr(Aws, "call", throttled)
+    throttled = AwsError("update_cluster_version", "ThrottlingException", "Rate exceeded")
+    monkeypatch.setattr(Aws, "call", Mock(side_effect=throttled))
     with pytest.raises(PartialFailureError, match="Rate exceeded") as raised:
         lifecycle.update(id, outputs, {**inputs, "version": "1.35"}, {"version"})
     group = outputs["vpcConfig"]["clusterSecurityGroupId"]
@@ -114,14 +108,8 @@ def test_a_failed_update_keeps_what_aws_added_though_aws_answers_nothing(
 TEXT, NUMBER, TRUTH = Scalar("str"), Scalar("int"), Scalar("bool")
 
 
-def kind(type_token: str, name: str) -> Kind:
-    known = schema(type_token)
-    assert known is not None
-    return known.inputs[name].kind
-
-
-VPC_CONFIG = kind("aws:eks/cluster:Cluster", "vpcConfig")
-TAINTS = kind("aws:eks/nodeGroup:NodeGroup", "taints")
+VPC_CONFIG = known("aws:eks/cluster:Cluster").inputs["vpcConfig"].kind
+TAINTS = known("aws:eks/nodeGroup:NodeGroup").inputs["taints"].kind
 
 
 @pytest.mark.parametrize(
@@ -205,15 +193,8 @@ BUCKET = "aws:s3/bucket:Bucket"
 
 
 def named(kind: str, proposed: str = "", olds: dict[str, Any] | None = None, **news: Any) -> dict[str, Any]:
-    known = schema(kind)
-    assert known is not None
     resource = Resource(f"urn:pulumi:s::p::{kind}::a-thing", kind, "a-thing", proposed)
-    return provider.with_name(known, MAPPINGS[kind], resource, news, olds or {}, b"seed")
-
-
-def test_without_a_proposal_the_name_is_the_logical_name_with_digits() -> None:
-    assert named(ROLE)["name"].startswith("a-thing-")
-    assert len(named(ROLE)["name"]) == len("a-thing-") + provider.DIGITS
+    return provider.with_name(known(kind), MAPPINGS[kind], resource, news, olds or {}, b"seed")
 
 
 @pytest.mark.parametrize(("kind", "key"), [(ROLE, "name"), (NODE_GROUP, "nodeGroupName"), (BUCKET, "bucket")])

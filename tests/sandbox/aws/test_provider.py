@@ -36,38 +36,23 @@ def replaced(found: Diff) -> dict[str, bool]:
     return {write(change.path): change.replace for change in found.changes}
 
 
-def test_a_name_is_generated_once_and_kept(provider: AwsProvider, aws: Aws) -> None:
-    inputs, failures = provider.check(aws, ROLE, {"assumeRolePolicy": TRUST}, {}, b"seed")
-    assert failures == []
-    assert inputs["name"].startswith("node-")
-    assert len(inputs["name"]) == len("node-") + 7
-    again, _ = provider.check(aws, ROLE, {"assumeRolePolicy": TRUST}, inputs, b"other seed")
-    assert again == inputs
-
-
-@pytest.mark.parametrize(("type_token", "inputs", "name"), [
-    ("aws:kms/alias:Alias", {"targetKeyId": "k"}, r"alias/thing-[0-9a-f]{7}"),
-    ("aws:iam/role:Role", {"assumeRolePolicy": TRUST, "namePrefix": "eks-"}, r"eks-[0-9a-f]{7}"),
-    ("aws:eks/addon:Addon", {"clusterName": "c", "addonName": "a"}, None),
+@pytest.mark.parametrize(("type_token", "logical", "inputs", "name"), [
+    ("aws:iam/role:Role", "node", {"assumeRolePolicy": TRUST}, "node-#"),
+    ("aws:iam/role:Role", "x" * 80, {"assumeRolePolicy": TRUST}, f"{'x' * 57}#"),
+    ("aws:iam/role:Role", "node", {"assumeRolePolicy": TRUST, "namePrefix": "eks-"}, "eks-#"),
+    ("aws:kms/alias:Alias", "thing", {"targetKeyId": "k"}, "alias/thing-#"),
+    ("aws:s3/bucket:Bucket", "Models", {}, "models-#"),
+    ("aws:eks/addon:Addon", "thing", {"clusterName": "c", "addonName": "vpc-cni"}, None),
 ])  # fmt: skip
-def test_names_follow_the_rules_of_their_type(
-    provider: AwsProvider, aws: Aws, type_token: str, inputs: dict[str, Any], name: str | None
+def test_a_name_is_generated_once_by_the_rules_of_its_type(
+    provider: AwsProvider, aws: Aws, type_token: str, logical: str, inputs: dict[str, Any], name: str | None
 ) -> None:
-    checked, _ = provider.check(aws, resource(type_token), inputs, {}, b"seed")
-    if name is None:
-        assert "name" not in checked
-    else:
-        assert re.fullmatch(name, checked["name"])
-
-
-def test_a_bucket_name_is_lower_case(provider: AwsProvider, aws: Aws) -> None:
-    checked, _ = provider.check(aws, resource("aws:s3/bucket:Bucket", "Models"), {}, {}, b"seed")
-    assert checked["bucket"].startswith("models-")
-
-
-def test_a_long_name_is_truncated_to_the_limit_of_its_type(provider: AwsProvider, aws: Aws) -> None:
-    checked, _ = provider.check(aws, resource(ROLE.type, "x" * 80), {"assumeRolePolicy": TRUST}, {}, b"seed")
-    assert len(checked["name"]) == 64
+    of = resource(type_token, logical)
+    checked, failures = provider.check(aws, of, inputs, {}, b"seed")
+    assert failures == []
+    found = checked.get("bucket" if "bucket" in type_token else "name")
+    assert (found and re.sub("[0-9a-f]{7}$", "#", found)) == name
+    assert provider.check(aws, of, inputs, checked, b"other seed")[0] == checked
 
 
 def test_a_type_that_pulumi_aws_lacks_is_refused(provider: AwsProvider, aws: Aws) -> None:

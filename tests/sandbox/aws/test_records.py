@@ -15,7 +15,7 @@ from sandbox.aws.kinds import Field, Kind, ListOf, MapOf, ObjectOf, Scalar
 from sandbox.aws.limits.members import Member, tree
 from sandbox.aws.outputs import simplest
 from sandbox.aws.provider import AwsProvider
-from sandbox.aws.schema import Schema, schema, tokens
+from sandbox.aws.schema import tokens
 from sandbox.aws.types import MAPPINGS, RECORDS
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
@@ -23,14 +23,9 @@ from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.alternatives import Alternatives
 from tests.sandbox.aws.fakes import FakeNodes, attached
 from tests.sandbox.aws.samples import SAMPLES, World
+from tests.sandbox.aws.samples.world import known
 from tests.sandbox.aws.test_stacks import plain
 from tests.support import stacks
-
-
-def known(type_token: str) -> Schema:
-    found = schema(type_token)
-    assert found is not None
-    return found
 
 
 def make(aws: Aws, type_token: str, **inputs: Any) -> tuple[str, dict[str, Any]]:
@@ -145,12 +140,8 @@ def test_an_object_that_the_account_lacks_is_not_found_with_the_way_to_make_it(a
 
 
 def test_updates_that_moto_does_not_have_are_recorded() -> None:
-    def updates(token: str) -> list[str]:
-        known = schema(token)
-        assert known is not None
-        return MAPPINGS[token].recorded(known.inputs)
-
-    cluster, group = updates("aws:eks/cluster:Cluster"), updates("aws:eks/nodeGroup:NodeGroup")
+    tokens = ("aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup")
+    cluster, group = (MAPPINGS[token].recorded(known(token).inputs) for token in tokens)
     assert "upgradePolicy" in cluster
     assert not {"version", "accessConfig"} & set(cluster)
     assert "releaseVersion" in group
@@ -232,9 +223,7 @@ class Object:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        known = schema(self.type)
-        assert known is not None
-        return known.outputs
+        return known(self.type).outputs
 
     def change(self, base: Mapping[str, Any]) -> list[str] | None:
         """Preview a change and make it. None if it is refused or a replacement, else all that is wrong."""
@@ -332,9 +321,8 @@ def first_inputs(world: World, type_token: str, recorded: Mapping[str, Any]) -> 
 
 def changes(others: Alternatives, one: Object, base: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each input, at any depth, with another value, and without the optional ones that are set."""
-    known, members = schema(one.type), tree(one.world.aws, one.type)
-    assert known is not None
-    for name, field in known.inputs.items():
+    members = tree(one.world.aws, one.type)
+    for name, field in known(one.type).inputs.items():
         member = members.members.get(name, Member(name)) if members else Member(name)
         for path, value in others.of(name, field.kind, member, base.get(name)):
             yield path, {**base, name: value}

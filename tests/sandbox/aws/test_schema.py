@@ -13,14 +13,9 @@ from sandbox.aws.kinds import AnyOf, Anything, Kind, ListOf, MapOf, ObjectOf, Sc
 from sandbox.aws.schema import PACKAGE, Schema, schema, tokens
 from sandbox.aws.shapes import from_api, normal, to_api
 from sandbox.rpc.wire import UNKNOWN
+from tests.sandbox.aws.samples.world import known
 
 CLUSTER = "aws:eks/cluster:Cluster"
-
-
-def known(type_token: str = CLUSTER) -> Schema:
-    found = schema(type_token)
-    assert found is not None
-    return found
 
 
 @pytest.mark.parametrize("service", ["eks", "kms", "sqs"])
@@ -55,14 +50,14 @@ def test_a_property_has_the_kind_of_its_annotation(type_token: str, name: str, k
 
 
 def test_nested_objects_unions_and_outputs_are_resolved() -> None:
-    vpc = known().inputs["vpcConfig"]
+    vpc = known(CLUSTER).inputs["vpcConfig"]
     assert vpc.required
     assert isinstance(vpc.kind, ObjectOf)
     assert vpc.kind.fields["subnetIds"].required
     policy = known("aws:iam/policy:Policy").inputs["policy"].kind
     assert isinstance(policy, AnyOf)
     assert policy.options[0] == Scalar("str")
-    identities = known().outputs["identities"].kind
+    identities = known(CLUSTER).outputs["identities"].kind
     assert isinstance(identities, ListOf)
     assert isinstance(identities.item, ObjectOf)
 
@@ -87,7 +82,7 @@ def test_arguments_are_found_despite_a_nested_type_of_their_name() -> None:
     ],
 )
 def test_a_problem_is_reported_with_its_path(inputs: dict[str, Any], path: str, reason: str) -> None:
-    found = {failure.property: failure.reason for failure in known().check(inputs)}
+    found = {failure.property: failure.reason for failure in known(CLUSTER).check(inputs)}
     assert reason in found[path]
 
 
@@ -107,7 +102,7 @@ def test_a_value_that_is_not_an_integer_is_refused(value: Any) -> None:
 
 def test_an_unknown_value_matches_any_kind() -> None:
     inputs = {"roleArn": UNKNOWN, "vpcConfig": {"subnetIds": UNKNOWN}, "tags": UNKNOWN}
-    assert known().check(inputs) == []
+    assert known(CLUSTER).check(inputs) == []
 
 
 def test_a_policy_may_be_a_string_or_an_object() -> None:
@@ -181,6 +176,4 @@ def test_a_pulumi_value_is_converted_to_the_api_form(
 def test_an_api_value_is_converted_to_the_sdks_kind(
     type_token: str, item: dict[str, Any], outputs: dict[str, Any]
 ) -> None:
-    known = schema(type_token)
-    assert known is not None
-    assert from_api(known.outputs, item) == outputs
+    assert from_api(known(type_token).outputs, item) == outputs

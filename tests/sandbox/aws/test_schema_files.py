@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -151,22 +152,15 @@ def test_an_unwritable_cache_is_not_an_error(cache: Path) -> None:
 
 
 def test_a_full_disk_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(28, "No space left on device")))
     schema.save(TOPIC, of_the_sdk(TOPIC))
     assert list(schema.place(TOPIC).parent.iterdir()) == []
 
 
 def test_without_a_home_directory_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    def homeless() -> Path:
-        msg = "Could not determine home directory."
-        raise RuntimeError(msg)
-
     for name in ("SLIPWAY_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError("Could not determine home directory.")))
     schema.save(TOPIC, of_the_sdk(TOPIC))
     assert schema.load(TOPIC) is None
 

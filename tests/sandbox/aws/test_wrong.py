@@ -2,18 +2,20 @@
 
 import functools
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from sandbox.aws import validators
-from sandbox.aws.client import FAULT, AwsError
+from sandbox.aws import rules, validators
+from sandbox.aws.client import FAULT, Aws, AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.provider import AwsProvider
+from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import schema
 from sandbox.aws.types import OPERATIONS
 from sandbox.rpc.errors import PartialFailureError
-from sandbox.rpc.hooks import Resource
+from sandbox.rpc.hooks import Failure, Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples import SAMPLES, World
 from tests.sandbox.aws.wrong import Wrong, cases, rights
@@ -24,6 +26,8 @@ AT_UP = [one for one in ALL if one.up]
 RIGHT = tuple(rights())
 SHARE = 0.1
 """Of the rows, those that may be missed."""
+TAGS = {f"k{index}": "v" for index in range(51)}
+"""One more than an object may have."""
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +55,12 @@ def test_what_is_wrong_with_the_inputs_is_refused_at_preview(
     found = [one.property for one in failures]
     assert any(place.startswith(row.at) or row.at.startswith(f"{place}[") or place == row.at.split(".")[0]
                for place in found), failures  # fmt: skip
+    if row.code:
+        (failure,) = failures
+        assert failure.property.split("[")[0] == row.at
+        assert failure.reason.startswith(row.code)
     unknown = {name: UNKNOWN if inputs.get(name) != before.get(name) else value for name, value in inputs.items()}
-    if row.base is None:
+    if row.base is None or row.code:
         assert provider.check(world.aws, of(row.type), before, {}, b"seed")[1] == []
         # A value that is not known yet conflicts with others all the same.
         left = provider.check(world.aws, of(row.type), {**before, **unknown}, {}, b"seed")[1]
@@ -102,3 +110,58 @@ def test_the_rows_of_validators_are_of_inputs_that_exist() -> None:
             assert place[-1] in fields, f"{token} {path}"
             names = {name for one in found for name in (*one.names, *one.when[:1])}
             assert {name for name in names if name not in fields and name.lstrip("/") not in known.inputs} == set()
+
+
+def check(provider: AwsProvider, aws: Aws, type_token: str, inputs: dict[str, Any]) -> list[Failure]:
+    return provider.check(aws, of(type_token), inputs, {}, b"seed")[1]
+
+
+def test_the_default_tags_count(provider: AwsProvider, world: World) -> None:
+    vpc = {"cidrBlock": "10.0.0.0/16"}
+    at_most = replace(world.aws, default_tags=dict(list(TAGS.items())[:50]))
+    assert check(provider, at_most, "aws:ec2/vpc:Vpc", vpc) == []
+    for token, inputs, code in (
+        ("aws:ec2/vpc:Vpc", vpc, "TagLimitExceeded"),
+        ("aws:s3/bucket:Bucket", {}, "InvalidTag"),
+    ):
+        failures = check(provider, at_most, token, {**inputs, "tags": {"one": "more"}})
+        assert [one.reason.split(":")[0] for one in failures] == [code]
+    route = {"routeTableId": "rtb-1", "destinationCidrBlock": "0.0.0.0/0", "gatewayId": "igw-1"}
+    assert check(provider, replace(world.aws, default_tags=TAGS), "aws:ec2/route:Route", route) == [], "it has no tags"
+
+
+def test_the_key_of_a_tag_has_128_characters_at_most(provider: AwsProvider, world: World) -> None:
+    for size, codes in ((128, []), (129, ["InvalidParameterValue"])):
+        vpc = {"cidrBlock": "10.0.0.0/16", "tags": {"k" * size: "a"}}
+        found = check(provider, world.aws, "aws:ec2/vpc:Vpc", vpc)
+        assert [one.reason.split(":")[0] for one in found] == codes
+
+
+def test_what_is_known_beside_an_unknown_is_evaluated(provider: AwsProvider, world: World, right: Any) -> None:
+    """At the first preview of a stack no subnet has an id."""
+    token, closed = "aws:eks/cluster:Cluster", {"subnetIds": [UNKNOWN, UNKNOWN], "endpointPublicAccess": False}
+    failures = check(provider, world.aws, token, {**right(token), "vpcConfig": closed})
+    assert [one.property for one in failures] == ["vpcConfig.endpointPublicAccess"]
+
+
+def test_an_update_to_a_minimum_above_the_maximum_is_refused_like_a_creation(
+    provider: AwsProvider, world: World, right: Any
+) -> None:
+    token, sizes = "aws:eks/nodeGroup:NodeGroup", {"minSize": 5, "desiredSize": 2, "maxSize": 2}
+    inputs = {**right(token), "scalingConfig": sizes}
+    _, failures = provider.check(world.aws, of(token), inputs, right(token), b"seed")
+    assert failures[0].reason.startswith("InvalidParameterException: Minimum capacity 5")
+
+
+def test_every_rule_of_the_inputs_finds_one_of_the_rows(world: World) -> None:
+    found = [Case(row.type, world.aws, row.inputs(row.right(world), world)) for row in AT_PREVIEW]
+    found.append(Case("aws:s3/bucket:Bucket", world.aws, {"tags": TAGS}))
+    at_preview = [one for one in rules.ALL if Moment.PREVIEW in one.moments]
+    finding = {one.name for one in at_preview for case in found if case.type in one.types and one.found(case)}
+    assert finding == {one.name for one in at_preview}
+
+
+def test_rules_are_of_types_in_the_tables_with_a_source() -> None:
+    for one in rules.ALL:
+        assert None not in map(schema, one.types)
+        assert len(one.source) > 20

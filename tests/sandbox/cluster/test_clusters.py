@@ -29,12 +29,7 @@ class FakeServers:
         return version or "1.35"
 
     def start(self, slot: str, version: str) -> ApiServer:
-        if self.gate:
-            assert self.gate.wait(SECONDS)
-        if self.failures:
-            self.failures -= 1
-            msg = "no room"
-            raise SandboxError(msg)
+        self._begin()
         self.started.append(slot)
         process: Any = SimpleNamespace(exit_code=None, kept=False, spec=SimpleNamespace(log=Path("/nowhere")))
         process.returns = lambda: process.exit_code is None
@@ -45,17 +40,20 @@ class FakeServers:
         return server
 
     def restart(self, server: ApiServer, version: str) -> ApiServer:
+        self._begin()
+        self.restarted.append((server.slot, version))
+        return replace(server, version=version)
+
+    def stop(self, server: ApiServer) -> None:
+        self.stopped.append(server.slot)
+
+    def _begin(self) -> None:
         if self.gate:
             assert self.gate.wait(SECONDS)
         if self.failures:
             self.failures -= 1
             msg = "no room"
             raise SandboxError(msg)
-        self.restarted.append((server.slot, version))
-        return replace(server, version=version)
-
-    def stop(self, server: ApiServer) -> None:
-        self.stopped.append(server.slot)
 
 
 def kill(server: ApiServer) -> None:
@@ -67,34 +65,35 @@ def servers() -> FakeServers:
     return FakeServers()
 
 
-def test_a_cluster_adopts_the_spare(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+@pytest.fixture
+def pool(servers: FakeServers) -> ClusterPool:
+    return ClusterPool(servers)
+
+
+def test_a_cluster_adopts_the_spare(pool: ClusterPool, servers: FakeServers) -> None:
     spare = pool.spare()
     assert pool.create("dev") == spare.endpoint
     assert (servers.started, servers.adopted) == ([spare.slot], [spare.slot])
 
 
-def test_without_a_spare_a_server_is_started(servers: FakeServers) -> None:
-    ClusterPool(servers).create("dev")
+def test_without_a_spare_a_server_is_started(pool: ClusterPool, servers: FakeServers) -> None:
+    pool.create("dev")
     assert (len(servers.started), servers.adopted) == (1, [])
 
 
-def test_after_an_adoption_another_spare_is_started(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_after_an_adoption_another_spare_is_started(pool: ClusterPool) -> None:
     pool.spare()
     pool.create("dev")
     assert pool.spare().endpoint != pool.get("dev")
 
 
-def test_create_is_idempotent(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_create_is_idempotent(pool: ClusterPool, servers: FakeServers) -> None:
     assert pool.create("dev") == pool.create("dev")
     assert len(servers.started) == 1
 
 
-def test_two_threads_that_create_the_same_cluster_get_one_server(servers: FakeServers) -> None:
+def test_two_threads_that_create_the_same_cluster_get_one_server(pool: ClusterPool, servers: FakeServers) -> None:
     servers.gate = threading.Event()
-    pool = ClusterPool(servers)
     found: list[ClusterEndpoint] = []
     threads = [threading.Thread(target=lambda: found.append(pool.create("dev"))) for _ in range(4)]
     for thread in threads:
@@ -107,9 +106,8 @@ def test_two_threads_that_create_the_same_cluster_get_one_server(servers: FakeSe
     assert len(servers.started) == 1
 
 
-def test_a_failed_start_is_forgotten(servers: FakeServers) -> None:
+def test_a_failed_start_is_forgotten(pool: ClusterPool, servers: FakeServers) -> None:
     servers.failures = 1
-    pool = ClusterPool(servers)
     with pytest.raises(SandboxError, match="no room"):
         pool.create("dev")
     assert pool.get("dev") is None
@@ -117,16 +115,14 @@ def test_a_failed_start_is_forgotten(servers: FakeServers) -> None:
     assert pool.get("dev") is not None
 
 
-def test_a_spare_that_does_not_start_is_retried(servers: FakeServers) -> None:
+def test_a_spare_that_does_not_start_is_retried(pool: ClusterPool, servers: FakeServers) -> None:
     servers.failures = 1
-    pool = ClusterPool(servers)
     with pytest.raises(SandboxError):
         pool.spare()
     assert pool.spare().slot in servers.started
 
 
-def test_a_dead_spare_is_neither_used_nor_adopted(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_a_dead_spare_is_neither_used_nor_adopted(pool: ClusterPool, servers: FakeServers) -> None:
     dead = pool.spare()
     kill(dead)
     assert pool.spare() != dead
@@ -135,8 +131,7 @@ def test_a_dead_spare_is_neither_used_nor_adopted(servers: FakeServers) -> None:
     assert servers.adopted == []
 
 
-def test_delete_stops_the_server_and_is_idempotent(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_delete_stops_the_server_and_is_idempotent(pool: ClusterPool, servers: FakeServers) -> None:
     pool.create("dev")
     pool.delete("dev")
     pool.delete("dev")
@@ -144,8 +139,7 @@ def test_delete_stops_the_server_and_is_idempotent(servers: FakeServers) -> None
     assert pool.get("dev") is None
 
 
-def test_clusters_are_found_by_url_as_long_as_they_run(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_clusters_are_found_by_url_as_long_as_they_run(pool: ClusterPool) -> None:
     url = pool.create("dev").server
     found = pool.at(url)
     assert found is not None
@@ -156,8 +150,7 @@ def test_clusters_are_found_by_url_as_long_as_they_run(servers: FakeServers) -> 
         pool.at(url)
 
 
-def test_existing_lists_clusters_oldest_first_without_the_spare(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_existing_lists_clusters_oldest_first_without_the_spare(pool: ClusterPool) -> None:
     for name in ("b", "a"):
         pool.create(name)
     spare = pool.spare()
@@ -167,9 +160,9 @@ def test_existing_lists_clusters_oldest_first_without_the_spare(servers: FakeSer
 
 def test_every_addition_and_removal_is_reported(servers: FakeServers) -> None:
     reported: list[list[str]] = []
-    pool = ClusterPool(servers, lambda: reported.append(list(pool.existing())))
-    pool.create("dev")
-    pool.delete("dev")
+    reporting = ClusterPool(servers, lambda: reported.append(list(reporting.existing())))
+    reporting.create("dev")
+    reporting.delete("dev")
     assert reported == [["dev"], []]
 
 
@@ -198,8 +191,7 @@ def test_the_scheduler_of_a_running_cluster_ranks_nodes_as_it_says(servers: Fake
     assert recorder.events == [("begin", "1.36"), ("schedule", "api-1 ['nodeResourcesFit']")]
 
 
-def test_a_spare_serves_the_version_that_its_program_expects(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_a_spare_serves_the_version_that_its_program_expects(pool: ClusterPool) -> None:
     pool.expect("dev", "1.34")
     pool.expect("prod", "1.36")
     assert pool.spare("dev").version == "1.34"
@@ -208,8 +200,7 @@ def test_a_spare_serves_the_version_that_its_program_expects(servers: FakeServer
     assert pool.spare("dev") is pool.spare("dev")
 
 
-def test_a_cluster_adopts_a_spare_of_its_own_version_alone(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_a_cluster_adopts_a_spare_of_its_own_version_alone(pool: ClusterPool, servers: FakeServers) -> None:
     pool.expect("dev", "1.34")
     spare = pool.spare("dev")
     pool.create("newer", "1.36")
@@ -228,8 +219,7 @@ def test_another_version_restarts_the_api_server_and_what_runs_beside_it(servers
     assert pool.existing()["dev"].version == "1.35"
 
 
-def test_whoever_needs_the_cluster_waits_for_its_upgrade(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_whoever_needs_the_cluster_waits_for_its_upgrade(pool: ClusterPool, servers: FakeServers) -> None:
     url = pool.create("dev", "1.34").server
     servers.gate = threading.Event()
     upgrade = threading.Thread(target=pool.create, args=("dev", "1.35"))
@@ -247,8 +237,7 @@ def test_whoever_needs_the_cluster_waits_for_its_upgrade(servers: FakeServers) -
     assert found[0][1].version == "1.35"
 
 
-def test_a_cluster_whose_upgrade_fails_is_gone(servers: FakeServers) -> None:
-    pool = ClusterPool(servers)
+def test_a_cluster_whose_upgrade_fails_is_gone(pool: ClusterPool, servers: FakeServers) -> None:
     pool.create("dev", "1.34")
     servers.failures = 1
     with pytest.raises(SandboxError, match="no room"):

@@ -7,11 +7,11 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -73,14 +73,8 @@ def test_a_program_that_cannot_be_run_is_reported(tmp_path: Path) -> None:
 
 def test_stop_ends_a_program_that_ignores_the_signal(tmp_path: Path) -> None:
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
-    stubborn = ProcessSpec(
-        "stubborn",
-        [sys.executable, "-c", code],
-        tmp_path / "log",
-        lambda: (tmp_path / "log").read_text() != "",
-        grace_seconds=0.2,
-    )
-    process = Process.spawn(stubborn)
+    argv, log = [sys.executable, "-c", code], tmp_path / "log"
+    process = Process.spawn(ProcessSpec("stubborn", argv, log, lambda: log.read_text() != "", grace_seconds=0.2))
     process.wait_until_ready()
     process.stop()
     assert process.exit_code == -signal.SIGKILL
@@ -112,10 +106,7 @@ time.sleep(60)
         child = ProcessIdentity.of("child", int(parent.stdout.readline()))
         # The launcher sets the signal; before that, it notices the parent's end itself.
         parent.kill()
-    gone_by = time.monotonic() + SECONDS
-    while child.find() is not None and time.monotonic() < gone_by:
-        time.sleep(0.02)
-    assert child.find() is None
+    until(lambda: child.find() is None or None, SECONDS, "it lives on")
 
 
 def test_tail_gives_the_last_lines_and_nothing_for_a_missing_log(tmp_path: Path) -> None:
@@ -158,27 +149,16 @@ def test_free_ports_are_distinct_and_usable() -> None:
 
 
 def test_a_start_is_retried_if_its_port_was_taken() -> None:
-    tried: list[int] = []
-
-    def start(ports: tuple[int, ...]) -> int:
-        tried.append(ports[0])
-        if len(tried) < 3:
-            raise PortTakenError(TAKEN)
-        return ports[0]
-
-    assert with_free_ports(1, start) == tried[2]
+    start = Mock(side_effect=[PortTakenError(TAKEN), PortTakenError(TAKEN), "started"])
+    assert with_free_ports(1, start) == "started"
+    assert start.call_count == 3
 
 
 def test_retries_of_a_start_are_limited() -> None:
-    tried: list[int] = []
-
-    def start(ports: tuple[int, ...]) -> None:
-        tried.append(ports[0])
-        raise PortTakenError(TAKEN)
-
+    start = Mock(side_effect=PortTakenError(TAKEN))
     with pytest.raises(PortTakenError):
         with_free_ports(1, start)
-    assert len(tried) == ATTEMPTS
+    assert start.call_count == ATTEMPTS
 
 
 def sleeper(tmp_path: Path, name: str, *, ready: bool = True) -> ProcessSpec:
@@ -195,33 +175,27 @@ def test_children_are_stopped_newest_first(tmp_path: Path) -> None:
     assert seen == [("etcd",), ("etcd", "api"), ("etcd",), ()]
 
 
-def test_a_child_that_does_not_become_ready_is_stopped(tmp_path: Path) -> None:
-    supervisor = Supervisor()
+def test_a_child_that_does_not_become_ready_is_stopped(tmp_path: Path, supervisor: Supervisor) -> None:
     with pytest.raises(ProcessError):
         supervisor.start(sleeper(tmp_path, "never", ready=False))
     assert supervisor.identities() == ()
 
 
-def test_nothing_starts_after_stop_all(tmp_path: Path) -> None:
-    supervisor = Supervisor()
+def test_nothing_starts_after_stop_all(tmp_path: Path, supervisor: Supervisor) -> None:
     supervisor.stop_all()
     with pytest.raises(ProcessError, match="the sandbox is stopping"):
         supervisor.start(sleeper(tmp_path, "late"))
 
 
-def test_a_child_outlives_the_thread_that_requested_it(tmp_path: Path) -> None:
-    supervisor = Supervisor()
+def test_a_child_outlives_the_thread_that_requested_it(tmp_path: Path, supervisor: Supervisor) -> None:
     asking = threading.Thread(target=supervisor.start, args=(sleeper(tmp_path, "child"),))
     asking.start()
     asking.join()
-    try:
-        (child,) = supervisor.identities()
-        found = child.find()
-        assert found is not None
-        with pytest.raises(Exception, match="timeout"):
-            found.wait(0.3)
-    finally:
-        supervisor.stop_all()
+    (child,) = supervisor.identities()
+    found = child.find()
+    assert found is not None
+    with pytest.raises(psutil.TimeoutExpired):
+        found.wait(0.3)
 
 
 def server(tmp_path: Path, name: str, code: str) -> ProcessSpec:
@@ -231,16 +205,13 @@ def server(tmp_path: Path, name: str, code: str) -> ProcessSpec:
     return ProcessSpec(name, [sys.executable, "-c", text], tmp_path / f"{name}.log", started.exists)
 
 
-def until_true(condition: Callable[[], object], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def until_true(condition: Callable[[], object]) -> None:
+    until(lambda: condition() or None, SECONDS, "never true")
 
 
 def test_a_child_that_dies_is_started_again_and_its_log_goes_on(tmp_path: Path) -> None:
-    identities: list[tuple[int, ...]] = []
-    supervisor = Supervisor(lambda: identities.append(tuple(child.pid for child in supervisor.identities())))
+    reported: list[tuple[ProcessIdentity, ...]] = []
+    supervisor = Supervisor(lambda: reported.append(supervisor.identities()))
     early = supervisor.start(server(tmp_path, "early", "print('up', flush=True)"))
     try:
         supervisor.keep()
@@ -252,60 +223,49 @@ def test_a_child_that_dies_is_started_again_and_its_log_goes_on(tmp_path: Path) 
         assert early.returns()
         assert late.returns()
         until_true(lambda: [tail(process.spec.log) for process in (early, late)] == [["up", "up"], ["up", "up"]])
-        assert identities[-1] == (early.identity.pid, late.identity.pid)
+        assert reported[-1] == (early.identity, late.identity)
     finally:
         supervisor.stop_all()
-    assert (early.exit_code, late.exit_code) != (None, None)
+    assert None not in (early.exit_code, late.exit_code)
 
 
-def test_what_is_stopped_is_not_started_again(tmp_path: Path) -> None:
-    supervisor = Supervisor()
+def test_what_is_stopped_is_not_started_again(tmp_path: Path, supervisor: Supervisor) -> None:
     supervisor.keep()
     stays, goes = (supervisor.start(server(tmp_path, name, "")) for name in ("stays", "goes"))
-    try:
-        supervisor.stop(goes)
-        os.kill(stays.identity.pid, signal.SIGKILL)
-        until_true(lambda: (tmp_path / "stays.started").read_text() == "xx")
-        assert (tmp_path / "goes.started").read_text() == "x"
-        assert not goes.returns()
-    finally:
-        supervisor.stop_all()
+    supervisor.stop(goes)
+    os.kill(stays.identity.pid, signal.SIGKILL)
+    until_true(lambda: (tmp_path / "stays.started").read_text() == "xx")
+    assert (tmp_path / "goes.started").read_text() == "x"
+    assert not goes.returns()
 
 
-def test_what_may_end_by_itself_is_left_alone(tmp_path: Path) -> None:
-    supervisor = Supervisor()
+def test_what_may_end_by_itself_is_left_alone(tmp_path: Path, supervisor: Supervisor) -> None:
     supervisor.keep()
     once = supervisor.start(replace(server(tmp_path, "once", ""), transient=True))
     always = supervisor.start(server(tmp_path, "always", ""))
-    try:
-        for process in (once, always):
-            os.kill(process.identity.pid, signal.SIGKILL)
-        until_true(lambda: (tmp_path / "always.started").read_text() == "xx")
-        assert (tmp_path / "once.started").read_text() == "x"
-        assert not once.returns()
-    finally:
-        supervisor.stop_all()
+    for process in (once, always):
+        os.kill(process.identity.pid, signal.SIGKILL)
+    until_true(lambda: (tmp_path / "always.started").read_text() == "xx")
+    assert (tmp_path / "once.started").read_text() == "x"
+    assert not once.returns()
 
 
-def test_a_child_that_does_not_come_up_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_does_not_come_up_is_tried_again(
+    tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(process_module, "LONGEST_PAUSE", 0.1)
     allowed = tmp_path / "allowed"
     allowed.touch()
-    supervisor = Supervisor()
     supervisor.keep()
-    child = supervisor.start(
-        server(tmp_path, "child", f"import os; os.path.exists({str(allowed)!r}) or exit('not now')")
-    )
-    try:
-        allowed.unlink()
-        (tmp_path / "child.started").unlink()
-        os.kill(child.identity.pid, signal.SIGKILL)
-        until_true(lambda: tail(child.spec.log).count("not now") > 1)
-        assert not child.returns(0.1)
-        allowed.touch()
-        assert child.returns()
-    finally:
-        supervisor.stop_all()
+    code = f"import os; os.path.exists({str(allowed)!r}) or exit('not now')"
+    child = supervisor.start(server(tmp_path, "child", code))
+    allowed.unlink()
+    (tmp_path / "child.started").unlink()
+    os.kill(child.identity.pid, signal.SIGKILL)
+    until_true(lambda: tail(child.spec.log).count("not now") > 1)
+    assert not child.returns(0.1)
+    allowed.touch()
+    assert child.returns()
 
 
 # Waits that count the seconds without progress: the clock of these tests moves only when somebody sleeps.
@@ -374,20 +334,10 @@ def test_the_error_says_how_long_nothing_changed(clock: Clock) -> None:
 
 
 def test_a_server_that_does_not_answer_for_a_while_is_asked_again(clock: Clock) -> None:
-    answers = iter([UnreachableError("refused")] * 20 + ["here"])
-
-    def poll() -> str | None:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
+    poll = Mock(side_effect=[UnreachableError("refused")] * 20 + ["here"])
     assert waiting.until(poll, 60.0, "it is not there", longest=1.0) == "here"
 
-    def refused() -> str | None:
-        msg = "the API server does not answer: refused"
-        raise UnreachableError(msg)
-
+    refused = Mock(side_effect=UnreachableError("the API server does not answer: refused"))
     with pytest.raises(TimeoutError, match=r"it is not there after 6\d s \(the API server does not answer: refused\)"):
         waiting.until(refused, 60.0, "it is not there", longest=1.0)
 

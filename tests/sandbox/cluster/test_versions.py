@@ -1,5 +1,7 @@
 """Versions that an API server emulates, and its binary."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from sandbox import toolchain
@@ -10,7 +12,7 @@ from sandbox.kubernetes.crds import is_served
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import until
 from spec.catalog import kubernetes
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane, existing
 from tests.support.patience import SECONDS
 
 POLICY = Ref("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "it")
@@ -51,9 +53,7 @@ def test_an_upgrade_keeps_the_objects_and_serves_the_apis_of_the_new_version(pla
         assert client is not None
         assert client.get_path("/version")["emulationMinor"] == "36"
         assert is_served(client, POLICY)
-        kept = client.get(Ref("v1", "ConfigMap", "kept", "default"))
-        assert kept is not None
-        assert kept["data"] == {"a": "1"}
+        assert existing(client, Ref("v1", "ConfigMap", "kept", "default"))["data"] == {"a": "1"}
         # Its controllers run again.
         client.apply(Ref("v1", "Namespace", "later").as_object(), "test")
         account = Ref("v1", "ServiceAccount", "default", "later")
@@ -77,10 +77,7 @@ def test_a_missing_tool_is_reported_with_the_fix(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_error_of_the_toolchain_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str) -> None:
-        msg = f"SLIPWAY_{name} names no program"
-        raise toolchain.ToolError(msg)
-
-    monkeypatch.setattr(toolchain, "find", refuse)
-    with pytest.raises(SandboxError, match="SLIPWAY_etcd names no program"):
+    refused = toolchain.ToolError("SLIPWAY_ETCD names no program")
+    monkeypatch.setattr(toolchain, "find", Mock(side_effect=refused))
+    with pytest.raises(SandboxError, match="SLIPWAY_ETCD names no program"):
         apiserver.require("etcd")

@@ -19,6 +19,7 @@ from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.running import install
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
+from spec.pools.pool_spec import PoolSpec
 from spec.settings.admission import Action
 from tests.sandbox.controllers.fake import ByHand
 from tests.sandbox.living import living_plane
@@ -29,9 +30,9 @@ T = TypeVar("T")
 
 
 @contextmanager
-def cluster(directory: Path, *wanted: table.Controller, version: str = "") -> Iterator[ControlPlane]:
+def cluster(directory: Path, *wanted: str, version: str = "") -> Iterator[ControlPlane]:
     """A cluster beside which these controllers run; skips the test if one is not built."""
-    missing = [each.name for each in wanted if each.binary is None]
+    missing = [name for name in wanted if table.BY_NAME[name].binary is None]
     if missing:
         pytest.skip(f"not built: run `python -m sandbox.toolchain ensure {' '.join(missing)}`")
     with living_plane(directory, ByHand(), version) as plane:
@@ -50,14 +51,14 @@ def as_account(client: KubeClient, name: str, namespace: str) -> Api:
     return api
 
 
-def release(client: KubeClient, charts: Path, row: table.Controller, namespace: str, **values: Any) -> None:
-    """Install the chart of a controller with Helm, and wait for its pods."""
-    chart, helm = Charts(charts).find(row.chart), binary.available()
+def release(client: KubeClient, charts: Path, name: str, namespace: str, **values: Any) -> None:
+    """Install a chart, or that of a controller, with Helm, and wait for its pods."""
+    of = table.BY_NAME[name].chart if name in table.BY_NAME else name
+    chart, helm = Charts(charts).find(of), binary.available()
     if chart is None or helm is None:
-        pytest.skip(f"no helm, or no chart {row.chart} with templates")
+        pytest.skip(f"no helm, or no chart {of} with templates")
     client.apply(Ref("v1", "Namespace", namespace).as_object(), "test")
-    inputs = {"name": row.chart, "namespace": namespace, "values": values, "timeout": 600}
-    install(client, helm, chart, inputs, upgrade=False)
+    install(client, helm, chart, {"name": of, "namespace": namespace, "values": values, "timeout": 600}, upgrade=False)
 
 
 def until_running(directory: Path, *names: str) -> None:
@@ -96,6 +97,32 @@ def applied(client: KubeClient, *objects: Object) -> None:
                 raise
 
         until(put, SECONDS, f"{Ref.of(obj)} is not accepted")
+
+
+def job(name: str, namespace: str, requests: Mapping[str, Any], seconds: str, *, queue: str = "", **pod: Any) -> Object:
+    """A Job of one pod that requests this, in a queue of Kueue, and ends after some time; `pod`: more of the pod."""
+    limits = {key: value for key, value in requests.items() if "/" in key}
+    resources = {"requests": dict(requests), **({"limits": limits} if limits else {})}
+    container = {"name": "main", "image": "train:1", "resources": resources}
+    made = Ref("batch/v1", "Job", name, namespace).as_object()
+    made["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": queue} if queue else {}
+    metadata = {"annotations": {"sandbox.slipway/duration": seconds}}
+    template = {"metadata": metadata, "spec": {"restartPolicy": "Never", "containers": [container], **pod}}
+    return {**made, "spec": {"template": template}}
+
+
+def placed_in(pool: PoolSpec) -> dict[str, Any]:
+    """The part of a pod that puts it onto nodes of a pool."""
+    tolerations = [taint.toleration.manifest for taint in pool.taints]
+    return {"nodeSelector": dict(pool.node_selector), "tolerations": tolerations}
+
+
+def without_jobs(client: KubeClient, *namespaces: str) -> None:
+    """Delete what a test leaves."""
+    jobs = client.discovery.find("batch/v1", "Job")
+    for namespace in namespaces:
+        for each in client.list(jobs, namespace):
+            client.delete(Ref.of(each))
 
 
 def give(client: KubeClient, of: Scheduler, context: StackContext, team: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.installed import applied, cluster, release, until_running
@@ -21,6 +20,7 @@ from tests.support.patience import SECONDS
 pytestmark = pytest.mark.sandbox
 API: Final = "argoproj.io/v1alpha1"
 SPACE: Final = "pipelines"
+ACCOUNT: Final = ("ServiceAccount", "default", SPACE)
 PREFIX: Final = "workflows.argoproj.io"
 PIPELINE: Final = Path(__file__).parents[3] / "examples/tutorials/pipeline.yaml"
 
@@ -36,24 +36,17 @@ def workflow(name: str) -> Object:
             template.pop(key, None)
         for key in ("volumeMounts", "resources"):
             template.get("container", {}).pop(key, None)
-    return {"apiVersion": API, "kind": "Workflow", "metadata": {"name": name, "namespace": SPACE}, "spec": spec}
+    return {**Ref(API, "Workflow", name, SPACE).as_object(), "spec": spec}
 
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     directory = tmp_path_factory.mktemp("argo")
-    with cluster(directory, BY_NAME["argo"]) as plane:
-        release(
-            plane.client,
-            shared / "charts-full",
-            BY_NAME["argo"],
-            "argo",
-            server={"enabled": False},
-            crds={"full": False},
-        )
+    with cluster(directory, "argo") as plane:
+        values = {"server": {"enabled": False}, "crds": {"full": False}}
+        release(plane.client, shared / "charts-full", "argo", "argo", **values)
         until_running(directory, "argo")
-        applied(plane.client, Ref("v1", "Namespace", SPACE).as_object())
-        applied(plane.client, Ref("v1", "ServiceAccount", "default", SPACE).as_object())
+        applied(plane.client, *(Ref("v1", *ref).as_object() for ref in (("Namespace", SPACE), ACCOUNT)))
         yield plane
 
 
@@ -61,12 +54,8 @@ def report(client: KubeClient, name: str, accuracy: str) -> None:
     """What the executors of a workflow's pods would report."""
     for pod in client.get_path(f"/api/v1/namespaces/{SPACE}/pods?labelSelector={PREFIX}/workflow={name}")["items"]:
         node = pod["metadata"]["annotations"][f"{PREFIX}/node-id"]
-        labels = {f"{PREFIX}/workflow": name, f"{PREFIX}/report-outputs-completed": "true"}
-        result: Object = {
-            "apiVersion": API,
-            "kind": "WorkflowTaskResult",
-            "metadata": {"name": node, "namespace": SPACE, "labels": labels},
-        }
+        result = Ref(API, "WorkflowTaskResult", node, SPACE).as_object()
+        result["metadata"]["labels"] = {f"{PREFIX}/workflow": name, f"{PREFIX}/report-outputs-completed": "true"}
         if "evaluate" in pod["metadata"]["annotations"][f"{PREFIX}/node-name"]:
             result["outputs"] = {"parameters": [{"name": "accuracy", "value": accuracy}]}
         client.apply(result, "executor", force=True)

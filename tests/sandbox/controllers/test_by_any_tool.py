@@ -8,14 +8,13 @@ import yaml
 
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.running import load
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.controllers.webhooks import CLOSED
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from slipway.why.refusals import refusal, with_server
 from tests.sandbox.controllers.installed import applied, cluster, until_running, wait
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane, existing
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
@@ -49,7 +48,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def plane(home: Path) -> Iterator[ControlPlane]:
-    with cluster(home, BY_NAME["jobset"]) as plane:
+    with cluster(home, "jobset") as plane:
         yield plane
 
 
@@ -102,6 +101,4 @@ def test_webhooks_of_a_chart_that_nothing_answers_refuse_no_request(
     assert {each["failurePolicy"] for one in hooks for each in one["webhooks"]} == {"Fail"}
     applied(client, Ref("v1", "ConfigMap", "free", "default").as_object())
     for each in map(Ref.of, hooks):
-        found = client.get(each)
-        assert found is not None
-        assert all(hook["matchConditions"][-1]["name"] == CLOSED for hook in found["webhooks"])
+        assert all(hook["matchConditions"][-1]["name"] == CLOSED for hook in existing(client, each)["webhooks"])

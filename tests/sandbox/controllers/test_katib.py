@@ -13,7 +13,6 @@ from components.addons.kueue import ALWAYS, configuration
 from components.tenancy.network_policies import KATIB
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers import table
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.controllers.webhooks import as_applied
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
@@ -36,13 +35,10 @@ EXAMPLE: Final = Path(__file__).parents[3] / "examples/tutorials/experiment.yaml
 def queues() -> Iterator[Object]:
     resources = [{"name": "cpu", "nominalQuota": f"{AT_ONCE}.5"}, {"name": "memory", "nominalQuota": "64Gi"}]
     group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "any", "resources": resources}]}
-    for kind, name, namespace, spec in (
-        ("ResourceFlavor", "any", "", {}),
-        ("ClusterQueue", TEAM, "", {"namespaceSelector": {}, "resourceGroups": [group]}),
-        ("LocalQueue", "default", TEAM, {"clusterQueue": TEAM}),
-    ):
-        metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-        yield {"apiVersion": KUEUE, "kind": kind, "metadata": metadata, "spec": spec}
+    yield {**Ref(KUEUE, "ResourceFlavor", "any").as_object(), "spec": {}}
+    queue = {"namespaceSelector": {}, "resourceGroups": [group]}
+    yield {**Ref(KUEUE, "ClusterQueue", TEAM).as_object(), "spec": queue}
+    yield {**Ref(KUEUE, "LocalQueue", "default", TEAM).as_object(), "spec": {"clusterQueue": TEAM}}
 
 
 def example(name: str, **spec: Any) -> Object:
@@ -67,17 +63,14 @@ def example(name: str, **spec: Any) -> Object:
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with Kueue, a team's queue of two CPUs, and Katib from the platform's manifests."""
     directory = tmp_path_factory.mktemp("katib")
-    with cluster(directory, BY_NAME["kueue"], BY_NAME["katib"]) as plane:
+    with cluster(directory, "kueue", "katib") as plane:
         client = plane.client
         config = configuration(Kueue(), cluster="here", integrations=ALWAYS)
         values = {"managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(config)}}
-        release(client, shared / "charts-full", BY_NAME["kueue"], "kueue-system", **values)
+        release(client, shared / "charts-full", "kueue", "kueue-system", **values)
         space = Ref("v1", "Namespace", TEAM).as_object()
-        space["metadata"]["labels"] = {
-            **labels.TUNED,
-            labels.TEAM: TEAM,
-            "pod-security.kubernetes.io/enforce": "baseline",
-        }
+        level = {"pod-security.kubernetes.io/enforce": "baseline"}
+        space["metadata"]["labels"] = {**labels.TUNED, labels.TEAM: TEAM, **level}
         secret = Ref("v1", "Secret", CERTIFICATE, KATIB).as_object()
         applied(client, Ref("v1", "Namespace", KATIB).as_object(), space, secret, *queues())
         parts = seen_parts(lambda: Katib(Settings(replicas=1)))
@@ -85,12 +78,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
         applied(client, *crds.values())
         until_served(client, "kubeflow.org/v1beta1", "Experiment")
         applied(client, *(one for key, one in parts.before.items() if key not in crds))
-        installed = {"controller", "webhooks-mutating", "webhooks-validating"}
-        for key in sorted(installed):
-            one = parts.objects[key]
-            if key == "controller":
-                del one["spec"]["template"]["spec"]["nodeSelector"]
-            applied(client, as_applied(one, table.served()))
+        del parts.objects["controller"]["spec"]["template"]["spec"]["nodeSelector"]
+        for key in ("controller", "webhooks-mutating", "webhooks-validating"):
+            applied(client, as_applied(parts.objects[key], table.served()))
         until_running(directory, "katib", "kueue")
         yield plane
 
@@ -115,10 +105,10 @@ def test_an_experiment_ends_with_its_best_trial_and_its_trials_wait_for_quota(pl
     found = until(ended, 4 * SECONDS, lambda: f"{(client.get(Ref.of(experiment)) or {}).get('status')}")
     trials = listed(client, "kubeflow.org/v1beta1", "Trial")
     rates = {
-        one["metadata"]["name"]: next(
-            float(each["value"]) for each in one["spec"]["parameterAssignments"] if each["name"] == "lr"
-        )
+        one["metadata"]["name"]: float(each["value"])
         for one in trials
+        for each in one["spec"]["parameterAssignments"]
+        if each["name"] == "lr"
     }
     assert len(trials) == 6
     assert 1 <= most <= AT_ONCE
@@ -140,9 +130,8 @@ def test_a_trials_pod_gets_a_collector_and_an_algorithms_pod_what_restricted_wan
         return pods[0] if pods else None
 
     trial = until(found, 2 * SECONDS, "no pod of a trial")
-    names = [one["name"] for one in trial["spec"]["containers"]]
-    assert names == ["train", "metrics-logger-and-collector"]
     train, collector = trial["spec"]["containers"]
+    assert (train["name"], collector["name"]) == ("train", "metrics-logger-and-collector")
     assert collector["securityContext"] == train["securityContext"]
     assert "katib-db-manager.kubeflow:6789" in collector["args"]
     (algorithm,) = listed(client, "apps/v1", "Deployment")
@@ -159,8 +148,7 @@ def test_katib_refuses_what_the_platform_leaves_out(plane: ControlPlane) -> None
 
 
 def test_a_namespace_without_jobs_has_no_experiments(plane: ControlPlane) -> None:
-    space = Ref("v1", "Namespace", "serving").as_object()
-    applied(plane.client, space)
+    applied(plane.client, Ref("v1", "Namespace", "serving").as_object())
     wrong = example("elsewhere")
     wrong["metadata"]["namespace"] = "serving"
     with pytest.raises(ApiError, match="lacks label"):

@@ -20,10 +20,6 @@ from components.composition.cron_jobs import NAMESPACE as SCHEDULES
 from components.composition.scripts import CANARY_ROLLBACK
 from components.workloads import VLLM_ERRORS, Canary, ModelServerArgs, Target, model_server
 from sandbox.kubernetes.client import ApiError, KubeClient
-from sandbox.kubernetes.controllers.table import BY_NAME
-from sandbox.kubernetes.helm import binary
-from sandbox.kubernetes.helm.chart import Charts
-from sandbox.kubernetes.helm.running import install
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from spec.pools import resolve_all
@@ -32,7 +28,7 @@ from spec.teams.labels import TEAM as OF_TEAM
 from tests.components.admission.samples import CONTROLLERS
 from tests.components.workloads.samples import SERVER, bodies
 from tests.sandbox.controllers.installed import applied, as_account, cluster, holds, release, until_running, wait
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane, existing
 from tests.support import stacks
 from tests.support.patience import SECONDS
 
@@ -45,33 +41,22 @@ PLATFORM: Final = stacks.platform_of("dev")
 
 
 def service(name: str, **predictor: object) -> Object:
-    return {
-        "apiVersion": "serving.kserve.io/v1beta1",
-        "kind": "InferenceService",
-        "metadata": {
-            "name": name,
-            "namespace": TEAM,
-            "annotations": {"serving.kserve.io/deploymentMode": "Standard"},
-            "labels": {"networking.kserve.io/visibility": "cluster-local"},
-        },
-        "spec": {"predictor": predictor},
-    }
+    made = Ref("serving.kserve.io/v1beta1", "InferenceService", name, TEAM).as_object()
+    made["metadata"]["annotations"] = {"serving.kserve.io/deploymentMode": "Standard"}
+    made["metadata"]["labels"] = {"networking.kserve.io/visibility": "cluster-local"}
+    return {**made, "spec": {"predictor": predictor}}
 
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     charts, home = shared / "charts-full", tmp_path_factory.mktemp("kserve")
-    crds, helm = Charts(charts).find("kserve-crd"), binary.available()
-    if crds is None or helm is None:
-        pytest.skip("no helm, or no charts of KServe")
-    with cluster(home, BY_NAME["kserve"]) as plane:
+    with cluster(home, "kserve") as plane:
         client = plane.client
-        applied(client, *(Ref("v1", "Namespace", name).as_object() for name in ("kserve", TEAM)))
-        inputs = {"name": "kserve-crd", "namespace": "kserve", "values": {}, "timeout": 600}
-        install(client, helm, crds, inputs, upgrade=False)
+        applied(client, Ref("v1", "Namespace", TEAM).as_object())
+        release(client, charts, "kserve-crd", "kserve")
         settings = PLATFORM.addons.kserve
         assert settings is not None
-        release(client, charts, BY_NAME["kserve"], "kserve", **values(settings, region="us-east-1", placement={}))
+        release(client, charts, "kserve", "kserve", **values(settings, region="us-east-1", placement={}))
         until_running(home, "kserve")
         # Those of the platform pass KServe's webhook.
         applied(client, *runtimes(resolve_all(PLATFORM), settings.runtimes).values())
@@ -202,8 +187,6 @@ def test_a_canary_is_rolled_back_once(plane: ControlPlane) -> None:
     weights(100, 0)
     events = client.list(client.discovery.find("v1", "Event"), TEAM)
     assert [one["reason"] for one in events].count("CanaryRolledBack") == 2
-    found = client.get(Ref.of(split))
-    assert found is not None
-    assert ROLLED_BACK in found["metadata"]["annotations"]
+    assert ROLLED_BACK in existing(client, Ref.of(split))["metadata"]["annotations"]
     with pytest.raises(ApiError, match="forbidden"):
         api("GET", GRAPHS.format("kserve"))

@@ -10,20 +10,14 @@ import pytest
 from components.tenancy.priorities import priority_class
 from components.workloads import ray_cluster
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.launch import arguments, of_deployment
-from sandbox.kubernetes.controllers.running import State, load
 from sandbox.kubernetes.controllers.table import BY_NAME
-from sandbox.kubernetes.helm import binary
-from sandbox.kubernetes.helm.chart import Charts
-from sandbox.kubernetes.helm.running import install
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from spec.settings.teams import PriorityName
 from tests.components.workloads.samples import RAY_CLUSTER, TARGET, body
-from tests.sandbox.controllers.fake import ByHand
-from tests.sandbox.living import living_plane
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.controllers.installed import applied, cluster, release, until_running
+from tests.sandbox.plane import existing
 from tests.slipway.charts.rendering import releases, rendered
 from tests.support.patience import SECONDS
 
@@ -53,70 +47,48 @@ def test_no_value_of_a_flag_is_left_over(shared: Path) -> None:
 
 
 @pytest.fixture
-def client(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KubeClient]:
-    if BY_NAME["kuberay"].binary is None:
-        pytest.skip("not built: run `python -m sandbox.toolchain ensure kuberay`")
-    chart, helm = Charts(shared / "charts-full").find(BY_NAME["kuberay"].chart), binary.available()
-    if chart is None or helm is None:
-        pytest.skip("no helm, or no chart kuberay-operator with templates")
-    monkeypatch.setattr(table, "CONTROLLERS", (BY_NAME["kuberay"],))
-    with living_plane(tmp_path, ByHand()) as plane:
-        _prepare(plane)
-        inputs = {
-            "name": BY_NAME["kuberay"].chart,
-            "namespace": "kuberay",
-            "values": {"env": [LOOKS_AGAIN]},
-            "timeout": 600,
-        }
-        install(plane.client, helm, chart, inputs, upgrade=False)
-        until(lambda: _runs(tmp_path), SECONDS, lambda: f"KubeRay does not run: {load(tmp_path)}")
+def client(tmp_path: Path, shared: Path) -> Iterator[KubeClient]:
+    with cluster(tmp_path, "kuberay") as plane:
+        account = Ref("v1", "ServiceAccount", TARGET.service_account, TARGET.namespace).as_object()
+        space = Ref("v1", "Namespace", TARGET.namespace).as_object()
+        applied(plane.client, space, account, priority_class(PriorityName.INTERACTIVE))
+        release(plane.client, shared / "charts-full", "kuberay", "kuberay", env=[LOOKS_AGAIN])
+        until_running(tmp_path, "kuberay")
         yield plane.client
 
 
-def _prepare(plane: ControlPlane) -> None:
-    account = Ref("v1", "ServiceAccount", TARGET.service_account, TARGET.namespace).as_object()
-    spaces = [Ref("v1", "Namespace", name).as_object() for name in ("kuberay", TARGET.namespace)]
-    for each in (*spaces, account, priority_class(PriorityName.INTERACTIVE)):
-        plane.client.apply(each, "test")
+def until_pods(client: KubeClient, count: int) -> list[Object]:
+    """The pods of the cluster, once there are so many."""
 
+    def pods() -> list[Object]:
+        kind = client.discovery.find("v1", "Pod")
+        return list(client.list(kind, TARGET.namespace, f"ray.io/cluster={CLUSTER.name}"))
 
-def _runs(directory: Path) -> bool | None:
-    return any(each.name == "kuberay" and each.state is State.RUNNING for each in load(directory)) or None
-
-
-def _pods(client: KubeClient) -> list[Object]:
-    found = client.get_path(f"/api/v1/namespaces/{TARGET.namespace}/pods?labelSelector=ray.io/cluster={CLUSTER.name}")
-    pods: list[Object] = found["items"]
-    return pods
-
-
-def _until_pods(client: KubeClient, count: int) -> list[Object]:
     def look() -> list[Object] | None:
-        found = _pods(client)
+        found = pods()
         return found if len(found) == count else None
 
-    return until(look, SECONDS, lambda: f"not {count} pods: {len(_pods(client))}")
+    return until(look, SECONDS, lambda: f"not {count} pods: {len(pods())}")
 
 
 @pytest.mark.sandbox
 def test_a_cluster_gets_its_pods_and_loses_them(client: KubeClient) -> None:
     args: dict[str, Any] = {"target": replace(TARGET, queue=None), "suspend": False}
     client.apply(body(ray_cluster("lab", replace(RAY_CLUSTER, **args)), "cluster"), "test")
-    pods = _until_pods(client, 5)
+    pods = until_pods(client, 5)
     places = sorted((each["metadata"]["labels"]["ray.io/group"], each["spec"]["nodeSelector"][POOL]) for each in pods)
     assert places == [("headgroup", "cpu"), ("slices", "slices"), *[("spot", "spot")] * 3]
 
     head = next(each for each in pods if each["metadata"]["labels"]["ray.io/node-type"] == "head")
-    service = client.get(Ref("v1", "Service", "lab-head-svc", TARGET.namespace))
-    assert service is not None
+    service = existing(client, Ref("v1", "Service", "lab-head-svc", TARGET.namespace))
     assert service["spec"]["selector"].items() <= head["metadata"]["labels"].items()
     worker = next(each for each in pods if each["metadata"]["labels"]["ray.io/node-type"] == "worker")
     (wait,) = worker["spec"]["initContainers"]
     assert wait["securityContext"]["runAsNonRoot"] is True, "the level `restricted` evaluates it as well"
 
     client.merge(CLUSTER, {"spec": {"suspend": True}})
-    _until_pods(client, 0)
+    until_pods(client, 0)
     client.merge(CLUSTER, {"spec": {"suspend": False}})
-    _until_pods(client, 5)
+    until_pods(client, 5)
     client.delete(CLUSTER)
-    _until_pods(client, 0)
+    until_pods(client, 0)

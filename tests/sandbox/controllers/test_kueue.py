@@ -7,39 +7,29 @@ from typing import Any
 import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.controllers import installed
+from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait, without_jobs
+from tests.sandbox.plane import ControlPlane, crd, existing
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 TEAM = "team"
 API = "kueue.x-k8s.io/v1beta2"
-QUEUE = {"kueue.x-k8s.io/queue-name": "team"}
 QUOTA = 4
 LONG = "7200s"
 
 
 def kueue(kind: str, name: str, spec: dict[str, Any], namespace: str = "") -> Object:
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec}
+    return {**Ref(API, kind, name, namespace).as_object(), "spec": spec}
 
 
-def job(name: str, cpu: int, duration: str, priority: str = "") -> Object:
-    labels = {**QUEUE, **({"kueue.x-k8s.io/priority-class": priority} if priority else {})}
-    container = {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": str(cpu)}}}
-    template = {
-        "metadata": {"annotations": {"sandbox.slipway/duration": duration}},
-        "spec": {"restartPolicy": "Never", "containers": [container]},
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": TEAM, "labels": labels},
-        "spec": {"template": template},
-    }
+def job(name: str, cpu: int, duration: str, priority: str = "", namespace: str = TEAM) -> Object:
+    made = installed.job(name, namespace, {"cpu": str(cpu)}, duration, queue="team")
+    if priority:
+        made["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = priority
+    return made
 
 
 ASKED = "asked"
@@ -50,24 +40,12 @@ REASON = "the test's answer"
 
 def provisioning_requests() -> Object:
     """The CRD of Cluster Autoscaler, of which no chart is there: any spec, and a status."""
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    names = {"plural": "provisioningrequests", "singular": "provisioningrequest", "kind": "ProvisioningRequest"}
-    group = REQUEST.partition("/")[0]
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"provisioningrequests.{group}",
-            "annotations": {"api-approved.kubernetes.io": "unapproved, a test's stand-in"},
-        },
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {**names, "listKind": "ProvisioningRequestList"},
-            "versions": [{**version, "subresources": {"status": {}}}],
-        },
-    }
+    made = crd(REQUEST.partition("/")[0], "ProvisioningRequest", {})
+    made["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test's stand-in"}
+    (version,) = made["spec"]["versions"]
+    version["schema"]["openAPIV3Schema"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version["subresources"] = {"status": {}}
+    return made
 
 
 def asked_for(group: dict[str, Any]) -> list[Object]:
@@ -76,56 +54,45 @@ def asked_for(group: dict[str, Any]) -> list[Object]:
     spec = {"provisioningClassName": "check-capacity.autoscaling.x-k8s.io", "retryStrategy": retries}
     parameters = {"apiGroup": "kueue.x-k8s.io", "kind": "ProvisioningRequestConfig", "name": "capacity"}
     check = {"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": parameters}
-    checks = {"admissionChecks": [{"name": "capacity"}]}
+    checked = {"admissionChecksStrategy": {"admissionChecks": [{"name": "capacity"}]}}
     return [
         Ref("v1", "Namespace", ASKED).as_object(),
         kueue("ProvisioningRequestConfig", "capacity", spec),
         kueue("AdmissionCheck", "capacity", check),
-        kueue(
-            "ClusterQueue",
-            ASKED,
-            {"namespaceSelector": {}, "resourceGroups": [group], "admissionChecksStrategy": checks},
-        ),
+        kueue("ClusterQueue", ASKED, {"namespaceSelector": {}, "resourceGroups": [group], **checked}),
         kueue("LocalQueue", "team", {"clusterQueue": ASKED}, ASKED),
     ]
 
 
 def jobset(name: str, duration: str) -> Object:
-    inner = job("unused", 1, duration)["spec"]
-    return {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": name, "namespace": TEAM, "labels": QUEUE},
-        "spec": {"replicatedJobs": [{"name": "workers", "replicas": 2, "template": {"spec": inner}}]},
-    }
+    inner = job(name, 1, duration)
+    made = Ref("jobset.x-k8s.io/v1alpha2", "JobSet", name, TEAM).as_object()
+    made["metadata"]["labels"] = inner["metadata"]["labels"]
+    workers = {"name": "workers", "replicas": 2, "template": {"spec": inner["spec"]}}
+    return {**made, "spec": {"replicatedJobs": [workers]}}
 
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with both, one queue of four CPUs, and two priorities."""
     directory = tmp_path_factory.mktemp("kueue")
-    with cluster(directory, BY_NAME["kueue"], BY_NAME["jobset"]) as plane:
+    with cluster(directory, "kueue", "jobset") as plane:
         # Before Kueue, which looks for it once, when it starts.
         applied(plane.client, provisioning_requests())
-        release(plane.client, shared / "charts-full", BY_NAME["jobset"], "jobset-system")
-        release(plane.client, shared / "charts-full", BY_NAME["kueue"], "kueue-system")
+        release(plane.client, shared / "charts-full", "jobset", "jobset-system")
+        release(plane.client, shared / "charts-full", "kueue", "kueue-system")
         until_running(directory, "kueue", "jobset")
         resources = [{"name": "cpu", "nominalQuota": QUOTA}, {"name": "memory", "nominalQuota": "64Gi"}]
         group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "any", "resources": resources}]}
-        preemption = {"withinClusterQueue": "LowerPriority"}
-        priorities = [
-            {"apiVersion": API, "kind": "WorkloadPriorityClass", "metadata": {"name": name}, "value": value}
-            for name, value in (("low", 1), ("high", 100))
-        ]
+        preempts = {"preemption": {"withinClusterQueue": "LowerPriority"}}
+        priorities = (Ref(API, "WorkloadPriorityClass", name).as_object() for name in ("low", "high"))
         applied(
             plane.client,
             Ref("v1", "Namespace", TEAM).as_object(),
             kueue("ResourceFlavor", "any", {}),
-            kueue(
-                "ClusterQueue", "team", {"namespaceSelector": {}, "resourceGroups": [group], "preemption": preemption}
-            ),
+            kueue("ClusterQueue", "team", {"namespaceSelector": {}, "resourceGroups": [group], **preempts}),
             kueue("LocalQueue", "team", {"clusterQueue": "team"}, TEAM),
-            *priorities,
+            *({**each, "value": value} for each, value in zip(priorities, (1, 100), strict=True)),
             *asked_for(group),
         )
         yield plane
@@ -135,14 +102,12 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
 def client(plane: ControlPlane) -> Iterator[KubeClient]:
     """A test that fails leaves no job that holds the quota of the next one."""
     yield plane.client
-    for kind, version in (("Job", "batch/v1"), ("JobSet", "jobset.x-k8s.io/v1alpha2")):
-        for namespace in (TEAM, ASKED):
-            for each in plane.client.list(plane.client.discovery.find(version, kind), namespace):
-                plane.client.delete(ref(each))
+    for each in plane.client.list(plane.client.discovery.find("jobset.x-k8s.io/v1alpha2", "JobSet"), TEAM):
+        plane.client.delete(ref(each))
+    without_jobs(plane.client, TEAM, ASKED)
 
 
-def ref(obj: Object) -> Ref:
-    return Ref.of(obj)
+ref = Ref.of
 
 
 def workload(client: KubeClient, owner: str, namespace: str = TEAM) -> Object:
@@ -173,7 +138,7 @@ def test_a_job_within_its_quota_is_admitted_and_runs_to_its_end(client: KubeClie
     until(lambda: holds("Finished")(workload(client, "within")), SECONDS, "its Workload is not finished")
     # A job that ran can't change its queue.
     with pytest.raises(ApiError, match=r"vjob.kb.io.* denied the request"):
-        client.merge(ref(within), {"metadata": {"labels": {next(iter(QUEUE)): "other"}}})
+        client.merge(ref(within), {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "other"}}})
 
 
 def test_a_job_above_the_quota_stays_suspended_with_kueues_reason(client: KubeClient) -> None:
@@ -186,9 +151,7 @@ def test_a_job_above_the_quota_stays_suspended_with_kueues_reason(client: KubeCl
     # Before it, Kueue may say that the queue is not ready yet.
     wanted = ("insufficient quota for cpu in flavor any", "maximum capacity")
     until(lambda: any(each in message() for each in wanted) or None, SECONDS, message)
-    live = client.get(ref(above))
-    assert live is not None
-    assert live["spec"]["suspend"] is True
+    assert existing(client, ref(above))["spec"]["suspend"] is True
 
 
 def test_a_more_important_job_takes_the_quota_of_another_which_resumes(client: KubeClient) -> None:
@@ -219,12 +182,12 @@ def test_jobsets_webhook_refuses_what_it_would_refuse(client: KubeClient) -> Non
 
 
 def test_both_versions_of_kueues_api_are_converted_by_it(client: KubeClient) -> None:
-    old = client.get(Ref("kueue.x-k8s.io/v1beta1", "ClusterQueue", "team"))
-    assert old is not None
-    assert old["apiVersion"] == "kueue.x-k8s.io/v1beta1"
-    crd = client.get(Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "clusterqueues.kueue.x-k8s.io"))
-    assert crd is not None
-    assert crd["spec"]["conversion"]["strategy"] == "Webhook"
+    old = Ref("kueue.x-k8s.io/v1beta1", "ClusterQueue", "team")
+    assert Ref.of(existing(client, old)) == old
+    definition = existing(
+        client, Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "clusterqueues.kueue.x-k8s.io")
+    )
+    assert definition["spec"]["conversion"]["strategy"] == "Webhook"
 
 
 # Cluster Autoscaler is played: what it answers is the test's, what follows is Kueue's.
@@ -250,9 +213,7 @@ def answer(client: KubeClient, request: Object, kind: str) -> None:
 
 
 def asked(name: str) -> Object:
-    body = job(name, 1, LONG)
-    body["metadata"]["namespace"] = ASKED
-    return body
+    return job(name, 1, LONG, namespace=ASKED)
 
 
 def test_a_job_waits_until_its_capacity_is_there(client: KubeClient) -> None:
@@ -266,9 +227,7 @@ def test_a_job_waits_until_its_capacity_is_there(client: KubeClient) -> None:
     assert not holds("Admitted")(waiting)
     answer(client, request, "Provisioned")
     wait(client, ref(body), runs, "no pod")
-    pod = client.get(ref(body))
-    assert pod is not None
-    annotations = pod["spec"]["template"]["metadata"]["annotations"]
+    annotations = existing(client, ref(body))["spec"]["template"]["metadata"]["annotations"]
     assert annotations["autoscaling.x-k8s.io/consume-provisioning-request"] == request["metadata"]["name"]
 
 
@@ -277,9 +236,7 @@ def test_a_job_whose_capacity_is_refused_asks_again_and_then_never_runs(client: 
     answer(client, asks(client, "unlucky", 1), "Failed")
     answer(client, asks(client, "unlucky", 2), "Failed")
     until(lambda: workload(client, "unlucky", ASKED)["spec"].get("active") is False or None, SECONDS, "still active")
-    live = client.get(ref(asked("unlucky")))
-    assert live is not None
-    assert live["spec"]["suspend"] is True
+    assert existing(client, ref(asked("unlucky")))["spec"]["suspend"] is True
     # Its quota is free: four more of one CPU would not fit beside it.
     applied(client, *(asked(f"next-{number}") for number in range(QUOTA)))
     for number in range(QUOTA):

@@ -19,7 +19,6 @@ from components.composition.scripts import IDLE_GPUS
 from components.composition.take_back import KEEP, Limits, take_back
 from components.queues import LEVELS, LOCAL_QUEUE, by_topology, cluster_queue, local_queues, shared_manifests
 from sandbox.kubernetes.client import ApiError, KubeClient
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.spec import NodeWriter
@@ -29,7 +28,8 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.teams import PriorityName
 from spec.teams.labels import of_team
 from tests.components.pools.samples import BLOCK, MANAGED_A100, platform
-from tests.sandbox.controllers.installed import applied, as_account, cluster, release, wait
+from tests.sandbox.controllers import installed
+from tests.sandbox.controllers.installed import applied, as_account, cluster, placed_in, release, wait, without_jobs
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
@@ -57,29 +57,21 @@ HELD: Final = "100000s"
 
 def job(name: str, team: str, gpus: int, *, pool: str = "a100", pods: int = 1, **more: Any) -> Object:
     """A Job that runs until it is deleted; each of its pods requests GPUs."""
-    resources = {"cpu": "1", "memory": "1Gi", keys.GPU: str(gpus)}
-    container = {"name": "main", "image": "train:1", "resources": {"requests": resources, "limits": {keys.GPU: gpus}}}
-    tolerations = [taint.toleration.manifest for taint in POOLS[pool].taints]
-    selector = dict(POOLS[pool].node_selector)
-    pod = {"restartPolicy": "Never", "containers": [container], "tolerations": tolerations, "nodeSelector": selector}
-    annotations = {"sandbox.slipway/duration": HELD, **more.get("annotations", {})}
-    labels = {"kueue.x-k8s.io/queue-name": LOCAL_QUEUE, **more.get("labels", {})}
-    template = {
-        "metadata": {"annotations": annotations},
-        "spec": {**pod, "nodeSelector": dict(POOLS[pool].node_selector)},
-    }
-    body = {"parallelism": pods, "completions": pods, "template": template}
-    metadata = {"name": name, "namespace": team, "labels": labels}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": body}
+    requests = {"cpu": "1", "memory": "1Gi", keys.GPU: gpus}
+    made = installed.job(name, team, requests, HELD, queue=LOCAL_QUEUE, **placed_in(POOLS[pool]))
+    made["metadata"]["labels"] |= more.get("labels", {})
+    made["spec"] |= {"parallelism": pods, "completions": pods}
+    made["spec"]["template"]["metadata"]["annotations"] |= more.get("annotations", {})
+    return made
 
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with the queues of three teams, two nodes of one pool and four of another."""
     config = configuration(Kueue(), cluster=CLUSTER, integrations=("batch/job",))
-    with cluster(tmp_path_factory.mktemp("teams"), BY_NAME["kueue"]) as plane:
+    with cluster(tmp_path_factory.mktemp("teams"), "kueue") as plane:
         values = {"managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(config)}}
-        release(plane.client, shared / "charts-full", BY_NAME["kueue"], "kueue-system", **values)
+        release(plane.client, shared / "charts-full", "kueue", "kueue-system", **values)
         writer = NodeWriter(plane.targets.of_cluster)
         for index in range(2):
             writer.write(CLUSTER, pool_node(f"a100-{index}", POOLS["a100"]))
@@ -100,10 +92,7 @@ def client(plane: ControlPlane) -> Iterator[KubeClient]:
     """A test leaves no job, and no quota in use."""
     client = plane.client
     yield client
-    jobs = client.discovery.find("batch/v1", "Job")
-    for team in SETTINGS.teams:
-        for each in client.list(jobs, team):
-            client.delete(Ref.of(each))
+    without_jobs(client, *SETTINGS.teams)
     until(lambda: not workloads(client), SECONDS, lambda: f"Workloads are left: {sorted(workloads(client))}")
 
 
@@ -187,11 +176,8 @@ def test_a_job_of_higher_priority_takes_the_quota_of_its_team(client: KubeClient
 
 def test_a_job_whose_gpus_are_idle_is_warned_then_stopped_and_the_next_one_starts(client: KubeClient) -> None:
     """With what the CronJob's account may do, and Kueue's own annotation of pods."""
-    applied(
-        client,
-        Ref("v1", "Namespace", SCHEDULES.name).as_object(),
-        *IDLE_GPUS.permissions(list(SETTINGS.teams)).values(),
-    )
+    permissions = IDLE_GPUS.permissions(list(SETTINGS.teams))
+    applied(client, Ref("v1", "Namespace", SCHEDULES.name).as_object(), *permissions.values())
     api = as_account(client, IDLE_GPUS.name, SCHEDULES.name)
     idle = Ref("batch/v1", "Job", "idle", "owner")
     applied(client, job("idle", "owner", 8))

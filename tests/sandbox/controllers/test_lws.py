@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.installed import applied, cluster, holds, release, until_running, wait
+from tests.sandbox.plane import existing
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
@@ -22,12 +22,8 @@ def group(**more: Any) -> Object:
     """Two groups of a leader and two workers."""
     template = {"spec": {"containers": [{"name": "vllm", "image": "registry.example.com/vllm:1"}]}}
     pods = {"size": 3, "restartPolicy": "RecreateGroupOnPodRestart", "workerTemplate": template}
-    return {
-        "apiVersion": "leaderworkerset.x-k8s.io/v1",
-        "kind": "LeaderWorkerSet",
-        "metadata": {"name": NAME, "namespace": SPACE},
-        "spec": {"replicas": 2, "leaderWorkerTemplate": pods, **more},
-    }
+    group = Ref("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", NAME, SPACE).as_object()
+    return {**group, "spec": {"replicas": 2, "leaderWorkerTemplate": pods, **more}}
 
 
 def names(client: KubeClient) -> set[str]:
@@ -42,17 +38,16 @@ def uid(client: KubeClient, name: str) -> str | None:
 
 
 def test_workers_follow_their_leader(tmp_path: Path, shared: Path) -> None:
-    with cluster(tmp_path, BY_NAME["lws"]) as plane:
+    with cluster(tmp_path, "lws") as plane:
         client = plane.client
-        release(client, shared / "charts-full", BY_NAME["lws"], "lws-system")
+        release(client, shared / "charts-full", "lws", "lws-system")
         until_running(tmp_path, "lws")
         applied(client, Ref("v1", "Namespace", SPACE).as_object(), group())
 
         ref = Ref.of(group())
         wait(client, ref, holds("Available"), "not available")
         assert names(client) == {f"{NAME}-{leader}{worker}" for leader in (0, 1) for worker in ("", "-1", "-2")}
-        worker = client.get(Ref("v1", "Pod", WORKER, SPACE))
-        assert worker is not None
+        worker = existing(client, Ref("v1", "Pod", WORKER, SPACE))
         variables = {each["name"]: each.get("value") for each in worker["spec"]["containers"][0]["env"]}
         assert variables["LWS_LEADER_ADDRESS"] == f"{LEADER}.{NAME}.{SPACE}", "how a worker finds its leader"
 

@@ -23,7 +23,6 @@ from components.addons.multikueue import ACCOUNT, access, team_binding
 from components.queues import LOCAL_QUEUE, cluster_queue, local_queue, shared_manifests
 from sandbox.cluster.pki import kubeconfig
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.spec import NodeWriter
@@ -33,7 +32,8 @@ from spec.settings.addons.batch import Kueue
 from spec.settings.platform import Platform
 from spec.teams.labels import of_team
 from tests.components.pools.samples import platform
-from tests.sandbox.controllers.installed import applied, cluster, holds, release, wait
+from tests.sandbox.controllers import installed
+from tests.sandbox.controllers.installed import applied, cluster, holds, placed_in, release, wait, without_jobs
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER
 from tests.support.patience import SECONDS
@@ -117,7 +117,7 @@ def install(client: KubeClient, charts: Path, settings: Platform) -> None:
         # What takes minutes in a stack: nothing else differs.
         config["multiKueue"] |= {"gcInterval": "2s", "workerLostTimeout": "5s"}
     values = {"managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(config)}}
-    release(client, charts, BY_NAME["kueue"], SPACE, **values)
+    release(client, charts, "kueue", SPACE, **values)
     applied(client, *shared_manifests(POOLS, settings.queues).values())
     team = settings.teams[TEAM]
     space = Ref("v1", "Namespace", TEAM).as_object()
@@ -127,7 +127,7 @@ def install(client: KubeClient, charts: Path, settings: Platform) -> None:
 
 @pytest.fixture(scope="module")
 def clusters(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Clusters]:
-    with cluster(tmp_path_factory.mktemp("multikueue"), BY_NAME["kueue"]) as plane:
+    with cluster(tmp_path_factory.mktemp("multikueue"), "kueue") as plane:
         endpoint = plane.pool.create(WORKER)
         worker = plane.targets.of_cluster(WORKER)
         assert worker is not None
@@ -155,18 +155,12 @@ def pair(clusters: Clusters) -> Iterator[Clusters]:
     yield clusters
     clusters.network.cut.clear()
     for client in (clusters.manager, clusters.worker):
-        for each in client.list(client.discovery.find("batch/v1", "Job"), TEAM):
-            client.delete(Ref.of(each))
+        without_jobs(client, TEAM)
 
 
 def job(name: str, duration: str) -> Object:
-    container = {"name": "main", "image": "train:1", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
-    tolerations = [taint.toleration.manifest for taint in POOLS["cpu"].taints]
-    pod = {"restartPolicy": "Never", "containers": [container], "tolerations": tolerations}
-    template = {"metadata": {"annotations": {"sandbox.slipway/duration": duration}}, "spec": pod}
-    labels = {"kueue.x-k8s.io/queue-name": LOCAL_QUEUE}
-    metadata = {"name": name, "namespace": TEAM, "labels": labels}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}
+    requests = {"cpu": "1", "memory": "1Gi"}
+    return installed.job(name, TEAM, requests, duration, queue=LOCAL_QUEUE, **placed_in(POOLS["cpu"]))
 
 
 def workload(client: KubeClient, name: str) -> Object:
@@ -201,20 +195,18 @@ def test_a_job_starts_anew_when_its_worker_is_back(pair: Clusters) -> None:
     reach = Ref(KUEUE_API, "MultiKueueCluster", WORKER)
     lost = wait(pair.manager, reach, lambda each: _false(each, "Active"), "is still in reach")
     assert lost["reason"] == "ClientConnectionFailed"
-    until(
-        lambda: condition(workload(pair.manager, "held"), "Admitted").get("status") == "False",
-        SECONDS,
-        lambda: f"still admitted: {workload(pair.manager, 'held').get('status')}",
-    )
-
+    until_admitted(pair.manager, "held", "False")
     pair.network.cut.clear()
     wait(pair.manager, reach, holds("Active"), "is not back")
-    until(
-        lambda: condition(workload(pair.manager, "held"), "Admitted").get("status") == "True",
-        SECONDS,
-        lambda: f"not admitted again: {workload(pair.manager, 'held').get('status')}",
-    )
+    until_admitted(pair.manager, "held", "True")
     assert remote(pair, "held")
+
+
+def until_admitted(client: KubeClient, name: str, status: str) -> None:
+    def admitted() -> object:
+        return condition(workload(client, name), "Admitted").get("status")
+
+    until(lambda: admitted() == status, SECONDS, lambda: f"{admitted()}: {workload(client, name).get('status')}")
 
 
 @pytest.mark.parametrize(

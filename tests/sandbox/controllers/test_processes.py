@@ -2,7 +2,6 @@
 
 import copy
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -171,13 +170,6 @@ def test_a_file_that_is_not_a_list_of_entries_has_none(tmp_path: Path) -> None:
     for text in ("", "{", '[{"slot": "api-1"}]', '[{"state": "unknown"}]'):
         (tmp_path / FILE).write_text(text)
         assert load(tmp_path) == ()
-
-
-@pytest.fixture
-def supervisor() -> Iterator[Supervisor]:
-    supervisor = Supervisor()
-    yield supervisor
-    supervisor.stop_all()
 
 
 def test_a_build_that_fails_gives_its_last_line(

@@ -11,7 +11,6 @@ from components.addons.kubeflow_crds import KINDS, definition
 from sandbox.kubernetes.client import ApiError
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.running import State, load
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.controllers.webhooks import as_applied
 from sandbox.kubernetes.objects import Object, Ref
 from spec.settings.addons.batch import MpiOperator, TrainingOperator
@@ -32,18 +31,17 @@ def replica(name: str, count: int, duration: str = "") -> dict[str, Any]:
 
 
 def job(kind: str, api_version: str, name: str, **spec: Any) -> Object:
-    metadata = {"name": name, "namespace": TEAM}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
+    return {**Ref(api_version, kind, name, TEAM).as_object(), "spec": spec}
 
 
 @pytest.fixture(scope="module")
 def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster with both operators, from the platform's manifests."""
     directory = tmp_path_factory.mktemp("operators")
-    with cluster(directory, BY_NAME["training-operator"], BY_NAME["mpi-operator"]) as plane:
+    with cluster(directory, "training-operator", "mpi-operator") as plane:
         client = plane.client
-        for namespace in (training_operator.NAMESPACE, mpi_operator.OPERATOR.namespace, TEAM):
-            applied(client, Ref("v1", "Namespace", namespace).as_object())
+        spaces = (training_operator.NAMESPACE, mpi_operator.OPERATOR.namespace, TEAM)
+        applied(client, *(Ref("v1", "Namespace", name).as_object() for name in spaces))
         applied(client, definition(KIND), mpi_operator.definition())
         until_served(client, "kubeflow.org/v2beta1", "MPIJob")
         operator = training_operator.deployment(TrainingOperator(), [KIND], placement={}, gang_scheduler=None)
@@ -57,8 +55,7 @@ def operators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane
             *mpi_operator.access().values(),
             mpi_operator.deployment(MpiOperator(), placement={}, gang_scheduler=None),
         )
-        names = {"training-operator", "mpi-operator"}
-        until_running(directory, *names)
+        until_running(directory, "training-operator", "mpi-operator")
         yield plane
         assert {each.state for each in load(directory)} == {State.RUNNING}
 
@@ -82,9 +79,8 @@ def test_an_mpijob_runs_to_its_end(operators: ControlPlane) -> None:
     reduced = job("MPIJob", "kubeflow.org/v2beta1", "reduced", mpiReplicaSpecs=replicas, slotsPerWorker=1)
     applied(operators.client, reduced)
     wait(operators.client, Ref.of(reduced), holds("Succeeded"), "not succeeded")
-    workers = operators.client.list(
-        operators.client.discovery.find("v1", "Pod"), TEAM, "training.kubeflow.org/job-role=worker"
-    )
+    pods = operators.client.discovery.find("v1", "Pod")
+    workers = operators.client.list(pods, TEAM, "training.kubeflow.org/job-role=worker")
     assert [pod["status"]["phase"] for pod in workers] == ["Running", "Running"]
     operators.client.delete(Ref.of(reduced))
 
@@ -110,10 +106,10 @@ def test_an_mpijob_that_was_suspended_runs_again(operators: ControlPlane) -> Non
 
 
 def test_a_trainjob_runs_to_its_end(tmp_path: Path, shared: Path) -> None:
-    with cluster(tmp_path, BY_NAME["trainer"], BY_NAME["jobset"]) as plane:
+    with cluster(tmp_path, "trainer", "jobset") as plane:
         charts = shared / "charts-full"
-        release(plane.client, charts, BY_NAME["jobset"], "jobset-system")
-        release(plane.client, charts, BY_NAME["trainer"], "kubeflow-system", jobset={"install": False})
+        release(plane.client, charts, "jobset", "jobset-system")
+        release(plane.client, charts, "trainer", "kubeflow-system", jobset={"install": False})
         until_running(tmp_path, "trainer", "jobset")
         inner = {
             "metadata": {"annotations": {"sandbox.slipway/duration": "3s"}},
@@ -121,12 +117,8 @@ def test_a_trainjob_runs_to_its_end(tmp_path: Path, shared: Path) -> None:
         }
         labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
         node = {"name": "node", "template": {"metadata": {"labels": labels}, "spec": {"template": inner}}}
-        runtime = {
-            "apiVersion": "trainer.kubeflow.org/v1alpha1",
-            "kind": "ClusterTrainingRuntime",
-            "metadata": {"name": "torch"},
-            "spec": {"mlPolicy": {"numNodes": 2, "torch": {}}, "template": {"spec": {"replicatedJobs": [node]}}},
-        }
+        spec = {"mlPolicy": {"numNodes": 2, "torch": {}}, "template": {"spec": {"replicatedJobs": [node]}}}
+        runtime = Ref("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime", "torch").as_object() | {"spec": spec}
         reference = {"name": "torch", "kind": "ClusterTrainingRuntime", "apiGroup": "trainer.kubeflow.org"}
         trained = job("TrainJob", "trainer.kubeflow.org/v1alpha1", "trained", runtimeRef=reference)
         applied(plane.client, Ref("v1", "Namespace", TEAM).as_object(), runtime, trained)

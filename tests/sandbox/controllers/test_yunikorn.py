@@ -12,7 +12,6 @@ from components.addons.schedulers import Yunikorn, yunikorn_queues
 from components.workloads.metadata import gang
 from components.workloads.target import Target
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.controllers.table import BY_NAME
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
 from sandbox.nodes.spec import NodeWriter
@@ -20,7 +19,8 @@ from spec.pools import keys, resolve_all
 from spec.teams.labels import of_team
 from tests.components.admission.samples import CONTEXT
 from tests.components.pools.samples import platform
-from tests.sandbox.controllers.installed import applied, cluster, give, release, until_running
+from tests.sandbox.controllers import installed
+from tests.sandbox.controllers.installed import applied, cluster, give, placed_in, release, until_running, without_jobs
 from tests.sandbox.living import pool_node
 from tests.sandbox.plane import CLUSTER, ControlPlane
 from tests.support.patience import SECONDS
@@ -42,24 +42,21 @@ POOLS: Final = resolve_all(SETTINGS)
 
 def job(name: str, team: str, *, pods: int, gpus: int = 4, together: bool = False) -> Object:
     """A Job whose pods run until it is deleted. Nothing in it says its scheduler or its queue."""
-    requests = {"cpu": "1", "memory": "1Gi", keys.GPU: str(gpus)}
-    container = {"name": "main", "image": "train:1", "resources": {"requests": requests, "limits": {keys.GPU: gpus}}}
-    tolerations = [taint.toleration.manifest for taint in POOLS["h100"].taints]
-    placed = {"nodeSelector": dict(POOLS["h100"].node_selector), "tolerations": tolerations}
-    annotations = {"sandbox.slipway/duration": "100000s"}
-    body = {"restartPolicy": "Never", "containers": [container], "terminationGracePeriodSeconds": 0, **placed}
+    requests = {"cpu": "1", "memory": "1Gi", keys.GPU: gpus}
+    pod = {**placed_in(POOLS["h100"]), "terminationGracePeriodSeconds": 0}
+    made = installed.job(name, team, requests, "100000s", **pod)
+    made["spec"] |= {"parallelism": pods, "completions": pods}
     if together:
-        annotations |= gang(pods, body, Target.of(SETTINGS, namespace=team))
-    template = {"metadata": {"annotations": annotations}, "spec": body}
-    spec = {"parallelism": pods, "completions": pods, "template": template}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": team}, "spec": spec}
+        template = made["spec"]["template"]
+        template["metadata"]["annotations"] |= gang(pods, template["spec"], Target.of(SETTINGS, namespace=team))
+    return made
 
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[ControlPlane]:
     """A cluster with two nodes of eight GPUs each, and three teams."""
     directory = tmp_path_factory.mktemp("teams")
-    with cluster(directory, BY_NAME["yunikorn"], version="1.36") as plane:
+    with cluster(directory, "yunikorn", version="1.36") as plane:
         queues = yunikorn_queues(SETTINGS, POOLS, node_sort_policy="binpacking")
         values = {
             "image": {"tag": "scheduler-1.8.0"},
@@ -67,7 +64,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
             "enableWebService": False,
             "yunikornDefaults": {"queues.yaml": queues},
         }
-        release(plane.client, shared / "charts-full", BY_NAME["yunikorn"], "yunikorn", **values)
+        release(plane.client, shared / "charts-full", "yunikorn", "yunikorn", **values)
         until_running(directory, "yunikorn")
         writer = NodeWriter(plane.targets.of_cluster)
         for index in range(2):
@@ -87,10 +84,7 @@ def client(plane: ControlPlane) -> Iterator[KubeClient]:
     """A test leaves no pod."""
     client = plane.client
     yield client
-    jobs = client.discovery.find("batch/v1", "Job")
-    for team in SETTINGS.teams:
-        for each in client.list(jobs, team):
-            client.delete(Ref.of(each))
+    without_jobs(client, *SETTINGS.teams)
     until(lambda: not pods(client) or None, SECONDS, lambda: f"pods are left: {placed(client)}")
 
 

@@ -45,6 +45,12 @@ class Hooks:
     def read(self, token: str, id: str, outputs: Values, inputs: Values, name: str = "it") -> ReadResult | None:
         return self.provider.read(self.session, self.resource(token, name), id, outputs, inputs)
 
+    def found(self, token: str, id: str, outputs: Values, inputs: Values) -> ReadResult:
+        """What is read of an object that is there."""
+        found = self.read(token, id, outputs, inputs)
+        assert found is not None
+        return found
+
     def delete(self, token: str, id: str, outputs: Values, inputs: Values, name: str = "it") -> None:
         self.provider.delete(self.session, self.resource(token, name), id, outputs, inputs)
 

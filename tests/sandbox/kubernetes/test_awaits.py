@@ -2,6 +2,7 @@ import json
 import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -168,10 +169,6 @@ def test_a_deletion_fails_while_its_cluster_does_not_answer(
 ) -> None:
     created = hooks.create("kubernetes:core/v1:ConfigMap", Ref("v1", "ConfigMap", "kept", namespace).as_object())
 
-    def unreachable(*_: Any, **__: Any) -> None:
-        msg = "the API server does not answer"
-        raise UnreachableError(msg)
-
-    monkeypatch.setattr(waiting, "delete", unreachable)
+    monkeypatch.setattr(waiting, "delete", Mock(side_effect=UnreachableError("the API server does not answer")))
     with pytest.raises(ProviderError, match="does not answer"):
         hooks.delete("kubernetes:core/v1:ConfigMap", *created)

@@ -1,47 +1,24 @@
+"""The client of an API server: what it sends again, its discovery of kinds, and the end of a watch."""
+
+import io
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
+import urllib3
 
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError, UnreachableError
+from sandbox.kubernetes.client import ApiError, Discovery, KubeClient, NoSuchKindError, UnreachableError
 from sandbox.kubernetes.objects import Ref
+from sandbox.kubernetes.waiting import Watch
 from tests.sandbox.plane import ControlPlane
-
-pytestmark = pytest.mark.sandbox
-
-
-def test_a_dry_run_changes_nothing(client: KubeClient, namespace: str) -> None:
-    ref = Ref("v1", "ConfigMap", "dry", namespace)
-    assert client.apply(ref.as_object(), "test", dry_run=True)["metadata"]["name"] == "dry"
-    assert client.get(ref) is None
+from tests.support.patience import SECONDS
 
 
-def test_an_object_is_created_updated_and_deleted(client: KubeClient, namespace: str) -> None:
-    ref = Ref("v1", "ConfigMap", "life", namespace)
-    client.apply({**ref.as_object(), "data": {"a": "1"}}, "test")
-    client.merge(ref, {"data": {"b": "2"}})
-    live = client.get(ref)
-    assert live is not None
-    assert live["data"] == {"a": "1", "b": "2"}
-    assert client.delete(ref) is None
-    assert client.delete(ref) is None
-
-
-def test_the_server_can_generate_a_name(client: KubeClient, namespace: str) -> None:
-    metadata = {"generateName": "made-", "namespace": namespace}
-    live = client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, "test")
-    assert live["metadata"]["name"].startswith("made-")
-
-
-def test_a_field_of_another_manager_is_a_conflict_unless_forced(client: KubeClient, namespace: str) -> None:
-    ref = Ref("v1", "ConfigMap", "fought-over", namespace)
-    client.apply({**ref.as_object(), "data": {"a": "1"}}, "one")
-    with pytest.raises(ApiError) as refused:
-        client.apply({**ref.as_object(), "data": {"a": "2"}}, "two")
-    assert refused.value.conflict
-    assert client.apply({**ref.as_object(), "data": {"a": "2"}}, "two", force=True)["data"] == {"a": "2"}
-
-
+@pytest.mark.sandbox
 def test_lists_are_read_to_the_end_and_have_their_kind(
     client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,23 +33,14 @@ def test_lists_are_read_to_the_end_and_have_their_kind(
     assert len(list(client.list(kind, namespace, "even=True"))) == 3
 
 
-def test_a_missing_namespace_is_distinguished_from_a_missing_object(client: KubeClient) -> None:
-    with pytest.raises(ApiError) as refused:
-        client.apply(Ref("v1", "ConfigMap", "x", "no-such-namespace").as_object(), "test")
-    assert refused.value.missing_namespace == "no-such-namespace"
-
-
-def test_a_kind_that_is_not_served_is_reported_by_name(client: KubeClient) -> None:
-    with pytest.raises(NoSuchKindError, match="Widget"):
-        client.get(Ref("acme.io/v1", "Widget", "x"))
-
-
+@pytest.mark.sandbox
 def test_a_server_that_does_not_answer_is_reported_by_address(plane: ControlPlane) -> None:
     stopped = KubeClient("https://127.0.0.1:9", plane.pki.authority_text, "token")
     with pytest.raises(UnreachableError, match=r"API server at https://127.0.0.1:9 does not answer"):
         stopped.get_path("/version")
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE", "POST"])
 def test_a_request_that_a_restarting_server_dropped_is_sent_again_unless_it_creates(method: str) -> None:
     received: list[bytes] = []
@@ -95,6 +63,7 @@ def test_a_request_that_a_restarting_server_dropped_is_sent_again_unless_it_crea
     assert received == [method.encode()] * (1 if method == "POST" else 2)
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(("refusals", "succeeds"), [(3, True), (4, False)])
 def test_an_apply_that_timed_out_on_a_busy_server_is_retried(
     client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch, refusals: int, succeeds: bool
@@ -113,3 +82,109 @@ def test_an_apply_that_timed_out_on_a_busy_server_is_retried(
     else:
         with pytest.raises(ApiError, match="did not complete"):
             client.apply(obj, "test")
+
+
+DEPLOYMENTS = {"name": "deployments", "kind": "Deployment", "namespaced": True, "verbs": ["list"]}
+SCALE = {"name": "deployments/scale", "kind": "Scale", "namespaced": True, "verbs": ["get"]}
+
+
+class Server:
+    """Answers from a table, and counts the requests."""
+
+    def __init__(self) -> None:
+        core = {**DEPLOYMENTS, "name": "nodes", "kind": "Node", "namespaced": False}
+        self.answers: dict[str, Any] = {
+            "/apis/apps/v1": {"resources": [DEPLOYMENTS, SCALE]},
+            "/api/v1": {"resources": [core]},
+        }
+        self.asked: list[str] = []
+
+    def get(self, path: str, headers: object = None) -> Any:
+        self.asked.append(path)
+        if path not in self.answers:
+            raise ApiError(404, {"message": "not found"})
+        return self.answers[path]
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+def test_paths_follow_the_group_and_the_scope(server: Server) -> None:
+    discovery = Discovery(server.get)
+    deployment = discovery.find("apps/v1", "Deployment")
+    assert deployment.path("team", "web") == "/apis/apps/v1/namespaces/team/deployments/web"
+    assert deployment.path("") == "/apis/apps/v1/deployments"
+    assert discovery.find("v1", "Node").path("ignored", "n") == "/api/v1/nodes/n"
+
+
+def test_a_served_kind_is_cached(server: Server) -> None:
+    discovery = Discovery(server.get)
+    for _ in range(3):
+        discovery.find("apps/v1", "Deployment")
+    assert server.asked == ["/apis/apps/v1"]
+
+
+def test_a_kind_that_is_served_later_is_found(server: Server) -> None:
+    discovery = Discovery(server.get)
+    with pytest.raises(NoSuchKindError, match=r'no matches for kind "Widget" in version "acme\.io/v1"'):
+        discovery.find("acme.io/v1", "Widget")
+    server.answers["/apis/acme.io/v1"] = {"resources": [{**DEPLOYMENTS, "name": "widgets", "kind": "Widget"}]}
+    assert discovery.find("acme.io/v1", "Widget").plural == "widgets"
+
+
+def test_only_a_forgotten_group_is_read_again(server: Server) -> None:
+    discovery = Discovery(server.get)
+    for _ in range(2):
+        discovery.find("apps/v1", "Deployment")
+        discovery.find("v1", "Node")
+        discovery.forget("apps")
+    assert server.asked == ["/apis/apps/v1", "/api/v1", "/apis/apps/v1"]
+
+
+def test_an_error_other_than_not_found_is_passed_on() -> None:
+    down = Mock(side_effect=ApiError(503, {"message": "down"}))
+    with pytest.raises(ApiError, match="down"):
+        Discovery(down).find("apps/v1", "Deployment")
+
+
+def test_everything_lists_each_kind_once_in_the_preferred_version(server: Server) -> None:
+    def version(name: str, *resources: dict[str, Any]) -> dict[str, Any]:
+        return {"version": name, "resources": list(resources)}
+
+    jobs = {"resource": "jobs", "scope": "Namespaced", "verbs": ["list"], "responseKind": {"kind": "Job"}}
+    old = {"resource": "oldjobs", "scope": "Cluster", "verbs": ["list"], "responseKind": {"kind": "OldJob"}}
+    review = {"resource": "reviews", "scope": "Cluster", "verbs": ["create"], "responseKind": {"kind": "Review"}}
+    batch = {"metadata": {"name": "batch"}, "versions": [version("v1", jobs, review), version("v1beta1", jobs, old)]}
+    server.answers |= {"/api": {"items": []}, "/apis": {"items": [batch]}}
+    found = {each.kind: (each.api_version, each.namespaced) for each in Discovery(server.get).everything()}
+    assert found == {"Job": ("batch/v1", True), "OldJob": ("batch/v1beta1", False)}
+
+
+class Endless:
+    """Answers each watch at once with nothing, as a server that is being stopped."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+
+    def call(self, *_: Any, **__: Any) -> dict[str, Any]:
+        return {"items": [], "metadata": {"resourceVersion": "7"}}
+
+    @contextmanager
+    def stream(self, *_: Any) -> Iterator[urllib3.HTTPResponse]:
+        answer = urllib3.HTTPResponse(io.BytesIO(b""), preload_content=False)
+        try:
+            yield answer
+        finally:
+            answer.close()
+            self.ended.set()
+
+
+def test_a_watch_whose_answer_has_ended_can_be_stopped() -> None:
+    server = Endless()
+    watch = Watch(cast("KubeClient", server), "/api/v1/ends", lambda *_: None)
+    watch.start()
+    assert server.ended.wait(SECONDS)
+    watch.stop()
+    assert not [each for each in threading.enumerate() if each.name == "watch /api/v1/ends"]

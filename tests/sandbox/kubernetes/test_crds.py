@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.kubernetes import crds, waiting
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Object, Ref, without_conversion_webhook, without_descriptions
 from tests.sandbox.plane import crd
 
@@ -67,37 +67,6 @@ def test_the_conversion_webhook_is_removed() -> None:
 
 
 @pytest.mark.sandbox
-def test_a_kind_is_served_once_its_crd_is_installed(clean: KubeClient, namespace: str) -> None:
-    crds.install(clean, WIDGET, "test")
-    assert clean.apply(widget(namespace, size=1), "test")
-    with pytest.raises(ApiError, match="size"):
-        clean.apply(widget(namespace, size="large"), "test")
-
-
-@pytest.mark.sandbox
-def test_the_real_crd_replaces_a_stand_in_and_keeps_the_objects(clean: KubeClient, namespace: str) -> None:
-    crds.ensure_stand_in(clean, widget(namespace))
-    clean.apply(widget(namespace, size=7), "pulumi-kubernetes")
-    assert crds.served_by_stand_in(clean, Ref.of(widget(namespace)))
-    crds.install(clean, WIDGET, "test")
-    assert not crds.served_by_stand_in(clean, Ref.of(widget(namespace)))
-    live = clean.get(Ref.of(widget(namespace)))
-    assert live is not None
-    assert live["spec"] == {"size": 7}
-
-
-@pytest.mark.sandbox
-def test_objects_that_the_real_crd_refuses_are_reported_when_it_replaces_a_stand_in(
-    clean: KubeClient, namespace: str
-) -> None:
-    crds.ensure_stand_in(clean, widget(namespace))
-    clean.apply(widget(namespace, size="large"), "pulumi-kubernetes")
-    with pytest.raises(crds.RefusedByCrdError, match=rf"Widget {namespace}/w: .*size"):
-        crds.install(clean, WIDGET, "test")
-    assert not crds.is_stand_in(clean.get(Ref.of(WIDGET)) or {})
-
-
-@pytest.mark.sandbox
 def test_a_real_crd_without_the_version_is_not_extended(clean: KubeClient, namespace: str) -> None:
     crds.install(clean, WIDGET, "test")
     with pytest.raises(NoSuchKindError):
@@ -118,14 +87,3 @@ def test_stand_ins_work_for_groups_of_the_kubernetes_community(client: KubeClien
     crds.ensure_stand_in(client, snapshot)
     assert client.apply(snapshot, "test")
     waiting.delete(client, Ref.of(crds.stand_in_for(snapshot)))
-
-
-@pytest.mark.sandbox
-def test_unused_stand_ins_are_removed(clean: KubeClient, namespace: str) -> None:
-    crds.ensure_stand_in(clean, widget(namespace))
-    clean.apply(widget(namespace), "test")
-    crds.remove_unused_stand_ins(clean)
-    assert crds.is_served(clean, Ref.of(widget(namespace)))
-    waiting.delete(clean, Ref.of(widget(namespace)))
-    crds.remove_unused_stand_ins(clean)
-    assert not crds.is_served(clean, Ref.of(widget(namespace)))

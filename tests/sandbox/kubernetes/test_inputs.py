@@ -210,10 +210,6 @@ def test_an_imported_object_is_described_without_server_metadata() -> None:
     assert imported(live) == {"kind": "X", "metadata": {"name": "a"}, "spec": {"a": 1}}
 
 
-def inputs(api_version: str, kind: str, **more: Any) -> dict[str, Any]:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **more}
-
-
 @pytest.mark.parametrize(
     ("api_version", "kind", "path", "expected"),
     [
@@ -241,7 +237,7 @@ def inputs(api_version: str, kind: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_immutable_fields_are_replaced(api_version: str, kind: str, path: str, expected: bool) -> None:
-    assert forces_new(diff.parse(path), inputs(api_version, kind), Settings()) is expected
+    assert forces_new(diff.parse(path), obj(api_version, kind), Settings()) is expected
 
 
 @pytest.mark.parametrize(
@@ -257,7 +253,7 @@ def test_immutable_fields_are_replaced(api_version: str, kind: str, path: str, e
 def test_contents_are_replaced_unless_the_provider_allows_updates(
     kind: str, settings: Settings, more: dict[str, Any], expected: bool
 ) -> None:
-    assert forces_new(("data", "key"), inputs("v1", kind, **more), settings) is expected
+    assert forces_new(("data", "key"), obj("v1", kind, **more), settings) is expected
 
 
 DOCUMENT: dict[str, Any] = {

@@ -1,13 +1,14 @@
+import re
 from typing import Any
 
 import pytest
 
-from sandbox.kubernetes import waiting
+from sandbox.kubernetes import crds, waiting
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from tests.sandbox.kubernetes.hooks import Hooks
-from tests.sandbox.plane import CLUSTER, ControlPlane, crd
+from tests.sandbox.plane import CLUSTER, ControlPlane, crd, existing
 
 pytestmark = pytest.mark.sandbox
 
@@ -62,8 +63,7 @@ def test_a_replacement_is_validated_as_a_new_object(hooks: Hooks, namespace: str
 def test_an_unchanged_object_does_not_drift(hooks: Hooks, namespace: str) -> None:
     inputs = {"metadata": {"name": "s", "namespace": namespace}, "stringData": {"password": "hunter2"}}
     id, outputs, checked = hooks.create(SECRET, inputs)
-    found = hooks.read(SECRET, id, outputs, checked)
-    assert found is not None
+    found = hooks.found(SECRET, id, outputs, checked)
     assert (found.id, found.inputs) == (id, checked)
 
 
@@ -78,16 +78,13 @@ def test_an_object_that_was_adopted_without_its_live_state_does_not_drift_by_def
     spec = {"matchConstraints": {"resourceRules": [RULE]}, "validations": [{"expression": "true"}]}
     name = "adopted.slipway.example"
     id, _, inputs = hooks.create(POLICY, {"metadata": {"name": name}, "spec": spec})
-    live = client.get(Ref("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", name))
-    assert live is not None
+    live = existing(client, Ref("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", name))
     assert live["spec"]["matchConstraints"]["resourceRules"] == [{**RULE, "scope": "*"}]
-    found = hooks.read(POLICY, id, {**inputs, "id": id}, inputs)
-    assert found is not None
+    found = hooks.found(POLICY, id, {**inputs, "id": id}, inputs)
     assert found.inputs == inputs
     assert found.outputs["metadata"]["uid"]
     client.merge(Ref.of(live), {"spec": {"failurePolicy": "Ignore", "validations": [{"expression": "false"}]}})
-    changed = hooks.read(POLICY, id, {**inputs, "id": id}, inputs)
-    assert changed is not None
+    changed = hooks.found(POLICY, id, {**inputs, "id": id}, inputs)
     assert changed.inputs["spec"]["validations"] == [{"expression": "false"}]
 
 
@@ -96,8 +93,7 @@ def test_drift_is_read_and_reverted_by_an_update(hooks: Hooks, client: KubeClien
     patch = [{"op": "replace", "path": "/data/a", "value": "changed"}, {"op": "remove", "path": "/data/b"}]
     path = f"/api/v1/namespaces/{namespace}/configmaps/map"
     client.call("PATCH", path, patch, {"fieldManager": "kubectl-patch"}, JSON_PATCH)
-    found = hooks.read(CONFIG_MAP, id, outputs, inputs)
-    assert found is not None
+    found = hooks.found(CONFIG_MAP, id, outputs, inputs)
     assert found.inputs["data"] == {"a": "changed"}
     hooks.session = hooks.provider.configure({"enablePatchForce": True}, "test")
     assert hooks.update(CONFIG_MAP, id, dict(found.outputs), dict(found.inputs), inputs)["data"] == {"a": "1", "b": "2"}
@@ -106,9 +102,7 @@ def test_drift_is_read_and_reverted_by_an_update(hooks: Hooks, client: KubeClien
 def test_an_object_is_imported_with_inputs_that_describe_it(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "map", namespace)
     client.apply({**ref.as_object(), "data": {"a": "1"}}, "another-manager")
-    found = hooks.read(CONFIG_MAP, f"{namespace}/map", {}, {})
-    assert found is not None
-    assert found.inputs == {**ref.as_object(), "data": {"a": "1"}}
+    assert hooks.found(CONFIG_MAP, f"{namespace}/map", {}, {}).inputs == {**ref.as_object(), "data": {"a": "1"}}
 
 
 def test_the_server_can_generate_a_name(hooks: Hooks, namespace: str) -> None:
@@ -147,9 +141,7 @@ def test_a_patch_owns_only_its_fields_and_releases_them(hooks: Hooks, client: Ku
     )
     assert outputs["data"] == {"theirs": "1", "ours": "2"}
     hooks.delete(token, id, outputs, inputs)
-    live = client.get(ref)
-    assert live is not None
-    assert live["data"] == {"theirs": "1"}
+    assert existing(client, ref)["data"] == {"theirs": "1"}
 
 
 def test_a_custom_resource_without_its_crd_gets_a_stand_in_that_is_reported(
@@ -163,6 +155,8 @@ def test_a_custom_resource_without_its_crd_gets_a_stand_in_that_is_reported(
     definition = crd("orphans.test", "Orphan", {"anything": {"type": "array", "items": {"type": "integer"}}})
     crd_token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
     _, crd_outputs, crd_inputs = hooks.create(crd_token, definition, name="crd")
+    assert not crds.is_stand_in(existing(client, Ref.of(definition)))
+    assert existing(client, Ref.of(checked))["spec"] == {"anything": [1]}
     hooks.update(token, id, outputs, checked, checked)
     assert hooks.noted() == {}
     hooks.delete(token, id, outputs, checked)
@@ -172,10 +166,11 @@ def test_a_custom_resource_without_its_crd_gets_a_stand_in_that_is_reported(
 
 def test_a_stand_in_is_removed_with_the_last_object_that_needs_it(hooks: Hooks, client: KubeClient) -> None:
     token = "kubernetes:lonely.test/v1:Lonely"
-    id, outputs, inputs = hooks.create(token, {"metadata": {"name": "l"}})
-    assert client.get(Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "lonelies.lonely.test")) is not None
-    hooks.delete(token, id, outputs, inputs)
-    assert client.get(Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "lonelies.lonely.test")) is None
+    stand_in = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "lonelies.lonely.test")
+    for id, outputs, inputs in [hooks.create(token, {"metadata": {"name": name}}) for name in ("first", "last")]:
+        assert client.get(stand_in) is not None
+        hooks.delete(token, id, outputs, inputs)
+    assert client.get(stand_in) is None
 
 
 def test_a_crd_that_refuses_existing_objects_is_kept_in_the_state(
@@ -187,7 +182,8 @@ def test_a_crd_that_refuses_existing_objects_is_kept_in_the_state(
     with pytest.raises(PartialFailureError) as failed:
         hooks.create("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", definition, name="crd")
     assert failed.value.id == "lates.late.test"
-    assert "size" in failed.value.reasons[0]
+    assert re.search(rf"Late {namespace}/l: .*size", failed.value.reasons[0])
+    assert not crds.is_stand_in(existing(client, Ref.of(definition)))
     waiting.delete(client, Ref.of(definition))
 
 

@@ -23,7 +23,7 @@ def pod(name: str, namespace: str = "", gpus: str = "1", **spec: Any) -> dict[st
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
 
 
-def quota(namespace: str, **hard: str) -> dict[str, Any]:
+def quota(namespace: str, hard: dict[str, str]) -> dict[str, Any]:
     return {"metadata": {"name": "team", "namespace": namespace}, "spec": {"hard": hard}}
 
 
@@ -42,8 +42,7 @@ def test_a_quota_counts_existing_objects_and_refuses_those_that_exceed_it(
 ) -> None:
     client.create(pod("first", namespace, gpus="3"), "user")
     bound = {"requests.nvidia.com/gpu": "4", "requests.cpu": "8", "count/jobs.batch": "2"}
-    inputs = {"metadata": {"name": "team", "namespace": namespace}, "spec": {"hard": bound}}
-    id, outputs, checked = hooks.create(QUOTA, inputs)
+    id, outputs, inputs = hooks.create(QUOTA, quota(namespace, bound))
     used = {"requests.nvidia.com/gpu": "3", "requests.cpu": "250m", "count/jobs.batch": "0"}
     assert outputs["status"] == {"hard": bound, "used": used}
 
@@ -52,8 +51,8 @@ def test_a_quota_counts_existing_objects_and_refuses_those_that_exceed_it(
     with pytest.raises(ApiError, match=r"exceeded quota: team, requested: requests.nvidia.com/gpu=2"):
         client.create(second, "user")
 
-    wider = {**inputs, "spec": {"hard": {**bound, "requests.nvidia.com/gpu": "6"}}}
-    checked, _ = hooks.check(QUOTA, wider, checked)
+    wider = quota(namespace, {**bound, "requests.nvidia.com/gpu": "6"})
+    checked, _ = hooks.check(QUOTA, wider, inputs)
     assert hooks.update(QUOTA, id, outputs, inputs, checked)["status"]["hard"]["requests.nvidia.com/gpu"] == "6"
     until_accepted(client, second)
     client.create(second, "user")
@@ -61,7 +60,7 @@ def test_a_quota_counts_existing_objects_and_refuses_those_that_exceed_it(
 
 
 def test_deleted_objects_no_longer_count(hooks: Hooks, client: KubeClient, namespace: str) -> None:
-    hooks.create(QUOTA, quota(namespace, services="1"))
+    hooks.create(QUOTA, quota(namespace, {"services": "1"}))
     service = {"metadata": {"name": "web", "namespace": namespace}, "spec": {"ports": [{"port": 80}]}}
     of_service = hooks.create(SERVICE, service, name="web")
     until_used(client, namespace, services="1")

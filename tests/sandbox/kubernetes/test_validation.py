@@ -101,9 +101,11 @@ def test_a_pod_whose_service_account_is_still_missing_is_refused(hooks: Hooks, n
         hooks.create(POD, pod(namespace, serviceAccountName="train"))
 
 
-def test_an_unknown_value_is_not_an_error_and_is_noted(hooks: Hooks, namespace: str) -> None:
+def test_an_unknown_value_is_not_an_error_and_is_noted_until_it_is_known(hooks: Hooks, namespace: str) -> None:
     assert hooks.check(DEPLOYMENT, deployment(namespace, replicas=UNKNOWN))[1] == []
     assert hooks.noted() == {"not validated": "spec.replicas: known only after other resources exist"}
+    hooks.check(DEPLOYMENT, deployment(namespace, replicas=2))
+    assert hooks.noted() == {}
 
 
 def test_an_unknown_value_hides_no_other_error(hooks: Hooks, namespace: str) -> None:
@@ -117,12 +119,6 @@ def test_unknown_text_is_validated_with_the_rest(hooks: Hooks, namespace: str) -
     found = deployment(namespace)
     found["metadata"]["annotations"] = {"role": f"arn:aws:iam::{UNKNOWN}:role/x"}
     assert hooks.check(DEPLOYMENT, found) == ({**found, "apiVersion": "apps/v1", "kind": "Deployment"}, [])
-    assert hooks.noted() == {}
-
-
-def test_the_note_is_removed_once_all_values_are_known(hooks: Hooks, namespace: str) -> None:
-    hooks.check(DEPLOYMENT, deployment(namespace, replicas=UNKNOWN))
-    hooks.check(DEPLOYMENT, deployment(namespace, replicas=2))
     assert hooks.noted() == {}
 
 

@@ -1,11 +1,9 @@
 """Webhooks and APIs whose server does not run yet, or never."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.webhooks import (
@@ -18,11 +16,9 @@ from sandbox.kubernetes.controllers.webhooks import (
     with_conversion,
     without_conversion,
 )
-from sandbox.kubernetes.helm.binary import available
 from sandbox.kubernetes.objects import Ref
-from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, write_chart
-from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
-from tests.sandbox.plane import ControlPlane
+from sandbox.kubernetes.serving import called, unanswered
+from tests.sandbox.kubernetes.hooks import Hooks
 from tests.support.quotas import until_refused
 
 SERVICE = ("kueue-system", "kueue-webhook-service")
@@ -32,12 +28,8 @@ OWN_CONDITION = {"name": "own", "expression": "true"}
 
 def configuration(*configs: dict[str, Any]) -> dict[str, Any]:
     hooks = [{"name": f"h{index}", "clientConfig": config} for index, config in enumerate(configs)]
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "kueue"},
-        "webhooks": hooks,
-    }
+    of = Ref("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "kueue")
+    return {**of.as_object(), "webhooks": hooks}
 
 
 def of_kueue(path: str = "/mutate") -> dict[str, Any]:
@@ -115,8 +107,7 @@ def unserved_configuration(
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
     hook = {"name": "deny.example.com", "clientConfig": config, "failurePolicy": "Fail", "rules": [rule],
         "sideEffects": "None", "admissionReviewVersions": ["v1"]}  # fmt: skip
-    api = "admissionregistration.k8s.io/v1"
-    return {"apiVersion": api, "kind": kind, "metadata": {"name": name}, "webhooks": [hook]}
+    return {**Ref("admissionregistration.k8s.io/v1", kind, name).as_object(), "webhooks": [hook]}
 
 
 @pytest.mark.parametrize("kind", ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"])
@@ -152,8 +143,7 @@ def test_a_manifest_with_webhooks_exists_in_the_state_alone_and_is_noted(
     assert hooks.noted() == {"left out": left_out(inputs)}
     # Otherwise this would be refused.
     client.apply(Ref("v1", "ConfigMap", "free", namespace).as_object(), "test")
-    found = hooks.read(VALIDATING, id, outputs, checked)
-    assert found is not None
+    found = hooks.found(VALIDATING, id, outputs, checked)
     assert (found.id, found.inputs) == (id, checked)
     assert hooks.update(VALIDATING, id, outputs, checked, checked)["metadata"]["name"] == "left-out"
     hooks.delete(VALIDATING, id, outputs, checked)
@@ -167,27 +157,52 @@ def test_webhooks_that_the_api_server_can_ask_are_asked(hooks: Hooks, client: Ku
     inputs["webhooks"][0]["namespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     id, outputs, checked = hooks.create(VALIDATING, inputs)
     try:
-        until_refused(
-            client,
-            Ref("v1", "ConfigMap", "refused", namespace).as_object(),
-            'failed calling webhook "deny.example.com"',
-        )
+        refused = Ref("v1", "ConfigMap", "refused", namespace).as_object()
+        until_refused(client, refused, 'failed calling webhook "deny.example.com"')
     finally:
         hooks.delete(VALIDATING, id, outputs, checked)
 
 
-@pytest.mark.sandbox
-@pytest.mark.skipif(available() is None, reason="no helm here: run `python -m sandbox.toolchain ensure helm`")
-def test_webhooks_of_a_release_are_left_out_and_noted(
-    plane: ControlPlane, client: KubeClient, namespace: str, tmp_path: Path
-) -> None:
-    name = f"webhooks-of-{namespace}"
-    charts = tmp_path / "charts"
-    template = yaml.safe_dump(unserved_configuration(name, UNSERVED_SERVICE))
-    write_chart(charts, templates={"webhook.yaml": template, "config.yaml": CONFIG_MAP})
-    hooks = make_hooks(plane, tmp_path, charts)
-    created = hooks.create(RELEASE, {"chart": "widget", "name": "widget", "namespace": namespace})
-    assert client.get(Ref("v1", "ConfigMap", "widget-config", namespace)) is not None
-    assert client.get(Ref.of(unserved_configuration(name, UNSERVED_SERVICE))) is None
-    assert hooks.noted()["left out"] == "webhooks of service kueue-system/kueue-webhook"
-    hooks.delete(RELEASE, *created)
+# Why a Service answers nothing.
+
+
+OF_KUEUE = {"metadata": {"name": "hooks", "namespace": "kueue-system"}, "spec": {"selector": {"app": "kueue"}}}
+DOWN = (
+    'failed calling webhook "mjob.kb.io": failed to call webhook: Post '
+    '"https://hooks.kueue-system.svc:443/mutate-batch-v1-job?timeout=10s": no endpoints available for service "hooks"'
+)
+
+
+def deployment(replicas: int, ready: int = 0, app: str = "kueue") -> dict[str, Any]:
+    template = {"metadata": {"labels": {"app": app, "more": "yes"}}}
+    return {
+        "metadata": {"name": "manager", "namespace": "kueue-system"},
+        "spec": {"replicas": replicas, "template": template},
+        "status": {"readyReplicas": ready} if ready else {},
+    }
+
+
+def test_the_service_of_a_failed_call() -> None:
+    assert called(DOWN) == ("kueue-system", "hooks")
+    assert called('Post "https://127.0.0.1:9443/deny": connection refused') is None
+
+
+@pytest.mark.parametrize(
+    ("found", "why", "command"),
+    [
+        (deployment(0), "Deployment kueue-system/manager is scaled to zero", "scale deployment manager --replicas=1`"),
+        (
+            deployment(1),
+            "Deployment kueue-system/manager has no ready pod",
+            "describe pods -l 'app=kueue'` says what holds them",
+        ),
+        (
+            deployment(1, 1, app="other"),
+            "no Deployment of namespace kueue-system is behind Service hooks",
+            "get pods -l 'app=kueue'` lists its pods",
+        ),
+    ],
+)
+def test_why_a_service_does_not_answer(found: dict[str, Any], why: str, command: str) -> None:
+    assert str(unanswered(OF_KUEUE, [found])) == f"{why}: `kubectl -n kueue-system {command}"
+    assert unanswered(OF_KUEUE, [deployment(0), deployment(2, 1)]) is None

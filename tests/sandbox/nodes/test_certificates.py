@@ -10,32 +10,25 @@ from cryptography.x509.oid import ExtensionOID
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.nodes.mounts import Certificates
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane, crd, existing
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox
 
 HOST = "webhook-service.kserve.svc"
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "certificates.cert-manager.io"},
-    "spec": {"group": "cert-manager.io", "names": {"kind": "Certificate", "plural": "certificates",
-            "singular": "certificate", "listKind": "CertificateList"}, "scope": "Namespaced", "versions": [{
-                "name": "v1", "served": True, "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]},
-}  # fmt: skip
 
 
 @pytest.fixture
 def certificates(plane: ControlPlane) -> Certificates:
-    define(plane.client, [DEFINITION])
+    fields = {name: {"type": "string"} for name in ("secretName", "commonName")}
+    names = {"type": "array", "items": {"type": "string"}}
+    issuer = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    define(plane.client, [crd("cert-manager.io", "Certificate", {**fields, "dnsNames": names, "issuerRef": issuer})])
     return Certificates(plane.client)
 
 
 def secret(client: KubeClient, namespace: str, name: str) -> dict[str, bytes]:
-    found = client.get(Ref("v1", "Secret", name, namespace))
-    assert found is not None
+    found = existing(client, Ref("v1", "Secret", name, namespace))
     return {key: base64.b64decode(value) for key, value in found["data"].items()}
 
 
@@ -49,12 +42,8 @@ def hosts(certificate: bytes, authority: bytes) -> list[str]:
 
 
 def certificate(namespace: str, **spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "cert-manager.io/v1",
-        "kind": "Certificate",
-        "metadata": {"name": "serving", "namespace": namespace},
-        "spec": {"secretName": "cert", "issuerRef": {"name": "selfsigned"}, **spec},
-    }
+    made = Ref("cert-manager.io/v1", "Certificate", "serving", namespace).as_object()
+    return {**made, "spec": {"secretName": "cert", "issuerRef": {"name": "selfsigned"}, **spec}}
 
 
 def certgen(

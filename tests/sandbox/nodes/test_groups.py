@@ -1,7 +1,6 @@
 """Nodes of managed node groups, and facts about them."""
 
 import base64
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from sandbox.aws.client import Aws
 from sandbox.nodes.groups import RESOURCE_TAG, MotoFacts, NodeGroup, Template, node_name, nodes_of, read_template
 from sandbox.nodes.spec import NodeSpec, Taint
+from tests.sandbox.aws.samples import World
 
 ZONES = {"subnet-a": "us-east-1a", "subnet-b": "us-east-1b"}
 
@@ -94,29 +94,12 @@ def test_the_zone_of_a_subnet_is_found_in_any_account_and_region(aws: Aws) -> No
 
 
 def test_the_auto_scaling_group_of_a_node_group_is_found(aws: Aws) -> None:
-    trust = {
-        "Version": "2012-10-17",
-        "Statement": {
-            "Effect": "Allow",
-            "Principal": {"Service": ["eks.amazonaws.com", "ec2.amazonaws.com"]},
-            "Action": "sts:AssumeRole",
-        },
-    }
-    role = aws.call("iam", "create_role", RoleName="of-facts", AssumeRolePolicyDocument=json.dumps(trust))["Role"][
-        "Arn"
-    ]
-    vpc = aws.call("ec2", "create_vpc", CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    subnets = [
-        aws.call("ec2", "create_subnet", VpcId=vpc, CidrBlock=f"10.0.{number}.0/24", AvailabilityZone=aws.region + zone)
-        for number, zone in enumerate("ab")
-    ]
-    ids = [each["Subnet"]["SubnetId"] for each in subnets]
-    aws.call("eks", "create_cluster", name="of-facts", roleArn=role, resourcesVpcConfig={"subnetIds": ids})
-    named = {"clusterName": "of-facts", "nodegroupName": "system"}
-    made = aws.call("eks", "create_nodegroup", **named, subnets=ids, nodeRole=role)
-    assert MotoFacts().asg_of("of-facts", "system") == made["nodegroup"]["resources"]["autoScalingGroups"][0]["name"]
-    assert MotoFacts().asg_of("of-facts", "none") is None
-    assert MotoFacts().asg_of("none", "system") is None
+    group = World(aws).scaling_group()
+    (cluster,) = aws.call("eks", "list_clusters")["clusters"]
+    (name,) = aws.call("eks", "list_nodegroups", clusterName=cluster)["nodegroups"]
+    assert MotoFacts().asg_of(cluster, name) == group
+    assert MotoFacts().asg_of(cluster, "none") is None
+    assert MotoFacts().asg_of("none", name) is None
 
 
 def test_subnets_are_selected_by_tags_or_by_id(aws: Aws) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sandbox.nodes.karpenter import matches, placeholder, values
-from sandbox.nodes.spec import Taint
+from sandbox.nodes.spec import NodeSpec, Taint
 from spec.catalog import instances
 
 
@@ -21,9 +21,15 @@ def types(*names: str) -> tuple[str, str, list[str]]:
     return ("node.kubernetes.io/instance-type", "In", list(names))
 
 
-def test_the_lowest_priced_matching_type_is_chosen() -> None:
-    found = placeholder(pool(types("p5.48xlarge", "p4d.24xlarge", "p4de.24xlarge")), None, [])
+def node_of(made: dict[str, Any], node_class: Any = None, overlays: Any = ()) -> NodeSpec:
+    """The placeholder node of a pool."""
+    found = placeholder(made, node_class, overlays)
     assert found is not None
+    return found
+
+
+def test_the_lowest_priced_matching_type_is_chosen() -> None:
+    found = node_of(pool(types("p5.48xlarge", "p4d.24xlarge", "p4de.24xlarge")))
     assert found.instance_type == "p4d.24xlarge"
     assert found.placeholder
     assert found.owner == "nodepool/gpu"
@@ -35,8 +41,7 @@ def test_the_lowest_priced_matching_type_is_chosen() -> None:
     (("karpenter.k8s.aws/instance-gpu-count", "Gt", ["7"]), "g4dn"),
 ])  # fmt: skip
 def test_types_are_matched_by_any_label_of_karpenter(requirement: tuple[str, str, list[str]], family: str) -> None:
-    found = placeholder(pool(requirement), None, [])
-    assert found is not None
+    found = node_of(pool(requirement))
     if requirement[1] == "Gt":
         assert instances.get(found.instance_type).gpus > 7
     else:
@@ -44,8 +49,7 @@ def test_types_are_matched_by_any_label_of_karpenter(requirement: tuple[str, str
 
 
 def test_a_type_outside_the_catalog_has_only_a_name() -> None:
-    found = placeholder(pool(types("x99.large")), None, [])
-    assert found is not None
+    found = node_of(pool(types("x99.large")))
     assert found.instance_type == "x99.large"
     assert "cpu" not in found.capacity
 
@@ -62,31 +66,20 @@ def test_unmet_requirements_give_no_node() -> None:
 ])  # fmt: skip
 def test_reserved_comes_before_spot_and_spot_before_on_demand(allowed: list[str], expected: str) -> None:
     capacity = [("karpenter.sh/capacity-type", "In", allowed)] if allowed else []
-    found = placeholder(pool(types("m7i.large"), *capacity), None, [])
-    assert found is not None
-    assert found.labels["karpenter.sh/capacity-type"] == expected
+    assert node_of(pool(types("m7i.large"), *capacity)).labels["karpenter.sh/capacity-type"] == expected
 
 
 def test_labels_taints_and_zone_come_from_the_template() -> None:
-    found = placeholder(
-        pool(
-            types("m7i.large"),
-            ("topology.kubernetes.io/zone", "In", ["us-east-1b", "us-east-1a"]),
-            metadata={"labels": {"role": "general"}},
-            taints=[{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}],
-        ),
-        None,
-        [],
-    )
-    assert found is not None
+    zones = ("topology.kubernetes.io/zone", "In", ["us-east-1b", "us-east-1a"])
+    taints = [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}]
+    found = node_of(pool(types("m7i.large"), zones, metadata={"labels": {"role": "general"}}, taints=taints))
     assert (found.labels["role"], found.labels["karpenter.sh/nodepool"]) == ("general", "gpu")
     assert found.zone == "us-east-1b"
     assert found.taints == (Taint("dedicated", "NoSchedule", "ml"),)
 
 
 def test_a_label_is_known_where_its_requirement_allows_one_value() -> None:
-    found = placeholder(pool(types("m7i.large"), ("tier", "In", ["gold"]), ("shift", "In", ["day", "night"])), None, [])
-    assert found is not None
+    found = node_of(pool(types("m7i.large"), ("tier", "In", ["gold"]), ("shift", "In", ["day", "night"])))
     assert found.labels["tier"] == "gold"
     assert "shift" not in found.labels
 
@@ -99,8 +92,7 @@ def test_disk_pods_and_adapters_come_from_the_node_class() -> None:
             "networkInterfaces": [{"interfaceType": "interface"}, *[{"interfaceType": "efa-only"}] * 4],
         }
     }
-    found = placeholder(pool(types("p4d.24xlarge")), node_class, [])
-    assert found is not None
+    found = node_of(pool(types("p4d.24xlarge")), node_class)
     assert found.capacity["pods"] == "64"
     assert found.capacity["ephemeral-storage"] == str(300 * 2**30)
     assert found.capacity["vpc.amazonaws.com/efa"] == "4"
@@ -112,13 +104,12 @@ def test_an_overlay_adds_resources_to_matching_nodes_and_the_higher_weight_wins(
         return {"spec": {"weight": weight, "requirements": [requirement], "capacity": {"nvidia.com/mig-1g.5gb": count}}}
 
     overlays = [overlay(10, "gpu", "56"), overlay(1, "gpu", "1"), overlay(99, "other", "7")]
-    found = placeholder(pool(types("p4d.24xlarge")), None, overlays)
-    assert found is not None
+    found = node_of(pool(types("p4d.24xlarge")), None, overlays)
     assert (found.capacity["nvidia.com/mig-1g.5gb"], found.capacity["nvidia.com/gpu"]) == ("56", "0")
 
 
 def test_a_pool_without_a_template_is_accepted() -> None:
-    assert placeholder({"metadata": {"name": "empty"}, "spec": {}}, None, []) is not None
+    assert node_of({"metadata": {"name": "empty"}, "spec": {}})
 
 
 LABELS = {"family": "p5", "cpu": "192"}

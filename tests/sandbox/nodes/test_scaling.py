@@ -11,6 +11,7 @@ from sandbox.nodes import instances
 from sandbox.nodes.instances import UNREGISTERED, node_of
 from sandbox.nodes.scaling import Flags, Option, Place, best, estimate, left_over, requests, seconds
 from sandbox.nodes.spec import NodeSpec, Taint, node
+from tests.sandbox.plane import existing
 
 GPU = "nvidia.com/gpu"
 TAINT = Taint(GPU, "NoSchedule", "true")
@@ -166,6 +167,4 @@ def test_a_pod_that_goes_meanwhile_does_not_keep_its_node(
     gone = Ref("v1", "Pod", "gone", namespace).as_object()
     monkeypatch.setattr(client, "list", lambda *_, **__: iter([gone]))
     instances.shut_down(client, node.name, graceful=True)
-    live = client.get(node)
-    assert live is not None
-    assert condition(live, "Ready")["status"] == "False"
+    assert condition(existing(client, node), "Ready")["status"] == "False"

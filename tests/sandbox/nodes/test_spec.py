@@ -1,8 +1,18 @@
+"""Nodes as objects of Kubernetes, and in a cluster."""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from sandbox.nodes.spec import NETWORK_NODE, OWNER, PLACEHOLDER_NODE, NodeSpec, Taint, node
+from sandbox.kubernetes.objects import Ref, condition
+from sandbox.kubernetes.waiting import until
+from sandbox.nodes.karpenter import Followed
+from sandbox.nodes.spec import NETWORK_NODE, OWNER, PLACEHOLDER_NODE, NodeSpec, NodeWriter, Taint, node
+from tests.sandbox.plane import CLUSTER, ControlPlane, crd, existing
+from tests.support.definitions import define
+from tests.support.patience import SECONDS
 
 SPEC = NodeSpec(
     name="a100-0",
@@ -10,8 +20,8 @@ SPEC = NodeSpec(
     instance_type="p4d.24xlarge",
     arch="amd64",
     kubernetes="1.35",
-    capacity={"cpu": "96", "nvidia.com/gpu": "8"},
-    allocatable={"cpu": "95690m", "nvidia.com/gpu": "8"},
+    capacity={"cpu": "96", "pods": "110", "nvidia.com/gpu": "8"},
+    allocatable={"cpu": "95690m", "pods": "110", "nvidia.com/gpu": "8"},
     labels={"accelerator": "nvidia-a100"},
     taints=(Taint("nvidia.com/gpu", "NoSchedule", "true"), Taint("plain", "NoExecute")),
     zone="us-east-1a",
@@ -84,3 +94,106 @@ def test_nodes_have_the_layers_of_the_network_that_ec2_reports_for_their_type(ki
     assert first == same
     assert len({*first, *other} - {None}) == 2 * layers
     assert f"{NETWORK_NODE}{layers + 1}" not in nodes[0]
+
+
+WRITTEN = replace(SPEC, name="writer-0", taints=(Taint("nvidia.com/gpu", "NoSchedule", "true"),))
+REF = Ref("v1", "Node", "writer-0")
+
+
+@pytest.fixture
+def writer(plane: ControlPlane) -> Iterator[NodeWriter]:
+    writer = NodeWriter(plane.targets.of_cluster)
+    yield writer
+    writer.remove(CLUSTER, WRITTEN.name)
+
+
+@pytest.mark.sandbox
+def test_a_node_is_ready_with_only_its_own_taints(writer: NodeWriter, plane: ControlPlane) -> None:
+    assert writer.write(CLUSTER, WRITTEN)
+    live = existing(plane.client, REF)
+    assert live["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}]
+    assert condition(live, "Ready")["status"] == "True"
+    assert live["status"]["capacity"]["nvidia.com/gpu"] == "8"
+
+
+@pytest.mark.sandbox
+def test_a_node_without_taints_keeps_none(writer: NodeWriter, plane: ControlPlane) -> None:
+    writer.write(CLUSTER, replace(WRITTEN, taints=()))
+    assert existing(plane.client, REF)["spec"].get("taints", []) == []
+
+
+@pytest.mark.sandbox
+def test_an_update_removes_what_the_spec_no_longer_has(writer: NodeWriter, plane: ControlPlane) -> None:
+    writer.write(CLUSTER, replace(WRITTEN, labels={"old": "x"}))
+    partitioned = {"cpu": "96", "pods": "110", "nvidia.com/mig-1g.5gb": "56"}
+    writer.write(CLUSTER, replace(WRITTEN, labels={"new": "x"}, capacity=partitioned, allocatable=partitioned))
+    live = existing(plane.client, REF)
+    assert "old" not in live["metadata"]["labels"]
+    assert live["status"]["capacity"] == partitioned
+
+
+@pytest.mark.sandbox
+def test_nothing_is_written_to_a_cluster_that_is_not_running(writer: NodeWriter) -> None:
+    assert writer.write("nowhere", WRITTEN) is False
+    writer.remove("nowhere", WRITTEN.name)
+
+
+@pytest.mark.sandbox
+def test_the_pods_of_a_removed_node_go_with_it(writer: NodeWriter, plane: ControlPlane, namespace: str) -> None:
+    writer.write(CLUSTER, WRITTEN)
+    pod = Ref("v1", "Pod", "on-the-node", namespace)
+    other = Ref("v1", "Pod", "elsewhere", namespace)
+    for each, name in ((pod, WRITTEN.name), (other, "another-node")):
+        spec = {"nodeName": name, "containers": [{"name": "main", "image": "x"}]}
+        plane.client.apply({**each.as_object(), "spec": spec}, "test")
+    writer.remove(CLUSTER, WRITTEN.name)
+    assert plane.client.get(REF) is None
+    assert plane.client.get(pod) is None
+    assert plane.client.get(other) is not None
+
+
+# Karpenter's objects, followed in the API server.
+
+
+POOL = Ref("karpenter.sh/v1", "NodePool", "cpu")
+
+
+class Observer:
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str, str]] = []
+
+    def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        self.seen.append(("changed", cluster, obj["kind"]))
+
+    def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        self.seen.append(("deleted", cluster, obj["kind"]))
+
+
+@pytest.mark.sandbox
+def test_objects_are_reported_that_exist_that_change_and_that_are_deleted(plane: ControlPlane) -> None:
+    client, observer = plane.client, Observer()
+    define(client, [crd("karpenter.sh", "NodePool", {"weight": {"type": "integer"}}, namespaced=False)])
+    client.apply({**POOL.as_object(), "spec": {"weight": 1}}, "test")
+    followed = Followed(client, lambda: "slipway-dev", observer)
+    followed.start()
+    try:
+
+        def expect(*seen: str) -> None:
+            wanted = [(one, "slipway-dev", "NodePool") for one in seen]
+            until(lambda: True if observer.seen == wanted else None, SECONDS, f"{observer.seen} is not {wanted}")
+
+        expect("changed")
+        client.apply({**POOL.as_object(), "spec": {"weight": 2}}, "test")
+        expect("changed", "changed")
+        client.delete(POOL)
+        expect("changed", "changed", "deleted")
+    finally:
+        followed.stop()
+
+
+@pytest.mark.sandbox
+def test_nothing_is_reported_of_a_cluster_that_is_not_ready(plane: ControlPlane) -> None:
+    observer = Observer()
+    followed = Followed(plane.client, lambda: None, observer)
+    followed._changed("ADDED", POOL.as_object())
+    assert observer.seen == []

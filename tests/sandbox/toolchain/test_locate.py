@@ -24,10 +24,8 @@ def test_a_tool_that_is_not_installed_is_not_found(gadget: Tool) -> None:
 def test_places_are_searched_in_order(
     gadget: Tool, machine: Path, script: WriteScript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = []
     script(cache.binary(gadget), "exit 1")  # not run: a cached binary was verified before it was recorded
     cache.record(cache.directory(gadget))
-    places.append("cache")
     assert (found := search(gadget)) is not None
     assert (found.source, found.version) == ("cache", "1.2.3")
 

@@ -40,12 +40,6 @@ def _policy(world: World) -> dict[str, Any]:
     return {**names, "policyArn": POLICY, "accessScope": {"type": "namespace", "namespaces": ["vision"]}}
 
 
-def _widen(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
-    cluster, principal, policy = id.split("#")
-    names = {"clusterName": cluster, "principalArn": principal, "policyArn": policy}
-    aws.call("eks", "associate_access_policy", **names, accessScope={"type": "cluster"})
-
-
 def _association(world: World) -> dict[str, Any]:
     return {
         "clusterName": world.cluster(), "namespace": "mlflow", "serviceAccount": "mlflow",
@@ -72,6 +66,3 @@ SAMPLES: dict[str, Sample] = {
     # AWS replaces the scope of an associated policy; the provider replaces the resource, so an update sends nothing.
     "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": Sample(_policy),
 }  # fmt: skip
-
-WIDENED = _widen
-"""A change of an associated policy outside of the program."""

@@ -6,10 +6,17 @@ from typing import Any
 
 from sandbox.aws.client import Aws
 from sandbox.aws.lifecycle import Lifecycle
-from sandbox.aws.schema import schema
+from sandbox.aws.schema import Schema, schema
 from sandbox.aws.types import MAPPINGS
 
 Made = tuple[str, dict[str, Any]]
+
+
+def known(type_token: str) -> Schema:
+    """The schema of a type that pulumi-aws has."""
+    found = schema(type_token)
+    assert found is not None, type_token
+    return found
 
 
 class World:
@@ -24,9 +31,7 @@ class World:
         return f"{name}-{next(self._count)}"
 
     def lifecycle(self, type_token: str) -> Lifecycle:
-        known = schema(type_token)
-        assert known is not None, type_token
-        return Lifecycle(self.aws, known, MAPPINGS[type_token])
+        return Lifecycle(self.aws, known(type_token), MAPPINGS[type_token])
 
     def make(self, type_token: str, **inputs: Any) -> Made:
         return self.lifecycle(type_token).create(inputs)

@@ -2,8 +2,8 @@
 
 A row changes the inputs of the type's sample (`tests/sandbox/aws/samples`), or `base`: `set` has paths and values, null
 removes. `at` is the input that is reported at preview; `up` says that only an `up` finds it, `twice` that creating it a
-second time does. `missed` is the reason why nothing refuses it. `{times: N, of: TEXT}` is
-a long text, `{json: VALUE}` a document, and `{subnet}` an object that exists.
+second time does. `code` begins what is said at preview, of this input alone. `missed` is the reason why nothing refuses
+it. `{times: N, of: TEXT}` is a long text or list, `{json: VALUE}` a document, and `{subnet}` an object that exists.
 """
 
 import copy
@@ -29,6 +29,7 @@ class Wrong:
     base: dict[str, Any] | None = None
     up: bool = False
     twice: bool = False
+    code: str = ""
     missed: str = ""
 
     @property
@@ -65,7 +66,7 @@ def _value(value: Any, world: World) -> Any:
         return [_value(item, world) for item in value]
     if isinstance(value, dict):
         if set(value) == {"times", "of"}:
-            return value["of"] * value["times"]
+            return _value(value["of"], world) * value["times"]
         if set(value) == {"json"}:
             return json.dumps(_value(value["json"], world))
         return {name: _value(item, world) for name, item in value.items()}

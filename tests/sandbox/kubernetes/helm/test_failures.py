@@ -29,7 +29,7 @@ from tests.sandbox.kubernetes.helm.charts import (
     write_chart,
 )
 from tests.sandbox.kubernetes.hooks import RELEASE, Hooks
-from tests.sandbox.plane import crd
+from tests.sandbox.plane import crd, existing
 
 pytestmark = [pytest.mark.sandbox, needs_helm]
 
@@ -97,8 +97,7 @@ def test_a_release_that_was_killed_while_helm_worked_says_how_to_go_on(
 ) -> None:
     write_chart(charts, templates=TEMPLATES)
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
-    secret = client.get(Ref("v1", "Secret", "sh.helm.release.v1.one.v1", namespace))
-    assert secret is not None
+    secret = existing(client, Ref("v1", "Secret", "sh.helm.release.v1.one.v1", namespace))
     content = json.loads(gzip.decompress(base64.b64decode(base64.b64decode(secret["data"]["release"]))))
     content["info"]["status"] = "pending-install"
     packed = base64.b64encode(base64.b64encode(gzip.compress(json.dumps(content).encode()))).decode()
@@ -132,8 +131,7 @@ TIMEOUT: Final = 600
 
 
 def waiting_release(namespace: str, **more: Any) -> dict[str, Any]:
-    chart = "oci://example.com/charts/widget"
-    return {"chart": chart, "name": "one", "namespace": namespace, "timeout": TIMEOUT, **more}
+    return release(namespace, timeout=TIMEOUT, **more)
 
 
 def cancelled_while_waiting(client: KubeClient, namespace: str, run: Callable[[], Any]) -> ProviderError:
@@ -211,10 +209,6 @@ def test_a_cancelled_atomic_upgrade_is_rolled_back_and_the_next_run_completes_it
 # Releases whose chart comes, grows, changes or goes after they were made.
 
 
-def later_release(namespace: str, **values: Any) -> dict[str, Any]:
-    return {"chart": "widget", "name": "one", "namespace": namespace, "values": values}
-
-
 def difference(hooks: Hooks, inputs: dict[str, Any], outputs: dict[str, Any], news: dict[str, Any]) -> Diff:
     return hooks.provider.diff(hooks.session, hooks.resource(RELEASE, "it"), "id", inputs, outputs, news)
 
@@ -229,7 +223,7 @@ def again(hooks: Hooks, inputs: dict[str, Any], outputs: dict[str, Any]) -> bool
 def test_a_recorded_release_is_installed_once_its_chart_is_there(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
-    id, outputs, inputs = hooks.create(RELEASE, later_release(namespace))
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     assert not again(hooks, inputs, outputs)
     write_chart(charts)
     assert again(hooks, inputs, outputs)
@@ -254,14 +248,14 @@ def test_a_checked_release_is_installed_once_helm_is_there(
     write_chart(charts, templates=TEMPLATES)
     with monkeypatch.context() as without:
         without.setattr(binary, "available", lambda: None)
-        _, outputs, inputs = hooks.create(RELEASE, later_release(namespace))
+        _, outputs, inputs = hooks.create(RELEASE, release(namespace))
         assert not again(hooks, inputs, outputs)
     assert again(hooks, inputs, outputs)
 
 
 def test_another_version_of_the_chart_is_an_upgrade(hooks: Hooks, charts: Path, namespace: str) -> None:
     write_chart(charts, templates=TEMPLATES)
-    id, outputs, inputs = hooks.create(RELEASE, later_release(namespace))
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     shutil.rmtree(charts)
     write_chart(charts, templates=TEMPLATES, version="2.0.0")
     assert again(hooks, inputs, outputs)
@@ -275,12 +269,12 @@ def test_an_installed_release_whose_chart_is_gone_stays_and_is_not_changed(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
     write_chart(charts, templates=TEMPLATES)
-    id, outputs, inputs = hooks.create(RELEASE, later_release(namespace))
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     shutil.rmtree(charts)
     assert not again(hooks, inputs, outputs)
     hooks.check(RELEASE, inputs, inputs)
     assert list(hooks.noted()) == ["installed"]
-    news, _ = hooks.check(RELEASE, later_release(namespace, replicas=3), inputs)
+    news, _ = hooks.check(RELEASE, release(namespace, values={"replicas": 3}), inputs)
     refusal = f"release {namespace}/one is installed, and can't be upgraded: chart widget is not in SLIPWAY_CHARTS"
     with pytest.raises(ProviderError, match=refusal):
         difference(hooks, inputs, outputs, news)
@@ -290,9 +284,8 @@ def test_an_installed_release_whose_chart_is_gone_stays_and_is_not_changed(
 
 def test_an_imported_release_is_not_upgraded_for_its_chart(hooks: Hooks, charts: Path, namespace: str) -> None:
     write_chart(charts, templates=TEMPLATES)
-    id, outputs, inputs = hooks.create(RELEASE, later_release(namespace))
-    imported = hooks.read(RELEASE, id, {}, {})
-    assert imported is not None
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    imported = hooks.found(RELEASE, id, {}, {})
     assert not again(hooks, dict(imported.inputs), dict(imported.outputs))
     hooks.delete(RELEASE, id, outputs, inputs)
 
@@ -300,7 +293,7 @@ def test_an_imported_release_is_not_upgraded_for_its_chart(hooks: Hooks, charts:
 def test_what_a_stand_in_accepted_counts_as_checked_once_the_chart_brings_the_crd(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
-    id, outputs, inputs = hooks.create(RELEASE, later_release(namespace))
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     gauge = {"apiVersion": "helm.test/v1", "kind": "Gauge", "metadata": {"name": "one"}, "spec": {"level": 1}}
     gauge_id, gauge_outputs, gauge_inputs = hooks.create("kubernetes:helm.test/v1:Gauge", gauge, "gauge")
     assert list(hooks.noted("gauge")) == ["stand-in"]

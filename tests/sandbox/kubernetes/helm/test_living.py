@@ -14,7 +14,7 @@ from sandbox.rpc.errors import PartialFailureError, ProviderError
 from tests.sandbox.kubernetes.helm.charts import needs_helm, write_chart
 from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
 from tests.sandbox.living import living_plane
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane, existing
 from tests.support.patience import SECONDS
 
 pytestmark = [pytest.mark.sandbox, needs_helm]
@@ -112,8 +112,7 @@ def test_an_upgrade_whose_pod_fits_nowhere_is_rolled_back_after_it_said_why(
     impatient(monkeypatch)
     with pytest.raises(PartialFailureError, match="Unschedulable: 0/2 nodes are available"):
         hooks.update(RELEASE, id, outputs, inputs, release("upgraded", **NOWHERE))
-    live = client.get(Ref("apps/v1", "Deployment", "web", "upgraded"))
-    assert live is not None
+    live = existing(client, Ref("apps/v1", "Deployment", "web", "upgraded"))
     assert not live["spec"]["template"]["spec"].get("nodeSelector")
 
 

@@ -19,11 +19,6 @@ def plan(directory: Path, **inputs: Any) -> Plan:
     return make_plan(Charts(directory), {"chart": "widget", **inputs})
 
 
-def test_a_chart_with_templates_is_installed(tmp_path: Path) -> None:
-    write_chart(tmp_path, templates={"a.yaml": CONFIG_MAP})
-    assert plan(tmp_path).mode is NoteKind.INSTALLED
-
-
 def test_a_release_of_a_missing_chart_is_recorded(tmp_path: Path) -> None:
     found = plan(tmp_path)
     assert found.mode is NoteKind.RECORDED

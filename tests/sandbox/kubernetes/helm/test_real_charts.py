@@ -9,7 +9,7 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from tests.sandbox.kubernetes.helm.charts import needs_helm
 from tests.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane, existing
 
 pytestmark = [pytest.mark.sandbox, needs_helm]
 
@@ -27,9 +27,7 @@ def release(chart: str, namespace: str, **values: Any) -> dict[str, Any]:
 def test_a_null_of_a_template_is_pruned_as_in_a_cluster(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     """GPU Operator v26.7.0 renders `mig:` without a value if the strategy is empty."""
     hooks.create(RELEASE, release("gpu-operator", namespace, mig={"strategy": ""}))
-    policy = client.get(Ref("nvidia.com/v1", "ClusterPolicy", "cluster-policy"))
-    assert policy is not None
-    assert "mig" not in policy["spec"]
+    assert "mig" not in existing(client, Ref("nvidia.com/v1", "ClusterPolicy", "cluster-policy"))["spec"]
 
 
 def test_objects_of_a_list_are_installed(hooks: Hooks, client: KubeClient, namespace: str) -> None:

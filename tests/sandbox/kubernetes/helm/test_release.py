@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -20,7 +21,7 @@ from tests.sandbox.kubernetes.helm.charts import (
     write_chart,
 )
 from tests.sandbox.kubernetes.hooks import RELEASE, Hooks
-from tests.sandbox.plane import ControlPlane, crd
+from tests.sandbox.plane import ControlPlane, crd, existing
 
 pytestmark = pytest.mark.sandbox
 
@@ -92,8 +93,7 @@ def test_a_release_is_installed_upgraded_and_removed(
     path = write_chart(charts, templates={**TEMPLATES, "second.yaml": SECOND})
     id, outputs, inputs = hooks.create(RELEASE, release(namespace, values={"replicas": 2}))
     config, second = Ref("v1", "ConfigMap", "one-config", namespace), Ref("v1", "Secret", "second", namespace)
-    live = client.get(config)
-    assert live is not None
+    live = existing(client, config)
     assert live["data"]["replicas"] == "2"
     assert live["metadata"]["annotations"]["meta.helm.sh/release-name"] == "one"
     assert outputs["resourceNames"] == {"ConfigMap/v1": ["one-config"], "Secret/v1": ["second"]}
@@ -157,20 +157,19 @@ def test_webhooks_and_apis_that_nothing_serves_are_left_out_and_noted(
         "webhook": {"clientConfig": service, "conversionReviewVersions": ["v1"]},
     }
     hook = {"name": "x.helm.test", "clientConfig": service, "sideEffects": "None", "admissionReviewVersions": ["v1"]}
-    templates = {"api.yaml": {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+    templates: dict[str, Any] = {"api.yaml": {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
             "metadata": {"name": "v1.none.test"}, "spec": api}, "hook.yaml": {
             "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
             "metadata": {"name": "widget"}, "webhooks": [hook]}, "meter.yaml": described}  # fmt: skip
     write_chart(charts, templates={name: yaml.safe_dump(obj) for name, obj in templates.items()})
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    assert client.get(Ref.of(templates["hook.yaml"])) is None
     assert hooks.noted()["left out"] == (
         "conversion webhook of meters.helm.test; "
         f"API of service {namespace}/widget; webhooks of service {namespace}/widget"
     )
     assert list(outputs["resourceNames"]) == ["CustomResourceDefinition.apiextensions.k8s.io/apiextensions.k8s.io/v1"]
-    live = client.get(Ref.of(described))
-    assert live is not None
-    assert "How much" not in json.dumps(live["spec"])
+    assert "How much" not in json.dumps(existing(client, Ref.of(described))["spec"])
     hooks.delete(RELEASE, id, outputs, inputs)
     assert client.get(Ref.of(described)) is None
 
@@ -197,8 +196,7 @@ def test_a_recorded_release_is_read_as_recorded_while_its_cluster_runs(
     plane: ControlPlane, hooks: Hooks, namespace: str
 ) -> None:
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
-    found = hooks.read(RELEASE, id, outputs, inputs)
-    assert found is not None
+    found = hooks.found(RELEASE, id, outputs, inputs)
     assert (found.outputs, found.inputs) == (outputs, inputs)
     lost = plane.kubeconfig().replace(plane.client.server, "https://127.0.0.1:9")
     hooks.session = hooks.provider.configure({"kubeconfig": lost}, "test")
@@ -211,11 +209,9 @@ def test_an_installed_release_is_read_and_imported_from_helms_records(
 ) -> None:
     write_chart(charts, templates=TEMPLATES)
     id, outputs, inputs = hooks.create(RELEASE, release(namespace, values={"replicas": 2}))
-    found = hooks.read(RELEASE, id, outputs, inputs)
-    assert found is not None
+    found = hooks.found(RELEASE, id, outputs, inputs)
     assert (found.outputs, found.inputs) == (outputs, inputs)
-    imported = hooks.read(RELEASE, id, {}, {})
-    assert imported is not None
+    imported = hooks.found(RELEASE, id, {}, {})
     assert imported.inputs == {
         "name": "one", "namespace": namespace, "chart": "widget", "version": "1.2.3", "values": {"replicas": 2},
     }  # fmt: skip
