@@ -68,3 +68,9 @@ def test_it_refuses_two_efa_devices_on_one_network_card(client: KubeClient) -> N
     wrong["networkInterfaces"].append({"networkCardIndex": 0, "deviceIndex": 2, "interfaceType": "efa-only"})
     with pytest.raises(ApiError, match="at most one efa device per network card"):
         client.apply(manifest(nodeclass.KIND, wrong), "test", dry_run=True)
+
+
+def test_it_refuses_an_unknown_field(client: KubeClient) -> None:
+    wrong = {**node_class(spec(**CASES["efa"])), "networkInterface": []}
+    with pytest.raises(ApiError, match="networkInterface"):
+        client.apply(manifest(nodeclass.KIND, wrong), "test", dry_run=True)
