@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
+from components.base.addon import AddOnContext, ChartAddOn, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.operator import UNPRIVILEGED
 from components.base.outputs import ClusterOutputs
@@ -192,7 +192,7 @@ NAMESPACE: Final = "logging"
 MONITORING: Final = "monitoring"
 
 
-class FluentBit(AddOn[Settings]):
+class FluentBit(ChartAddOn[Settings]):
     """The DaemonSet. Its namespace is privileged because it reads the log files of the host."""
 
     name = NAME
@@ -202,22 +202,18 @@ class FluentBit(AddOn[Settings]):
         """Who reaches its pods."""
         return {"ingress": ingress()}
 
-    def parts(self, context: AddOnContext) -> Parts:
-        """One release, with permission to write to its destination."""
+    def permissions(self, context: AddOnContext) -> Sequence[Permissions]:
+        """Permission to write to its destination."""
+        by_cloud_watch = self.settings.destination == "cloudwatch"
+        policy = to_groups(context.cluster) if by_cloud_watch else context.storage.buckets["logs"].arn.apply(to_bucket)
+        return (Permissions(service_account=NAME, policy=Inline(document=policy)),)
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values with the output of its destination."""
         cluster, bucket = context.cluster, context.storage.buckets["logs"]
-        region = cluster.region
-        output: pulumi.Input[str]
         if self.settings.destination == "cloudwatch":
-            policy: pulumi.Input[str] = to_groups(cluster)
-            output = cloud_watch(region, container_groups(cluster.name))
-        else:
-            policy = bucket.arn.apply(to_bucket)
-            output = bucket.name.apply(lambda name: s3(region, name, CONTAINER_LOGS))
-        return Parts(
-            permissions=[Permissions(service_account=NAME, policy=Inline(document=policy))],
-            before=self.boundaries(context.platform),
-            releases=[ChartRelease(ref=self.software, release_name=NAME, values=values(context, output=output))],
-        )
+            return values(context, output=cloud_watch(cluster.region, container_groups(cluster.name)))
+        return values(context, output=bucket.name.apply(lambda name: s3(cluster.region, name, CONTAINER_LOGS)))
 
 
 def to_groups(cluster: ClusterOutputs) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
+from components.base.addon import AddOnContext, ChartAddOn, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.placement import sized, uncapped
 from components.storage.buckets import COSTS
@@ -27,29 +27,28 @@ ACCOUNTS: Final = ("kubecost", "kubecost-finops-agent")
 and the agent's, which the values name."""
 
 
-class Kubecost(AddOn[Settings]):
+class Kubecost(ChartAddOn[Settings]):
     """Agent, aggregator, forecasting and web UI, without the parts that would change the cluster."""
 
     name = "kubecost"
     software = CHARTS["kubecost"]
+    volumes = True
 
-    def parts(self, context: AddOnContext) -> Parts:
-        """Permissions on the bucket for both service accounts, and one release."""
+    def permissions(self, context: AddOnContext) -> Sequence[Permissions]:
+        """Permissions on the bucket for both service accounts."""
         bucket = context.storage.buckets["state"]
-        permissions = bucket.arn.apply(lambda arn: access(arn, data_key_use_on(context.cluster)))
-        chart_values = values(
+        inline = Inline(document=bucket.arn.apply(lambda arn: access(arn, data_key_use_on(context.cluster))))
+        return [Permissions(service_account=account, policy=inline) for account in ACCOUNTS]
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values for this cluster and its bucket."""
+        return values(
             self.settings,
             cluster=context.cluster.name,
-            store=store(bucket.name, context.cluster.region),
+            store=store(context.storage.buckets["state"].name, context.cluster.region),
             storage_class=context.storage.classes["block"],
             placement=context.placement,
             budgets=budgets(context.platform),
-        )
-        return Parts(
-            permissions=[
-                Permissions(service_account=account, policy=Inline(document=permissions)) for account in ACCOUNTS
-            ],
-            releases=[ChartRelease(ref=self.software, release_name="kubecost", values=chart_values, volumes=True)],
         )
 
 

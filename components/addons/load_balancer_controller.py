@@ -7,11 +7,12 @@ the value of the tag `elbv2.k8s.aws/cluster`, and excludes AWS Shield, WAF Class
 local zones and capacity reservations of load balancers.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
+from components.base.addon import AddOnContext, ChartAddOn, Permissions
 from components.base.iam import Conditions, Inline, Statement, document
 from components.base.placement import keeps_one, sized
 from spec.catalog.software import CHARTS
@@ -200,14 +201,14 @@ SERVICE_ACCOUNT: Final = "aws-load-balancer-controller"
 INGRESS_CLASS: Final = "alb"
 
 
-class LoadBalancerController(AddOn[Settings]):
+class LoadBalancerController(ChartAddOn[Settings]):
     """The controller. Delete Ingresses and Gateways before it: nothing else removes the load balancers it created."""
 
     name = "load-balancer-controller"
     software = CHARTS["aws-load-balancer-controller"]
 
-    def parts(self, context: AddOnContext) -> Parts:
-        """Permissions and one release."""
+    def permissions(self, context: AddOnContext) -> Sequence[Permissions]:
+        """Permissions on load balancers of the cluster."""
         cluster = context.cluster
         document = policy(
             cluster=cluster.name,
@@ -216,19 +217,18 @@ class LoadBalancerController(AddOn[Settings]):
             account_id=cluster.account_id,
             web_acl=self.settings.web_acl,
         )
-        chart_values = values(
+        inline = Inline(document=document)
+        return (Permissions(service_account=SERVICE_ACCOUNT, policy=inline, role="load-balancers"),)
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values for this cluster."""
+        return values(
             self.settings,
-            cluster=cluster.name,
-            region=cluster.region,
+            cluster=context.cluster.name,
+            region=context.cluster.region,
             vpc_id=context.network.vpc_id,
             placement=context.placement,
             monitored=context.monitored,
-        )
-        return Parts(
-            permissions=[
-                Permissions(service_account=SERVICE_ACCOUNT, policy=Inline(document=document), role="load-balancers")
-            ],
-            releases=[ChartRelease(ref=self.software, release_name=SERVICE_ACCOUNT, values=chart_values)],
         )
 
 

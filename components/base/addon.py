@@ -178,22 +178,38 @@ class ChartAddOn(AddOn[S]):
     """An add-on of one Helm release of the chart's name: it says its values, and what it has beside the release."""
 
     software: ClassVar[ChartRef]
+    volumes: ClassVar[bool] = False
+    """The release's pods claim volumes of the default class."""
 
     @abstractmethod
     def values(self, context: AddOnContext) -> dict[str, Any]:
         """Values of the chart that differ from its defaults."""
+
+    def permissions(self, context: AddOnContext) -> Sequence[Permissions]:  # noqa: ARG002 - for subclasses
+        """Permissions in AWS: here none."""
+        return ()
 
     def objects(self, context: AddOnContext) -> dict[str, Mapping[str, Any]]:  # noqa: ARG002 - for subclasses
         """Manifests that need the release's CRDs and webhooks, by key: here none."""
         return {}
 
     def parts(self, context: AddOnContext) -> Parts:
-        """The boundaries, one release, the objects, and a PodDisruptionBudget if there are several replicas."""
-        release = ChartRelease(ref=self.software, release_name=self.software.name, values=self.values(context))
+        """Permissions, boundaries, one release, objects, and a PodDisruptionBudget if there are several replicas."""
+        release = ChartRelease(
+            ref=self.software,
+            release_name=self.software.name,
+            values=self.values(context),
+            volumes=self.volumes,
+        )
         several = keeps_one(getattr(self.settings, "replicas", 1))
         budget = {"budget": self._budget(self.software.budget)} if self.software.budget and several else {}
         objects = {**self.objects(context), **budget}
-        return Parts(before=self.boundaries(context.platform), releases=[release], objects=objects)
+        return Parts(
+            permissions=self.permissions(context),
+            before=self.boundaries(context.platform),
+            releases=[release],
+            objects=objects,
+        )
 
     def _budget(self, budget: Budget) -> dict[str, Any]:
         return {
