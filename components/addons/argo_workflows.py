@@ -2,11 +2,12 @@
 (argo-workflows.readthedocs.io).
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
+from components.base.addon import AddOnContext, ChartAddOn, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.placement import keeps_one, sized
 from components.storage.buckets import ARTIFACTS, artifacts_of
@@ -21,27 +22,26 @@ WORKLOAD: Final = "workload"
 """Service account of workloads in team namespaces; steps run as it and write artifacts with its permissions."""
 
 
-class ArgoWorkflows(AddOn[Settings]):
+class ArgoWorkflows(ChartAddOn[Settings]):
     """Controller and server; the server reads artifacts to show them. Steps run in the namespace of their workflow."""
 
     name = "argo-workflows"
     software = CHARTS["argo-workflows"]
 
-    def parts(self, context: AddOnContext) -> Parts:
-        """Permissions and one release."""
-        bucket = context.storage.buckets["state"]
-        known = pulumi.Output.all(bucket=bucket.arn, key=context.storage.key_arn)
+    def permissions(self, context: AddOnContext) -> Sequence[Permissions]:
+        """Permissions of the server on the bucket."""
+        known = pulumi.Output.all(bucket=context.storage.buckets["state"].arn, key=context.storage.key_arn)
         reading = Inline(document=known.apply(lambda arns: reading_policy(**arns)))
-        chart_values = values(
+        return (Permissions(service_account=SERVER, policy=reading),)
+
+    def values(self, context: AddOnContext) -> dict[str, Any]:
+        """Values for this cluster and its bucket."""
+        return values(
             self.settings,
-            bucket=bucket.name,
+            bucket=context.storage.buckets["state"].name,
             region=context.cluster.region,
             placement=context.placement,
             monitored=context.monitored,
-        )
-        return Parts(
-            permissions=[Permissions(service_account=SERVER, policy=reading)],
-            releases=[ChartRelease(ref=self.software, release_name="argo-workflows", values=chart_values)],
         )
 
 
