@@ -69,7 +69,7 @@ def test_a_changed_chart_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "attribute", "said"),
     [
-        ("values.yaml", "a: [", "defaults", r"values\.yaml of widget is not valid YAML"),
+        ("values.yaml", "a: [", "defaults", r"values\.yaml is not valid YAML"),
         ("values.schema.json", "{", "schema", r"values\.schema\.json"),
         ("crds/x.yaml", "a: [", "crds", r"crds/x\.yaml is not valid YAML"),
     ],

@@ -275,7 +275,10 @@ def test_an_installed_release_whose_chart_is_gone_stays_and_is_not_changed(
     hooks.check(RELEASE, inputs, inputs)
     assert list(hooks.noted()) == ["installed"]
     news, _ = hooks.check(RELEASE, release(namespace, values={"replicas": 3}), inputs)
-    refusal = f"release {namespace}/one is installed, and can't be upgraded: chart widget is not in SLIPWAY_CHARTS"
+    refusal = (
+        f"release {namespace}/one is installed, and can't be upgraded:"
+        " chart oci://example.com/charts/widget is not in SLIPWAY_CHARTS"
+    )
     with pytest.raises(ProviderError, match=refusal):
         difference(hooks, inputs, outputs, news)
     hooks.delete(RELEASE, id, outputs, inputs)
