@@ -13,7 +13,7 @@ from policies.coverage import coverage
 from policies.documentation import page
 from policies.rule import ENVIRONMENTS
 from policies.rules import RULES
-from spec.catalog.document import text
+from spec.catalog.document import laid_out
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
@@ -30,7 +30,7 @@ def generators() -> dict[Path, Callable[[], str]]:
     """What makes the content of every generated file."""
     return {
         **{ROOT / f"policies/levels/{name}.json": partial(_levels, name) for name in ENVIRONMENTS},
-        ROOT / "policies/coverage.json": lambda: f"{text(coverage())}\n",
+        ROOT / "policies/coverage.json": lambda: f"{laid_out(coverage())}\n",
         ROOT / "docs/policies.md": page,
     }
 
@@ -41,7 +41,7 @@ def generated() -> dict[Path, str]:
 
 
 def _levels(environment: str) -> str:
-    return f"{text(levels(environment))}\n"
+    return f"{laid_out(levels(environment))}\n"
 
 
 def stale() -> list[Path]:

@@ -82,10 +82,9 @@ class Script:
         # A key of a ConfigMap has no slash.
         items = [{"key": source.name, "path": path} for path, source in sources.items()]
         volume = {"name": "script", "configMap": {"name": self.name, "items": items}}
-        meta = {"name": self.name, "namespace": NAMESPACE.name}
         data = {source.name: source.read_text(encoding="utf-8") for source in sources.values()}
         return {
-            "script": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data},
+            "script": object_of("v1", "ConfigMap", self.name, NAMESPACE.name, data=data),
             "job": cron_job(self.name, self.every, "UTC", {**pod_of(container, self.name), "volumes": [volume]}),
         }
 

@@ -4,12 +4,13 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from slipway.replay.text import Source, TraceError
+from spec.catalog.document import laid_out
 from spec.settings.schema import write_or_check
 
 VERSION: Final = 1
@@ -37,31 +38,7 @@ class Document(BaseModel):
     def schema_text(cls) -> str:
         """Its JSON Schema, as the file has it."""
         schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema(by_alias=True)}
-        return _laid_out(schema) + "\n"
-
-
-_COLUMNS: Final = 120
-
-
-def _laid_out(value: Any, margin: str = "", before: str = "") -> str:
-    """JSON that people read: what fits on a line is on one.
-
-    Args:
-        value: Its content.
-        margin: Spaces before each of its lines.
-        before: What is in front of it on its first line.
-    """
-    line = f"{before}{json.dumps(value, ensure_ascii=False)}"
-    if not isinstance(value, dict | list) or len(margin) + len(line) < _COLUMNS:
-        return f"{margin}{line}"
-    pairs = (
-        [(f"{json.dumps(key)}: ", one) for key, one in value.items()]
-        if isinstance(value, dict)
-        else [("", one) for one in value]
-    )
-    inner = ",\n".join(_laid_out(one, f"{margin}  ", key) for key, one in pairs)
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{margin}{before}{opening}\n{inner}\n{margin}{closing}"
+        return f"{laid_out(schema)}\n"
 
 
 class Waits(Document):

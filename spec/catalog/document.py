@@ -40,7 +40,7 @@ def source(entry: Mapping[str, Any]) -> Source:
     return Source(entry["source"], day if isinstance(day, date) else date.fromisoformat(day))
 
 
-def text(value: Any, indent: int = 0, used: int = 0) -> str:
+def laid_out(value: Any, indent: int = 0, used: int = 0) -> str:
     """JSON in which what fits on a line is on one: a reviewer reads an entry, and its change, as a line.
 
     Args:
@@ -52,8 +52,8 @@ def text(value: Any, indent: int = 0, used: int = 0) -> str:
     if not isinstance(value, dict | list) or not value or indent + used + len(line) <= _WIDTH:
         return line
     if isinstance(value, dict):
-        parts = [f"{json.dumps(key)}: {text(item, indent + 2, len(key) + 5)}" for key, item in value.items()]
+        parts = [f"{json.dumps(key)}: {laid_out(item, indent + 2, len(key) + 5)}" for key, item in value.items()]
     else:
-        parts = [text(item, indent + 2, 1) for item in value]
+        parts = [laid_out(item, indent + 2, 1) for item in value]
     rows = ",\n".join(f"{' ' * (indent + 2)}{part}" for part in parts)
     return f"{line[0]}\n{rows}\n{' ' * indent}{line[-1]}"

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from slipway.cli.output import Progress
 from slipway.replay import readers
-from spec.catalog.document import text as laid_out
+from spec.catalog.document import laid_out
 from spec.clock import today
 from tests.support.generated import FIGURES, ROOT, write_part
 from tools.figures.filling import rows
