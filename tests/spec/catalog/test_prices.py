@@ -154,7 +154,7 @@ def test_data_is_of_known_formats() -> None:
 
 def test_generated_data_has_what_fits_on_a_line_on_one() -> None:
     data = {"short": [1, {"a": None}], "long": ["x" * 60, "é" * 60], "none": {}}
-    lines = document.text(data).splitlines()
+    lines = document.laid_out(data).splitlines()
     assert [line.strip() for line in lines[1:3]] == ['"short": [1, {"a": null}],', '"long": [']
     assert json.loads("".join(lines)) == data
 
