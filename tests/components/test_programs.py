@@ -1,6 +1,7 @@
 """What holds for every resource of a whole stack, whichever component declares it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -38,3 +39,22 @@ def test_what_is_in_the_cluster_goes_with_it(stack: str) -> None:
     assert len(inside) > 100
     left = {one.type for one in inside if one.options.deleted_with != cluster}
     assert left == {*KEPT}
+
+
+def terms(value: object) -> Iterator[Mapping[str, Any]]:
+    """Terms of affinities, and spread constraints."""
+    if isinstance(value, Mapping):
+        if "topologyKey" in value:
+            yield value
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from terms(item)
+
+
+@each_stack
+def test_pods_stay_apart_from_those_of_a_label(stack: str) -> None:
+    """An empty selector is one of all pods of the namespace."""
+    found = [(one.name, term) for one in custom(stack) for term in terms(one.inputs.plain)]
+    assert found
+    assert [name for name, term in found if not any(term.get("labelSelector", {}).values())] == []

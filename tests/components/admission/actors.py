@@ -36,6 +36,7 @@ ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
     "Seldon": ("seldon", "seldon-v2-controller-manager"),
     "Argo": ("argo", "argo-workflows-workflow-controller"),
     "Kueue": ("kueue-system", "kueue-controller-manager"),
+    "a namespace named alike": ("kueue-system-copy", "kueue-controller-manager"),
 }
 
 

@@ -176,6 +176,8 @@ KEYED: Final = (
     later("a pod that gets a label of its own later", only(make.pod(), labels={"mine": "1"}), held(), rule=""),
     later("Kueue puts a pod into a group", only(make.pod(), labels=GROUP, annotations={**HASH, **TOTAL}), held(),
           rule="", actor="Kueue"),
+    later("a namespace whose name begins like Kueue's does so",
+          only(make.pod(), labels=GROUP, annotations={**HASH, **TOTAL}), held(), actor="a namespace named alike"),
     later("a Job that gets a label of Kueue later", only(make.job(), labels={f"{KUEUE}/prebuilt-workload-name": "a"}),
           make.job(suspend=True)),
     later("a Job that gets a class that is none", only(make.job(), labels={f"{KUEUE}/priority-class": "highest"}),
