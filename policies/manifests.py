@@ -32,17 +32,18 @@ def token(manifest: Mapping[str, Any]) -> str:
     return f"kubernetes:{version if '/' in version else f'core/{version}'}:{manifest['kind']}"
 
 
-def read(folder: Path) -> list[Mapping[str, Any]]:
-    """Manifests of all files below a folder, with items of lists, in the order of their paths.
+def read(place: Path) -> list[Mapping[str, Any]]:
+    """Manifests of a file, or of all files below a folder, with items of lists, in the order of their paths.
 
     Raises:
-        SlipwayError: There is no such folder, or a file is not valid YAML; exit code 2.
+        SlipwayError: There is nothing of this name, or a file is not valid YAML; exit code 2.
     """
-    if not folder.is_dir():
-        msg = f"{folder}: manifests must be in a folder (given: none of this name). Name one of YAML or JSON files."
+    if not place.exists():
+        msg = f"{place}: manifests must be in a file or a folder (given: none of this name). Name YAML or JSON files."
         raise SlipwayError(msg, EXIT_REFUSED)
+    files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.suffix in SUFFIXES)
     found: list[Mapping[str, Any]] = []
-    for path in sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES):
+    for path in files:
         try:
             documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
         except yaml.YAMLError as error:

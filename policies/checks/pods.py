@@ -13,6 +13,7 @@ from typing import Any, Final
 from policies.resources.access import MISSING, Node
 from policies.resources.resource import Resource
 from policies.rule import Context, Setting, Violation, setting, violation
+from spec.catalog.software import PRIVILEGED
 
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 _STEPS: Final = ("container", "script")
@@ -125,7 +126,7 @@ def of_pod(
 
 def node_software() -> dict[str, Setting]:
     """The setting that exempts the namespaces of node software."""
-    names = ["kube-system", "gpu-operator", "logging", "monitoring"]
+    names = ["kube-system", *PRIVILEGED]
     return {
         EXEMPT: setting(
             "globs of namespaces for node software, such as drivers, device plugins and node agents",

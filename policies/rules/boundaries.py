@@ -12,6 +12,7 @@ from policies.checks.sameness import differences, identity_of
 from policies.resources import tokens
 from policies.resources.resource import Resource, Stack
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from spec.catalog.software import PRIVILEGED
 from spec.teams.labels import TEAM
 
 _LABEL: Final = "pod-security.kubernetes.io/"
@@ -40,11 +41,12 @@ PSS_ENFORCED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A namespace without a level admits any pod, including privileged ones.",
-    fix="Set the labels pod-security.kubernetes.io/enforce and /warn of the namespace.",
+    fix="Set the labels pod-security.kubernetes.io/enforce and /warn of the namespace, to privileged for node software "
+    "alone.",
     settings={
         "privileged": setting(
             "globs of namespaces for node software, such as drivers, device plugins and node agents",
-            ["gpu-operator", "logging", "monitoring"],
+            list(PRIVILEGED),
         )
     },
     checks={

@@ -212,7 +212,7 @@ def find(aws: Aws, service: str, call: Call, names: Inputs) -> Item | None:
     return {**item, **{key: more(aws, service, {}, {**names, **item}) for key, more in call.also.items()}}
 
 
-# Which operation and member of AWS's API an input of a type is sent as: one entry per type, in `tables`.
+# Which operation and member of AWS's API an input of a type is sent as: `limits` of a row.
 #
 # An input belongs to the member of the same name (`shapes.normal`) of the first operation that has one. `members` lists
 # those with another name, as a path in Pulumi's spelling and a path in AWS's: `vpcConfig: resourcesVpcConfig`. An input

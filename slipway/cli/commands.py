@@ -183,7 +183,7 @@ _POLICIES: Final = Command(
     arguments=(
         STACK,
         folder(
-            "--manifests", "also evaluate the Kubernetes manifests (YAML or JSON) in a folder; repeatable",
+            "--manifests", "also evaluate the Kubernetes manifests (YAML or JSON) of a file or a folder; repeatable",
             action="append", default=[],
         ),
         switch("--suppressed", "also show suppressed findings, with the reason"),

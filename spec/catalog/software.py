@@ -98,6 +98,14 @@ class ManifestRef(Software):
 
 
 Row = TypeVar("Row")
+
+
+class _Rows(dict[str, Row]):
+    def __missing__(self, name: str) -> Row:
+        msg = f"{name}: spec/catalog/data/{FILE} has no row of it"
+        raise KeyError(msg)
+
+
 _KEYS: Final[Mapping[str, str]] = MappingProxyType({"released": "date"})
 """Names of fields in the file, where they aren't the field's own in camel case."""
 _PARTS: Final[Mapping[str, type[Any]]] = MappingProxyType({"namespace": OwnNamespace, "budget": Budget})
@@ -136,15 +144,23 @@ def _read(rows: Mapping[str, Mapping[str, Any]]) -> Mapping[str, ChartRef | Mani
     kinds: dict[str, type[ChartRef | ManifestRef]] = {
         name: ManifestRef if "image" in row else ChartRef for name, row in rows.items()
     }
-    return MappingProxyType({name: row_of(kinds[name], name, {"name": name, **row}) for name, row in rows.items()})
+    return MappingProxyType(
+        _Rows({name: row_of(kinds[name], name, {"name": name, **row}) for name, row in rows.items()})
+    )
 
 
 SOFTWARE: Final = _read(load(FILE))
+PRIVILEGED: Final = tuple(
+    sorted(
+        row.namespace.name for row in SOFTWARE.values() if row.namespace and row.namespace.pod_security == "privileged"
+    )
+)
+"""Namespaces of node software, such as drivers, device plugins and node agents."""
 CHARTS: Final[Mapping[str, ChartRef]] = MappingProxyType(
-    {name: row for name, row in SOFTWARE.items() if isinstance(row, ChartRef)}
+    _Rows({name: row for name, row in SOFTWARE.items() if isinstance(row, ChartRef)})
 )
 MANIFESTS: Final[Mapping[str, ManifestRef]] = MappingProxyType(
-    {name: row for name, row in SOFTWARE.items() if isinstance(row, ManifestRef)}
+    _Rows({name: row for name, row in SOFTWARE.items() if isinstance(row, ManifestRef)})
 )
 
 CLUSTER_AUTOSCALER_IMAGES: Final[Mapping[str, str]] = MappingProxyType(

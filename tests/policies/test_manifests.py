@@ -115,8 +115,14 @@ def test_a_manifest_may_have_a_kind_that_the_program_does_not_declare() -> None:
     assert ids(definition) == set()
 
 
+def test_a_file_is_read_as_a_folder_with_it_alone(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text("a: [")
+    (file := tmp_path / "one.yaml").write_text("{apiVersion: v1, kind: ConfigMap}")
+    assert read(file) == [{"apiVersion": "v1", "kind": "ConfigMap"}]
+
+
 def test_a_folder_that_is_missing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SlipwayError, match="missing: manifests must be in a folder") as refused:
+    with pytest.raises(SlipwayError, match="missing: manifests must be in a file or a folder") as refused:
         read(tmp_path / "missing")
     assert refused.value.exit_code == EXIT_REFUSED
 

@@ -78,6 +78,9 @@ def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _operations(token: str, row: Mapping[str, Any]) -> Operations:
+    if "limits" not in row and isinstance(row.get("create"), str):
+        msg = "`create` is a function, so `limits` has to name its operations"
+        raise TypeError(msg)
     words = dict(row.get("limits") or {"operations": [row["create"]["call"]]})
     reasons = {name: _REASONS[word] for word in _REASONS for name in words.pop(word, ())}
     supplied, operations = frozenset(words.pop("supplied", ())), tuple(words.pop("operations"))

@@ -67,7 +67,7 @@ def test_a_verified_path_ends_where_the_chart_accepts_any_key(tmp_path: Path) ->
 RECORD = check.load()
 RECORDED = f"with the charts at hand (SLIPWAY_CHARTS) run `{CHARTS}`"
 NOT_RECORDED = {"gateway-crds-helm", "knative-operator"}
-"""Charts that were not available for the record; docs/addons says so for both."""
+"""Charts that were not available for the record; docs/addons says so for each."""
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,9 @@ def test_the_record_has_the_pinned_versions() -> None:
 
 
 def test_every_used_chart_is_recorded_except_the_unavailable_ones(every_use: list[Use]) -> None:
-    assert {use.chart for use in every_use} - set(RECORD) <= NOT_RECORDED, RECORDED
+    assert {use.chart for use in every_use} - set(RECORD) <= NOT_RECORDED, (
+        f"{RECORDED}; NOT_RECORDED has those that can't be had"
+    )
 
 
 def test_every_recorded_chart_is_used(every_use: list[Use]) -> None:

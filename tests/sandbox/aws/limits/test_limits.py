@@ -32,7 +32,7 @@ def test_every_type_in_moto_and_every_known_record_is_in_the_tables() -> None:
 @EACH
 def test_every_input_is_a_member_or_has_a_reason(aws: Aws, type_token: str) -> None:
     forgotten = [one.path for one in members(aws, type_token).all() if one.shape is None and one.reason is None]
-    assert forgotten == [], "map them in sandbox/aws/limits/tables, or give a reason"
+    assert forgotten == [], f"`limits` of {type_token} in sandbox/aws/types says their members, or why they have none"
 
 
 @EACH
@@ -43,7 +43,7 @@ def test_an_entry_names_only_inputs_of_its_type_and_members_of_its_operations(aw
     assert all(paths[path].shape is not None for path in one.members if ":" not in path)
     for operation, _, path in (path.partition(":") for path in one.members if ":" in path):
         assert of_one(aws, type_token, operation)[path].member == one.members[f"{operation}:{path}"]
-    assert one.service in CODES
+    assert one.service in CODES, "add the service's error code to sandbox/aws/limits/values.py"
     used = {member.operation for member in known.all()} - {""}
     assert used <= set(one.operations)
 
