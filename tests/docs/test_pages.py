@@ -15,6 +15,7 @@ from sandbox.cluster.apiserver import emulation
 from sandbox.toolchain.tools import KUBERNETES_VERSION
 from spec.strict_yaml import StrictLoader
 from tests.docs.pages import ROOT, anchors, code, links, pages, unlabelled
+from tests.support.stacks import recorded
 
 PAGE = """\
 # The `slipway` command, and [more](other.md)
@@ -283,6 +284,13 @@ def test_the_versions_that_the_api_server_emulates_are_those_of_the_toolchain() 
     oldest = emulation(f"{major}.0", KUBERNETES_VERSION).served
     assert f"kube-apiserver {major}.{minor} emulates `cluster.version` from {oldest};" in SANDBOX
     assert f"versions outside of {oldest} to {major}.{minor} |" in SANDBOX
+
+
+def test_the_readme_counts_what_stack_dev_has() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    types = [one.type for one in recorded("dev") if one.custom and not one.type.startswith("pulumi:")]
+    assert f"Stack dev: {len(types)} created; 0 unchanged." in readme
+    assert f"Resources: {len(types)}, {sum(one.startswith('aws:') for one in types)} of them in AWS." in readme
 
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
