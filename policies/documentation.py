@@ -23,7 +23,7 @@ pulumi preview --stack prod --policy-pack policies
 ```
 
 `slipway policies prod` evaluates the same rules within seconds, without an engine: it runs the program in-process.
-With `--manifests DIR` it also evaluates Kubernetes manifests, such as those of rendered charts: rules don't see the
+With `--manifests PATH` it also evaluates Kubernetes manifests, such as those of rendered charts: rules don't see the
 pods of a Helm release. With `--against REF` it evaluates with the suppressions and levels of a commit, and names what
 the tree weakens since, and where its code declares something else than that of the commit for the same stack file. The
 pack adds less than 6 s of CPU time to a preview of `prod`, most of it for its rendering, while the program starts.

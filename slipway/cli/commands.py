@@ -184,7 +184,7 @@ _POLICIES: Final = Command(
         STACK,
         folder(
             "--manifests", "also evaluate the Kubernetes manifests (YAML or JSON) of a file or a folder; repeatable",
-            action="append", default=[],
+            "PATH", action="append", default=[],
         ),
         switch("--suppressed", "also show suppressed findings, with the reason"),
         option(

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = checked(project, options.stack, strict=options.strict)
 
     today = clock.today()
-    objects = [manifests.read(folder) for folder in options.manifests]
+    objects = [manifests.read(place) for place in options.manifests]
     before = base_of(project, options.against, options.stack) if options.against else None
     suppressions = before.suppressions if before else None
     given = given_by(project, options.stack, options.against) if before else None

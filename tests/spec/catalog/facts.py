@@ -10,7 +10,7 @@ from spec.catalog import document, instances
 from spec.catalog.prices import Book
 
 EARLIEST: Final = date(2025, 1, 1)
-"""The project is younger than an earlier date; chart releases and EKS pages that it used are, too."""
+"""The project is younger than an earlier date, and so are the pages that it read."""
 
 
 def check_sources(loaded: Mapping[str, Any]) -> None:
