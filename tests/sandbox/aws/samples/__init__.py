@@ -1,12 +1,11 @@
 """One object of every mapping."""
 
-from tests.sandbox.aws.samples import access, compute, identity, messages, network, storage
+from tests.sandbox.aws.samples import capacity, data, eks, iam, messages, network
 from tests.sandbox.aws.samples.sample import Sample
 from tests.sandbox.aws.samples.world import World
 
 SAMPLES: dict[str, Sample] = {
-    **network.SAMPLES, **identity.SAMPLES, **compute.SAMPLES, **storage.SAMPLES, **messages.SAMPLES,
-    **access.SAMPLES,
+    **capacity.SAMPLES, **data.SAMPLES, **eks.SAMPLES, **iam.SAMPLES, **messages.SAMPLES, **network.SAMPLES,
 }  # fmt: skip
 
 __all__ = ["SAMPLES", "Sample", "World"]

@@ -1,4 +1,4 @@
-"""Samples: messages."""
+"""Samples: queues, topics, events, logs and alarms."""
 
 import json
 
@@ -26,17 +26,6 @@ SAMPLES: dict[str, Sample] = {
         ("eventPattern",)),
     "aws:cloudwatch/eventTarget:EventTarget": Sample(
         lambda world: {"rule": world.rule(), "targetId": "queue", "arn": world.queue()["arn"]}, {"input": '{"a": 1}'}),
-    "aws:secretsmanager/secret:Secret": Sample(
-        lambda world: {"name": world.unique("secret"), "recoveryWindowInDays": 0, **TAGGED},
-        {"description": "d", **RETAGGED},
-        aws_call("secretsmanager", "update_secret", SecretId="ID", Description="z"), ("description",)),
-    "aws:secretsmanager/secretVersion:SecretVersion": Sample(
-        lambda world: {"secretId": world.secret(), "secretString": "a"}, {"secretString": "b"},
-        aws_call("secretsmanager", "put_secret_value", SecretId="$secretId", SecretString="c"), ("secretString",),
-        stays=True),
-    "aws:ssm/parameter:Parameter": Sample(
-        lambda world: {"name": "/team/size", "type": "String", "value": "1", **TAGGED}, {"value": "2", **RETAGGED},
-        aws_call("ssm", "put_parameter", Name="ID", Value="3", Overwrite=True), ("value",)),
     "aws:sns/topic:Topic": Sample(lambda world: {"name": "alerts", "displayName": "Alerts", **TAGGED},
         {"displayName": "Other", **RETAGGED},
         aws_call("sns", "set_topic_attributes", TopicArn="ID", AttributeName="DisplayName", AttributeValue="z"),

@@ -1,4 +1,4 @@
-"""Samples: network."""
+"""Samples: networks and security groups."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,13 +24,6 @@ def _rule_port(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
     aws.call(
         "ec2", "modify_security_group_rules", GroupId=outputs["securityGroupId"],
         SecurityGroupRules=[{"SecurityGroupRuleId": id, "SecurityGroupRule": rule}],
-    )  # fmt: skip
-
-
-def _new_version(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
-    aws.call(
-        "ec2", "create_launch_template_version", LaunchTemplateId=id,
-        LaunchTemplateData={"ImageId": "ami-99999999", "InstanceType": "p5.48xlarge"},
     )  # fmt: skip
 
 
@@ -96,13 +89,4 @@ SAMPLES: dict[str, Sample] = {
     "aws:ec2/vpcEndpoint:VpcEndpoint": Sample(_endpoint, RETAGGED,
         aws_call("ec2", "modify_vpc_endpoint", VpcEndpointId="ID", RemoveSubnetIds="$subnetIds"), ("subnetIds",)),
     "aws:ec2/flowLog:FlowLog": Sample(_flow_log, RETAGGED, _EC2_TAG, ("tags",)),
-    "aws:ec2/launchTemplate:LaunchTemplate": Sample(lambda world: {"name": "gpu", "imageId": "ami-12345678",
-            "instanceType": "p5.48xlarge", "updateDefaultVersion": True, "userData": "IyEvYmluL3No",
-            "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
-            "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": 500, "encrypted": "true"}}],
-            "networkInterfaces": [
-                {"deviceIndex": 0, "networkCardIndex": 0, "interfaceType": "efa", "securityGroups": [world.group()]}],
-            "tagSpecifications": [{"resourceType": "instance", "tags": {"a": "b"}}], **TAGGED},
-        {"instanceType": "p5e.48xlarge", **RETAGGED}, _new_version,
-        ("imageId", "instanceType", "userData", "networkInterfaces")),
 }  # fmt: skip

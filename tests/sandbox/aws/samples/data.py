@@ -1,9 +1,22 @@
-"""Samples: storage."""
+"""Samples: buckets, file systems, images and databases."""
 
+import json
 from typing import Any
 
 from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample, aws_call
 from tests.sandbox.aws.samples.world import World, document
+
+_LIFECYCLE_TEXT = json.dumps(
+    {
+        "rules": [
+            {
+                "rulePriority": 1,
+                "selection": {"tagStatus": "any", "countType": "imageCountMoreThan", "countNumber": 5},
+                "action": {"type": "expire"},
+            }
+        ]
+    }
+)
 
 
 def _lustre(world: World) -> dict[str, Any]:
@@ -19,6 +32,22 @@ def _lustre(world: World) -> dict[str, Any]:
 
 
 SAMPLES: dict[str, Sample] = {
+    "aws:ecr/repository:Repository": Sample(lambda world: {"name": "train", "imageTagMutability": "IMMUTABLE",
+            "imageScanningConfiguration": {"scanOnPush": True}, "encryptionConfigurations": [{"encryptionType": "KMS"}],
+            "forceDelete": True, **TAGGED}, {"imageTagMutability": "MUTABLE", **RETAGGED},
+        aws_call("ecr", "put_image_tag_mutability", repositoryName="ID", imageTagMutability="IMMUTABLE"),
+        ("imageTagMutability",)),
+    "aws:ecr/lifecyclePolicy:LifecyclePolicy": Sample(lambda world: {
+            "repository": world.make("aws:ecr/repository:Repository", name=world.unique("serve"))[0],
+            "policy": _LIFECYCLE_TEXT}, {"policy": _LIFECYCLE_TEXT.replace("5", "9")}),
+    "aws:rds/subnetGroup:SubnetGroup": Sample(
+        lambda world: {"name": "tracking", "subnetIds": world.subnets(), **TAGGED}, RETAGGED),
+    "aws:rds/parameterGroup:ParameterGroup": Sample(lambda world: {"name": "tls-alone", "family": "postgres17",
+            "parameters": [{"name": "rds.force_ssl", "value": "1"}], **TAGGED},
+        {"parameters": [{"name": "rds.force_ssl", "value": "0"}], **RETAGGED}),
+    "aws:rds/instance:Instance": Sample(lambda world: {"identifier": "tracking", "instanceClass": "db.t4g.medium",
+            "engine": "postgres", "allocatedStorage": 20, "username": "mlflow", "password": "very-secret",
+            "skipFinalSnapshot": True, **TAGGED}, {"instanceClass": "db.t4g.large", **RETAGGED}),
     "aws:s3/bucket:Bucket": Sample(lambda world: {"bucket": world.unique("models"), "forceDestroy": True, **TAGGED},
         RETAGGED,
         aws_call("s3", "put_bucket_tagging", Bucket="ID", Tagging={"TagSet": [{"Key": "team", "Value": "z"}]}),

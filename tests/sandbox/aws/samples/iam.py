@@ -1,4 +1,4 @@
-"""Samples: identity."""
+"""Samples: identities, keys and secrets."""
 
 from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample, aws_call
 from tests.sandbox.aws.samples.world import OTHER_TRUST, TRUST, document
@@ -31,4 +31,15 @@ SAMPLES: dict[str, Sample] = {
         {"description": "other", "enableKeyRotation": False, **RETAGGED},
         aws_call("kms", "enable_key_rotation", KeyId="ID"), ("enableKeyRotation",)),
     "aws:kms/alias:Alias": Sample(lambda world: {"name": "alias/key", "targetKeyId": world.key()["keyId"]}),
+    "aws:secretsmanager/secret:Secret": Sample(
+        lambda world: {"name": world.unique("secret"), "recoveryWindowInDays": 0, **TAGGED},
+        {"description": "d", **RETAGGED},
+        aws_call("secretsmanager", "update_secret", SecretId="ID", Description="z"), ("description",)),
+    "aws:secretsmanager/secretVersion:SecretVersion": Sample(
+        lambda world: {"secretId": world.secret(), "secretString": "a"}, {"secretString": "b"},
+        aws_call("secretsmanager", "put_secret_value", SecretId="$secretId", SecretString="c"), ("secretString",),
+        stays=True),
+    "aws:ssm/parameter:Parameter": Sample(
+        lambda world: {"name": "/team/size", "type": "String", "value": "1", **TAGGED}, {"value": "2", **RETAGGED},
+        aws_call("ssm", "put_parameter", Name="ID", Value="3", Overwrite=True), ("value",)),
 }  # fmt: skip

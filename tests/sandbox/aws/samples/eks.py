@@ -1,13 +1,43 @@
-"""Samples: what a cluster of EKS contains."""
+"""Samples: clusters and what they contain."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from sandbox.aws.client import Aws
-from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample
+from tests.sandbox.aws.samples.sample import RETAGGED, TAGGED, Sample, aws_call
 from tests.sandbox.aws.samples.world import World
 
 POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
+
+
+def _scale(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
+    sizes = {"minSize": 1, "maxSize": 9, "desiredSize": 7}
+    cluster, group = id.split(":")
+    aws.call("eks", "update_nodegroup_config", clusterName=cluster, nodegroupName=group, scalingConfig=sizes)
+
+
+def _node_group(world: World) -> dict[str, Any]:
+    template, outputs = world.template()
+    return {"clusterName": world.cluster(), "nodeGroupName": "gpu", "nodeRoleArn": world.role()["arn"],
+        "subnetIds": world.subnets(), "scalingConfig": {"minSize": 0, "maxSize": 4, "desiredSize": 2},
+        "launchTemplate": {"id": template, "version": str(outputs["latestVersion"])},
+        "labels": {"pool": "gpu", "old": "1"},
+        "taints": [{"key": "nvidia.com/gpu", "value": "1", "effect": "NO_SCHEDULE"}],
+        "updateConfig": {"maxUnavailable": 1}, **TAGGED}  # fmt: skip
+
+
+def _cluster(world: World) -> dict[str, Any]:
+    return {
+        "name": "main",
+        "roleArn": world.role()["arn"],
+        "version": "1.34",
+        "vpcConfig": {"subnetIds": world.subnets(), "endpointPrivateAccess": True, "endpointPublicAccess": False},
+        "accessConfig": {"authenticationMode": "API", "bootstrapClusterCreatorAdminPermissions": False},
+        "enabledClusterLogTypes": ["api", "audit"],
+        "encryptionConfig": {"provider": {"keyArn": world.key()["arn"]}, "resources": ["secrets"]},
+        "kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"},
+        **TAGGED,
+    }
 
 
 def _addon(world: World) -> dict[str, Any]:
@@ -53,6 +83,12 @@ def _other_role(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
 
 
 SAMPLES: dict[str, Sample] = {
+    "aws:eks/cluster:Cluster": Sample(_cluster, {"version": "1.35", "enabledClusterLogTypes": ["api"], **RETAGGED},
+        aws_call("eks", "update_cluster_config", name="ID",
+            logging={"clusterLogging": [{"types": ["scheduler"], "enabled": True}]}), ("enabledClusterLogTypes",)),
+    "aws:eks/nodeGroup:NodeGroup": Sample(_node_group, {"scalingConfig": {"minSize": 1, "maxSize": 8, "desiredSize": 4},
+            "labels": {"pool": "gpu", "new": "1"}, "taints": [{"key": "a", "effect": "NO_EXECUTE"}], **RETAGGED},
+        _scale, ("scalingConfig",)),
     "aws:eks/addon:Addon": Sample(
         _addon, {"configurationValues": "{}", "podIdentityAssociations": [], **RETAGGED},
         _upgrade_by_hand, ("addonVersion",),
