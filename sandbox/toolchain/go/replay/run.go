@@ -68,6 +68,7 @@ func newRun(ctx context.Context, in *input) (*run, error) {
 	if r.cluster, err = newCluster(r, in.Pools, p.nodePools); err != nil {
 		return nil, err
 	}
+	fixGates()
 	return r, r.readJobs()
 }
 

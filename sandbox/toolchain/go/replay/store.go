@@ -34,10 +34,11 @@ type store struct {
 	changes       []change
 	version       int
 	decided       int // writes of Workloads that change more than what they say
+	priorities    map[int32]*int32
 }
 
 func newStore(scheme *runtime.Scheme) *store {
-	return &store{scheme: scheme, objects: map[reflect.Type]map[client.ObjectKey]client.Object{}}
+	return &store{scheme: scheme, objects: map[reflect.Type]map[client.ObjectKey]client.Object{}, priorities: map[int32]*int32{}}
 }
 
 func (s *store) Scheme() *runtime.Scheme { return s.scheme }
@@ -105,6 +106,7 @@ func (s *store) put(o client.Object) {
 		s.objects[kind] = map[client.ObjectKey]client.Object{}
 	}
 	if w, ok := o.(*kueue.Workload); ok {
+		s.share(w)
 		old, _ := s.objects[kind][client.ObjectKeyFromObject(o)].(*kueue.Workload)
 		s.changes = append(s.changes, change{old, w})
 		if old == nil || decides(old, w) {
@@ -112,6 +114,18 @@ func (s *store) put(o client.Object) {
 		}
 	}
 	s.objects[kind][client.ObjectKeyFromObject(o)] = o
+}
+
+// share has a Workload's priority stand where that of others with the same one stands. A search for preemptions reads that
+// of all: each from memory of its own took 5 % of a replay of 10,000 jobs (2026-11-28).
+func (s *store) share(w *kueue.Workload) {
+	if w.Spec.Priority == nil {
+		return
+	}
+	if _, ok := s.priorities[*w.Spec.Priority]; !ok {
+		s.priorities[*w.Spec.Priority] = w.Spec.Priority
+	}
+	w.Spec.Priority = s.priorities[*w.Spec.Priority]
 }
 
 // write replaces what edit changes of the object as it is stored, unless another write came first.
