@@ -7,7 +7,7 @@ import pytest
 from slipway.fit import architectures
 from slipway.fit.architectures import Architecture
 from slipway.fit.checkpoint import FILE, nearest
-from slipway.fit.layers import Attention, Recurrent
+from slipway.fit.layers import Attention, FeedForward, Layer, Recurrent
 from spec.catalog.document import load
 
 ENTRIES = load(FILE)["architectures"]
@@ -113,3 +113,11 @@ def test_the_components_of_a_pipeline_have_the_published_sizes() -> None:
 def test_a_multi_query_model_has_one_key_value_head() -> None:
     attention = Attention(hidden=4544, heads=71, kv_heads=1, head=64, value=64)
     assert attention.cache(1, 2, 8) == 2 * 64 * 2
+
+
+def test_a_layer_of_one_part_has_the_width_of_that_part() -> None:
+    """As Nemotron-H's, which are attention, recurrent or feed-forward."""
+    attention = Attention(hidden=4096, heads=32, kv_heads=8, head=128, value=128)
+    feed = FeedForward(hidden=4096, width=14336)
+    layers = [Layer(count=1, mixer=attention, feed=None), Layer(count=1, mixer=None, feed=feed)]
+    assert [layer.hidden for layer in layers] == [4096, 4096]
