@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -19,6 +19,8 @@ from spec import strict_yaml
 
 _FAMILIES = ("network", "security_groups", "capacity", "iam", "messages", "secrets", "eks", "data")
 _EC2 = Tags("create_tags", "delete_tags", {"Resources": ["{id}"]})
+_WORDS = {"force_new": "replaces", "operation": "call", "also": "and"}
+"""Fields that rows have other words for."""
 _REASONS = {reason.name.lower().replace("_", "-"): reason for reason in Reason}
 
 
@@ -29,7 +31,7 @@ class _Family:
         self.code = code
 
     def mapping(self, token: str, row: dict[str, Any]) -> ResourceMapping:
-        known = _fields(row)
+        known = _fields(row, ResourceMapping)
         for word in ("create", "read", "delete", "replace_if"):
             known[word] = self.action(known.get(word))
         known["force_new"] = frozenset(known.pop("replaces", ()))
@@ -40,7 +42,7 @@ class _Family:
         return ResourceMapping(token, known.pop("service"), id=known.pop("id", ""), **known)
 
     def record(self, row: dict[str, Any]) -> Record:
-        known = _fields(row)
+        known = _fields(row, Record)
         return Record(
             force_new=frozenset(known.pop("replaces", ())), changed=self.action(known.pop("changed", None)), **known
         )
@@ -50,14 +52,14 @@ class _Family:
         return getattr(self.code, words) if isinstance(words, str) else words and self.call(words)
 
     def call(self, words: dict[str, Any]) -> Call:
-        known = _fields(words)
+        known = _fields(words, Call)
         known["omit"] = frozenset(known.get("omit", ()))
         known["adapt"] = self.action(known.get("adapt"))
         known["also"] = {member: self.call(more) for member, more in known.pop("and", {}).items()}
         return Call(known.pop("call"), **known)
 
     def setting(self, words: dict[str, Any]) -> Setting:
-        known = _fields(words)
+        known = _fields(words, Setting)
         keys, apply = tuple(known.pop("keys")), self.action(known.pop("apply"))
         return Setting(keys, apply, unless=frozenset(known.pop("unless", ())), **known)
 
@@ -67,13 +69,17 @@ class _Family:
             return None
         if isinstance(words, str):
             return replace(_EC2, specification=words)
-        known = _fields(words)
+        known = _fields(words, Tags)
         read = known.pop("read", None)
         known["read"] = read and self.call({"target": known["target"], **read})
         return Tags(replace=self.action(known.pop("replace", None)), **known)
 
 
-def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(row: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    words = {_WORDS.get(one.name, one.name).replace("_", "-") for one in fields(kind)} - {"type"}
+    if unknown := sorted(row.keys() - words):
+        msg = f"unknown: {', '.join(unknown)}; known: {', '.join(sorted(words))}"
+        raise TypeError(msg)
     return {word.replace("-", "_"): value for word, value in row.items()}
 
 

@@ -305,8 +305,9 @@ ROW = {"service": "efs", "create": {"call": "create_access_point"}, "read": {"ca
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ({"replace": ["posixUser"]}, "replace"),
-    ({"create": {"call": "create_access_point", "omits": []}}, "omits"),
+    ({"replace": ["posixUser"]}, "unknown: replace; known: .*, replaces, "),
+    ({"create": {"call": "create_access_point", "omits": []}}, "unknown: omits; known: .*, omit, "),
+    ({"create": "create_access_point"}, "`create` is a function, so `limits` has to name its operations"),
     ({"delete": "delete_nothing"}, "delete_nothing"),
     ({"limits": {"members": {}}}, "operations"),
 ])  # fmt: skip
