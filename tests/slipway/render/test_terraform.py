@@ -8,7 +8,7 @@ import pulumi_aws as aws
 import pytest
 
 from slipway.render.recorder import record
-from slipway.render.terraform import SINGULAR, blocks, document, snake, terraform_type
+from slipway.render.terraform import SINGULAR, blocks, document, snake, spell, terraform_type
 from tests.support.mocks import providers
 from tests.support.stacks import NAMES, recorded
 
@@ -33,6 +33,11 @@ from tests.support.stacks import NAMES, recorded
 )
 def test_a_type_has_terraforms_name(token: str, expected: str) -> None:
     assert terraform_type(token) == expected
+
+
+def test_a_type_that_the_sdk_lacks_is_named() -> None:
+    with pytest.raises(LookupError, match=r"aws:eks/cloud:Cloud is not a type of the installed pulumi_aws"):
+        spell("aws:eks/cloud:Cloud", {})
 
 
 @pytest.mark.parametrize(

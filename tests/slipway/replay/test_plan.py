@@ -75,6 +75,8 @@ def test_a_gpu_type_is_translated_and_the_substitute_is_said() -> None:
     every = places(platform_of("prod"))
     assert find(job(gpu_types=("TPUv5",)), "vision", every, {"TPUv5": "H100"}).place.name == "h100"
     assert find(job(gpu_types=("T4",)), "vision", every, {}).notes == ("GPU type T4 runs on L4",)
+    either = find(job(gpu_types=("V100M32", "T4")), "vision", every, {})
+    assert either.notes == ("GPU type V100M32|T4 runs on L4",)  # the less of their memory will do
     assert find(job(gpu_types=("G2",)), "vision", every, {}).notes == ()
 
 
