@@ -39,6 +39,13 @@ def test_a_partitioned_gpu_has_its_instances_and_unused_slices() -> None:
     assert (pool.unused_slices, pool.slices_max) == (1, 3 * pool.gpus_max)
 
 
+def test_the_pool_that_can_have_the_most_gpus_comes_first() -> None:
+    views = pool_views({"pools.a100": {"preset": "a100", "max": 2}, "pools.many": {"preset": "gpu-spot", "max": 40}})
+    gpus = [pool.gpus_max for pool in views.values()]
+    assert gpus == sorted(gpus, reverse=True)
+    assert next(iter(views)) == "many"
+
+
 def test_node_prices_come_from_the_estimate() -> None:
     with price_book.fixed():
         pool = pool_views({"pools.cpu": {"preset": "cpu", "instanceTypes": ["m7i.large", "m7i.xlarge"]}})["cpu"]
@@ -163,7 +170,11 @@ def test_limitations_are_listed(sample: SampleReport) -> None:
     unpriced = limitations["Unpriced items"]
     assert len(unpriced.cases) == len(sample.inputs.estimate.unpriced) > 0
     assert "Update or replacement unknown" in limitations
-    assert any(case.startswith("Cost Explorer") for case in limitations["Types only recorded by the sandbox"].cases)
+    recorded = "Types only recorded by the sandbox"
+    assert any(case.startswith("Cost Explorer") for case in limitations[recorded].cases)
+    empty = replace(sample.inputs.recording, resources={})
+    without = risks.caveats(empty, sample.inputs.estimate, sample.inputs.plan, ())
+    assert recorded not in {caveat.what for caveat in without}
 
 
 def test_prices_of_another_region_are_a_limitation(sample: SampleReport) -> None:
