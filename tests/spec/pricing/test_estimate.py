@@ -12,7 +12,7 @@ from spec.catalog import instances, prices
 from spec.pools import resolve_all
 from spec.pricing import Estimate, Line, estimate, services
 from spec.pricing.estimate import bill_facts, premium
-from spec.pricing.pods import device_prices
+from spec.pricing.pods import device_prices, nodes_for
 from spec.pricing.pools import average, share_on
 from spec.settings import load, read_stack
 from spec.settings.cost import Limits, PoolUse, Schedule
@@ -387,3 +387,12 @@ def test_one_job_of_a_team_costs_at_most_its_bound_else_its_budget() -> None:
         for more in ({}, {"jobUsd": 7}, {"budgetUsd": None})
     ]
     assert notes == ["100", "7", None]
+
+
+@pytest.mark.parametrize(("cpu", "kind", "nodes"), [(2, "m7i.xlarge", 4), (6, "m7i.4xlarge", 2)])
+def test_pods_get_the_cheapest_node_that_has_their_cpu(cpu: int, kind: str, nodes: int) -> None:
+    pool = {"preset": "cpu", "instanceTypes": ["m7i.xlarge", "m7i.4xlarge"]}
+    platform = loaded({"pools.cpu": pool}).platform
+    wanted = {"cpu": Decimal(cpu), "memory": Decimal(2**30)}
+    node, count = nodes_for(resolve_all(platform)["cpu"], platform, wanted, 4)
+    assert (node.kind, count) == (kind, nodes)
