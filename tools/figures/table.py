@@ -120,7 +120,7 @@ WINDOW: Final[tuple[tuple[str, str, Callable[[float], str]], ...]] = (
 def windows(document: Mapping[str, Any]) -> str:
     """The table of the windows that the sandbox ran too, as Markdown: in each cell the sandbox, then the replay."""
     every = document["windows"]
-    titles = [f"seed {one['seed']}, from {one['first']}" for one in every]
+    titles = [f"seed {one['seed']}, from job {one['first']}" for one in every]
     rows = [("stack, times divided by", [f"{one['stack']}, {one['factor']:g}" for one in every])]
     rows += [
         (label, [f"{show(one['sandbox'][key])}, {show(one['replay'][key])}" for one in every])
@@ -130,8 +130,15 @@ def windows(document: Mapping[str, Any]) -> str:
     rows.append(("jobs that started in one of the two", [str(len(one["startedInOne"])) for one in every]))
     rows.append(("length", [f"{one['seconds']:g} s" for one in every]))
     rows.append(("measured on", [one["measured"] for one in every]))
+    wait = max(abs(one["sandbox"]["meanWait"] - one["replay"]["meanWait"]) for one in every)
+    hours = max(abs(one["replay"]["gpuHours"] / one["sandbox"]["gpuHours"] - 1) for one in every)
+    order = min(one["sameOrder"] for one in every)
+    found = (
+        f"Mean waits differ by at most {wait:.1f} s and GPU hours by at most {percent(hours)}, and at least"
+        f" {percent(order)} of the pairs of jobs were admitted in the same order."
+    )
     head = [f"| sandbox, replay | {' | '.join(titles)} |", "|---|" + "---:|" * len(every)]
-    return "\n".join([*head, *(f"| {label} | {' | '.join(cells)} |" for label, cells in rows)])
+    return "\n".join([*head, *(f"| {label} | {' | '.join(cells)} |" for label, cells in rows), "", found])
 
 
 def text(document: Mapping[str, Any]) -> str:

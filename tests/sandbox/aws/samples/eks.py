@@ -1,4 +1,4 @@
-"""Samples: clusters and what they contain."""
+"""Samples: clusters, what they contain, and the capacity of their pools."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -82,6 +82,13 @@ def _other_role(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
     aws.call("eks", "update_pod_identity_association", **names, roleArn=World(aws).role()["arn"])
 
 
+def _new_version(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
+    aws.call(
+        "ec2", "create_launch_template_version", LaunchTemplateId=id,
+        LaunchTemplateData={"ImageId": "ami-99999999", "InstanceType": "p5.48xlarge"},
+    )  # fmt: skip
+
+
 SAMPLES: dict[str, Sample] = {
     "aws:eks/cluster:Cluster": Sample(_cluster, {"version": "1.35", "enabledClusterLogTypes": ["api"], **RETAGGED},
         aws_call("eks", "update_cluster_config", name="ID",
@@ -101,4 +108,18 @@ SAMPLES: dict[str, Sample] = {
     ),
     # AWS replaces the scope of an associated policy; the provider replaces the resource, so an update sends nothing.
     "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": Sample(_policy),
+    "aws:ec2/launchTemplate:LaunchTemplate": Sample(lambda world: {"name": "gpu", "imageId": "ami-12345678",
+            "instanceType": "p5.48xlarge", "updateDefaultVersion": True, "userData": "IyEvYmluL3No",
+            "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
+            "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": {"volumeSize": 500, "encrypted": "true"}}],
+            "networkInterfaces": [
+                {"deviceIndex": 0, "networkCardIndex": 0, "interfaceType": "efa", "securityGroups": [world.group()]}],
+            "tagSpecifications": [{"resourceType": "instance", "tags": {"a": "b"}}], **TAGGED},
+        {"instanceType": "p5e.48xlarge", **RETAGGED}, _new_version,
+        ("imageId", "instanceType", "userData", "networkInterfaces")),
+    "aws:autoscaling/schedule:Schedule": Sample(lambda world: {"autoscalingGroupName": "eks-gpu",
+            "scheduledActionName": "off", "minSize": 0, "maxSize": 0, "desiredCapacity": 0, "recurrence": "0 20 * * *"},
+        {"recurrence": "0 22 * * *"}),
+    "aws:budgets/budget:Budget": Sample(lambda world: {"name": "team", "budgetType": "COST", "timeUnit": "MONTHLY",
+            "limitAmount": "100", "limitUnit": "USD"}),
 }  # fmt: skip
