@@ -112,15 +112,15 @@ def _well_known_labels(spec: NodeSpec) -> dict[str, str]:
     if spec.zone:
         # A zone's name is its region's name and one letter: us-east-1a.
         labels |= {"topology.kubernetes.io/zone": spec.zone, "topology.kubernetes.io/region": spec.zone[:-1]}
-        labels |= _network_nodes(spec)
+        labels |= network_nodes(spec.instance_type, spec.zone)
     return labels
 
 
-def _network_nodes(spec: NodeSpec) -> dict[str, str]:
+def network_nodes(instance_type: str, zone: str) -> dict[str, str]:
     """Layers of EC2's network, the widest first, by which Kueue places jobs; all machines of a zone share them here."""
-    found = _WITH_TOPOLOGY.fullmatch(spec.instance_type)
+    found = _WITH_TOPOLOGY.fullmatch(instance_type)
     layers = range(1, (4 if found["four"] else 3) + 1) if found else ()
-    return {f"{NETWORK_NODE}{layer}": f"nn-{_hash(f'{spec.zone}/{layer}')}" for layer in layers}
+    return {f"{NETWORK_NODE}{layer}": f"nn-{_hash(f'{zone}/{layer}')}" for layer in layers}
 
 
 def _hash(text: str) -> str:

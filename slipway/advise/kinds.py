@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from components.queues import by_topology
 from spec.catalog import instances, mig, prices
 from spec.catalog.instances import InstanceType
 from spec.pools import PoolSpec, resolve_all
@@ -243,6 +244,14 @@ def _preemption(subject: Subject) -> _Found:
                 yield f"queues: {key} {value} instead of {now}", {("queues", key): value}
 
 
+def _topology(subject: Subject) -> _Found:
+    queues = subject.platform.queues
+    placed = queues.model_copy(update={"topology": True})
+    pools = [spec.name for spec in resolve_all(subject.platform).values() if by_topology(spec, placed)]
+    if pools and not queues.topology:
+        yield f"{', '.join(pools)}: Kueue looks for nodes before it admits a job", {("queues", "topology"): True}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of changes.
@@ -262,6 +271,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "types": Kind(of=_types, but="EC2 may have less of these types: the replay finds capacity always"),
     "borrowing": Kind(of=_borrowing, but="jobs on borrowed quota are preempted when its owner needs it"),
     "minimum": Kind(of=_minimum, but="the first job waits for a node"),
+    "topology": Kind(of=_topology, but="jobs in YAML need an annotation of their topology, or wait for ever"),
     "sharing": Kind(of=_parts, but="a trace has no GPU memory: see that the jobs fit their part of it"),
     "quotas": Kind(of=_quotas, but="a guarantee of some teams becomes smaller"),
     "maximum": Kind(

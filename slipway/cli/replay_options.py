@@ -67,7 +67,8 @@ docs/guides/replay.md has the formats, what decides, and what is a model.
     ),
 )  # fmt: skip
 KINDS: Final = (
-    *("preemption", "consolidation", "types", "borrowing", "minimum", "sharing", "quotas", "maximum", "spot"),
+    *("preemption", "consolidation", "types", "borrowing", "minimum", "topology", "sharing", "quotas"),
+    *("maximum", "spot"),
 )
 """Names of `slipway.advise.kinds.KINDS`; a copy, as above."""
 ADVISE: Final = Command(

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import yaml
 
+from sandbox.nodes.spec import network_nodes
 from slipway.render.layout import RELEASE
 from slipway.render.recording import Recording
 from slipway.replay.jobs import Job, Trace
@@ -219,7 +220,11 @@ def offerings(spec: PoolSpec, platform: Platform) -> Iterator[dict[str, Any]]:
                 "usdPerHour": float(price) if price is not None else 0.0,
                 "allocatable": {**sizes, **devices, "pods": str(spec.settings.max_pods)},
                 "capacity": {**{name: quantity(name, amount) for name, amount in whole.items()}, **devices},
-                "labels": {CAPACITY_TYPE: str(spec.market), "topology.kubernetes.io/zone": zone},
+                "labels": {
+                    CAPACITY_TYPE: str(spec.market),
+                    "topology.kubernetes.io/zone": zone,
+                    **network_nodes(kind.name, zone),
+                },
             }
 
 

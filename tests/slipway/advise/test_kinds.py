@@ -61,6 +61,13 @@ def test_a_changed_number_of_gpus_on_a_node_keeps_the_gpus_of_the_pool() -> None
     assert one.edits["pools", "h100", "max"] == 16, "2 nodes of 8 GPUs, as 16 of one"
 
 
+def test_a_topology_is_for_pools_with_efa_and_a_fixed_number_of_nodes() -> None:
+    found = {name: [one for one in changes(subject(name)) if one.kind == "topology"] for name in NAMES}
+    ((one,),) = [each for each in found.values() if each]
+    assert found["prod"] == [one]
+    assert (one.what.partition(":")[0], one.edits) == ("h100", {("queues", "topology"): True})
+
+
 def test_edits_replace_add_and_remove_keys_of_a_copy() -> None:
     before = {"pools": {"a": {"max": 1, "mig": {"layout": "x"}}}}
     edits = {("pools", "a", "mig"): None, ("pools", "a", "max"): 2, ("queues", "spotFirst"): False}

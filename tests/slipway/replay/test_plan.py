@@ -181,6 +181,18 @@ def test_the_engine_ranks_nodes_as_the_cluster_does() -> None:
     assert fit["args"] == {"scoringStrategy": {"type": "MostAllocated", "resources": weights}}
 
 
+def test_nodes_of_a_pool_with_a_topology_have_all_its_levels() -> None:
+    """Kueue sees no node that lacks one: nothing would be admitted to the pool."""
+    shipped, trace = platform_of("prod"), Trace(jobs=(job(),), format="csv")
+    queues = shipped.queues.model_copy(update={"topology": True})
+    platform = shipped.model_copy(update={"queues": queues})
+    document = make(trace, platform, record_platform(platform, stack="prod"), Options()).document
+    (topology,) = [one for one in document["kueue"]["objects"] if one["kind"] == "Topology"]
+    levels = {level["nodeLabel"] for level in topology["spec"]["levels"]} - {"kubernetes.io/hostname"}
+    (pool,) = [one for one in document["pools"] if one["name"] == topology["metadata"]["name"]]
+    assert levels and all(levels <= offering["labels"].keys() for offering in pool["offerings"])
+
+
 def test_an_ampere_gpu_that_is_partitioned_takes_a_reboot_longer() -> None:
     pools = {one["name"]: one["launchSeconds"] for one in planned(stack="prod").document["pools"]}
     table = tables()["launch"]

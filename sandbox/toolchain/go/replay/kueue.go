@@ -34,6 +34,7 @@ import (
 	preemptexpectations "sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
 	"sigs.k8s.io/kueue/pkg/util/routine"
+	utiltas "sigs.k8s.io/kueue/pkg/util/tas"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/util/waitforpodsready"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -347,9 +348,10 @@ func (c *control) reconcile(key client.ObjectKey, again func(client.ObjectKey, t
 	}
 }
 
-// nodeChanged tells the caches of topology-aware scheduling about a node; nil pods and nodes that are gone are removed.
+// nodeChanged tells the caches of topology-aware scheduling about a node of a flavor with a topology, as Kueue's nodeHandler
+// does (pkg/controller/tas/resource_flavor.go); those that are gone are removed. Of others its snapshots would read nothing.
 func (c *control) nodeChanged(node *corev1.Node, gone bool) {
-	if !c.topology {
+	if !c.topology || !c.inTopology(node) {
 		return
 	}
 	c.nodes++
@@ -358,8 +360,16 @@ func (c *control) nodeChanged(node *corev1.Node, gone bool) {
 		return
 	}
 	c.cache.TASCache().SyncNode(node)
-	// As its controller of Nodes does (pkg/controller/tas/resource_flavor.go): room for what was inadmissible.
-	c.retryAll()
+	c.retryAll() // room for what was inadmissible
+}
+
+func (c *control) inTopology(node *corev1.Node) bool {
+	for _, flavor := range c.cache.CloneTASCache() {
+		if utiltas.NodeMatchesFlavor(node.Labels, flavor.NodeLabels(), flavor.TopologyLevels()) {
+			return true
+		}
+	}
+	return false
 }
 
 // retryAll moves inadmissible workloads of all ClusterQueues back to their heaps, after Kueue's own period.
