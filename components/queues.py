@@ -90,6 +90,11 @@ def by_topology(spec: PoolSpec, settings: Settings) -> bool:
     return settings.topology and spec.efa_count > 0 and not spec.scales and not settings.workers
 
 
+def with_topology(pools: Mapping[str, PoolSpec], settings: Settings) -> frozenset[str]:
+    """Names of the pools to which Kueue admits only pods with an annotation of their topology."""
+    return frozenset(name for name, spec in pools.items() if by_topology(spec, settings))
+
+
 def resource_flavor(spec: PoolSpec, settings: Settings) -> dict[str, Any]:
     """The flavor of a pool."""
     node_taints = [taint for taint in spec.taints if taint.key == keys.GPU]

@@ -10,13 +10,13 @@ from typing import Any
 
 import pulumi
 
-from components.addons import registry
 from components.addons.install import InstalledAddOns, install
 from components.addons.seldon_core import seldon_spaces
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
 from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs, StorageOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
+from components.composition.boundaries import admission_context
 from components.composition.cost_guards import GuardsArgs, elastic_schedules, guards
 from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
 from components.cost import Bill
@@ -30,7 +30,6 @@ from components.tenancy.priorities import Priorities, PrioritiesArgs
 from infra.providers import aws_provider, kubernetes_provider, tags_of
 from spec.pools import resolve_all
 from spec.pricing.estimate import bill_of
-from spec.pricing.pods import device_prices
 from spec.settings import PROJECT
 from spec.settings.addons.batch import Kueue
 from spec.settings.addons.serving import SeldonCore
@@ -139,17 +138,7 @@ def _tenancy(
     """Teams, priority classes, admission policies, and the queues that teams share."""
     platform, cluster = context.platform, context.cluster
     Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
-    queued = platform.addons.has(Kueue)
-    admission = AdmissionArgs(
-        settings=platform.admission,
-        pools=context.pools,
-        queues=queued,
-        cluster=cluster,
-        controllers=registry.controllers(platform.addons),
-        version=platform.cluster.version,
-        scheduler=registry.scheduler(platform.addons),
-        prices=device_prices(platform),
-    )
+    admission = AdmissionArgs(settings=platform.admission, context=admission_context(platform), cluster=cluster)
     Admission("admission", admission, opts)
     tenancy = TeamContext(platform=platform, cluster=cluster, pools=context.pools, storage=context.storage)
     outputs = teams(platform, tenancy, opts)

@@ -5,8 +5,8 @@ same table.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
@@ -22,15 +22,13 @@ from components.admission.kinds import POD
 from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
 from components.admission.objects import OBJECT_REACH, OBJECT_SIZE
 from components.admission.pods import CONTROLLER_REFERENCE, DEVICES, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
-from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start
+from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start, queue_topology
 from components.admission.rule import Kind, Rule, literal
 from components.admission.templates import KIND, USER, changed
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
 from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS, WORKFLOW_SCOPE
-from components.base.controllers import Controller, Scheduler
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
-from spec.pools.pool_spec import PoolSpec
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
 from spec.teams.labels import TEAM
@@ -52,6 +50,7 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
             if context.queues
             else ()
         ),
+        *((queue_topology(context),) if context.queues and context.by_topology else ()),
         IMAGE_TAG,
         HOST_ACCESS,
         scale_bounds(context.max_replicas),
@@ -185,23 +184,13 @@ class AdmissionArgs:
 
     Attributes:
         settings: Action of each rule: deny, warn, audit or off.
-        pools: Pools by name.
-        queues: Whether Kueue queues jobs.
+        context: The facts of the stack that they depend on.
         cluster: The cluster.
-        controllers: Controllers of the installed add-ons, with the namespaces of their service accounts.
-        version: Minor version of Kubernetes, `1.36`.
-        scheduler: What schedules the pods of teams instead of kube-scheduler.
-        prices: Prices of devices, as in the context.
     """
 
     settings: Settings
-    pools: Mapping[str, PoolSpec]
-    queues: bool
+    context: StackContext
     cluster: ClusterOutputs
-    controllers: Sequence[tuple[str, Controller]] = ()
-    version: str = ""
-    scheduler: Scheduler | None = None
-    prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 class Admission(pulumi.ComponentResource):
@@ -214,16 +203,7 @@ class Admission(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
-        context = StackContext(
-            pools=args.pools,
-            queues=args.queues,
-            max_replicas=args.settings.max_replicas,
-            controllers=args.controllers,
-            version=args.version,
-            scheduler=args.scheduler,
-            prices=args.prices,
-        )
-        for key, manifest in manifests(args.settings, context).items():
+        for key, manifest in manifests(args.settings, args.context).items():
             declare(f"{name}-{key}", manifest, child)
         self.register_outputs({})
 

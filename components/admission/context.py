@@ -26,6 +26,7 @@ class StackContext:
         version: Minor version of Kubernetes, `1.36`.
         scheduler: What schedules the pods of teams instead of kube-scheduler.
         prices: Thousandths of a USD an hour of each device, by pool (`spec.pricing.pods.device_prices`).
+        by_topology: Pools to which Kueue admits only pods that say how near each other they are placed.
     """
 
     pools: Mapping[str, PoolSpec]
@@ -36,6 +37,7 @@ class StackContext:
     version: str = ""
     scheduler: Scheduler | None = None
     prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    by_topology: frozenset[str] = frozenset()
 
     @property
     def makers(self) -> dict[str, list[str]]:

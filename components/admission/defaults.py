@@ -14,7 +14,17 @@ from components.admission import kinds
 from components.admission.context import StackContext
 from components.admission.pods import RESTRICTED
 from components.admission.rule import Fill, Rule, literal
-from components.admission.templates import BY_A_CONTROLLER, KIND, LABELS, OF_CRON_JOB, SPEC_PATHS, O
+from components.admission.templates import (
+    BY_A_CONTROLLER,
+    KIND,
+    LABELS,
+    OF_CRON_JOB,
+    SPEC_PATHS,
+    TEMPLATE_METADATA,
+    TEMPLATE_NOTES,
+    TEMPLATE_PATHS,
+    O,
+)
 from components.base.operator import object_of
 from spec.catalog import kubernetes
 from spec.jobs import QUEUE
@@ -172,6 +182,8 @@ def _mutation(one: Step) -> str:
     noted = f"({NOTES}.size() > 0 ? [] : [JSONPatch{{op: 'add', path: '/metadata/annotations', value: {{}}}}])"
     earlier = f"('{NOTE}' in {NOTES} ? string({NOTES}['{NOTE}']) + '; ' : '')"
     note = f"[JSONPatch{{op: 'add', path: '{_POINTER}', value: {earlier} + ({_names(fill)})}}]"
+    if fill.paths in (TEMPLATE_METADATA, TEMPLATE_NOTES):
+        patches = f"[x.t].map(t, {patches})[0]"
     found = f"{_named(fill.paths)}.map(x, [x.s].map(s, {patches})[0]).flatten()"
     return f"!({one.condition}) ? [] : [{found}].map(ps, ps.size() == 0 ? ps : ps + {noted} + {note})[0]"
 
@@ -199,19 +211,25 @@ def _holders(paths: Mapping[str, Sequence[str]]) -> str:
     return " : ".join([*cases, "[]"])
 
 
-def _below_specs(paths: Mapping[str, Sequence[str]]) -> str:
-    """The holders below the pod specs of all kinds, from `podSpecs`.
+def _below(paths: Mapping[str, Sequence[str]], name: str) -> str:
+    """The holders below those of a named list, of all its kinds: below pod templates, or pod specs.
 
     With the paths of each kind written out, an API server took 28 s of CPU to compile the policy, and a request that
     creates it may take 34 (kubernetes 1.36.3, 2026-11).
     """
-    kind, specs = next(iter(SPEC_PATHS.items()))
-    suffixes = [path.removeprefix(f"{specs[0]}.") for path in paths[kind] if path.startswith(f"{specs[0]}.")]
+    above = _NAMED[name]
+    kind = next(iter(above))
+    suffixes = [
+        path.removeprefix(f"{above[kind][0]}.") for path in paths[kind] if path.startswith(f"{above[kind][0]}.")
+    ]
     for each, found in paths.items():
-        if sorted(found) != sorted(f"{spec}.{suffix}" for spec in SPEC_PATHS[each] for suffix in suffixes):
-            msg = f"{each} has other fields below its pod specs than {kind}: {', '.join(found)}"
+        if sorted(found) != sorted(f"{path}.{suffix}" for path in above[each] for suffix in suffixes):
+            msg = f"{each} has other fields below its {name} than {kind}: {', '.join(found)}"
             raise ValueError(msg)
-    return f"variables.podSpecs.map(p, {' + '.join(_at(suffix, 'p.s', 'p.at') for suffix in suffixes)}).flatten()"
+    found = " + ".join(_at(suffix, "p.s", "p.at") for suffix in suffixes)
+    if suffixes[0].startswith("metadata"):
+        found = f"({found}).map(x, {{'at': x.at, 's': x.s, 'made': x.made, 't': dyn(p.s)}})"
+    return f"variables.{name}.map(p, {found}).flatten()"
 
 
 def _at(path: str, root: str = O, root_at: str = "''") -> str:
@@ -237,13 +255,21 @@ def _at(path: str, root: str = O, root_at: str = "''") -> str:
 
 
 _NAMED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    "podTemplates": TEMPLATE_PATHS,
     "podSpecs": SPEC_PATHS,
     "podSecurity": RESTRICTED[-1].paths,
     "security": RESTRICTED[0].paths,
     "capabilities": RESTRICTED[2].paths,
+    "podMetadata": TEMPLATE_METADATA,
+    "podNotes": TEMPLATE_NOTES,
 }
 """Paths of several fields."""
+_BARE: Final = {kind: paths for kind, paths in SPEC_PATHS.items() if kind not in TEMPLATE_PATHS}
+_IN_TEMPLATES: Final = {kind: paths for kind, paths in SPEC_PATHS.items() if kind in TEMPLATE_PATHS}
 _PLACES: Final = {
-    name: _below_specs(paths) if name != "podSpecs" else _holders(paths) for name, paths in _NAMED.items()
+    "podTemplates": _holders(TEMPLATE_PATHS),
+    "podSpecs": f"({_holders(_BARE)}) + {_below(_IN_TEMPLATES, 'podTemplates')}",
+    **{name: _below(_NAMED[name], "podSpecs") for name in ("podSecurity", "security", "capabilities")},
+    **{name: _below(_NAMED[name], "podTemplates") for name in ("podMetadata", "podNotes")},
 }
 """Their holders, once."""

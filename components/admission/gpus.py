@@ -7,7 +7,7 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Fill, Message, Rule
-from components.admission.templates import CONTAINERS, SPEC_PATHS, SPECS, TEMPLATE_PATHS, TEMPLATES, below, joined
+from components.admission.templates import CONTAINERS, SPEC_PATHS, SPECS, TEMPLATE_NOTES, TEMPLATES, joined
 from components.workloads.notebook import LABEL
 from spec.jobs import DO_NOT_DISRUPT
 from spec.pools import keys
@@ -151,12 +151,15 @@ def spot_checkpoint(context: StackContext) -> Rule:
     )
 
 
+_ON_SPOT: Final = f"variables.pools.exists(p, p.spot && [t.spec].exists(s, {_REACHES}))"
+"""Whether pods of template `t` may run on Spot."""
 _EVICTED: Final = Fill(
-    paths=below(TEMPLATE_PATHS, "metadata.annotations"),
+    paths=TEMPLATE_NOTES,
     field=DO_NOT_DISRUPT,
     value="null",
     when="false",
-    wrong="true",
+    # Elsewhere it keeps the nodes of a job.
+    wrong=f"{_KEPT} && {_ON_SPOT}",
     of_server=False,
 )
 

@@ -50,7 +50,8 @@ class Fill:
     """A field that fixes a violation: `slipway why FILE --fix` writes it, and where the cluster's version has
     MutatingAdmissionPolicies, the API server fills it in if it is absent (`components.admission.defaults`).
 
-    All texts but paths are CEL expressions of `s`, which holds the field, and of what the rule's expressions see.
+    All texts but paths are CEL expressions of `s`, which holds the field, of the pod template `t` where that is its
+    metadata or its annotations, and of what the rule's expressions see.
 
     Attributes:
         paths: Where the holders are, by kind: `spec.replicatedJobs[].template.spec`; `[]` is each item of a list, `{}`

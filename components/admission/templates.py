@@ -218,6 +218,9 @@ def below(paths: Mapping[str, Sequence[str]], *parts: str) -> dict[str, list[str
     return {kind: [f"{path}.{part}" for path in found for part in parts] for kind, found in paths.items()}
 
 
+TEMPLATE_METADATA: Final = below(TEMPLATE_PATHS, "metadata+")
+TEMPLATE_NOTES: Final = below(TEMPLATE_PATHS, "metadata.annotations")
+"""Where the metadata and the annotations of pod templates are."""
 SHOWN: Final = 20
 """Values that a message lists."""
 

@@ -18,7 +18,7 @@ from components.composition.cost_guards import ACCOUNT, elastic_permissions, per
 from components.composition.cron_jobs import NAMESPACE as SHUTDOWN
 from components.composition.cron_jobs import account
 from components.composition.scripts import scripts
-from components.queues import cluster_queue, local_queues, shared_manifests
+from components.queues import cluster_queue, local_queues, shared_manifests, with_topology
 from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
@@ -95,18 +95,24 @@ def identity(manifest: Manifest) -> Identity:
     return type_token(manifest["apiVersion"], manifest["kind"]), metadata.get("namespace", ""), metadata["name"]
 
 
-def _objects(platform: Platform) -> Iterator[Manifest]:
+def admission_context(platform: Platform) -> StackContext:
+    """What the admission rules of a stack depend on."""
     pools = resolve_all(platform)
-    queued = platform.addons.has(Kueue)
-    context = StackContext(
+    return StackContext(
         pools=pools,
-        queues=queued,
+        queues=platform.addons.has(Kueue),
         max_replicas=platform.admission.max_replicas,
         controllers=registry.controllers(platform.addons),
         version=platform.cluster.version,
         scheduler=registry.scheduler(platform.addons),
         prices=device_prices(platform),
+        by_topology=with_topology(pools, platform.queues),
     )
+
+
+def _objects(platform: Platform) -> Iterator[Manifest]:
+    pools = resolve_all(platform)
+    queued = platform.addons.has(Kueue)
     pools_stop = elastic_permissions(platform)
     notebooks = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     scripted = scripts(platform)
@@ -115,7 +121,7 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
     yield from pools_stop.values()
     for allowed, _ in scripted.values():
         yield from allowed.values()
-    yield from admission_manifests(platform.admission, context).values()
+    yield from admission_manifests(platform.admission, admission_context(platform)).values()
     yield from map(priority_class, PriorityName)
     addons = registry.wanted(platform.addons).values()
     yield from map(namespace_of_addon, agreed(addon.namespace for addon in addons).values())

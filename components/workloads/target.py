@@ -11,7 +11,7 @@ import pulumi
 
 from components.addons.kserve.runtimes import NamedRuntime, named
 from components.addons.kueue import frameworks
-from components.queues import by_topology
+from components.queues import with_topology
 from components.storage import drivers
 from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
 from components.tenancy.network_policies import SERVES
@@ -111,9 +111,7 @@ class Target:
             addons=frozenset(type(settings) for _, settings in platform.addons.wanted()),
             runtimes=_runtimes(platform),
             rolls_back=platform.addons.kserve is not None and platform.addons.kserve.canary_rollback is not None,
-            by_topology=frozenset(name for name, spec in pools.items() if by_topology(spec, platform.queues))
-            if platform.addons.kueue
-            else None,
+            by_topology=with_topology(pools, platform.queues) if platform.addons.kueue else None,
             prices=device_prices(platform),
         )
         if not platform.teams:

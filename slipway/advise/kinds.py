@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.queues import by_topology
+from components.queues import with_topology
 from spec.catalog import instances, mig, prices
 from spec.catalog.instances import InstanceType
 from spec.pools import PoolSpec, resolve_all
@@ -246,10 +246,12 @@ def _preemption(subject: Subject) -> _Found:
 
 def _topology(subject: Subject) -> _Found:
     queues = subject.platform.queues
-    placed = queues.model_copy(update={"topology": True})
-    pools = [spec.name for spec in resolve_all(subject.platform).values() if by_topology(spec, placed)]
+    pools = with_topology(resolve_all(subject.platform), queues.model_copy(update={"topology": True}))
     if pools and not queues.topology:
-        yield f"{', '.join(pools)}: Kueue looks for nodes before it admits a job", {("queues", "topology"): True}
+        yield (
+            f"{', '.join(sorted(pools))}: Kueue looks for nodes before it admits a job",
+            {("queues", "topology"): True},
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

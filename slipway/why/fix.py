@@ -151,7 +151,8 @@ def fixed(
             for at, holder in list(_holders(found, path)):
                 env = Variables(variables, without_nulls(found), target)
                 if cel.compiled(step.condition)(env) is True:
-                    for one in _change(step.fill, at, holder, {**env, "s": without_nulls(holder)}, step.rule):
+                    seen = {**env, "s": without_nulls(holder), "t": without_nulls(_template(found, at))}
+                    for one in _change(step.fill, at, holder, seen, step.rule):
                         _add(found, changes, one)
     return found, changes
 
@@ -178,6 +179,13 @@ def _change(fill: Fill, at: Path, holder: Object, env: Mapping[str, Any], rule: 
             yield Change((*at, fill.field), cel.compiled(fill.right or fill.value)(env), holder[fill.field], rule)
     except cel.CelError:
         return
+
+
+def _template(found: Any, at: Path) -> Any:
+    """What has the metadata at or above a place; the object for any other place."""
+    for each in at[: at.index("metadata")] if "metadata" in at else ():
+        found = found[each]
+    return found
 
 
 def _holders(found: Any, path: str) -> Iterator[tuple[Path, Object]]:

@@ -46,6 +46,7 @@ def context_of(target: Target, settings: Admission) -> StackContext:
         aliases=target.aliases,
         max_replicas=settings.max_replicas,
         prices=target.prices,
+        by_topology=target.by_topology or frozenset(),
     )
 
 

@@ -32,7 +32,7 @@ def _policy(match: Match) -> Part:
 @cache
 def _fixes() -> dict[str, str]:
     """How the fix begins in the message of each rule."""
-    every = rules(StackContext(pools={}, queues=True, max_replicas=1))
+    every = rules(StackContext(pools={}, queues=True, max_replicas=1, by_topology=frozenset({"any"})))
     return {rule.name: rule.message.fix[:_BEGINS] for rule in every}
 
 

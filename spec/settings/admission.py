@@ -57,6 +57,8 @@ class Admission(Model):
     """Only Kueue starts what it queues."""
     queue_metadata: Action = Action.DENY
     """Labels and annotations by which Kueue counts are those of its users, if the stack has Kueue."""
+    queue_topology: Action = Action.DENY
+    """A queued pod for pools with a topology alone asks for one, if `queues.topology` is on."""
     scheduler: Action = Action.DENY
     """A pod is placed by the stack's own scheduler in its team's queue, if the stack has YuniKorn or Volcano."""
     priority_class: Action = Action.DENY

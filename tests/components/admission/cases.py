@@ -28,14 +28,10 @@ def tolerant(*taints: Object, body: Object | None = None, **more: object) -> Obj
     return {**(body or spec(gpus())), "tolerations": list(taints), **more}
 
 
-def kept(workload: Object, value: str = "true", labels: Object | None = None) -> Object:
-    """The same workload with pods that Karpenter does not evict."""
+def kept(workload: Object, value: str = "true", key: str = DISRUPT, labels: Object | None = None) -> Object:
+    """The same workload with an annotation of its pods: by default, that Karpenter does not evict them."""
     template = workload["spec"]["template"]
-    metadata = {
-        **template.get("metadata", {}),
-        "annotations": {DISRUPT: value},
-        **({"labels": labels} if labels else {}),
-    }
+    metadata = {**template.get("metadata", {}), "annotations": {key: value}, **({"labels": labels} if labels else {})}
     return {**workload, "spec": {**workload["spec"], "template": {**template, "metadata": metadata}}}
 
 
@@ -46,6 +42,8 @@ FIRST: Final = {**gpus(), "name": "first"}
 QUEUE: Final = "yunikorn.apache.org/queue"
 APP: Final = "yunikorn.apache.org/app-id"
 SCHEDULED: Final = spec(schedulerName="yunikorn")
+
+NEAR: Final = "kueue.x-k8s.io/podset-preferred-topology"
 
 ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     "scheduler": {
@@ -122,6 +120,14 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     },
     "queue-name": {"a queued job": make.job(), "a queued cron job": make.cron_job(),
         "a queued TrainJob": make.train_job()},
+    "queue-topology": {
+        "a job that may be anywhere": kept(make.job(on("h100")), key="kueue.x-k8s.io/podset-unconstrained-topology"),
+        "a job whose pods are near each other": kept(make.job(on("h100")), "kubernetes.io/hostname", NEAR),
+        "a job on another pool": make.job(on("spot")),
+        "a job that another pool can have": make.job(tolerant(make.GPU_TAINT)),
+        "a job without a queue": make.job(on("h100"), queued=False),
+        "a job without GPUs": make.job(),
+    },
     "image-tag": {"a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
         "a digest": make.pod(spec(container(image=DIGEST))),
         "a model in S3": make.inference_service(model={"storageUri": "s3://models/vision/latest"}),
@@ -371,6 +377,15 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a JobSet without a queue": (make.job_set(queued=False), "add the label kueue.x-k8s.io/queue-name"),
         "a TrainJob without a queue": (make.train_job(queued=False), "add the label kueue.x-k8s.io/queue-name"),
         "a PyTorchJob without a queue": (make.pytorch_job(queued=False), "add the label kueue.x-k8s.io/queue-name"),
+    },
+    "queue-topology": {
+        "a job that selects the pool": (make.job(on("h100")), 'podset-unconstrained-topology: "true"'),
+        "pods with another annotation": (kept(make.job(on("h100"))), "annotate the pod template"),
+        "an affinity to the pool": (
+            make.job(tolerant(pool_taint("h100"), make.GPU_TAINT, affinity=affinity("h100"))), "by their topology"),
+        "a CronJob": (make.cron_job(on("h100")), "by their topology"),
+        "a JobSet": (make.job_set(on("h100")), "by their topology"),
+        "workers": (make.pytorch_job(on("h100")), "by their topology"),
     },
     "image-tag": {
         "no tag": (make.pod(LATEST), "image registry.example.com:5000/team/train has no fixed version"),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from components.admission import Rule, rules
-from tests.components.admission.samples import SCHEDULED
+from tests.components.admission.samples import EVERY
 
 GUIDE: Final = Path(__file__).parents[3] / "docs/guides/admission.md"
 PART: Final = "rules"
@@ -14,7 +14,7 @@ PART: Final = "rules"
 
 def listing() -> str:
     """Every rule with its setting, kinds and message. The stack's own pools are replaced by a placeholder."""
-    return "\n\n".join(map(_section, rules(SCHEDULED)))
+    return "\n\n".join(map(_section, rules(EVERY)))
 
 
 def _section(rule: Rule) -> str:

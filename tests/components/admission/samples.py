@@ -35,7 +35,9 @@ CONTEXT: Final = StackContext(
     # Made up, in thousandths of a USD an hour.
     prices={"h100": {GPU: 6880}, "a100": {SLICE: 392}, "spot": {GPU: 400}},
 )
-SCHEDULED: Final = replace(CONTEXT, scheduler=Yunikorn.scheduler)
+PLACED: Final = replace(CONTEXT, by_topology=frozenset({"h100"}))
+"""With a topology on one pool."""
+EVERY: Final = replace(PLACED, scheduler=Yunikorn.scheduler)
 """With all rules: no stack has queues of Kueue and another scheduler, but each rule is evaluated alone."""
 JOB_USD: Final = 1000
 """The most that one job may cost in the namespaces of the tests."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pulumi
 
-from components.admission import Admission, AdmissionArgs, rules
+from components.admission import Admission, AdmissionArgs, StackContext, rules
 from components.composition.boundaries import boundaries
 from policies.rules.boundaries import SECURITY
 from spec.settings import load, read_stack
@@ -24,13 +24,9 @@ RULES = {rule.name for rule in rules(CONTEXT)}
 def record(*, queues: bool = True, version: str = "1.35", **settings: Any) -> Recording:
     def build() -> None:
         aws, kubernetes = providers()
-        args = AdmissionArgs(
-            settings=Settings.model_validate(settings),
-            pools=CONTEXT.pools,
-            queues=queues,
-            cluster=cluster_outputs(aws),
-            version=version,
-        )
+        given = Settings.model_validate(settings)
+        context = StackContext(pools=CONTEXT.pools, queues=queues, max_replicas=given.max_replicas, version=version)
+        args = AdmissionArgs(settings=given, context=context, cluster=cluster_outputs(aws))
         Admission("admission", args, pulumi.ResourceOptions(providers=[aws, kubernetes]))
 
     return run(build)

@@ -17,9 +17,10 @@ from sandbox.kubernetes.client import ApiError, KubeClient
 from slipway.why.fix import fixed
 from spec.settings.admission import Admission
 from tests.components.admission import ray_samples as ray
+from tests.components.admission.cases import kept
 from tests.components.admission.samples import (
-    CONTEXT,
     CUSTOM,
+    PLACED,
     Object,
     cron_job,
     definition,
@@ -37,7 +38,7 @@ from tests.support.patience import SECONDS
 pytestmark = pytest.mark.sandbox
 
 TEAM = "platform.slipway/team"
-STEPS = defaults.steps(rules(CONTEXT))
+STEPS = defaults.steps(rules(PLACED))
 CLUSTER = "defaults"
 LARGEST = 80_000
 
@@ -75,7 +76,7 @@ def filling(plane: ControlPlane) -> KubeClient:
     client = plane.targets.of_cluster(CLUSTER)
     assert client is not None
     define(client, [definition(kind) for kind in CUSTOM])
-    for manifest in (defaults.policy(STEPS, CONTEXT), defaults.binding(), *defaults.notice(STEPS)):
+    for manifest in (defaults.policy(STEPS, PLACED), defaults.binding(), *defaults.notice(STEPS)):
         client.apply(manifest, "test")
     for name, level in (("filled", "baseline"), ("strict", "restricted")):
         labels = {TEAM: "vision", "pod-security.kubernetes.io/enforce": level}
@@ -109,13 +110,14 @@ BARE = {
     "training": without(pytorch_job(), BOUNDS),
     "ray": without(ray.job(), BOUNDS | {"shutdownAfterJobFinishes"}),
     "with GPUs": without(ASKING, BOUNDS | {"tolerations"}),
+    "with GPUs, and annotations": without(kept(ASKING, key="example.com/owner"), BOUNDS | {"tolerations"}),
     "a server with GPUs": without(deployment(ASKING["spec"]["template"]["spec"]), {"tolerations"}),
 }
 
 
 @pytest.mark.parametrize("case", BARE)
 def test_what_the_server_fills_in_is_what_a_fix_writes(client: KubeClient, case: str) -> None:
-    target = Target(pools=CONTEXT.pools, namespace="filled", labels={TEAM: "vision"})
+    target = Target(pools=PLACED.pools, namespace="filled", labels={TEAM: "vision"}, by_topology=PLACED.by_topology)
     _, changes = fixed(BARE[case], target, Admission())
     made = create(client, BARE[case])
     for one in changes:
@@ -179,4 +181,4 @@ def test_a_restricted_namespace_gets_the_context(client: KubeClient) -> None:
 
 def test_the_policy_is_small_enough_to_be_compiled_in_a_request() -> None:
     """147 KB took an API server 28 s of CPU, and its requests have 34; 68 KB take 1 s (1.36.3, 2026-11)."""
-    assert len(json.dumps(defaults.policy(STEPS, CONTEXT))) < LARGEST
+    assert len(json.dumps(defaults.policy(STEPS, PLACED))) < LARGEST

@@ -26,10 +26,10 @@ from tests.components.admission.changes import changed
 from tests.components.admission.samples import (
     CONTEXT,
     CUSTOM,
+    EVERY,
     GPU,
     GPU_TAINT,
     JOB_USD,
-    SCHEDULED,
     Object,
     definition,
     gpus,
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.sandbox
 
 TEAM = "platform.slipway/team"
 STACKS = Path(__file__).parents[3] / "stacks"
-RULES = {rule.name: rule for rule in rules(SCHEDULED)}
+RULES = {rule.name: rule for rule in rules(EVERY)}
 
 
 def namespace(name: str, **labels: str) -> Object:
@@ -170,7 +170,7 @@ def test_a_hundred_pools_are_within_the_cost_limit_of_cel(client: KubeClient) ->
 
 
 def test_manifests_of_workload_components_pass_every_rule(client: KubeClient) -> None:
-    target = Target(pools=CONTEXT.pools, namespace="vision")
+    target = Target(pools=CONTEXT.pools, namespace="vision", by_topology=EVERY.by_topology)
     resources = Resources(cpu="4", memory="16Gi", gpus=1)
     volumes = {"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
     for pool in ("h100", "spot"):

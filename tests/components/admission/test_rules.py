@@ -13,11 +13,11 @@ from spec.catalog.software import CHARTS
 from spec.settings.admission import Action, Admission
 from tests.components.admission import acts_of_keys, acts_of_sources
 from tests.components.admission.guide import GUIDE, PART, listing
-from tests.components.admission.samples import CONTEXT, SCHEDULED
+from tests.components.admission.samples import CONTEXT, EVERY
 from tests.support import generated
 from tests.support.structural import definition
 
-RULES: Final = rules(SCHEDULED)
+RULES: Final = rules(EVERY)
 LONGEST_MESSAGE: Final = 5000
 """k8s.io/apiserver, validating admission policy, maxMessageLength is 5 KiB; a longer one is not shown."""
 
@@ -37,6 +37,7 @@ def test_without_kueue_and_another_scheduler_jobs_need_no_queue() -> None:
         "gpu-queue",
         "queue-start",
         "queue-metadata",
+        "queue-topology",
         "scheduler",
     }
     assert all("kueue.x-k8s.io" not in str(policy(rule, context)["spec"]["validations"]) for rule in without)

@@ -190,7 +190,8 @@ def test_nodes_of_a_pool_with_a_topology_have_all_its_levels() -> None:
     (topology,) = [one for one in document["kueue"]["objects"] if one["kind"] == "Topology"]
     levels = {level["nodeLabel"] for level in topology["spec"]["levels"]} - {"kubernetes.io/hostname"}
     (pool,) = [one for one in document["pools"] if one["name"] == topology["metadata"]["name"]]
-    assert levels and all(levels <= offering["labels"].keys() for offering in pool["offerings"])
+    assert levels
+    assert all(levels <= offering["labels"].keys() for offering in pool["offerings"])
 
 
 def test_an_ampere_gpu_that_is_partitioned_takes_a_reboot_longer() -> None:

@@ -20,7 +20,7 @@ from spec.settings.admission import Action, Admission
 from tests.components.admission import ray_samples as ray
 from tests.components.admission.cases import ACCEPTED, DENIED
 from tests.components.admission.samples import (
-    CONTEXT,
+    PLACED,
     Object,
     container,
     cron_job,
@@ -34,9 +34,11 @@ from tests.components.admission.samples import (
 )
 from tests.slipway.why.objects import DEV
 
-RULES: Final = {rule.name: rule for rule in rules(CONTEXT)}
+RULES: Final = {rule.name: rule for rule in rules(PLACED)}
 """Not the rule of another scheduler than Kueue: its cases are left out."""
-TARGET: Final = Target(pools=CONTEXT.pools, namespace="it", labels={"platform.slipway/team": "vision"})
+TARGET: Final = Target(
+    pools=PLACED.pools, namespace="it", labels={"platform.slipway/team": "vision"}, by_topology=PLACED.by_topology
+)
 
 
 def written(text: str, target: Target = DEV, settings: Admission | None = None) -> fix.Fixed:
@@ -47,7 +49,8 @@ def written(text: str, target: Target = DEV, settings: Admission | None = None) 
 
 @pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule in RULES for case in ACCEPTED.get(rule, ())])
 def test_what_a_rule_accepts_it_accepts_after_the_fix(rule: str, case: str) -> None:
-    manifest, _ = fixed(ACCEPTED[rule][case], TARGET, Admission())
+    manifest, changes = fixed(ACCEPTED[rule][case], TARGET, Admission())
+    assert not [one for one in changes if one.rule == rule and one.was is not None and not one.appended]
     if manifest["kind"] in {one.kind for one in RULES[rule].kinds}:
         assert denied(RULES[rule], as_served(manifest, TARGET), TARGET) is None
 

@@ -18,12 +18,12 @@ from spec.settings.admission import Action, Admission
 from tests.components.admission.actors import EDIT, TEAM, Act
 from tests.components.admission.acts import ACTS, NAMESPACE
 from tests.components.admission.cases import ACCEPTED, DENIED
-from tests.components.admission.samples import CONTEXT, JOB_USD, SCHEDULED, Object, cron_job, deployment, job, spec
+from tests.components.admission.samples import CONTEXT, EVERY, JOB_USD, Object, cron_job, deployment, job, spec
 from tests.slipway.why.objects import DEV
 
 ACTING = Target(pools=CONTEXT.pools, namespace=NAMESPACE, queue=None, labels={"platform.slipway/team": TEAM})
 RULES = {rule.name: rule for rule in rules(CONTEXT)}
-ALL = {rule.name: rule for rule in rules(SCHEDULED)}
+ALL = {rule.name: rule for rule in rules(EVERY)}
 TARGET = Target(pools=CONTEXT.pools, namespace="it", labels={"platform.slipway/team": "vision"}, job_usd=JOB_USD)
 
 

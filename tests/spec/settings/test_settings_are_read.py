@@ -40,8 +40,8 @@ def models(kind: Any) -> Iterator[type[BaseModel]]:
 
 @pytest.fixture(scope="module")
 def read() -> set[tuple[type[Model], str]]:
-    """What the program reads on stack prod and on the example with every add-on, and what each add-on reads in some
-    variant of its settings."""
+    """What the program reads on stack prod with topologies and on the example with every add-on, and what each add-on
+    reads in some variant of its settings."""
     seen: set[tuple[type[Model], str]] = set()
 
     def reading(self: Model, name: str) -> Any:
@@ -49,6 +49,7 @@ def read() -> set[tuple[type[Model], str]]:
         return object.__getattribute__(self, name)
 
     prod, sample = platform_of("prod"), platform(POOLS)
+    prod = prod.model_copy(update={"queues": prod.queues.model_copy(update={"topology": True})})
     everything = load(read_stack("everything", ROOT / "examples/stacks"), stack="everything", today=TODAY).platform
     settings = list(variants.variants(sample))
     with pytest.MonkeyPatch.context() as patch:
