@@ -115,9 +115,10 @@ def test_a_reference_to_a_stack_of_an_organization_finds_the_stack_here(project:
         by_output = pulumi.StackReference("by-output", stack_name=pulumi.Output.from_input("acme/tiny/dev"))
         pulumi.export("sizes", [named.get_output("size"), by_output.require_output("size")])
     """)
-    code, output = project.run("up", "--yes")
+    # An update would write the file that the references read: the stack's own.
+    code, output = project.run("preview")
     assert code == 0, output
-    assert json.loads(project.run("stack", "output", "--json")[1]) == {"sizes": [3, 3]}
+    assert all(f"[{number}]: 3" in output for number in range(2)), output
 
 
 @pytest.mark.parametrize(
