@@ -27,6 +27,7 @@ class StackContext:
         scheduler: What schedules the pods of teams instead of kube-scheduler.
         prices: Thousandths of a USD an hour of each device, by pool (`spec.pricing.pods.device_prices`).
         by_topology: Pools to which Kueue admits only pods that say how near each other they are placed.
+        implied: Teams whose queues have such pools alone, where Kueue implies it.
     """
 
     pools: Mapping[str, PoolSpec]
@@ -38,6 +39,7 @@ class StackContext:
     scheduler: Scheduler | None = None
     prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     by_topology: frozenset[str] = frozenset()
+    implied: frozenset[str] = frozenset()
 
     @property
     def makers(self) -> dict[str, list[str]]:

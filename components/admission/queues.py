@@ -25,6 +25,7 @@ from components.admission.templates import (
     joined,
 )
 from spec.jobs import GATE, KUEUE, PODSET, PRIORITY, QUEUE
+from spec.teams.labels import TEAM
 
 _LABELLED: Final = f"(({LABELS}).exists(k, k == {literal(QUEUE)} && ({LABELS})[k] != ''))"
 LOCAL_QUEUE: Final = "default"
@@ -138,6 +139,7 @@ _FITTING: Final = (
 )
 """Pools that can have the pods of template `t`."""
 _NOTES: Final = "(has(t.metadata) && has(t.metadata.annotations) ? t.metadata.annotations : {})"
+_TEAM: Final = f"namespaceObject.metadata.labels['{TEAM}']"
 _UNCONSTRAINED: Final = f"{PODSET}unconstrained-topology"
 
 
@@ -145,7 +147,8 @@ def queue_topology(context: StackContext) -> Rule:
     """Jobs for pools with a topology ask for one."""
     asked = f"exists(k, k.startsWith('{PODSET}') && k.endsWith('-topology'))"
     placed = f"[{_FITTING}].exists(ps, ps.size() > 0 && ps.all(p, p.name in {literal(sorted(context.by_topology))}))"
-    filled = f"variables.queued && {placed}"
+    needed = "variables.queued" + (f" && !({_TEAM} in {literal(sorted(context.implied))})" if context.implied else "")
+    filled = f"{needed} && {placed}"
     return Rule(
         name="queue-topology",
         kinds=tuple(kind for kind in kinds.WITH_PODS if kind != kinds.DAEMON_SET),
@@ -153,7 +156,7 @@ def queue_topology(context: StackContext) -> Rule:
         why="Kueue would never admit it, and the job would wait for ever (kueue v0.19.2, "
         "pkg/scheduler/flavorassigner/tas_flavorassigner.go)",
         variables={name: context.variables[name] for name in ("queued", "pools")},
-        expression=f"!variables.queued || ({TEMPLATES}).all(t, {_NOTES}.{asked} || !{placed})",
+        expression=f"!({needed}) || ({TEMPLATES}).all(t, {_NOTES}.{asked} || !{placed})",
         message=Message(
             wrong="the queue places pods of these pools by their topology: ",
             fix=f'annotate the pod template with {_UNCONSTRAINED}: "true", or with {PODSET}preferred-topology and a '

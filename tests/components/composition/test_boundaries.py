@@ -32,6 +32,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "defaults": {"cluster.version": "1.36", "cluster.amiRelease": "1.36.2-20260714"},
     "an access entry with a group": {"cluster.access.readers": {
             "principalArn": "arn:aws:iam::444455556666:role/readers", "kubernetesGroups": ["readers"]}},
+    "a topology": {"queues": {"topology": True}},
     "idle GPUs": {"cost.idleGpus": {"after": "3h"}},
     "canaries that are rolled back": {"addons.kserve.canaryRollback": {}},
     "a MultiKueue worker": {"addons.kueue.multiKueue": "worker"},

@@ -18,7 +18,7 @@ from spec.settings.admission import Action, Admission
 from tests.components.admission.actors import EDIT, TEAM, Act
 from tests.components.admission.acts import ACTS, NAMESPACE
 from tests.components.admission.cases import ACCEPTED, DENIED
-from tests.components.admission.samples import CONTEXT, EVERY, JOB_USD, Object, cron_job, deployment, job, spec
+from tests.components.admission.samples import CONTEXT, EVERY, JOB_USD, Object, cron_job, deployment, job, on, spec
 from tests.slipway.why.objects import DEV
 
 ACTING = Target(pools=CONTEXT.pools, namespace=NAMESPACE, queue=None, labels={"platform.slipway/team": TEAM})
@@ -122,3 +122,10 @@ def test_an_expression_without_a_value_is_an_error(text: str) -> None:
 def test_what_is_not_of_the_language_is_an_error(text: str) -> None:
     with pytest.raises(CelError):
         cel.compiled(text)
+
+
+@pytest.mark.parametrize(("shares", "refused"), [({"h100": 2}, False), ({"h100": 2, "cpu": 8}, True), ({}, True)])
+def test_a_queue_with_topologies_alone_implies_the_annotation(shares: dict[str, int], refused: bool) -> None:
+    target = replace(TARGET, by_topology=EVERY.by_topology, shares=shares)
+    found = {one.rule.name for one in violations(job(on("h100")), target, Admission())}
+    assert ("queue-topology" in found) is refused
