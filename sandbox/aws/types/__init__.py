@@ -8,7 +8,7 @@ which of AWS's operations takes which input (`Operations`). Where calls don't su
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -75,8 +75,8 @@ class _Family:
         return Tags(replace=self.action(known.pop("replace", None)), **known)
 
 
-def _fields(row: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    words = {_WORDS.get(one.name, one.name).replace("_", "-") for one in fields(kind)} - {"type"}
+def _fields(row: Mapping[str, Any], kind: type, more: Iterable[str] = ()) -> dict[str, Any]:
+    words = {_WORDS.get(one.name, one.name).replace("_", "-") for one in fields(kind)} - {"type", "unmapped"} | {*more}
     if unknown := sorted(row.keys() - words):
         msg = f"unknown: {', '.join(unknown)}; known: {', '.join(sorted(words))}"
         raise TypeError(msg)
@@ -87,8 +87,8 @@ def _operations(token: str, row: Mapping[str, Any]) -> Operations:
     if "limits" not in row and isinstance(row.get("create"), str):
         msg = "`create` is a function, so `limits` has to name its operations"
         raise TypeError(msg)
-    words = dict(row.get("limits") or {"operations": [row["create"]["call"]]})
-    reasons = {name: _REASONS[word] for word in _REASONS for name in words.pop(word, ())}
+    words = _fields(row.get("limits") or {"operations": [row["create"]["call"]]}, Operations, _REASONS)
+    reasons = {name: _REASONS[word] for word in _REASONS for name in words.pop(word.replace("-", "_"), ())}
     supplied, operations = frozenset(words.pop("supplied", ())), tuple(words.pop("operations"))
     return Operations(
         token, words.pop("service", row["service"]), operations, supplied=supplied, unmapped=reasons, **words
