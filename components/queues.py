@@ -24,7 +24,7 @@ has zero quota for resources that its pool doesn't offer.
 
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -93,17 +93,6 @@ def by_topology(spec: PoolSpec, settings: Settings) -> bool:
 def with_topology(pools: Mapping[str, PoolSpec], settings: Settings) -> frozenset[str]:
     """Names of the pools to which Kueue admits only pods with an annotation of their topology."""
     return frozenset(name for name, spec in pools.items() if by_topology(spec, settings))
-
-
-def implied(teams: Mapping[str, Collection[str]], placed: frozenset[str]) -> frozenset[str]:
-    """Teams whose pods need no such annotation, as their queues have pools with a topology alone (kueue v0.19.2,
-    pkg/scheduler/flavorassigner/tas_flavorassigner.go, isTASImplied).
-
-    Args:
-        teams: Pools of each team's queue.
-        placed: Pools with a topology.
-    """
-    return frozenset(name for name, pools in teams.items() if pools and placed.issuperset(pools))
 
 
 def resource_flavor(spec: PoolSpec, settings: Settings) -> dict[str, Any]:

@@ -22,9 +22,10 @@ from components.admission.kinds import POD
 from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
 from components.admission.objects import OBJECT_REACH, OBJECT_SIZE
 from components.admission.pods import CONTROLLER_REFERENCE, DEVICES, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
-from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start, queue_topology
+from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start
 from components.admission.rule import Kind, Rule, literal
 from components.admission.templates import KIND, USER, changed
+from components.admission.topology import queue_topology
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
 from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS, WORKFLOW_SCOPE
 from components.base.kubernetes import declare

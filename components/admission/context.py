@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from components.admission import placement
@@ -27,7 +27,7 @@ class StackContext:
         scheduler: What schedules the pods of teams instead of kube-scheduler.
         prices: Thousandths of a USD an hour of each device, by pool (`spec.pricing.pods.device_prices`).
         by_topology: Pools to which Kueue admits only pods that say how near each other they are placed.
-        implied: Teams whose queues have such pools alone, where Kueue implies it.
+        shares: Pools of each team's queue; None if every queue has all of them.
     """
 
     pools: Mapping[str, PoolSpec]
@@ -39,7 +39,7 @@ class StackContext:
     scheduler: Scheduler | None = None
     prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     by_topology: frozenset[str] = frozenset()
-    implied: frozenset[str] = frozenset()
+    shares: Mapping[str, Collection[str]] | None = None
 
     @property
     def makers(self) -> dict[str, list[str]]:

@@ -48,11 +48,14 @@ _HAS_TERMS: Final = (
     "(has(s.affinity) && has(s.affinity.nodeAffinity) && "
     "has(s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution))"
 )
-_ALLOWS: Final = f"e.key != {_POOL} || e.operator != 'In' || p.name in e.values"
+_ALLOWS: Final = (
+    f"e.key != {_POOL} || (e.operator == 'In' ? p.name in e.values : e.operator == 'NotIn' ? !(p.name in e.values) : "
+    "e.operator != 'DoesNotExist')"
+)
 SELECTED: Final = (
     f"(!has(s.nodeSelector) || !({_POOL} in s.nodeSelector) || s.nodeSelector[{_POOL}] == p.name)"
     f" && (!{_HAS_TERMS} || {_TERMS}.nodeSelectorTerms.exists(t, "
-    f"!has(t.matchExpressions) || t.matchExpressions.all(e, {_ALLOWS})))"
+    f"has(t.matchExpressions) ? t.matchExpressions.all(e, {_ALLOWS}) : has(t.matchFields)))"
 )
 """Whether neither selector nor affinity of pod `s` excludes pool `p`."""
 NAMED: Final = (

@@ -16,16 +16,12 @@ from components.admission.templates import (
     LABELS,
     METADATA_PATHS,
     SPECS,
-    TEMPLATE_METADATA,
-    TEMPLATE_NOTES,
-    TEMPLATES,
     USER,
     O,
     below,
     joined,
 )
-from spec.jobs import GATE, KUEUE, PODSET, PRIORITY, QUEUE
-from spec.teams.labels import TEAM
+from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
 
 _LABELLED: Final = f"(({LABELS}).exists(k, k == {literal(QUEUE)} && ({LABELS})[k] != ''))"
 LOCAL_QUEUE: Final = "default"
@@ -130,62 +126,6 @@ def queue_start(context: StackContext) -> Rule:
             "waits for",
         ),
         pod_updates=True,
-    )
-
-
-_FITTING: Final = (
-    f"[t.spec].map(s, variables.pools.filter(p, ({placement.SELECTED}) && ({placement.OFFERS}) && "
-    f"({placement.TOLERATED})))[0]"
-)
-"""Pools that can have the pods of template `t`."""
-_NOTES: Final = "(has(t.metadata) && has(t.metadata.annotations) ? t.metadata.annotations : {})"
-_TEAM: Final = f"namespaceObject.metadata.labels['{TEAM}']"
-_UNCONSTRAINED: Final = f"{PODSET}unconstrained-topology"
-
-
-def queue_topology(context: StackContext) -> Rule:
-    """Jobs for pools with a topology ask for one."""
-    asked = f"exists(k, k.startsWith('{PODSET}') && k.endsWith('-topology'))"
-    placed = f"[{_FITTING}].exists(ps, ps.size() > 0 && ps.all(p, p.name in {literal(sorted(context.by_topology))}))"
-    needed = "variables.queued" + (f" && !({_TEAM} in {literal(sorted(context.implied))})" if context.implied else "")
-    filled = f"{needed} && {placed}"
-    return Rule(
-        name="queue-topology",
-        kinds=tuple(kind for kind in kinds.WITH_PODS if kind != kinds.DAEMON_SET),
-        what="a queued pod that only pools with a topology can have says how near the others it is placed",
-        why="Kueue would never admit it, and the job would wait for ever (kueue v0.19.2, "
-        "pkg/scheduler/flavorassigner/tas_flavorassigner.go)",
-        variables={name: context.variables[name] for name in ("queued", "pools")},
-        expression=f"!({needed}) || ({TEMPLATES}).all(t, {_NOTES}.{asked} || !{placed})",
-        message=Message(
-            wrong="the queue places pods of these pools by their topology: ",
-            fix=f'annotate the pod template with {_UNCONSTRAINED}: "true", or with {PODSET}preferred-topology and a '
-            "level of the network, which keeps the pods together",
-        ),
-        fills=tuple(
-            fill
-            for metadata, notes, of_server in (
-                (TEMPLATE_METADATA, TEMPLATE_NOTES, True),
-                # There the API server notes what it filled in.
-                ({kinds.POD.kind: ["metadata"]}, {kinds.POD.kind: ["metadata.annotations"]}, False),
-            )
-            for fill in (
-                Fill(
-                    paths=metadata,
-                    field="annotations",
-                    value=literal({_UNCONSTRAINED: "true"}),
-                    when=filled,
-                    of_server=of_server,
-                ),
-                Fill(
-                    paths=notes,
-                    field=_UNCONSTRAINED,
-                    value="'true'",
-                    when=f"!s.{asked} && {filled}",
-                    of_server=of_server,
-                ),
-            )
-        ),
     )
 
 

@@ -18,7 +18,7 @@ from components.composition.cost_guards import ACCOUNT, elastic_permissions, per
 from components.composition.cron_jobs import NAMESPACE as SHUTDOWN
 from components.composition.cron_jobs import account
 from components.composition.scripts import scripts
-from components.queues import cluster_queue, implied, local_queues, shared_manifests, with_topology
+from components.queues import cluster_queue, local_queues, shared_manifests, with_topology
 from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
@@ -98,7 +98,6 @@ def identity(manifest: Manifest) -> Identity:
 def admission_context(platform: Platform) -> StackContext:
     """What the admission rules of a stack depend on."""
     pools = resolve_all(platform)
-    placed = with_topology(pools, platform.queues)
     return StackContext(
         pools=pools,
         queues=platform.addons.has(Kueue),
@@ -107,8 +106,8 @@ def admission_context(platform: Platform) -> StackContext:
         version=platform.cluster.version,
         scheduler=registry.scheduler(platform.addons),
         prices=device_prices(platform),
-        by_topology=placed,
-        implied=implied({name: team.shares for name, team in platform.teams.items()}, placed),
+        by_topology=with_topology(pools, platform.queues),
+        shares={name: team.shares for name, team in platform.teams.items()},
     )
 
 

@@ -9,7 +9,6 @@ from components.addons.kueue import FRAMEWORKS
 from components.admission import Rule, StackContext, kinds
 from components.admission import rules as every_rule
 from components.admission.defaults import LEVEL
-from components.queues import implied
 from components.tenancy.roles import MEMBERS
 from components.workloads.target import Target
 from slipway.why import cel
@@ -41,15 +40,14 @@ class Violation:
 
 def context_of(target: Target, settings: Admission) -> StackContext:
     """What the rules of a namespace depend on."""
-    placed = target.by_topology or frozenset()
     return StackContext(
         pools=target.pools,
         queues=target.queue is not None,
         aliases=target.aliases,
         max_replicas=settings.max_replicas,
         prices=target.prices,
-        by_topology=placed,
-        implied=implied({target.labels.get(TEAM, ""): target.shares or ()}, placed),
+        by_topology=target.by_topology or frozenset(),
+        shares=None if target.shares is None else {target.labels.get(TEAM, ""): target.shares},
     )
 
 

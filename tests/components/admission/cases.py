@@ -19,8 +19,8 @@ KEPT: Final = {DISRUPT: "true"}
 HOST_PATH: Final = spec(volumes=[{"name": "root", "hostPath": {"path": "/"}}])
 
 
-def affinity(*pools: str) -> Object:
-    term = {"matchExpressions": [{"key": make.POOL, "operator": "In", "values": list(pools)}]}
+def affinity(*pools: str, operator: str = "In") -> Object:
+    term = {"matchExpressions": [{"key": make.POOL, "operator": operator, "values": list(pools)}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
 
 
@@ -43,7 +43,8 @@ QUEUE: Final = "yunikorn.apache.org/queue"
 APP: Final = "yunikorn.apache.org/app-id"
 SCHEDULED: Final = spec(schedulerName="yunikorn")
 
-NEAR: Final = "kueue.x-k8s.io/podset-preferred-topology"
+PODSET: Final = "kueue.x-k8s.io/podset-"
+NEAR: Final = f"{PODSET}preferred-topology"
 
 ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     "scheduler": {
@@ -121,12 +122,14 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     "queue-name": {"a queued job": make.job(), "a queued cron job": make.cron_job(),
         "a queued TrainJob": make.train_job()},
     "queue-topology": {
-        "a job that may be anywhere": kept(make.job(on("h100")), key="kueue.x-k8s.io/podset-unconstrained-topology"),
+        "a job that may be anywhere": kept(make.job(on("h100")), key=f"{PODSET}unconstrained-topology"),
         "a job whose pods are near each other": kept(make.job(on("h100")), "kubernetes.io/hostname", NEAR),
         "a job on another pool": make.job(on("spot")),
         "a job that another pool can have": make.job(tolerant(make.GPU_TAINT)),
         "a job without a queue": make.job(on("h100"), queued=False),
         "a job without GPUs": make.job(),
+        "layers of slices": kept(make.job(on("h100")), "[]", f"{PODSET}slice-required-topology-constraints"),
+        "a value that is false": kept(make.job(on("h100")), "false", f"{PODSET}unconstrained-topology"),
     },
     "image-tag": {"a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
         "a digest": make.pod(spec(container(image=DIGEST))),
@@ -383,6 +386,13 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "pods with another annotation": (kept(make.job(on("h100"))), "annotate the pod template"),
         "an affinity to the pool": (
             make.job(tolerant(pool_taint("h100"), make.GPU_TAINT, affinity=affinity("h100"))), "by their topology"),
+        "all pools but others": (
+            make.job(tolerant(make.GPU_TAINT, affinity=affinity("a100", "cpu", "spot", "turns", operator="NotIn"))),
+            "by their topology",
+        ),
+        "no boolean": (kept(make.job(on("h100")), "yes", f"{PODSET}unconstrained-topology"), "by their topology"),
+        "slices without a size": (kept(make.job(on("h100")), "rack", f"{PODSET}slice-required-topology"), "by their"),
+        "a size without slices": (kept(make.job(on("h100")), "2", f"{PODSET}slice-size"), "by their topology"),
         "a CronJob": (make.cron_job(on("h100")), "by their topology"),
         "a JobSet": (make.job_set(on("h100")), "by their topology"),
         "workers": (make.pytorch_job(on("h100")), "by their topology"),

@@ -1,0 +1,87 @@
+"""The rule about topologies: queued pods ask for one where only pools that have a topology are left for them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.admission import kinds, placement
+from components.admission.context import StackContext
+from components.admission.rule import Fill, Message, Rule, literal
+from components.admission.templates import TEMPLATE_METADATA, TEMPLATE_NOTES, TEMPLATES
+from spec.jobs import PODSET
+from spec.teams.labels import TEAM
+
+_NOTES: Final = "(has(t.metadata) && has(t.metadata.annotations) ? t.metadata.annotations : {})"
+_UNCONSTRAINED: Final = f"{PODSET}unconstrained-topology"
+_SLICES: Final = f"{PODSET}slice-required-topology"
+_SIZE: Final = f"{PODSET}slice-size"
+_BOOLEAN: Final = "matches('^(1|t|T|true|TRUE|True|0|f|F|false|FALSE|False)$')"
+"""Go's strconv.ParseBool."""
+_BY_ITSELF: Final = literal([f"{PODSET}required-topology", f"{PODSET}preferred-topology", f"{_SLICES}-constraints"])
+_ASKED: Final = (
+    f"[{_NOTES}].exists(a, a.exists(k, k in {_BY_ITSELF}) || "
+    f"('{_UNCONSTRAINED}' in a && string(a['{_UNCONSTRAINED}']).{_BOOLEAN}) || "
+    f"('{_SLICES}' in a && '{_SIZE}' in a && string(a['{_SIZE}']).matches('^[0-9]+$')))"
+)
+"""Whether template `t` asks for a topology (kueue v0.19.2, pkg/controller/jobframework/tas.go)."""
+
+
+def _placed(context: StackContext) -> str:
+    """Whether only pools with a topology can have the pods of template `t`, in a queue that has others, too: in one
+    without others Kueue implies the annotation (pkg/scheduler/flavorassigner/tas_flavorassigner.go, isTASImplied)."""
+    offered, names = literal(sorted(context.pools)), literal(sorted(context.by_topology))
+    if context.shares is not None:
+        shares = literal({team: sorted(pools) for team, pools in sorted(context.shares.items())})
+        team = f"l['{TEAM}']"
+        labels = "namespaceObject.metadata.labels"
+        offered = f"[{labels}].map(l, '{TEAM}' in l && {team} in {shares} ? {shares}[{team}] : [])[0]"
+    fitting = (
+        f"[t.spec].map(s, variables.pools.filter(p, p.name in q && ({placement.SELECTED}) && ({placement.OFFERS}) && "
+        f"({placement.TOLERATED})))[0]"
+    )
+    only = f"[{fitting}].exists(ps, ps.size() > 0 && ps.all(p, p.name in {names}))"
+    return f"[{offered}].exists(q, !q.all(n, n in {names}) && {only})"
+
+
+def queue_topology(context: StackContext) -> Rule:
+    """Jobs for pools with a topology ask for one."""
+    placed = _placed(context)
+    filled = f"variables.queued && {placed}"
+    of_pods = {kinds.POD.kind: ["metadata"]}, {kinds.POD.kind: ["metadata.annotations"]}
+    return Rule(
+        name="queue-topology",
+        kinds=tuple(kind for kind in kinds.WITH_PODS if kind != kinds.DAEMON_SET),
+        what="a queued pod that only pools with a topology can have says how near the others it is placed",
+        why="Kueue would never admit it, and the job would wait for ever (kueue v0.19.2, "
+        "pkg/scheduler/flavorassigner/tas_flavorassigner.go)",
+        variables={name: context.variables[name] for name in ("queued", "pools")},
+        expression=f"!variables.queued || ({TEMPLATES}).all(t, {_ASKED} || !{placed})",
+        message=Message(
+            wrong="the queue places pods of these pools by their topology: ",
+            fix=f'annotate the pod template with {_UNCONSTRAINED}: "true", or with {PODSET}preferred-topology and a '
+            "level of the network, which keeps the pods together",
+        ),
+        fills=tuple(
+            fill
+            # The API server notes what it filled in in the annotations of the object, which those of a pod are.
+            for metadata, notes, of_server in ((TEMPLATE_METADATA, TEMPLATE_NOTES, True), (*of_pods, False))
+            for fill in (
+                Fill(
+                    paths=metadata,
+                    field="annotations",
+                    value=literal({_UNCONSTRAINED: "true"}),
+                    when=filled,
+                    of_server=of_server,
+                ),
+                Fill(
+                    paths=notes,
+                    field=_UNCONSTRAINED,
+                    value="'true'",
+                    when=f"!s.exists(k, k.startsWith('{PODSET}')) && {filled}",
+                    wrong=f"!string(s['{_UNCONSTRAINED}']).{_BOOLEAN}",
+                    of_server=of_server,
+                ),
+            )
+        ),
+        left="only its author knows what its other annotations of a topology are for",
+    )
