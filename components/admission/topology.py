@@ -78,7 +78,7 @@ def queue_topology(context: StackContext) -> Rule:
                     field=_UNCONSTRAINED,
                     value="'true'",
                     when=f"!s.exists(k, k.startsWith('{PODSET}')) && {filled}",
-                    wrong=f"!string(s['{_UNCONSTRAINED}']).{_BOOLEAN}",
+                    wrong=f"!string(s['{_UNCONSTRAINED}']).{_BOOLEAN} && {filled}",
                     of_server=of_server,
                 ),
             )

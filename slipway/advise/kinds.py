@@ -273,7 +273,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "types": Kind(of=_types, but="EC2 may have less of these types: the replay finds capacity always"),
     "borrowing": Kind(of=_borrowing, but="jobs on borrowed quota are preempted when its owner needs it"),
     "minimum": Kind(of=_minimum, but="the first job waits for a node"),
-    "topology": Kind(of=_topology, but="jobs in YAML need an annotation of their topology, or wait for ever"),
+    "topology": Kind(of=_topology, but="jobs in YAML need an annotation of their topology, or are refused"),
     "sharing": Kind(of=_parts, but="a trace has no GPU memory: see that the jobs fit their part of it"),
     "quotas": Kind(of=_quotas, but="a guarantee of some teams becomes smaller"),
     "maximum": Kind(

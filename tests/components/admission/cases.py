@@ -125,6 +125,7 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a job that may be anywhere": kept(make.job(on("h100")), key=f"{PODSET}unconstrained-topology"),
         "a job whose pods are near each other": kept(make.job(on("h100")), "kubernetes.io/hostname", NEAR),
         "a job on another pool": make.job(on("spot")),
+        "no boolean, on another pool": kept(make.job(on("spot")), "yes", f"{PODSET}unconstrained-topology"),
         "a job that another pool can have": make.job(tolerant(make.GPU_TAINT)),
         "a job without a queue": make.job(on("h100"), queued=False),
         "a job without GPUs": make.job(),
