@@ -4,6 +4,7 @@ the checks of workloads.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Final
 
 from components.admission import kinds
@@ -71,12 +72,37 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
 
 
 def notes(manifest: Object, target: Target) -> list[Problem]:
-    """What would not hold it but may end it: nodes that don't outlast its deadline."""
-    found: list[Problem] = []
+    """What need not hold it: nodes that don't outlast its deadline, and pools of its queue on which it doesn't fit."""
+    kind, found = str(manifest.get("kind")), list[Problem]()
     for group in podsets(manifest):
-        for path, value in _deadlines(str(manifest.get("kind")), manifest):
+        for path, value in _deadlines(kind, manifest):
             found += lifetime_problems(path, value, group.spec, target)
+        found += _by_quota(kind, manifest, group, target)
     return found
+
+
+def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
+    """Kueue gives pods the first pool with quota for them. It reads the pool that they select and their tolerations, no
+    other label and no size of a node (kueue v0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go)."""
+    if not is_queued(kind, manifest, target):
+        return
+    spec = with_tolerations(kind, manifest, group.spec, target)
+    named = choice(spec, target).named
+    fitting = sorted(name for name, wrong in usable(kind, manifest, group, target).items() if not wrong)
+    wanted = need(spec)
+    bare, devices = {"tolerations": spec["tolerations"]}, {name: Decimal(1) for name in wanted if "/" in name}
+    others = [
+        name
+        for name, pool in target.pools.items()
+        if name not in fitting
+        and (target.shares is None or (name in target.shares and fits_in_share(pool, target.shares[name], wanted)))
+        and (not named or name in named)
+        and not list(node_problems(group.name, bare, pool, devices))
+    ]
+    if fitting and others:
+        rule = f"Kueue goes by quota, and may give the pods pool {', '.join(others)}, on whose nodes they can't run"
+        fix = f"Select {keys.POOL}: {' or '.join(fitting)}."
+        yield Problem(f"{group.name}.nodeSelector", rule, spec.get("nodeSelector"), fix)
 
 
 def beyond_share(manifest: Object, target: Target) -> list[Problem]:

@@ -9,6 +9,7 @@ import pytest
 from components.addons.kueue import FRAMEWORKS
 from components.workloads.target import Target
 from slipway.why.answer import Answer
+from slipway.why.file import notes
 from slipway.why.manifests import answer, flat
 from slipway.why.podsets import podsets
 from spec.settings.admission import Action, Admission
@@ -147,6 +148,26 @@ def test_a_deadline_that_nodes_do_not_outlast_is_a_note() -> None:
     )
     assert not found.held
     assert [one.source for one in found.part.evidence] == ["note"]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "selector", "noted"),
+    [
+        ("8", None, True),
+        ("1", {"accelerator": "nvidia-h100"}, True),
+        ("1", None, False),
+        ("8", {POOL: "h100"}, False),
+        ("1", {POOL: "gpu-spot"}, False),
+    ],
+)
+def test_a_pool_of_the_queue_on_which_pods_do_not_fit_is_a_note(
+    gpus: str, selector: dict[str, str] | None, noted: bool
+) -> None:
+    target = Target.of(platform_of("prod"), namespace="vision-training")
+    found = notes(job({"nvidia.com/gpu": gpus}, pod__nodeSelector=selector), target)
+    assert [("pool gpu-spot, on" in one.rule, one.fix) for one in found] == (
+        [(True, f"Select {POOL}: h100.")] if noted else []
+    )
 
 
 def test_a_list_is_its_items() -> None:
