@@ -138,50 +138,57 @@ def test_without_the_autoscaler_a_group_at_zero_has_its_placeholder(world: World
     assert world.nodes() == [f"{GROUP}-0"]
 
 
-def test_a_group_grows_from_zero_to_its_maximum_and_shrinks_again(world: World) -> None:
-    world.client.create(deployment(*FLAGS), "test")
-    until(lambda: world.nodes() == [] or None, SECONDS, "the placeholder is still there")
-    world.pod("first")
-    node = world.runs_on("first")
-    assert world.event("first", f"pod triggered scale-up: [{{{GROUP} 0->1 (max: 2)}}]")["reason"] == "TriggeredScaleUp"
-    assert existing(world.client, Ref("v1", "Node", node))["status"]["capacity"][GPU] == "8"
-    world.pod("second")
-    assert world.runs_on("second") != node
-    world.pod("third")
-    refused = world.event("third", "pod didn't trigger scale-up: 1 max node group size reached")
+@pytest.fixture
+def scaled(world: World) -> World:
+    """The same, with the autoscaler, whichever test is the first."""
+    if world.client.get(Ref("apps/v1", "Deployment", "cluster-autoscaler", "default")) is None:
+        world.client.create(deployment(*FLAGS), "test")
+    return world
+
+
+def test_a_group_grows_from_zero_to_its_maximum_and_shrinks_again(scaled: World) -> None:
+    until(lambda: scaled.nodes() == [] or None, SECONDS, "the placeholder is still there")
+    scaled.pod("first")
+    node = scaled.runs_on("first")
+    assert scaled.event("first", f"pod triggered scale-up: [{{{GROUP} 0->1 (max: 2)}}]")["reason"] == "TriggeredScaleUp"
+    assert existing(scaled.client, Ref("v1", "Node", node))["status"]["capacity"][GPU] == "8"
+    scaled.pod("second")
+    assert scaled.runs_on("second") != node
+    scaled.pod("third")
+    refused = scaled.event("third", "pod didn't trigger scale-up: 1 max node group size reached")
     assert refused["reason"] == "NotTriggerScaleUp"
-    world.end("first", "third")
+    scaled.end("first", "third")
     # Numbers of nodes stay when one between them goes.
-    until(lambda: len(world.nodes()) == 1 or None, SECONDS, "the empty node stays")
-    assert world.runs_on("second") == world.nodes()[0]
-    world.end("second")
-    until(lambda: world.nodes() == [] or None, SECONDS, "the last node stays")
+    until(lambda: len(scaled.nodes()) == 1 or None, SECONDS, "the empty node stays")
+    assert scaled.runs_on("second") == scaled.nodes()[0]
+    scaled.end("second")
+    until(lambda: scaled.nodes() == [] or None, SECONDS, "the last node stays")
 
 
-def test_a_pod_that_no_group_takes_adds_no_node_and_hears_why(world: World) -> None:
-    world.pod("nine", 9)
-    world.event("nine", f"pod didn't trigger scale-up: 1 Insufficient {GPU}")
-    assert world.nodes() == []
-    world.end("nine")
+def test_a_pod_that_no_group_takes_adds_no_node_and_hears_why(scaled: World) -> None:
+    scaled.pod("nine", 9)
+    scaled.event("nine", f"pod didn't trigger scale-up: 1 Insufficient {GPU}")
+    assert scaled.nodes() == []
+    scaled.end("nine")
 
 
-def test_a_group_waits_for_capacity_of_ec2(world: World) -> None:
-    kind = world.pool.instance_types[0].name
-    ec2.write(world.home, Ec2((Refusal(instance_type=kind),)))
-    world.pod("waiting")
-    world.event("waiting", "pod triggered scale-up")
-    assert world.nodes() == []
-    ec2.write(world.home, Ec2())
-    world.runs_on("waiting")
-    world.end("waiting")
+def test_a_group_waits_for_capacity_of_ec2(scaled: World) -> None:
+    kind = scaled.pool.instance_types[0].name
+    ec2.write(scaled.home, Ec2((Refusal(instance_type=kind),)))
+    scaled.pod("waiting")
+    scaled.event("waiting", "pod triggered scale-up")
+    assert scaled.nodes() == []
+    ec2.write(scaled.home, Ec2())
+    scaled.runs_on("waiting")
+    scaled.end("waiting")
 
 
-def test_the_limits_of_the_group_hold_when_they_change(world: World) -> None:
-    shut = {**inputs(world.pool), "scalingConfig": {"minSize": 0, "maxSize": 0, "desiredSize": 0}}
-    world.pod("shut")
-    world.runs_on("shut")
-    world.registry.node_group_changed(CLUSTER, GROUP, shut, None)
-    until(lambda: world.nodes() == [] or None, SECONDS, "a node is left of a group of at most none")
-    least = {**inputs(world.pool), "scalingConfig": {"minSize": 1, "maxSize": 2, "desiredSize": 1}}
-    world.registry.node_group_changed(CLUSTER, GROUP, least, None)
-    assert len(world.nodes()) == 1
+def test_the_limits_of_the_group_hold_when_they_change(scaled: World) -> None:
+    shut = {**inputs(scaled.pool), "scalingConfig": {"minSize": 0, "maxSize": 0, "desiredSize": 0}}
+    scaled.pod("shut")
+    scaled.runs_on("shut")
+    scaled.registry.node_group_changed(CLUSTER, GROUP, shut, None)
+    until(lambda: scaled.nodes() == [] or None, SECONDS, "a node is left of a group of at most none")
+    least = {**inputs(scaled.pool), "scalingConfig": {"minSize": 1, "maxSize": 2, "desiredSize": 1}}
+    scaled.registry.node_group_changed(CLUSTER, GROUP, least, None)
+    assert len(scaled.nodes()) == 1
