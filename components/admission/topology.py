@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from components.admission import kinds, placement
@@ -43,11 +44,26 @@ def _placed(context: StackContext) -> str:
     return f"[{offered}].exists(q, !q.all(n, n in {names}) && {only})"
 
 
+def _fills(
+    when: str, metadata: Mapping[str, Sequence[str]], notes: Mapping[str, Sequence[str]], *, of_server: bool = True
+) -> Iterator[Fill]:
+    """The annotation where there are none, or others; what others of a topology lack, only their author knows."""
+    value = literal({_UNCONSTRAINED: "true"})
+    yield Fill(paths=metadata, field="annotations", value=value, when=when, of_server=of_server)
+    yield Fill(
+        paths=notes,
+        field=_UNCONSTRAINED,
+        value="'true'",
+        when=f"!s.exists(k, k.startsWith('{PODSET}')) && {when}",
+        wrong=f"!string(s['{_UNCONSTRAINED}']).{_BOOLEAN} && {when}",
+        of_server=of_server,
+    )
+
+
 def queue_topology(context: StackContext) -> Rule:
     """Jobs for pools with a topology ask for one."""
     placed = _placed(context)
     filled = f"variables.queued && {placed}"
-    of_pods = {kinds.POD.kind: ["metadata"]}, {kinds.POD.kind: ["metadata.annotations"]}
     return Rule(
         name="queue-topology",
         kinds=tuple(kind for kind in kinds.WITH_PODS if kind != kinds.DAEMON_SET),
@@ -61,27 +77,10 @@ def queue_topology(context: StackContext) -> Rule:
             fix=f'annotate the pod template with {_UNCONSTRAINED}: "true", or with {PODSET}preferred-topology and a '
             "level of the network, which keeps the pods together",
         ),
-        fills=tuple(
-            fill
+        fills=(
+            *_fills(filled, TEMPLATE_METADATA, TEMPLATE_NOTES),
             # The API server notes what it filled in in the annotations of the object, which those of a pod are.
-            for metadata, notes, of_server in ((TEMPLATE_METADATA, TEMPLATE_NOTES, True), (*of_pods, False))
-            for fill in (
-                Fill(
-                    paths=metadata,
-                    field="annotations",
-                    value=literal({_UNCONSTRAINED: "true"}),
-                    when=filled,
-                    of_server=of_server,
-                ),
-                Fill(
-                    paths=notes,
-                    field=_UNCONSTRAINED,
-                    value="'true'",
-                    when=f"!s.exists(k, k.startsWith('{PODSET}')) && {filled}",
-                    wrong=f"!string(s['{_UNCONSTRAINED}']).{_BOOLEAN} && {filled}",
-                    of_server=of_server,
-                ),
-            )
+            *_fills(filled, {"Pod": ["metadata"]}, {"Pod": ["metadata.annotations"]}, of_server=False),
         ),
         left="only its author knows what its other annotations of a topology are for",
     )

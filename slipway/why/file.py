@@ -87,21 +87,25 @@ def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Ite
     if not is_queued(kind, manifest, target):
         return
     spec = with_tolerations(kind, manifest, group.spec, target)
-    named = choice(spec, target).named
-    fitting = sorted(name for name, wrong in usable(kind, manifest, group, target).items() if not wrong)
-    wanted = need(spec)
+    named, wanted = choice(spec, target).named, need(spec)
+    shares = target.shares
+    offered = {
+        name: pool
+        for name, pool in target.pools.items()
+        if shares is None or (name in shares and fits_in_share(pool, shares[name], wanted))
+    }
+    fitting = {name for name, wrong in usable(kind, manifest, group, target).items() if not wrong and name in offered}
     bare, devices = {"tolerations": spec["tolerations"]}, {name: Decimal(1) for name in wanted if "/" in name}
     others = [
         name
-        for name, pool in target.pools.items()
+        for name, pool in offered.items()
         if name not in fitting
-        and (target.shares is None or (name in target.shares and fits_in_share(pool, target.shares[name], wanted)))
         and (not named or name in named)
         and not list(node_problems(group.name, bare, pool, devices))
     ]
     if fitting and others:
         rule = f"Kueue goes by quota, and may give the pods pool {', '.join(others)}, on whose nodes they can't run"
-        fix = f"Select {keys.POOL}: {' or '.join(fitting)}."
+        fix = f"Select {keys.POOL}: {' or '.join(sorted(fitting))}."
         yield Problem(f"{group.name}.nodeSelector", rule, spec.get("nodeSelector"), fix)
 
 

@@ -168,6 +168,8 @@ def test_a_pool_of_the_queue_on_which_pods_do_not_fit_is_a_note(
     assert [("pool gpu-spot, on" in one.rule, one.fix) for one in found] == (
         [(True, f"Select {POOL}: h100.")] if noted else []
     )
+    # A team without a share of the pool that fits hears of that instead.
+    assert not notes(job({"nvidia.com/gpu": gpus}, pod__nodeSelector=selector), replace(target, shares={"gpu-spot": 9}))
 
 
 def test_a_list_is_its_items() -> None:
