@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.errors import AttemptError, ToolError
-from sandbox.toolchain import cache, install, locate, process
+from sandbox.toolchain import cache, install, locate, patched, process
 from sandbox.toolchain.process import Progress
 from sandbox.toolchain.tools import GoBuild, Tool, get
 
@@ -85,11 +85,11 @@ def obstacle(build: GoBuild, go: Go | None) -> str | None:
     return None
 
 
-def arguments(tool: Tool, build: GoBuild, output: Path) -> list[str]:
+def arguments(tool: Tool, build: GoBuild, output: Path, *more: str) -> list[str]:
     """The arguments with which `go` builds the tool into `output`. -v prints each package as it is compiled."""
     major, minor, _ = tool.version.split(".")
     flags = " ".join(("-s -w", *build.ldflags)).format(version=tool.version, major=major, minor=minor)
-    return ["build", "-v", "-mod=readonly", "-o", str(output), "-ldflags", flags, build.package]
+    return ["build", "-v", "-mod=readonly", *more, "-o", str(output), "-ldflags", flags, build.package]
 
 
 def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) -> None:
@@ -103,14 +103,15 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
         f"{tool.name} {tool.version}: building from source with Go, about {build.minutes:g} min on 2 cores"
         f" (log: {cache.log_file(tool)})"
     )
-    process.run(
-        [go.path, *arguments(tool, build, directory / "bin" / tool.name)],
-        directory=build.directory,
-        # A go.work file in a parent directory must not change what is built.
-        environment={**os.environ, "GOWORK": "off"},
-        log=cache.log_file(tool),
-        progress=progress,
-    )
+    with patched.arguments(build, go.path) as more:
+        process.run(
+            [go.path, *arguments(tool, build, directory / "bin" / tool.name, *more)],
+            directory=build.directory,
+            # A go.work file in a parent directory must not change what is built.
+            environment={**os.environ, "GOWORK": "off"},
+            log=cache.log_file(tool),
+            progress=progress,
+        )
     cache.mark_verified(directory)
 
 

@@ -45,13 +45,19 @@ class GoBuild:
         return GO_MODULES / self.module
 
     @property
+    def patch(self) -> Path | None:
+        """Our patch of the module that `version_of` names: `kueue.patch` for sigs.k8s.io/kueue."""
+        path = self.directory / f"{self.version_of.rpartition('/')[2]}.patch"
+        return path if path.is_file() else None
+
+    @property
     def digest(self) -> str:
         """A short hash of the package's source if it is in the module; empty for another, whose version says it all."""
         if not self.version_of:
             return ""
         package = self.directory / self.package.removeprefix(f"{OWN_MODULES}/{self.module}").lstrip("/")
         content = hashlib.sha256()
-        embedded = sorted(package.glob("*.json"))
+        embedded = [*sorted(package.glob("*.json")), *([self.patch] if self.patch else [])]
         for path in (*sorted(package.glob("*.go")), self.directory / "go.mod", self.directory / "go.sum", *embedded):
             content.update(path.read_bytes())
         return content.hexdigest()[:12]

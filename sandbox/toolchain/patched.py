@@ -1,0 +1,72 @@
+"""A module of another project with a patch of ours: a copy of its source, which one build takes in its place."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sandbox.errors import AttemptError
+from sandbox.toolchain.tools import GoBuild
+
+
+@contextmanager
+def arguments(build: GoBuild, go: Path) -> Iterator[list[str]]:
+    """The arguments with which `go build` takes the patched copy; none if the module has no patch.
+
+    The copy is of Go's module cache, so go.sum has verified what the patch is applied to.
+
+    Raises:
+        AttemptError: The source can't be downloaded, git is missing, or the patch doesn't fit the version.
+    """
+    if build.patch is None:
+        yield []
+        return
+    with tempfile.TemporaryDirectory(prefix="slipway-source-") as name:
+        folder = Path(name)
+        _copy(_source(build, go), folder / "source")
+        _apply(build.patch, folder / "source")
+        replaced = f"\nreplace {build.version_of} => {json.dumps(str(folder / 'source'))}\n"
+        (folder / "go.mod").write_text((build.directory / "go.mod").read_text() + replaced)
+        shutil.copyfile(build.directory / "go.sum", folder / "go.sum")
+        yield [f"-modfile={folder / 'go.mod'}"]
+
+
+def _source(build: GoBuild, go: Path) -> Path:
+    """Where Go has the module's source; it is downloaded and verified if it isn't there."""
+    environment = {**os.environ, "GOWORK": "off"}
+    text = _output([go, "mod", "download", "-json", build.version_of], build.directory, environment)
+    return Path(json.loads(text)["Dir"])
+
+
+def _copy(source: Path, target: Path) -> None:
+    # Files of the module cache are read-only, and so are its folders.
+    shutil.copytree(source, target, copy_function=shutil.copyfile)
+    for folder, _, _ in os.walk(target):
+        Path(folder).chmod(0o755)
+
+
+def _apply(patch: Path, folder: Path) -> None:
+    # Neither a repository around the copy nor the user's settings of git may change what is applied.
+    environment = {
+        **os.environ,
+        "GIT_CEILING_DIRECTORIES": str(folder.parent),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    _output(["git", "apply", "--whitespace=nowarn", patch], folder, environment)
+
+
+def _output(command: list[str | Path], folder: Path, environment: dict[str, str]) -> str:
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    except OSError as error:
+        msg = f"can't start {command[0]}: {error.strerror}"
+        raise AttemptError(msg) from error
+    if done.returncode:
+        msg = f"`{' '.join(map(str, command))}` failed: {(done.stderr or done.stdout).strip()}"
+        raise AttemptError(msg)
+    return done.stdout

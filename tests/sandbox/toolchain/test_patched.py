@@ -1,0 +1,110 @@
+"""A patched module: the argument of go, its copy, and errors."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sandbox.errors import AttemptError
+from sandbox.toolchain import patched
+from sandbox.toolchain.tools import GoBuild, Tool
+from tests.sandbox.toolchain.conftest import WriteScript
+
+PATCH = """Why it is there.
+
+diff --git a/pkg/greeting.go b/pkg/greeting.go
+--- a/pkg/greeting.go
++++ b/pkg/greeting.go
+@@ -1,3 +1,3 @@
+ package pkg
+
+-const Greeting = "hello"
++const Greeting = "hi"
+"""
+SOURCE = 'package pkg\n\nconst Greeting = "hello"\n'
+
+
+@pytest.fixture
+def build(machine: Path, gadget: Tool, script: WriteScript) -> GoBuild:
+    """A module with a patch of another that Go has, read-only as in its cache."""
+    source = machine / "mod" / "example.org" / "greeting@v1.0.0"
+    (source / "pkg").mkdir(parents=True)
+    (source / "pkg" / "greeting.go").write_text(SOURCE)
+    (source / "pkg" / "greeting.go").chmod(0o444)
+    (source / "pkg").chmod(0o555)
+    answer = machine / "answer.json"
+    answer.write_text(json.dumps({"Dir": str(source)}))
+    script(machine / "bin" / "go", f'[ "$1 $2 $3 $4" = "mod download -json example.org/greeting" ] && cat "{answer}"')
+    assert gadget.go is not None
+    folder = gadget.go.directory
+    (folder / "go.sum").write_text("example.org/greeting v1.0.0 h1:sum=\n")
+    (folder / "greeting.patch").write_text(PATCH.replace("\n\n-", "\n \n-"))
+    return replace(gadget.go, version_of="example.org/greeting")
+
+
+def test_go_takes_a_copy_with_the_patch_for_one_build(build: GoBuild, machine: Path) -> None:
+    with patched.arguments(build, machine / "bin" / "go") as (argument,):
+        modfile = Path(argument.removeprefix("-modfile="))
+        copy = modfile.with_name("source")
+        assert (copy / "pkg" / "greeting.go").read_text() == SOURCE.replace("hello", "hi")
+        assert modfile.read_text().endswith(f'\nreplace example.org/greeting => "{copy}"\n')
+        assert modfile.read_text().startswith((build.directory / "go.mod").read_text())
+        assert modfile.with_name("go.sum").read_text() == (build.directory / "go.sum").read_text()
+    assert not modfile.parent.exists()
+    assert (machine / "mod" / "example.org" / "greeting@v1.0.0" / "pkg" / "greeting.go").read_text() == SOURCE
+
+
+def test_a_repository_around_the_copy_and_settings_of_git_change_nothing(
+    build: GoBuild, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    around = machine / "around"
+    around.mkdir()
+    subprocess.run(["git", "init", "--quiet", around], check=True)
+    (machine / ".gitconfig").write_text("[apply]\n\twhitespace = error-all\n")
+    monkeypatch.setenv("HOME", str(machine))
+    monkeypatch.setattr("tempfile.tempdir", str(around))
+    with patched.arguments(build, machine / "bin" / "go") as (argument,):
+        copy = Path(argument.removeprefix("-modfile=")).with_name("source")
+        assert copy.is_relative_to(around)
+        assert "hi" in (copy / "pkg" / "greeting.go").read_text()
+
+
+def test_without_a_patch_there_is_no_argument(build: GoBuild, machine: Path) -> None:
+    (build.directory / "greeting.patch").unlink()
+    (machine / "bin" / "go").unlink()
+    with patched.arguments(build, machine / "bin" / "go") as more:
+        assert more == []
+
+
+def test_a_changed_patch_is_another_binary(build: GoBuild) -> None:
+    own = replace(build, package="slipway.local/tools/gadget")
+    before = own.digest
+    (build.directory / "greeting.patch").write_text(PATCH + "\n")
+    assert own.digest != before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("patch", "patch does not apply"),
+        ("download", "go mod download -json example.org/greeting` failed: no such host"),
+        ("git", "can't start git: No such file or directory"),
+    ],
+)
+def test_what_goes_wrong_is_said(
+    build: GoBuild, machine: Path, script: WriteScript, monkeypatch: pytest.MonkeyPatch, wrong: str, said: str
+) -> None:
+    if wrong == "patch":
+        patch = build.directory / "greeting.patch"
+        patch.write_text(patch.read_text().replace("hello", "good day"))
+    elif wrong == "download":
+        script(machine / "bin" / "go", "echo no such host >&2; exit 1")
+    else:
+        for name in ("sh", "cat"):
+            (machine / "bin" / name).symlink_to(str(shutil.which(name)))
+        monkeypatch.setenv("PATH", str(machine / "bin"))
+    with pytest.raises(AttemptError, match=said), patched.arguments(build, machine / "bin" / "go"):
+        pytest.fail("not reached")
