@@ -560,7 +560,8 @@ def test_a_trace_on_dev_is_decided_by_upstream(tmp_path: Path, slipway: Slipway)
     path, out = tmp_path / "jobs.csv", tmp_path / "out"
     path.write_text(TRACE)
     shown = slipway("replay dev --trace", path, "--out", out).out
-    assert "kueue: v0.19.2; scheduler: v1.36.3; karpenter: v1.14.1; nodes: model, " in " ".join(shown.split())
+    decided = "kueue: v0.19.2, patched for speed; scheduler: v1.36.3; karpenter: v1.14.1; nodes: model, "
+    assert decided in " ".join(shown.split())
     found = json.loads((out / "replay.json").read_text())
     assert found["jobs"] == {"submitted": 5, "finished": 4, "running": 0, "pending": 0, "refused": 1}
     assert (found["cut"], found["cutBy"]) == (False, "")

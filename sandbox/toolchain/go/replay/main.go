@@ -36,7 +36,7 @@ func main() {
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 	// Most of what is allocated is a snapshot that a cycle drops.
-	debug.SetGCPercent(1600)
+	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(3 << 30)
 	in, err := read(os.Stdin)
 	if err != nil {
