@@ -103,12 +103,13 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
         f"{tool.name} {tool.version}: building from source with Go, about {build.minutes:g} min on 2 cores"
         f" (log: {cache.log_file(tool)})"
     )
-    with patched.arguments(build, go.path) as more:
+    # A go.work file in a parent directory must not change what is built.
+    environment = {**os.environ, "GOWORK": "off"}
+    with patched.arguments(build, go.path, environment) as more:
         process.run(
             [go.path, *arguments(tool, build, directory / "bin" / tool.name, *more)],
             directory=build.directory,
-            # A go.work file in a parent directory must not change what is built.
-            environment={**os.environ, "GOWORK": "off"},
+            environment=environment,
             log=cache.log_file(tool),
             progress=progress,
         )

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from sandbox.toolchain.tools import GoBuild
 
 
 @contextmanager
-def arguments(build: GoBuild, go: Path) -> Iterator[list[str]]:
+def arguments(build: GoBuild, go: Path, environment: Mapping[str, str]) -> Iterator[list[str]]:
     """The arguments with which `go build` takes the patched copy; none if the module has no patch.
 
     The copy is of Go's module cache, so go.sum has verified what the patch is applied to.
@@ -27,19 +27,14 @@ def arguments(build: GoBuild, go: Path) -> Iterator[list[str]]:
         return
     with tempfile.TemporaryDirectory(prefix="slipway-source-") as name:
         folder = Path(name)
-        _copy(_source(build, go), folder / "source")
-        _apply(build.patch, folder / "source")
+        # Where Go has the source: it is downloaded and verified if it isn't there.
+        found = _output([go, "mod", "download", "-json", build.version_of], build.directory, environment)
+        _copy(Path(json.loads(found)["Dir"]), folder / "source")
+        _apply(build.patch, folder / "source", environment)
         replaced = f"\nreplace {build.version_of} => {json.dumps(str(folder / 'source'))}\n"
         (folder / "go.mod").write_text((build.directory / "go.mod").read_text() + replaced)
         shutil.copyfile(build.directory / "go.sum", folder / "go.sum")
         yield [f"-modfile={folder / 'go.mod'}"]
-
-
-def _source(build: GoBuild, go: Path) -> Path:
-    """Where Go has the module's source; it is downloaded and verified if it isn't there."""
-    environment = {**os.environ, "GOWORK": "off"}
-    text = _output([go, "mod", "download", "-json", build.version_of], build.directory, environment)
-    return Path(json.loads(text)["Dir"])
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -49,18 +44,18 @@ def _copy(source: Path, target: Path) -> None:
         Path(folder).chmod(0o755)
 
 
-def _apply(patch: Path, folder: Path) -> None:
+def _apply(patch: Path, folder: Path, environment: Mapping[str, str]) -> None:
     # Neither a repository around the copy nor the user's settings of git may change what is applied.
-    environment = {
-        **os.environ,
+    alone = {
+        **environment,
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
     }
-    _output(["git", "apply", "--whitespace=nowarn", patch], folder, environment)
+    _output(["git", "apply", "--whitespace=nowarn", patch], folder, alone)
 
 
-def _output(command: list[str | Path], folder: Path, environment: dict[str, str]) -> str:
+def _output(command: list[str | Path], folder: Path, environment: Mapping[str, str]) -> str:
     try:
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     except OSError as error:

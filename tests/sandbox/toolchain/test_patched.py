@@ -1,6 +1,7 @@
 """A patched module: the argument of go, its copy, and errors."""
 
 import json
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -46,7 +47,7 @@ def build(machine: Path, gadget: Tool, script: WriteScript) -> GoBuild:
 
 
 def test_go_takes_a_copy_with_the_patch_for_one_build(build: GoBuild, machine: Path) -> None:
-    with patched.arguments(build, machine / "bin" / "go") as (argument,):
+    with patched.arguments(build, machine / "bin" / "go", os.environ) as (argument,):
         modfile = Path(argument.removeprefix("-modfile="))
         copy = modfile.with_name("source")
         assert (copy / "pkg" / "greeting.go").read_text() == SOURCE.replace("hello", "hi")
@@ -66,7 +67,7 @@ def test_a_repository_around_the_copy_and_settings_of_git_change_nothing(
     (machine / ".gitconfig").write_text("[apply]\n\twhitespace = error-all\n")
     monkeypatch.setenv("HOME", str(machine))
     monkeypatch.setattr("tempfile.tempdir", str(around))
-    with patched.arguments(build, machine / "bin" / "go") as (argument,):
+    with patched.arguments(build, machine / "bin" / "go", os.environ) as (argument,):
         copy = Path(argument.removeprefix("-modfile=")).with_name("source")
         assert copy.is_relative_to(around)
         assert "hi" in (copy / "pkg" / "greeting.go").read_text()
@@ -75,7 +76,7 @@ def test_a_repository_around_the_copy_and_settings_of_git_change_nothing(
 def test_without_a_patch_there_is_no_argument(build: GoBuild, machine: Path) -> None:
     (build.directory / "greeting.patch").unlink()
     (machine / "bin" / "go").unlink()
-    with patched.arguments(build, machine / "bin" / "go") as more:
+    with patched.arguments(build, machine / "bin" / "go", os.environ) as more:
         assert more == []
 
 
@@ -106,5 +107,5 @@ def test_what_goes_wrong_is_said(
         for name in ("sh", "cat"):
             (machine / "bin" / name).symlink_to(str(shutil.which(name)))
         monkeypatch.setenv("PATH", str(machine / "bin"))
-    with pytest.raises(AttemptError, match=said), patched.arguments(build, machine / "bin" / "go"):
+    with pytest.raises(AttemptError, match=said), patched.arguments(build, machine / "bin" / "go", os.environ):
         pytest.fail("not reached")
