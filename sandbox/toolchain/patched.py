@@ -1,4 +1,4 @@
-"""A module of another project with a patch of ours: a copy of its source, which one build takes in its place."""
+"""A module of another project with patches of ours: a copy of its source, which one build takes in its place."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from sandbox.toolchain.tools import GoBuild
 
 @contextmanager
 def arguments(build: GoBuild, go: Path, environment: Mapping[str, str]) -> Iterator[list[str]]:
-    """The arguments with which `go build` takes the patched copy; none if the module has no patch.
+    """The arguments with which `go build` takes the patched copy; none if the module has no patches.
 
-    The copy is of Go's module cache, so go.sum has verified what the patch is applied to.
+    The copy is of Go's module cache, so go.sum has verified what the patches are applied to.
 
     Raises:
-        AttemptError: The source can't be downloaded, git is missing, or the patch doesn't fit the version.
+        AttemptError: The source can't be downloaded, git is missing, or a patch doesn't fit the version.
     """
-    if build.patch is None:
+    if not build.patches:
         yield []
         return
     with tempfile.TemporaryDirectory(prefix="slipway-source-") as name:
@@ -30,7 +30,7 @@ def arguments(build: GoBuild, go: Path, environment: Mapping[str, str]) -> Itera
         # Where Go has the source: it is downloaded and verified if it isn't there.
         found = _output([go, "mod", "download", "-json", build.version_of], build.directory, environment)
         _copy(Path(json.loads(found)["Dir"]), folder / "source")
-        _apply(build.patch, folder / "source", environment)
+        _apply(build.patches, folder / "source", environment)
         replaced = f"\nreplace {build.version_of} => {json.dumps(str(folder / 'source'))}\n"
         (folder / "go.mod").write_text((build.directory / "go.mod").read_text() + replaced)
         shutil.copyfile(build.directory / "go.sum", folder / "go.sum")
@@ -44,7 +44,7 @@ def _copy(source: Path, target: Path) -> None:
         Path(folder).chmod(0o755)
 
 
-def _apply(patch: Path, folder: Path, environment: Mapping[str, str]) -> None:
+def _apply(patches: list[Path], folder: Path, environment: Mapping[str, str]) -> None:
     # Neither a repository around the copy nor the user's settings of git may change what is applied.
     alone = {
         **environment,
@@ -52,7 +52,7 @@ def _apply(patch: Path, folder: Path, environment: Mapping[str, str]) -> None:
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
     }
-    _output(["git", "apply", "--whitespace=nowarn", patch], folder, alone)
+    _output(["git", "apply", "--whitespace=nowarn", *patches], folder, alone)
 
 
 def _output(command: list[str | Path], folder: Path, environment: Mapping[str, str]) -> str:

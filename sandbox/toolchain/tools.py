@@ -45,10 +45,9 @@ class GoBuild:
         return GO_MODULES / self.module
 
     @property
-    def patch(self) -> Path | None:
-        """Our patch of the module that `version_of` names: `kueue.patch` for sigs.k8s.io/kueue."""
-        path = self.directory / f"{self.version_of.rpartition('/')[2]}.patch"
-        return path if path.is_file() else None
+    def patches(self) -> list[Path]:
+        """Our patches of the module that `version_of` names, in their order: `kueue/*.patch` for sigs.k8s.io/kueue."""
+        return sorted((self.directory / self.version_of.rpartition("/")[2]).glob("*.patch")) if self.version_of else []
 
     @property
     def digest(self) -> str:
@@ -57,7 +56,7 @@ class GoBuild:
             return ""
         package = self.directory / self.package.removeprefix(f"{OWN_MODULES}/{self.module}").lstrip("/")
         content = hashlib.sha256()
-        embedded = [*sorted(package.glob("*.json")), *([self.patch] if self.patch else [])]
+        embedded = [*sorted(package.glob("*.json")), *self.patches]
         for path in (*sorted(package.glob("*.go")), self.directory / "go.mod", self.directory / "go.sum", *embedded):
             content.update(path.read_bytes())
         return content.hexdigest()[:12]

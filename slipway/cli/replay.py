@@ -66,7 +66,12 @@ def refuse(options: argparse.Namespace) -> None:
 
 
 def trace_of(options: argparse.Namespace, platform: Platform) -> Trace:
-    """The trace of the file, as it is or resampled, or a generated one."""
+    """The trace of the file, as it is or resampled, or a generated one; with checkpoints, if the user says how many."""
+    trace = _drawn(options, platform)
+    return trace if options.checkpoint_minutes is None else plan.checkpointed(trace, options.checkpoint_minutes * 60)
+
+
+def _drawn(options: argparse.Namespace, platform: Platform) -> Trace:
     trace = readers.read(options.trace, options.format) if options.trace else None
     if trace is not None and options.load is None:
         return trace

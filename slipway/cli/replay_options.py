@@ -41,6 +41,8 @@ JOBS: Final = (
     ),
     repeated("--gpu-type", "FROM=TO", "a GPU type of the trace, and that of the stack; repeatable", type=pair),
     option("--launch-seconds", "N", "seconds that a node takes to start (default: by pool)", type=between(0, 3600)),
+    option("--checkpoint-minutes", "N", "minutes of work between checkpoints of jobs for which the trace has none, but "
+           "for interactive ones and servers (default: none)", type=between(1, 10_080)),
 )  # fmt: skip
 """The arguments that name jobs: a trace, or what generates one."""
 REPLAY: Final = Command(

@@ -7,7 +7,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -18,6 +18,7 @@ from spec.quantities import format_mebibytes, written
 
 COLUMNS: Final = (
     *("job", "team", "class", "submitted", "duration", "pods", "cpu", "memory", "gpus", "gpu_type", "spot"),
+    "checkpoint",
 )
 REQUIRED: Final = ("job", "submitted", "duration")
 MOST_JOBS: Final = 200_000
@@ -49,6 +50,8 @@ class Job:
         gpu_millis: Thousandths of a GPU of each pod.
         gpu_types: GPU types that it accepts, in the trace's words; empty for all.
         spot: Whether it may run on Spot nodes; None if the trace doesn't say.
+        checkpoint: Seconds of work from one checkpoint to the next: what a preempted job has done since its last one is
+            lost. None: it has none, and starts again from nothing.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Job:
     gpu_millis: int = 0
     gpu_types: tuple[str, ...] = ()
     spot: bool | None = None
+    checkpoint: float | None = None
 
     @property
     def gpus(self) -> float:
@@ -181,6 +185,7 @@ def read(source: Source) -> Trace:
                 gpu_millis=row.quantity("gpus", 1000, most=MOST_MILLIS, default=0),
                 gpu_types=gpu_types(name_in(row, "gpu_type")),
                 spot=row.flag("spot"),
+                checkpoint=row.number("checkpoint", least=1, most=MOST_SECONDS) if row.text("checkpoint") else None,
             ),
             row.place,
         )
@@ -192,19 +197,20 @@ def gpu_types(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("|") if part.strip())
 
 
-def write(jobs: Iterable[Job]) -> str:
-    """The CSV of jobs, which `read` reads."""
+def write(jobs: Sequence[Job]) -> str:
+    """The CSV of jobs, which `read` reads; without the column of checkpoints if no job has one."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    columns = len(COLUMNS) - all(one.checkpoint is None for one in jobs)
+    writer.writerow(COLUMNS[:columns])
     for one in jobs:
-        writer.writerow(
-            (
-                *(one.name, one.team, one.kind, _seconds(one.submitted), _seconds(one.duration), one.pods),
-                *(_thousandths(one.cpu_millis), format_mebibytes(one.memory_mib), _thousandths(one.gpu_millis)),
-                *("|".join(one.gpu_types), "" if one.spot is None else str(one.spot).lower()),
-            )
+        row = (
+            *(one.name, one.team, one.kind, _seconds(one.submitted), _seconds(one.duration), one.pods),
+            *(_thousandths(one.cpu_millis), format_mebibytes(one.memory_mib), _thousandths(one.gpu_millis)),
+            *("|".join(one.gpu_types), "" if one.spot is None else str(one.spot).lower()),
+            "" if one.checkpoint is None else _seconds(one.checkpoint),
         )
+        writer.writerow(row[:columns])
     return out.getvalue()
 
 

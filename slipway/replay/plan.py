@@ -292,6 +292,23 @@ def priority_of(kind: str, allowed: Sequence[str]) -> str:
     return wanted if wanted in allowed else allowed[-1]
 
 
+def checkpointed(trace: Trace, every: float) -> Trace:
+    """The trace with a checkpoint after so many seconds of work, for jobs of which it says nothing.
+
+    Servers and interactive jobs have none: what a notebook holds in memory is gone with its pod.
+    """
+    names = [str(name) for name in PriorityName]
+    jobs = tuple(
+        replace(job, checkpoint=every)
+        if job.checkpoint is None and priority_of(job.kind, names) not in _PURPOSES
+        else job
+        for job in trace.jobs
+    )
+    count = sum(one is not job for one, job in zip(jobs, trace.jobs, strict=True))
+    note = f"{count:,} jobs keep their work up to a checkpoint after each {every / 60:g} minutes"
+    return replace(trace, jobs=jobs, notes=(*trace.notes, note))
+
+
 def namespace_of(name: str, team: Team, kind: str) -> str:
     """The namespace of a team for a class of jobs: one with that purpose, else a general one, else its first."""
     spaces = team.namespaces_of(name)
@@ -325,7 +342,7 @@ def _document(planned: Planned, platform: Platform) -> dict[str, Any]:
         "submitted": job.submitted,
         "duration": max(job.duration, SHORTEST),
         "gracePeriod": GRACE,
-        "checkpointEvery": None,
+        "checkpointEvery": job.checkpoint,
         "podSets": [
             {
                 "name": "main",

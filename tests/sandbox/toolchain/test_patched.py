@@ -42,7 +42,8 @@ def build(machine: Path, gadget: Tool, script: WriteScript) -> GoBuild:
     assert gadget.go is not None
     folder = gadget.go.directory
     (folder / "go.sum").write_text("example.org/greeting v1.0.0 h1:sum=\n")
-    (folder / "greeting.patch").write_text(PATCH.replace("\n\n-", "\n \n-"))
+    (folder / "greeting").mkdir()
+    (folder / "greeting" / "1-short.patch").write_text(PATCH.replace("\n\n-", "\n \n-"))
     return replace(gadget.go, version_of="example.org/greeting")
 
 
@@ -73,8 +74,16 @@ def test_a_repository_around_the_copy_and_settings_of_git_change_nothing(
         assert "hi" in (copy / "pkg" / "greeting.go").read_text()
 
 
+def test_patches_are_applied_in_their_order(build: GoBuild, machine: Path) -> None:
+    first = (build.directory / "greeting" / "1-short.patch").read_text()
+    (build.directory / "greeting" / "2-loud.patch").write_text(first.replace('"hi"', '"HI"').replace('"hello"', '"hi"'))
+    with patched.arguments(build, machine / "bin" / "go", os.environ) as (argument,):
+        copy = Path(argument.removeprefix("-modfile=")).with_name("source")
+        assert "HI" in (copy / "pkg" / "greeting.go").read_text()
+
+
 def test_without_a_patch_there_is_no_argument(build: GoBuild, machine: Path) -> None:
-    (build.directory / "greeting.patch").unlink()
+    (build.directory / "greeting" / "1-short.patch").unlink()
     (machine / "bin" / "go").unlink()
     with patched.arguments(build, machine / "bin" / "go", os.environ) as more:
         assert more == []
@@ -83,7 +92,7 @@ def test_without_a_patch_there_is_no_argument(build: GoBuild, machine: Path) -> 
 def test_a_changed_patch_is_another_binary(build: GoBuild) -> None:
     own = replace(build, package="slipway.local/tools/gadget")
     before = own.digest
-    (build.directory / "greeting.patch").write_text(PATCH + "\n")
+    (build.directory / "greeting" / "2-more.patch").write_text(PATCH)
     assert own.digest != before
 
 
@@ -99,7 +108,7 @@ def test_what_goes_wrong_is_said(
     build: GoBuild, machine: Path, script: WriteScript, monkeypatch: pytest.MonkeyPatch, wrong: str, said: str
 ) -> None:
     if wrong == "patch":
-        patch = build.directory / "greeting.patch"
+        patch = build.directory / "greeting" / "1-short.patch"
         patch.write_text(patch.read_text().replace("hello", "good day"))
     elif wrong == "download":
         script(machine / "bin" / "go", "echo no such host >&2; exit 1")

@@ -54,8 +54,10 @@ def test_a_trace_becomes_a_summary_a_page_and_a_result(
     assert read(out / "trace.csv").jobs == read(trace).jobs
 
     again = ["replay", "dev", "--trace", str(out / "trace.csv"), "--against", str(out / "replay.json")]
-    assert main([*again, "--launch-seconds", "9", "--until", "600", "--max-minutes", "2"]) == 0
+    more = ["--launch-seconds", "9", "--until", "600", "--max-minutes", "2", "--checkpoint-minutes", "30"]
+    assert main([*again, *more]) == 0
     assert "other" in capsys.readouterr().out
+    assert [one["checkpointEvery"] for one in recorded[1]["jobs"]] == [1800, None, 1800, 1800]
     assert {one["launchSeconds"] for one in recorded[1]["pools"]} == {9}
     assert (recorded[1]["until"], recorded[1]["maxWallSeconds"]) == (600, 120)
 

@@ -1,4 +1,4 @@
-"""The engine's patch of Kueue makes the decisions of Kueue as it was released, in less time."""
+"""The engine's patches of Kueue make the decisions of Kueue as it was released, in less time."""
 
 import os
 import random
@@ -24,7 +24,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     go, build = shutil.which("go"), get("replay").go
     if go is None or build is None:
         pytest.skip("go is not installed")
-    assert build.patch is not None
+    assert build.patches
     path = tmp_path_factory.mktemp("released") / "replay"
     environment = {**os.environ, "GOWORK": "off"}
     subprocess.run([go, "build", "-mod=readonly", "-o", path, "."], cwd=build.directory, env=environment, check=True)

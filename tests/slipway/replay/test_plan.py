@@ -8,7 +8,7 @@ from slipway.render.program import record_platform
 from slipway.replay import plan
 from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import NoPlaceError, find, memory_of, places, tables
-from slipway.replay.plan import Options, make, priority_of, teams_for
+from slipway.replay.plan import Options, checkpointed, make, priority_of, teams_for
 from spec.catalog import gpus
 from spec.catalog.kubernetes import scheduler_configuration
 from spec.errors import SlipwayError
@@ -143,6 +143,20 @@ def test_a_job_with_a_mig_instance_tolerates_the_taint_of_gpu_nodes() -> None:
     (pods,) = one["podSets"]
     assert "nvidia.com/mig-2g.20gb" in pods["requests"]
     assert {"key": GPU, "operator": "Exists"} in pods["tolerations"]
+
+
+def test_checkpoints_are_for_jobs_that_keep_something_and_of_which_the_trace_says_nothing() -> None:
+    kinds = ("training", "experiment", "a word of its own", "interactive", "notebook", "inference")
+    jobs = [job(name=kind, kind=kind) for kind in kinds] + [job(name="often", kind="training", checkpoint=60)]
+    found = checkpointed(Trace(jobs=jobs, format="csv"), 1800)
+    every = {one.name: one.checkpoint for one in found.jobs}
+    assert every == {**dict.fromkeys(kinds[:3], 1800), **dict.fromkeys(kinds[3:]), "often": 60}
+    assert found.notes == ("3 jobs keep their work up to a checkpoint after each 30 minutes",)
+
+
+def test_the_engine_gets_checkpoints() -> None:
+    trace = "job,team,submitted,duration,gpus,checkpoint\na,vision,0,9000,1,1800\nb,vision,0,9,1,\n"
+    assert [one["checkpointEvery"] for one in planned(trace, "prod").document["jobs"]] == [1800, None]
 
 
 def test_namespaces_follow_the_class() -> None:

@@ -66,12 +66,12 @@ def test_a_csv_has_defaults_and_relative_times(tmp_path: Path) -> None:
 
 
 def test_a_csv_has_every_column(tmp_path: Path) -> None:
-    row = '"a, the first",vision,training,2026-01-05T09:30:00+01:00,5400.5,4,7500m,64Gi,0.25,A100|H100,true'
+    row = '"a, the first",vision,training,2026-01-05T09:30:00+01:00,5400.5,4,7500m,64Gi,0.25,A100|H100,true,1800'
     trace = of(tmp_path, f"{HEADERS['csv']}\r\n{row}\r\n")
     assert trace.jobs == (
         Job(
             name="a, the first", team="vision", kind="training", submitted=0.0, duration=5400.5, pods=4,
-            cpu_millis=7500, memory_mib=65536, gpu_millis=250, gpu_types=("A100", "H100"), spot=True,
+            cpu_millis=7500, memory_mib=65536, gpu_millis=250, gpu_types=("A100", "H100"), spot=True, checkpoint=1800,
         ),
     )  # fmt: skip
     assert trace.start is not None

@@ -79,24 +79,33 @@ type inline struct{}
 
 func (inline) Run(f func()) { f() }
 
-// gates answers by one map what a feature gate looks up in two, by version: 12 % of a replay of 10,000 jobs (2026-11-28).
+// gates answers from a table what a feature gate looks up in two maps, by version: 12 % of a replay of 10,000 jobs (2026-11-28).
+// A gate is a constant, so that its name mostly stands in one place of memory.
 type gates struct {
 	featuregate.FeatureGate
-	enabled map[featuregate.Feature]bool
+	known [1024]struct {
+		name    featuregate.Feature
+		enabled bool
+	}
+}
+
+func slot(name featuregate.Feature) uintptr {
+	return uintptr(unsafe.Pointer(unsafe.StringData(string(name)))) * 0x9e3779b1 >> 16 % 1024
 }
 
 // fixGates is for the time after all gates are set.
 func fixGates() {
-	g := gates{utilfeature.DefaultFeatureGate, map[featuregate.Feature]bool{}}
+	g := &gates{FeatureGate: utilfeature.DefaultFeatureGate}
 	for name := range utilfeature.DefaultMutableFeatureGate.GetAll() {
-		g.enabled[name] = g.FeatureGate.Enabled(name)
+		place := &g.known[slot(name)]
+		place.name, place.enabled = name, g.FeatureGate.Enabled(name)
 	}
 	utilfeature.DefaultFeatureGate = g
 }
 
-func (g gates) Enabled(name featuregate.Feature) bool {
-	if enabled, ok := g.enabled[name]; ok {
-		return enabled
+func (g *gates) Enabled(name featuregate.Feature) bool {
+	if known := &g.known[slot(name)]; unsafe.StringData(string(known.name)) == unsafe.StringData(string(name)) && len(known.name) == len(name) {
+		return known.enabled
 	}
 	return g.FeatureGate.Enabled(name)
 }
@@ -261,23 +270,31 @@ func (c *control) state() settled {
 	return settled{c.waiting(), c.store.decisions(), c.nodes}
 }
 
-// standing is what the next cycle begins with: the workloads that it would try, each with the flavors that it has tried. It
-// says whether one has others left, so that a cycle that decides nothing isn't the last.
+// standing is what the next cycle begins with if a workload that it would try has flavors left, so that a cycle that decides
+// nothing isn't the last: all workloads, each with the flavors that it has tried.
 func (c *control) standing() (text string, left bool) {
-	var found strings.Builder
+	var infos []*workload.Info
 	for _, heap := range c.heaps {
 		keys, _ := heap.Dump()
-		slices.Sort(keys)
 		for _, key := range keys {
-			if info := heap.Info(key); info != nil && info.LastAssignment != nil {
-				left = left || info.LastAssignment.PendingFlavors()
-				fmt.Fprintln(&found, key, info.LastAssignment.LastTriedFlavorIdx)
-			} else {
-				fmt.Fprintln(&found, key)
-			}
+			info := heap.Info(key)
+			infos = append(infos, info)
+			left = left || info.LastAssignment.PendingFlavors()
 		}
 	}
-	return found.String(), left
+	if !left {
+		return "", false
+	}
+	lines := make([]string, 0, len(infos))
+	for _, info := range infos {
+		line := string(info.Obj.UID)
+		if info.LastAssignment != nil {
+			line += fmt.Sprint(info.LastAssignment.LastTriedFlavorIdx)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n"), true
 }
 
 // deliver hands the changes of Workloads to the reconciler's own event handlers, in the order of their names, and runs
