@@ -58,8 +58,7 @@ def _runs(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         of = stack(name)
         for load, seed in product(options.load, options.seed):
             progress(f"stack {name}, load {load:g}, seed {seed}")
-            every = options.checkpoint_minutes
-            case = Case(stack=name, load=load, seed=seed, jobs=options.jobs, checkpoint_minutes=every)
+            case = Case(stack=name, load=load, seed=seed, jobs=options.jobs)
             run = measure(case, of, source, options.max_minutes * 60, lambda _: None)
             yield {**run, "measured": today().isoformat()}
 
@@ -71,7 +70,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--load", nargs="+", type=float, default=[0.7, 1.0])
     parser.add_argument("--seed", nargs="+", type=int, default=list(CHECK_SEEDS), help="default: those for the check")
     parser.add_argument("--jobs", type=int, default=10_000, help="jobs of a week (default: %(default)s)")
-    parser.add_argument("--checkpoint-minutes", type=int, default=0, help="minutes of work between checkpoints")
     parser.add_argument("--max-minutes", type=int, default=10, help="real time of one replay until it is cut")
     parser.add_argument("--no-keep", dest="keep", action="store_false", help="only print: for even seeds")
     return parser.parse_args(arguments)

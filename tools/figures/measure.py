@@ -40,7 +40,6 @@ class Case:
         seed: Of the trace; odd ones are for the check alone (ADR 0133).
         jobs: Number of jobs.
         days: Days that are replayed.
-        checkpoint_minutes: Minutes of work between checkpoints of jobs that keep something; 0: no job has any.
     """
 
     stack: str
@@ -48,7 +47,6 @@ class Case:
     seed: int
     jobs: int
     days: int = 7
-    checkpoint_minutes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +79,6 @@ def measure(case: Case, of: Stack, source: Trace, limit: int, say: Callable[[str
     platform = of.platform
     every = generate.ceilings(places(platform), lambda team, pool: platform.teams[team].shares[pool].nominal_quota)
     trace = generate.resample(source, every, Shape(seed=case.seed, load=case.load, jobs=case.jobs, days=case.days))
-    if case.checkpoint_minutes:
-        trace = plan.checkpointed(trace, 60.0 * case.checkpoint_minutes)
     options = Options(until=float(case.days * DAY), max_wall_seconds=limit)
     planned = plan.make(trace, platform, of.recording, options)
     shipped, watch, decided = _replayed(planned, say)
@@ -96,7 +92,6 @@ def measure(case: Case, of: Stack, source: Trace, limit: int, say: Callable[[str
         "load": case.load,
         "seed": case.seed,
         "jobs": case.jobs,
-        **({"checkpointMinutes": case.checkpoint_minutes} if case.checkpoint_minutes else {}),
         "days": round(watch.end / DAY, 2),
         "cut": [name for name, was in cut.items() if was],
         "decided": decided,
@@ -177,6 +172,6 @@ def _submitted(planned: Plan, end: float) -> Iterator[plan.Planned]:
     yield from (one for one in planned.jobs.values() if one.job.submitted < end)
 
 
-def key(run: Mapping[str, Any]) -> tuple[str, float, int, int]:
+def key(run: Mapping[str, Any]) -> tuple[str, float, int]:
     """By what one run replaces another one in the document."""
-    return str(run["stack"]), float(run["load"]), int(run.get("checkpointMinutes", 0)), int(run["seed"])
+    return str(run["stack"]), float(run["load"]), int(run["seed"])

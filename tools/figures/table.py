@@ -58,17 +58,16 @@ def spread(values: Sequence[float], show: Callable[[float], str]) -> str:
 def tables(document: Mapping[str, Any]) -> str:
     """The tables of all stacks and loads, as Markdown."""
     runs = sorted(document["runs"], key=key)
-    return "\n\n".join("\n".join(_table(list(group))) for _, group in groupby(runs, key=lambda one: key(one)[:-1]))
+    return "\n\n".join(
+        "\n".join(_table(list(group))) for _, group in groupby(runs, key=lambda one: (one["stack"], one["load"]))
+    )
 
 
 def _table(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     first = runs[0]
     seeds = ", ".join(str(one["seed"]) for one in runs)
-    minutes = first.get("checkpointMinutes", 0)
-    keeps = f", a checkpoint after each {minutes} minutes" if minutes else ""
     yield (
-        f"**Stack {first['stack']}, load {first['load']:g}{keeps}**: "
-        f"{spread([one['jobs'] for one in runs], _whole)} jobs, "
+        f"**Stack {first['stack']}, load {first['load']:g}**: {spread([one['jobs'] for one in runs], _whole)} jobs, "
         f"seeds {seeds}, measured on {spread_text(one['measured'] for one in runs)}."
     )
     for run in runs:

@@ -129,14 +129,6 @@ def test_a_table_has_ranges_over_seeds_and_says_what_was_cut() -> None:
     assert "| nodes of the static fleet | a100 1 to 3 | | |" in said
 
 
-def test_jobs_with_checkpoints_have_a_table_of_their_own() -> None:
-    said = tables({"runs": [{**run(1, 400), "checkpointMinutes": 60}, run(1, 500), run(3, 600)]})
-    titles = [line.partition(": ")[0] for line in said.splitlines() if line.startswith("**")]
-    assert titles == ["**Stack dev, load 0.7**", "**Stack dev, load 0.7, a checkpoint after each 60 minutes**"]
-    assert "| cost, of that of the static fleet | 100 % | 80 % | 50 % to 60 % |" in said
-    assert "| cost, of that of the static fleet | 100 % | 80 % | 40 % |" in said
-
-
 @pytest.mark.parametrize("name", PARTS)
 def test_the_page_has_the_measured_figures(name: str) -> None:
     document = json.loads(MEASURED.read_text(encoding="utf-8"))
