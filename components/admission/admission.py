@@ -23,10 +23,12 @@ from components.admission.monitors import MONITOR_FILES, MONITOR_SCOPE
 from components.admission.objects import OBJECT_REACH, OBJECT_SIZE
 from components.admission.pods import CONTROLLER_REFERENCE, DEVICES, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
 from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start
-from components.admission.rule import Kind, Rule, literal
+from components.admission.rule import Kind, Rule
 from components.admission.templates import KIND, USER, changed
 from components.admission.topology import queue_topology
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
+from components.admission.variables import KIND as PARAMETERS
+from components.admission.variables import REFERENCE, compact, completed, parameters
 from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS, WORKFLOW_SCOPE
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
@@ -37,20 +39,21 @@ from spec.teams.labels import TEAM
 
 def rules(context: StackContext) -> tuple[Rule, ...]:
     """All rules of a stack, those for GPUs first."""
+    shared = context.parameters
+    return tuple(completed(rule, shared) for rule in _rules(context))
+
+
+def _rules(context: StackContext) -> tuple[Rule, ...]:
     return (
         gpu_pool(context),
         GPU_LIMITS,
         JOB_BOUNDS,
-        job_cost(context),
+        job_cost(),
         experiments.bounds(context.max_replicas),
-        spot_checkpoint(context),
-        spot_eviction(context),
+        spot_checkpoint(),
+        spot_eviction(),
         ray_cluster(context),
-        *(
-            (queue_name(context), gpu_queue(context), queue_start(context), queue_metadata(context))
-            if context.queues
-            else ()
-        ),
+        *((queue_name(context), gpu_queue(context), queue_start(), queue_metadata(context)) if context.queues else ()),
         *((queue_topology(context),) if context.queues and context.by_topology else ()),
         IMAGE_TAG,
         HOST_ACCESS,
@@ -75,6 +78,8 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
 
 
 API: Final = "admissionregistration.k8s.io/v1"
+FACTS: Final = "parameters"
+"""Suffix of the logical name of the parameters."""
 DOMAIN: Final = "platform.slipway"
 ACTIONS: Final = {
     Action.DENY: ["Deny"],
@@ -89,15 +94,18 @@ def policy_name(rule: Rule) -> str:
     return f"{rule.name}.{DOMAIN}"
 
 
-def policy(rule: Rule, context: StackContext) -> dict[str, Any]:
+def policy(rule: Rule) -> dict[str, Any]:
     """The ValidatingAdmissionPolicy of a rule."""
     operations = ["CREATE", "UPDATE"] if rule.updates else ["CREATE"]
-    conditions = [{"name": "not-by-a-controller", "expression": _not_by_a_controller(rule, context)}]
+    # No controller makes or changes objects of some kinds.
+    named = rule.parameters.get("trusted", "")
+    trusted = any(f",{operation} {kind.kind} " in named for kind in rule.kinds for operation in operations)
+    conditions = [{"name": "by-a-user", "expression": compact(_NOT_BY_A_CONTROLLER)}] if trusted else []
     if rule.updates:
         conditions.append(
             {
-                "name": "spec-changed",
-                "expression": changed(*(f"metadata.{each}" for each in rule.metadata), *rule.fields),
+                "name": "changed",
+                "expression": compact(changed(*(f"metadata.{each}" for each in rule.metadata), *rule.fields)),
             }
         )
     return {
@@ -107,16 +115,16 @@ def policy(rule: Rule, context: StackContext) -> dict[str, Any]:
         "spec": {
             # An error in the expression denies the request: a rule that can't be evaluated isn't satisfied.
             "failurePolicy": "Fail",
+            "paramKind": PARAMETERS,
             "matchConstraints": {"resourceRules": _resource_rules(rule, operations)},
-            "matchConditions": conditions,
+            **({"matchConditions": conditions} if conditions else {}),
             "variables": [{"name": name, "expression": text} for name, text in rule.variables.items()],
             "validations": [
                 {
                     "expression": rule.expression,
                     # The fallback if the message expression fails.
-                    "message": f"{rule.what}",
-                    "messageExpression": rule.message.expression,
-                    "reason": "Invalid",
+                    "message": f"rule {rule.name}",
+                    "messageExpression": compact(rule.says),
                 }
             ],
         },
@@ -143,6 +151,7 @@ def binding(rule: Rule, action: Action, *, only: Sequence[str] = (), without: Se
         "metadata": {"name": f"{action}-{policy_name(rule)}" if only else policy_name(rule)},
         "spec": {
             "policyName": policy_name(rule),
+            "paramRef": REFERENCE,
             "validationActions": ACTIONS[action],
             "matchResources": {"namespaceSelector": {"matchExpressions": selected}},
         },
@@ -150,33 +159,32 @@ def binding(rule: Rule, action: Action, *, only: Sequence[str] = (), without: Se
 
 
 def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
-    """Kinds by group. For pods only creation: the fields that matter to the scheduler are immutable."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Kind]] = defaultdict(list)
+    """What is checked. For pods only creation: the fields that matter to the scheduler are immutable.
+
+    Resources of all groups are in one entry: no resource of a kind has the name of one of another group, or the rule is
+    about both.
+    """
+    entries: dict[tuple[str, ...], list[Kind]] = defaultdict(list)
     for kind in rule.kinds:
-        groups[kind.group, ("CREATE",) if kind == POD and not rule.pod_updates else tuple(operations)].append(kind)
+        entries[("CREATE",) if kind == POD and not rule.pod_updates else tuple(operations)].append(kind)
     return [
         {
-            "apiGroups": [group],
+            "apiGroups": sorted({kind.group for kind in kinds}),
             "apiVersions": ["*"],
             "operations": list(when),
-            "resources": sorted(kind.resource for kind in kinds),
+            "resources": sorted({kind.resource for kind in kinds}),
         }
-        for (group, when), kinds in sorted(groups.items())
+        for when, kinds in sorted(entries.items())
     ]
 
 
-def _not_by_a_controller(rule: Rule, context: StackContext) -> str:
-    """Whether someone else asks than a controller that the kind's parent, or an earlier check, vouches for.
+_NOT_BY_A_CONTROLLER: Final = (
+    f"!params.data.trusted.contains(',' + request.operation + ' ' + {KIND} + ' ' + {USER} + ',')"
+)
+"""Whether someone else asks than a controller that the kind's parent, or an earlier check, vouches for.
 
-    Pods are always checked: a runtime or a workflow is complete only in its pods.
-    """
-    kinds = {kind.kind for kind in rule.kinds} - {POD.kind}
-    made = {kind: names for kind, names in context.makers.items() if kind in kinds}
-    changed = {kind: names for kind, names in context.changers.items() if kind in kinds}
-    makes = f"{KIND} in {literal(made)} && {USER} in {literal(made)}[{KIND}]"
-    changes = f"request.operation == 'UPDATE' && {KIND} in {literal(changed)} && {USER} in {literal(changed)}[{KIND}]"
-    found = [text for names, text in ((made, makes), (changed, changes)) if names]
-    return " && ".join(f"!({text})" for text in found) or "true"
+Pods are always checked: a runtime or a workflow is complete only in its pods.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,15 +212,22 @@ class Admission(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
+        facts: list[pulumi.Resource] = []
         for key, manifest in manifests(args.settings, args.context).items():
-            declare(f"{name}-{key}", manifest, child)
+            # Until its parameters are there, a binding refuses all that teams create.
+            binds = manifest["kind"].endswith("Binding")
+            opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=facts)) if binds else child
+            one = declare(f"{name}-{key}", manifest, opts)
+            if key == FACTS:
+                facts.append(one)
         self.register_outputs({})
 
 
 def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, Any]]:
     """Policy and binding of every rule that is not off, and of the defaults, by the suffix of their logical name."""
-    found = {}
-    for rule in rules(context):
+    every = rules(context)
+    found = {FACTS: parameters(every)}
+    for rule in every:
         action = settings.of(rule.name)
         others: dict[Action, list[str]] = {}
         for team in sorted(settings.teams):
@@ -220,13 +235,13 @@ def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, 
                 others.setdefault(settings.of_team(rule.name, team), []).append(team)
         if {action, *others} == {Action.OFF}:
             continue
-        found[rule.name] = policy(rule, context)
+        found[rule.name] = policy(rule)
         if action is not Action.OFF:
             found[f"{rule.name}-binding"] = binding(rule, action, without=sorted(chain(*others.values())))
         for other, teams in others.items():
             if other is not Action.OFF:
                 found[f"{rule.name}-binding-{other}"] = binding(rule, other, only=teams)
-    on = [rule for rule in rules(context) if rule.name in found]
+    on = [rule for rule in every if rule.name in found]
     if context.scheduler is not None:
         found |= scheduler.manifests(context.scheduler)
     return found | (defaults.manifests(on, context) if settings.defaults else {})

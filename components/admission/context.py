@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from components.admission import placement
-from components.admission.rule import literal
-from components.admission.templates import LABELS, SPECS
+from components.admission.kinds import POD
+from components.admission.templates import PARAMETERS
 from components.base.controllers import BUILT_IN, KUBE_SYSTEM, Controller, Scheduler, accounts
-from spec.jobs import QUEUE
 from spec.pools.pool_spec import PoolSpec
 
 
@@ -52,7 +51,22 @@ class StackContext:
         return accounts(self.controllers, "changes")
 
     @property
-    def variables(self) -> dict[str, str]:
-        """CEL variables of placement rules: `specs` of an object, whether it is `queued`, and the `pools`."""
-        queued = f"{literal(QUEUE)} in ({LABELS})" if self.queues else "false"
-        return {"specs": SPECS, "queued": queued, "pools": placement.pools(self.pools)}
+    def parameters(self) -> dict[str, str]:
+        """What every rule may find in `params.data`: pools, and controllers by the kinds that they make or change."""
+        makers, changers = self.makers, self.changers
+        trusted = [
+            f"{operation} {kind} {name}"
+            for operations, found in ((("CREATE", "UPDATE"), makers), (("UPDATE",), changers))
+            for operation in operations
+            for kind, names in found.items()
+            for name in names
+            if kind != POD.kind
+        ]
+        return {
+            **PARAMETERS,
+            "pools": placement.pools(self.pools, self.prices),
+            "queues": str(self.queues).lower(),
+            "makesPods": ",".join(makers.get(POD.kind, ())),
+            "changesPods": ",".join(changers.get(POD.kind, ())),
+            "trusted": ",".join(["", *sorted({*trusted}), ""]),
+        }

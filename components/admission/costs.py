@@ -6,121 +6,139 @@ costs more in any case. `slipway why FILE` says what whole nodes cost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
+from components.addons.trainer import NAME as RUNTIME
 from components.admission import kinds
-from components.admission.context import StackContext
-from components.admission.jobs import max_restarts
-from components.admission.placement import SELECTED
+from components.admission.jobs import RAY_PODS, max_restarts
+from components.admission.placement import RATE, SELECTED
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import KIND, PARTIAL, O, groups, ray, workers
+from components.admission.templates import JOB, KIND, O
+from spec.jobs import LONGEST
 from spec.teams.labels import JOB_USD
 
-_LIMITS: Final = "has(c.resources) && has(c.resources.limits)"
 _UNIT: Final = 1000 * 3600
 """Prices are in thousandths of a USD an hour, and times in seconds: CEL adds whole numbers of one type."""
-_DEVICES: Final = (
-    f"s.containers.filter(c, {_LIMITS}).map(c, c.resources.limits.filter(r, r in p.usd)"
-    ".map(r, quantity(string(c.resources.limits[r])).asInteger() * p.usd[r]).sum()).sum()"
-)
-# A pod that asks for no GPU of any pool costs nothing here.
-_RATE: Final = (
-    f"[variables.priced.filter(p, {SELECTED}).map(p, {_DEVICES}).filter(u, u > 0)]"
-    ".map(us, us.size() == 0 ? 0 : us.min())[0]"
-)
-"""Lowest price of one pod `s`, in thousandths of a USD an hour."""
+_SCALED: Final = 100
+"""Jobs that KEDA runs at once by default (keda.sh, "Scaling Jobs", `maxReplicaCount`)."""
+_UNBOUNDED: Final = 10_000
+"""Pods of what has no maximum: more would overflow a price."""
+_JOBS: Final = (*kinds.JOBS, kinds.TRAIN_JOB)
+_TEMPLATE: Final = f"{O}.spec.trialTemplate"
+_TRIAL: Final = f"{_TEMPLATE}.trialSpec"
 
 
-def _part(pod: str, count: str, seconds: str) -> str:
-    """What pods that are alike cost, as a list of one."""
-    return f"[{pod}].map(s, {_RATE} * ({count}) * ({seconds}))"
+def _number(holder: str, field: str, absent: int = 1) -> str:
+    return f"(has({holder}.{field}) ? int({holder}.{field}) : {absent})"
 
 
 def _deadline(holder: str) -> str:
-    """Without a deadline the rule `job-bounds` refuses it."""
-    return f"(has({holder}.activeDeadlineSeconds) ? int({holder}.activeDeadlineSeconds) : 0)"
+    """What has no deadline has the longest that a job may have."""
+    return _number(holder, "activeDeadlineSeconds", LONGEST)
 
 
-def _number(holder: str, field: str) -> str:
-    return f"(has({holder}.{field}) ? int({holder}.{field}) : 1)"
+def _part(pod: str, count: str, ends: str, attempts: str = "1") -> str:
+    """Pods that are alike, and what has the deadline of each attempt."""
+    return f"{{'s': dyn({pod}), 'count': dyn({count}), 'ends': dyn({ends}), 'attempts': dyn({attempts})}}"
 
 
-def _job(holder: str) -> str:
-    return _part(f"{holder}.template.spec", _number(holder, "parallelism"), _deadline(holder))
+def _batch(count: str = "1") -> str:
+    return _part("j.template.spec", f"{_number('j', 'parallelism')} * {count}", "j")
 
 
-_OPERATED: Final = literal([kind.kind for kind in kinds.OPERATED])
-_RUNS: Final = f"(has({O}.spec.runPolicy) ? {_deadline(f'{O}.spec.runPolicy')} : 0)"
-_ATTEMPTS: Final = f"((has({O}.spec.backoffLimit) ? int({O}.spec.backoffLimit) : 0) + 1)"
-_RAY_SECONDS: Final = f"{_deadline(f'{O}.spec')} * {_ATTEMPTS}"
-_SET_SECONDS: Final = f"{_deadline('j.template.spec')} * ({max_restarts(f'{O}.spec')} + 1)"
-_SET_PODS: Final = f"{_number('j', 'replicas')} * {_number('j.template.spec', 'parallelism')}"
-_NODE: Final = f"{O}.spec.trainer.resourcesPerNode"
+_OPERATED: Final = _part(
+    "g.template.spec",
+    # An elastic job grows to as many workers.
+    f"[{_number('g', 'replicas')}, has(o.spec.elasticPolicy) ? {_number('o.spec.elasticPolicy', 'maxReplicas', 0)} : 0]"
+    ".max()",
+    "has(o.spec.runPolicy) ? o.spec.runPolicy : {}",
+)
+_SET: Final = _part(
+    "j.template.spec.template.spec",
+    f"{_number('j', 'replicas')} * {_number('j.template.spec', 'parallelism')}",
+    "j.template.spec",
+    f"{max_restarts('o.spec')} + 1",
+)
+_RAY: Final = ("o.spec", f"{_number('o.spec', 'backoffLimit', 0)} + 1")
+_NODES: Final = f"(has(o.spec.trainer) ? {_number('o.spec.trainer', 'numNodes')} : 1)"
+_RESOURCES: Final = "(has(o.spec.trainer) && has(o.spec.trainer.resourcesPerNode))"
 # The runtime has the rest of the pod: the pool that it selects is known only where the TrainJob patches it.
-_SELECTS: Final = (
-    f"{PARTIAL}.map(l, l.filter(s, has(s.nodeSelector))).filter(l, l.size() > 0).map(l, l[0].nodeSelector)"
+_SELECTORS: Final = (
+    "variables.job_partial.map(l, l.filter(s, has(s.nodeSelector))).filter(l, l.size() > 0).map(l, l[0].nodeSelector)"
 )
-_TRAINER: Final = (
-    f"dyn({{'containers': dyn([{{'resources': {_NODE}}}]), "
-    f"'nodeSelector': [{_SELECTS}].map(l, l.size() > 0 ? dyn(l[0]) : dyn({{}}))[0]}})"
+_NODE: Final = _part(
+    "{'containers': dyn([{'resources': o.spec.trainer.resourcesPerNode}]), 'nodeSelector': "
+    f"[{_SELECTORS}].map(l, l.size() > 0 ? dyn(l[0]) : dyn({{}}))[0]}}",
+    _NODES,
+    "o.spec",
 )
-
-
-def _ray(spec: str) -> str:
-    group = _part("g.template.spec", _number("g", "replicas"), _RAY_SECONDS)
-    return f"{_part(f'{spec}.headGroupSpec.template.spec', '1', _RAY_SECONDS)} + {workers(spec, f'{group}[0]')}"
-
-
-_EACH: Final = (
-    f"{KIND} == 'CronJob' ? {_job(f'{O}.spec.jobTemplate.spec')} : "
-    f"{KIND} == 'ScaledJob' ? {_job(f'{O}.spec.jobTargetRef')} : "
-    f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, "
-    f"{_part('j.template.spec.template.spec', _SET_PODS, _SET_SECONDS)}[0]) : "
-    f"{KIND} in {_OPERATED} ? ({groups(_part('g.template.spec', _number('g', 'replicas'), _RUNS) + '[0]')} : []) : "
-    f"{KIND} == 'RayJob' ? {ray(_ray)} : "
-    f"{KIND} == 'TrainJob' ? (has({O}.spec.trainer) && has({_NODE}) ? "
-    f"{_part(_TRAINER, _number(f'{O}.spec.trainer', 'numNodes'), _deadline(f'{O}.spec'))} : []) : "
-    f"{_job(f'{O}.spec')}"
+_PARTS: Final = (
+    f"variables.kind == 'JobSet' ? o.spec.replicatedJobs.map(j, {_SET}) : "
+    f"variables.kind == 'TrainJob' ? ({_RESOURCES} ? [{_NODE}] : []) : "
+    f"variables.kind == 'CronJob' ? [o.spec.jobTemplate.spec].map(j, {_batch()}) : "
+    f"variables.kind == 'ScaledJob' ? [o.spec.jobTargetRef].map(j, "
+    f"{_batch(_number('o.spec', 'maxReplicaCount', _SCALED))}) : "
+    f"variables.kind == 'Job' ? [o.spec].map(j, {_batch()}) : "
+    f"variables.job_groups.map(g, {_OPERATED}) + "
+    f"variables.job_ray.map(r, {_part('r.headGroupSpec.template.spec', '1', *_RAY)}) + "
+    f"variables.job_workers.map(g, {_part('g.template.spec', f'[{RAY_PODS % JOB}, {_UNBOUNDED}].min()', *_RAY)})"
 )
-_TEMPLATE: Final = f"{O}.spec.trialTemplate"
-_TRIAL: Final = f"{_TEMPLATE}.trialSpec"
-_JOBS: Final = (*kinds.JOBS, kinds.TRAIN_JOB)
-_TRIALS: Final = (
-    f"has({_TEMPLATE}) && has({_TRIAL}) && has({_TRIAL}.kind) && has({_TRIAL}.spec) && has({O}.spec.maxTrialCount) && "
-    f"{_TRIAL}.kind in {literal([kind.kind for kind in _JOBS])} ? "
-    f"({_EACH.replace(f'{O}.', f'{_TRIAL}.').replace(KIND, f'{_TRIAL}.kind')}).sum() * int({O}.spec.maxTrialCount) : 0"
+_REFERENCE: Final = "o.spec.runtimeRef"
+_OF_CLUSTER: Final = f"(!has({_REFERENCE}.kind) || {_REFERENCE}.kind == 'ClusterTrainingRuntime')"
+# A runtime of the platform has whole nodes of its pool (`components.addons.trainer`).
+_WHOLE: Final = (
+    f"variables.kind == 'TrainJob' && !{_RESOURCES} && {_OF_CLUSTER} ? variables.pools"
+    f".filter(p, {_REFERENCE}.name == '{RUNTIME}-' + string(p.name))"
+    f".map(p, p.devices.map(d, d.count * d.price).sum() * {_NODES} * {_deadline('o.spec')}) : []"
 )
-"""What all trials of an Experiment cost: each is the job of its template (`components.admission.experiments`)."""
+_OPEN: Final = (
+    f"(!{_RESOURCES} && variables.whole.size() == 0 && !({_OF_CLUSTER} && {_REFERENCE}.name == '{RUNTIME}')) || "
+    "variables.job_partial.exists(l, l.exists(s, has(s.containers) && s.containers.exists(c, has(c.resources))))"
+)
+"""Whether nobody but its runtime, or a patch of that, knows the GPUs of a TrainJob."""
+_EXPERIMENT: Final = kinds.EXPERIMENT.kind
 _NOTES: Final = "namespaceObject.metadata.annotations"
-_MOST: Final = f"(has({_NOTES}) && '{JOB_USD}' in {_NOTES} ? int({_NOTES}['{JOB_USD}']) : -1)"
 
 
-def job_cost(context: StackContext) -> Rule:
+def job_cost() -> Rule:
     """A job costs at most what its team lets one job cost."""
+    lowest = (
+        f"[variables.pools.filter(p, {SELECTED}).map(p, {RATE}).filter(u, u > 0)]"
+        ".map(us, us.size() == 0 ? 0 : us.min())[0]"
+    )
     return Rule(
         name="job-cost",
         kinds=(*_JOBS, kinds.EXPERIMENT),
-        what="a job, or all trials of an Experiment, cost at most `teams.X.jobUsd` until the deadline, by the GPUs of "
-        "the pods",
+        what="a job, all jobs that one object starts at once, or all trials of an Experiment, cost at most "
+        "`teams.X.jobUsd` until the deadline, by the GPUs of the pods",
         why="a job that hangs costs its deadline times its nodes: four with eight H100 each are 15,000 USD a weekend",
         variables={
-            "priced": literal(_priced(context.prices)),
-            "usd": f"({KIND} == '{kinds.EXPERIMENT.kind}' ? ({_TRIALS}) : ({_EACH}).sum()) / {_UNIT}",
-            "most": _MOST,
+            "most": f"has({_NOTES}) && '{JOB_USD}' in {_NOTES} ? int({_NOTES}['{JOB_USD}']) : -1",
+            # Of an Experiment, the job of its template (`components.admission.experiments`).
+            "trials": f"{KIND} == '{_EXPERIMENT}' && has({_TEMPLATE}) && has({_TRIAL}) && has({_TRIAL}.kind) && "
+            f"has({_TRIAL}.spec) && has({O}.spec.maxTrialCount) && "
+            f"{_TRIAL}.kind in {literal([kind.kind for kind in _JOBS])} ? int({O}.spec.maxTrialCount) : 0",
+            "job": f"variables.trials > 0 ? {_TRIAL} : {O}",
+            "kind": f"variables.trials > 0 ? string({_TRIAL}.kind) : {KIND}",
+            "parts": f"[variables.job].map(o, {_PARTS})[0]",
+            "whole": f"[variables.job].map(o, {_WHOLE})[0]",
+            "usd": "(variables.parts.filter(x, x.count > 0 && x.attempts > 0).map(x, [x.s].map(s, "
+            f"{lowest} * x.count * x.attempts * {_deadline('x.ends')})[0]).sum() + variables.whole.sum()) * "
+            f"(variables.trials > 0 ? variables.trials : 1) / {_UNIT}",
+            "open": f"variables.kind == 'TrainJob' && [variables.job].exists(o, {_OPEN}) ? "
+            "'an unknown number of USD: the GPUs of its nodes are not in trainer.resourcesPerNode' : "
+            f"{KIND} == 'CronJob' && variables.usd > 0 && ![{O}.spec].exists(o, has(o.concurrencyPolicy) && "
+            "o.concurrencyPolicy in ['Forbid', 'Replace']) ? string(variables.usd) + ' USD or more for each run until "
+            "its deadline, and runs overlap: concurrencyPolicy is not Forbid or Replace' : ''",
         },
-        expression="variables.most < 0 || variables.usd <= variables.most",
+        expression="variables.most < 0 || (variables.usd <= variables.most && variables.open == '')",
         message=Message(
             wrong="this job may cost ",
-            found="string(variables.usd) + ' USD or more until its deadline, and one job of this team at most ' + "
-            "string(variables.most)",
+            found="(variables.open != '' ? variables.open : string(variables.usd) + "
+            "' USD or more until its deadline') + ', and one job of this team at most ' + string(variables.most)",
             shown="USD until its deadline, and the bound of its team",
             fix=". Lower activeDeadlineSeconds, the number of pods, trials or GPUs, and continue from a checkpoint; or "
             "have `teams.X.jobUsd` raised in the stack file",
         ),
         left="only its author knows how long it has to run",
     )
-
-
-def _priced(prices: Mapping[str, Mapping[str, int]]) -> Sequence[Mapping[str, object]]:
-    return [{"name": pool, "usd": dict(sorted(devices.items()))} for pool, devices in sorted(prices.items()) if devices]

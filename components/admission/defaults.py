@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.admission import kinds
+from components.admission import kinds, variables
 from components.admission.context import StackContext
 from components.admission.pods import RESTRICTED
 from components.admission.rule import Fill, Rule, literal
 from components.admission.templates import (
     BY_A_CONTROLLER,
     KIND,
-    LABELS,
     OF_CRON_JOB,
     SPEC_PATHS,
     TEMPLATE_METADATA,
@@ -67,10 +66,10 @@ def steps(rules: Iterable[Rule]) -> tuple[Step, ...]:
     return (*found, *(Step(POD_SECURITY, fill, _IS_RESTRICTED) for fill in RESTRICTED))
 
 
-def variables(context: StackContext) -> dict[str, str]:
-    """What the expressions see: as in the rules, but a job is `queued` that gets its queue by default."""
-    queued = f"({KIND} in {_JOBS} || {literal(QUEUE)} in ({LABELS}))" if context.queues else "false"
-    return {"queued": queued, "pools": context.variables["pools"]}
+VARIABLES: Final = {
+    "queued": f"params.data.queues == 'true' && ({KIND} in {_JOBS} || {literal(QUEUE)} in variables.labels)"
+}
+"""Beside the shared variables: a job is `queued` that gets its queue by default."""
 
 
 def shown(fill: Fill, path: str) -> str:
@@ -87,16 +86,18 @@ def manifests(rules: Iterable[Rule], context: StackContext) -> dict[str, dict[st
     found = steps(rules)
     shown_policy, shown_binding = notice(found)
     return {
-        "defaults": policy(found, context),
+        "defaults": policy(found),
         "defaults-binding": binding(),
         "defaults-shown": shown_policy,
         "defaults-shown-binding": shown_binding,
     }
 
 
-def policy(found: Sequence[Step], context: StackContext) -> dict[str, Any]:
+def policy(found: Sequence[Step]) -> dict[str, Any]:
     """The MutatingAdmissionPolicy of the fields that the API server fills in."""
     ours = [one for one in found if one.fill.of_server and one.fill.when != "false" and not one.fill.removes]
+    mutations = [_CLEARED, *map(_mutation, ours)]
+    declared = variables.declared({**VARIABLES, **_PLACES}, *mutations)
     return {
         "apiVersion": _API,
         "kind": "MutatingAdmissionPolicy",
@@ -105,26 +106,23 @@ def policy(found: Sequence[Step], context: StackContext) -> dict[str, Any]:
             # What is not filled in is refused by its rule: nothing depends on the policy.
             "failurePolicy": "Ignore",
             "reinvocationPolicy": "Never",
+            "paramKind": variables.KIND,
             "matchConstraints": {"resourceRules": _resource_rules(ours)},
             "matchConditions": [
                 # What a controller makes has what its parent has.
                 {"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"},
                 {"name": "not-of-a-cron-job", "expression": f"!({KIND} == 'Job' && {OF_CRON_JOB})"},
             ],
-            "variables": [{"name": name, "expression": text} for name, text in (variables(context) | _PLACES).items()],
-            "mutations": [
-                {"patchType": "JSONPatch", "jsonPatch": {"expression": each}}
-                for each in (_CLEARED, *map(_mutation, ours))
-            ],
+            "variables": [{"name": name, "expression": text} for name, text in declared.items()],
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": each}} for each in mutations],
         },
     }
 
 
 def binding() -> dict[str, Any]:
     """Its binding, for namespaces of teams."""
-    return object_of(
-        _API, "MutatingAdmissionPolicyBinding", NAME, spec={"policyName": NAME, "matchResources": _OF_TEAMS}
-    )
+    spec = {"policyName": NAME, "paramRef": variables.REFERENCE, "matchResources": _OF_TEAMS}
+    return object_of(_API, "MutatingAdmissionPolicyBinding", NAME, spec=spec)
 
 
 def notice(found: Sequence[Step]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Final
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Fill, Message, Rule
-from components.admission.templates import CONTAINERS, SPEC_PATHS, SPECS, TEMPLATE_NOTES, TEMPLATES, joined
+from components.admission.templates import SPEC_PATHS, TEMPLATE_NOTES, joined
 from components.workloads.notebook import LABEL
 from spec.jobs import DO_NOT_DISRUPT
 from spec.pools import keys
@@ -47,8 +47,7 @@ def gpu_pool(context: StackContext) -> Rule:
         kinds=kinds.WITH_PODS,
         what="a pod that requests GPUs fits on a node of a pool that it selects, and tolerates the pool's taints",
         why="the scheduler would leave it pending forever, without an error",
-        variables={**context.variables, "devices": placement.DEVICES},
-        expression=(f"variables.specs.all(s, !{placement.ASKS} || variables.pools.exists(p, {fits}))"),
+        expression=f"variables.specs.all(s, !{placement.ASKS} || variables.pools.exists(p, {fits}))",
         message=Message(
             wrong="no pool fits this pod, it would stay pending forever: it requests ",
             found="variables.devices",
@@ -81,11 +80,11 @@ GPU_LIMITS: Final = Rule(
     what="GPU requests equal the limits",
     why="the API server refuses such pods, Jobs and Deployments itself; for a custom resource it would refuse only the "
     "pods, with nothing but an event to show it",
-    variables={"specs": SPECS, "containers": CONTAINERS},
-    expression=f"variables.containers.all(l, l.all(c, !({_UNEQUAL})))",
+    variables={"unequal": f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', '))"},
+    expression="variables.unequal.all(t, t == '')",
     message=Message(
         wrong="a GPU can't be overcommitted: container ",
-        found=joined(f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', '))"),
+        found=joined("variables.unequal"),
         shown="containers",
         fix=" has different request and limit. Set resources.limits and resources.requests to the same number, "
         "or set only limits",
@@ -125,7 +124,7 @@ _STEADY: Final = Fill(
 )
 
 
-def spot_checkpoint(context: StackContext) -> Rule:
+def spot_checkpoint() -> Rule:
     """A job on Spot nodes must write to a volume claim."""
     spot = (
         f"variables.pools.filter(p, p.spot && variables.specs.exists(s, {_REACHES} && !({_WRITES})))"
@@ -137,7 +136,7 @@ def spot_checkpoint(context: StackContext) -> Rule:
         kinds=tuple(kind for kind in kinds.JOBS if kind != kinds.RAY_JOB),
         what="a job that may run on a spot pool writes to a volume claim",
         why="AWS reclaims the node with two minutes' notice, and all work is lost",
-        variables={**context.variables, "spot": spot},
+        variables={"spot": spot},
         expression="variables.spot.size() == 0",
         message=Message(
             wrong="the nodes of pool ",
@@ -164,7 +163,7 @@ _EVICTED: Final = Fill(
 )
 
 
-def spot_eviction(context: StackContext) -> Rule:
+def spot_eviction() -> Rule:
     """A pod on Spot nodes must hear of an interruption; a notebook has no checkpoint to write."""
     spot = (
         "variables.pools.filter(p, p.spot && variables.templates.exists(t, "
@@ -176,7 +175,7 @@ def spot_eviction(context: StackContext) -> Rule:
         what=f"a pod that may run on a spot pool, except a notebook, does not have the annotation {DO_NOT_DISRUPT}",
         why="Karpenter does not evict it at the notice of an interruption, and the first that it hears is the end of "
         "its node two minutes later: too late to write a checkpoint or to hand over requests",
-        variables={**context.variables, "templates": TEMPLATES, "spot": spot},
+        variables={"spot": spot},
         expression="variables.spot.size() == 0",
         message=Message(
             wrong="the nodes of pool ",

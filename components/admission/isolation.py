@@ -6,16 +6,13 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Message, Rule, literal
+from components.admission.rule import Fill, Message, Rule, listed, literal
 from components.admission.templates import (
     EVERY_SPEC,
-    HOLDERS,
     KIND,
+    MAKES_PODS,
     METADATA_PATHS,
-    PARTIAL,
     RUNTIMES,
-    SPECS,
-    USER,
     O,
     below,
     joined,
@@ -33,11 +30,12 @@ _OWN: Final = (
     f" ? namespaceObject.metadata.annotations['{PRIORITIES}'].split(',') : {_CLASSES})"
 )
 # Without a label Kueue queues by the class of the pods (Kueue, "Workload Priority Class").
-_CLASS: Final = f"has(s.priorityClassName) && s.priorityClassName != '' && !(s.priorityClassName in {_OWN})"
+_CLASS: Final = "has(s.priorityClassName) && s.priorityClassName != '' && !(s.priorityClassName in %s)"
 # Kueue queues by this label, whatever priority the pods have.
 _LABELLED: Final = (
-    f"({HOLDERS}).map(l, l.filter(h, has(h.metadata) && has(h.metadata.labels) && '{PRIORITY}' in h.metadata.labels"
-    f" && !(h.metadata.labels['{PRIORITY}'] in {_OWN})).map(h, string(h.metadata.labels['{PRIORITY}'])).join(', '))"
+    "variables.holders.map(l, l.filter(h, has(h.metadata) && has(h.metadata.labels))"
+    f".map(h, h.metadata.labels).filter(h, '{PRIORITY}' in h && !(h['{PRIORITY}'] in variables.own))"
+    f".map(h, string(h['{PRIORITY}'])).join(', '))"
 )
 _WITHOUT_PODS: Final = (kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME, kinds.INFERENCE_SERVICE)
 PRIORITY_CLASS: Final = Rule(
@@ -47,8 +45,9 @@ PRIORITY_CLASS: Final = Rule(
     why="with `system-node-critical` or `system-cluster-critical` it would evict the pods of every other team, and "
     "with the label of a higher class its job would take their quota",
     variables={
-        "specs": f"{KIND} in {literal([kind.kind for kind in _WITHOUT_PODS])} ? {PARTIAL} : [{SPECS}]",
-        "others": f"variables.specs.map(l, l.filter(s, {_CLASS}).map(s, string(s.priorityClassName)).join(', '))"
+        "own": _OWN,
+        "others": f"([variables.specs] + variables.partial).map(l, l.filter(s, {_CLASS % 'variables.own'})"
+        ".map(s, string(s.priorityClassName)).join(', '))"
         f" + {_LABELLED}",
     },
     expression="variables.others.all(t, t == '')",
@@ -61,8 +60,7 @@ PRIORITY_CLASS: Final = Rule(
     ),
     metadata=("labels",),
     fills=(
-        Fill(paths=EVERY_SPEC, removes=f"{_CLASS} ? ['priorityClassName'] : []",
-        ),
+        Fill(paths=EVERY_SPEC, removes=f"{_CLASS % _OWN} ? ['priorityClassName'] : []"),
         Fill(
             paths=below(METADATA_PATHS, "labels"),
             removes=f"s.filter(k, k == '{PRIORITY}' && !(s[k] in {_OWN}))",
@@ -82,7 +80,7 @@ VOLUME_SOURCES: Final = Rule(
     kinds=kinds.WITH_PODS,
     what="a volume is a claim, or one without a server of its own",
     why="the node mounts an inline volume (`nfs`, `iscsi`, `csi`, ...) itself, past the team's network policies",
-    variables={"specs": SPECS, "mounted": f"variables.specs.map(s, {_MOUNTED})"},
+    variables={"mounted": f"variables.specs.map(s, {_MOUNTED})"},
     expression="variables.mounted.all(t, t == '')",
     message=Message(
         wrong="the source of volume ",
@@ -100,25 +98,24 @@ VOLUME_SOURCES: Final = Rule(
 )  # fmt: skip
 
 
-def _terms(affinity: str, required: str, preferred: str) -> str:
-    """Required and preferred terms of a kind of affinity, as a list: a preference for the nodes of the system would be
-    met as long as they have room.
+_REQUIRED, _PREFERRED = (f"{how}DuringSchedulingIgnoredDuringExecution" for how in ("required", "preferred"))
+
+
+def _terms(required: str, preferred: str) -> str:
+    """Required and preferred terms of affinity `a`, as a list: a preference for the nodes of the system would be met as
+    long as they have room.
 
     Args:
-        affinity: The kind: `nodeAffinity`.
         required: Suffix that gives the list of the required terms.
         preferred: Field of a preferred term.
     """
-    at = f"s.affinity.{affinity}"
-    there = f"has(s.affinity) && has({at}) && has({at}."
-    must, should = (f"{how}DuringSchedulingIgnoredDuringExecution" for how in ("required", "preferred"))
     return (
-        f"(({there}{must}) ? {at}.{must}{required} : []) + "
-        f"({there}{should}) ? {at}.{should}.map(w, w.{preferred}) : []))"
+        f"(has(a.{_REQUIRED}) ? a.{_REQUIRED}{required} : []) + "
+        f"(has(a.{_PREFERRED}) ? a.{_PREFERRED}.map(w, w.{preferred}) : [])"
     )
 
 
-_ALL_TERMS: Final = _terms("nodeAffinity", ".nodeSelectorTerms", "preference")
+_NODE_TERMS: Final = _terms(".nodeSelectorTerms", "preference")
 _DRAINS: Final = (
     "node.kubernetes.io/unschedulable", "karpenter.sh/disrupted",
     "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler",
@@ -154,7 +151,11 @@ pkg/webhooks/pod_webhook.go, setExclusiveAffinities); it gives later pods of a j
 
 # The scheduler keeps every pod, whosever it is, off the nodes whose pods repel it (kubernetes.io, "Assigning Pods to
 # Nodes": namespace selector).
-_POD_TERMS: Final = " + ".join(_terms(kind, "", "podAffinityTerm") for kind in ("podAffinity", "podAntiAffinity"))
+_POD_TERMS: Final = (
+    "['podAffinity', 'podAntiAffinity'].filter(f, f in s.affinity).map(f, s.affinity[f])"
+    f".map(a, {_terms('', 'podAffinityTerm')})"
+)
+"""Required and preferred terms of affinities to pods, in lists."""
 _OF_JOB_SET: Final = (
     f"variables.placedByJobSet && t.topologyKey == '{NODE}' && has(t.labelSelector) && "
     "!has(t.labelSelector.matchLabels) && has(t.labelSelector.matchExpressions) && "
@@ -162,37 +163,66 @@ _OF_JOB_SET: Final = (
     f"t.labelSelector.matchExpressions.all(e, e.key in {literal(list(_JOB_KEYS))})"
 )
 _ABROAD: Final = (
-    f"({_POD_TERMS}).exists(t, (has(t.namespaceSelector) || "
-    f"(has(t.namespaces) && t.namespaces.exists(n, n != request.namespace))) && !({_OF_JOB_SET}))"
+    f"x.near.exists(l, l.exists(t, (has(t.namespaceSelector) || "
+    f"(has(t.namespaces) && t.namespaces.exists(n, n != request.namespace))) && !({_OF_JOB_SET})))"
 )
 _NOTES: Final = "has(h.metadata) && has(h.metadata.annotations)"
 _APART: Final = (
-    f"({HOLDERS}).map(l, l.exists(h, {_NOTES} && '{EXCLUSIVE}' in h.metadata.annotations && "
+    f"variables.holders.map(l, l.exists(h, {_NOTES} && '{EXCLUSIVE}' in h.metadata.annotations && "
     f"h.metadata.annotations['{EXCLUSIVE}'] != '{NODE}') ? '{EXCLUSIVE} other than {NODE}' : '')"
 )
 
 
+_KNOWN: Final = listed("nodeLabels")
+
+
 def _good(key: str, known: str) -> str:
     """Whether a label is one of pools for teams, whatever its value."""
-    return f"({key} in {known} || {literal(list(DOMAINS))}.exists(d, {key}.startsWith(d)))"
+    return f"({key} in {known} || [{', '.join(map(repr, DOMAINS))}].exists(d, {key}.startsWith(d)))"
 
 
-def _selected(known: str) -> str:
-    """Labels by which pod `s` selects nodes and that aren't for teams, as a list: those of a node's size, and those of
-    nodes that no pool has.
-
-    Args:
-        known: CEL list of the labels that are.
-    """
-    sizes = literal(SIZES)
-    least = f"e.key.startsWith('{KARPENTER}') && e.operator in ['Lt', 'Exists']"
-    small = f"e.key in {sizes} && e.operator == 'In' && e.values.all(v, string(v).matches({sizes}[e.key]))"
-    return (
-        f"((has(s.nodeSelector) ? s.nodeSelector.filter(k, !{_good('k', known)} && "
-        f"!(k in {sizes} && string(s.nodeSelector[k]).matches({sizes}[k]))).map(k, string(k)) : []) + "
-        f"{_ALL_TERMS}.map(t, (has(t.matchExpressions) ? t.matchExpressions : []).filter(e, "
-        f"!{_good('e.key', known)} && !({least}) && !({small})).map(e, string(e.key)).join(', ')).filter(x, x != ''))"
-    )
+_SIZED: Final = f"e.key.startsWith('{KARPENTER}') && e.operator in ['Lt', 'Exists']"
+_SELECTED: Final = (
+    f"((has(s.nodeSelector) ? s.nodeSelector.filter(k, !{_good('k', 'variables.known')} && !(k in variables.sizes && "
+    "string(s.nodeSelector[k]).matches(variables.sizes[k]))).map(k, string(k)) : []) + "
+    "x.terms.map(l, l.map(t, (has(t.matchExpressions) ? t.matchExpressions : []).filter(e, "
+    f"!{_good('e.key', 'variables.known')} && !({_SIZED}) && !(e.key in variables.sizes && e.operator == 'In' && "
+    "e.values.all(v, string(v).matches(variables.sizes[e.key])))).map(e, string(e.key)).join(', '))"
+    ".filter(t, t != '').join(', ')).filter(t, t != ''))"
+)
+"""Labels by which pod `s` selects nodes and that aren't for teams, as a list: those of a node's size, and those of
+nodes that no pool has."""
+_SYSTEM: Final = listed("systemPools")
+_ROLE: Final = f"'{keys.ROLE}'"
+_SYSTEM_ROLE: Final = f"'{Role.SYSTEM}'"
+_ALONE: Final = literal(list(_SINGLE))
+_PARTS: Final = {
+    "has(s.nodeName) && s.nodeName != ''": "nodeName",
+    f"has(s.nodeSelector) && (({_ROLE} in s.nodeSelector && s.nodeSelector[{_ROLE}] == {_SYSTEM_ROLE}) || "
+    f"('{keys.POOL}' in s.nodeSelector && s.nodeSelector['{keys.POOL}'] in {_SYSTEM}))": (
+        "nodeSelector of the system pools"
+    ),
+    "x.terms.exists(l, l.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e, "
+    f"(e.key == {_ROLE} && (e.operator != 'In' || {_SYSTEM_ROLE} in e.values)) || "
+    f"(e.key == '{keys.POOL}' && e.operator == 'In' && e.values.exists(v, v in {_SYSTEM})))))": (
+        "nodeAffinity to the system pools"
+    ),
+    "has(s.tolerations) && s.tolerations.exists(o, !has(o.key) || o.key == '' || "
+    f"o.key in {listed('systemTaints')})": "a toleration of all taints or of the system pools",
+    f"(has(s.nodeSelector) && {_ALONE}.exists(k, k in s.nodeSelector && !(k == '{NODE}' && variables.placedByJobSet))) "
+    "|| x.terms.exists(l, l.exists(t, (has(t.matchFields) && t.matchFields.size() > 0) || "
+    f"(has(t.matchExpressions) && t.matchExpressions.exists(e, e.key in {_ALONE}))))": (
+        f"a selector of single nodes or groups of nodes ({', '.join(_SINGLE)}, matchFields)"
+    ),
+    _ABROAD: "an affinity to pods of other namespaces (namespaces, namespaceSelector)",
+    f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in {listed('drains')})": (
+        "a toleration of a drain"
+    ),
+    # The launcher of an MPIJob runs on the pool of its workers: one pod of the object must need a GPU.
+    f"!variables.asks && has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in "
+    f"['{keys.POOL}', '{keys.GPU}'])": "a toleration of a GPU pool without a GPU request",
+}
+_FOUND: Final = " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in _PARTS.items())
 
 
 def node_selection(context: StackContext) -> Rule:
@@ -200,51 +230,7 @@ def node_selection(context: StackContext) -> Rule:
     systems = [spec for spec in context.pools.values() if spec.role is Role.SYSTEM]
     own = {CRITICAL["key"], *(taint.key for spec in systems for taint in spec.taints)}
     others = {taint.key for spec in context.pools.values() if spec.role is not Role.SYSTEM for taint in spec.taints}
-    system_taints, names = literal(sorted(own - others)), literal(sorted(spec.name for spec in systems))
-    role, system = f"'{keys.ROLE}'", f"'{Role.SYSTEM}'"
-    named = f"'{keys.POOL}' in s.nodeSelector && s.nodeSelector['{keys.POOL}'] in {names}"
-    selector = f"has(s.nodeSelector) && (({role} in s.nodeSelector && s.nodeSelector[{role}] == {system}) || ({named}))"
-    affinity = (
-        f"{_ALL_TERMS}.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e, "
-        f"(e.key == {role} && (e.operator != 'In' || {system} in e.values)) || "
-        f"(e.key == '{keys.POOL}' && e.operator == 'In' && e.values.exists(v, v in {names}))))"
-    )
-    tolerated = f"has(s.tolerations) && s.tolerations.exists(o, !has(o.key) || o.key == '' || o.key in {system_taints})"
-    # The launcher of an MPIJob runs on the pool of its workers: one pod of the object must need a GPU.
-    idle = (
-        f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in ['{keys.POOL}', '{keys.GPU}']) && "
-        f"!({KIND} in {literal(list(RUNTIMES))}) && !variables.specs.exists(s, {placement.ASKS}) && "
-        f"!({KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])})"
-    )
-    lasting = f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key in {literal(list(_DRAINS))})"
-    single = literal(list(_SINGLE))
-    alone = (
-        f"(has(s.nodeSelector) && {single}.exists(k, k in s.nodeSelector && !(k == '{NODE}' && "
-        f"variables.placedByJobSet))) || {_ALL_TERMS}.exists(t, "
-        f"(has(t.matchFields) && t.matchFields.size() > 0) || "
-        f"(has(t.matchExpressions) && t.matchExpressions.exists(e, e.key in {single})))"
-    )
-    parts = {
-        "has(s.nodeName) && s.nodeName != ''": "nodeName",
-        selector: "nodeSelector of the system pools",
-        affinity: "nodeAffinity to the system pools",
-        tolerated: "a toleration of all taints or of the system pools",
-        alone: f"a selector of single nodes or groups of nodes ({', '.join(_SINGLE)}, matchFields)",
-        _ABROAD: "an affinity to pods of other namespaces (namespaces, namespaceSelector)",
-        lasting: "a toleration of a drain",
-        idle: "a toleration of a GPU pool without a GPU request",
-    }
     labels = {each for spec in context.pools.values() for each in spec.labels}
-    # A reason of its own names the labels of single nodes.
-    known = literal(sorted({*labels, *KINDS_OF_NODES, keys.POOL, keys.ROLE, *_SINGLE}))
-    # With GPUs the pool is chosen by what it requests, and every size of its nodes is in the quota.
-    sized = f"(has(s.containers) && {placement.ASKS} ? [] : {_selected(known)}).map(k, 'the node label ' + k)"
-    found = " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in parts.items())
-    webhook = (
-        f"{KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])} && "
-        f"has({O}.metadata.annotations) && '{EXCLUSIVE}' in {O}.metadata.annotations && "
-        f"{O}.metadata.annotations['{EXCLUSIVE}'] == '{NODE}'"
-    )
     return Rule(
         name="node-selection",
         kinds=(*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME),
@@ -252,11 +238,28 @@ def node_selection(context: StackContext) -> Rule:
         "large ones only by what it requests",
         why="it would take the nodes of controllers, keep GPUs from the jobs that pay for them, start a machine of 192 "
         "vCPUs for one of them, or keep the pods of all teams off a node, a zone or the cluster by an anti-affinity",
+        parameters={
+            "drains": ",".join(_DRAINS),
+            "systemPools": ",".join(sorted(spec.name for spec in systems)),
+            "systemTaints": ",".join(sorted(own - others)),
+            # A reason of its own names the labels of single nodes.
+            "nodeLabels": ",".join(sorted({*labels, *KINDS_OF_NODES, keys.POOL, keys.ROLE, *_SINGLE})),
+        },
         variables={
-            "specs": f"{KIND} in {literal(list(RUNTIMES))} ? [] : {SPECS}",
-            "placedByJobSet": webhook,
-            "beyond": f"([variables.specs] + {PARTIAL}).map(l, l.map(s, ({found} + {sized}).join(', '))"
-            f".filter(t, t != '').join(', ')) + {_APART}",
+            "known": _KNOWN,
+            "sizes": literal(SIZES),
+            "placedByJobSet": f"{KIND} == 'Pod' && {MAKES_PODS} && has({O}.metadata.annotations) && "
+            f"'{EXCLUSIVE}' in {O}.metadata.annotations && {O}.metadata.annotations['{EXCLUSIVE}'] == '{NODE}'",
+            "asks": f"{KIND} in {literal(list(RUNTIMES))} || variables.specs.exists(s, {placement.ASKS}) || "
+            f"({KIND} == 'Pod' && {MAKES_PODS})",
+            "sites": "([variables.specs] + variables.partial).map(l, l.map(s, "
+            "{'s': dyn(s), 'terms': dyn(has(s.affinity) && has(s.affinity.nodeAffinity) ? [s.affinity.nodeAffinity]"
+            f".map(a, {_NODE_TERMS}) : []), 'near': dyn(has(s.affinity) ? {_POD_TERMS} : [])}}))",
+            # With GPUs the pool is chosen by what it requests, and every size of its nodes is in the quota.
+            "sized": f"variables.sites.map(l, l.map(x, [x.s].map(s, (has(s.containers) && {placement.ASKS} ? [] : "
+            f"{_SELECTED}).map(k, 'the node label ' + k).join(', '))[0]).filter(t, t != '').join(', '))",
+            "beyond": f"variables.sites.map(l, l.map(x, [x.s].map(s, ({_FOUND}).join(', '))[0])"
+            f".filter(t, t != '').join(', ')) + variables.sized + {_APART}",
         },
         expression="variables.beyond.all(t, t == '')",
         message=Message(
@@ -267,14 +270,13 @@ def node_selection(context: StackContext) -> Rule:
             "the CPU and memory that a large node is for; a JobSet may have a topology for itself alone if it is "
             f"{NODE}",
         ),
-        fills=_anywhere(literal(sorted({*labels, *KINDS_OF_NODES, *SIZES, keys.POOL, keys.ROLE, *_SINGLE}))),
+        fills=_anywhere(f"({_KNOWN} + {literal(list(SIZES))})"),
     )
 
 
 def _anywhere(known: str) -> tuple[Fill, ...]:
     """Without what selects nodes that no pool has: other providers' labels, and a topology of one's own."""
     other = f"has(t.matchExpressions) && t.matchExpressions.exists(e, !{_good('e.key', known)})"
-    affinity = _ALL_TERMS.replace("s.affinity", "s").replace("has(s) && ", "")
     return (
         Fill(
             paths=below(EVERY_SPEC, "nodeSelector"),
@@ -282,7 +284,8 @@ def _anywhere(known: str) -> tuple[Fill, ...]:
         ),
         Fill(
             paths=below(EVERY_SPEC, "affinity"),
-            removes=f"({affinity}).exists(t, {other}) ? ['nodeAffinity'] : []",
+            removes=f"has(s.nodeAffinity) && [s.nodeAffinity].exists(a, ({_NODE_TERMS}).exists(t, {other})) "
+            "? ['nodeAffinity'] : []",
         ),
         Fill(
             paths=below(METADATA_PATHS, "annotations"),

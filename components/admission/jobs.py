@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Fill, Message, Rule, literal
-from components.admission.templates import (
-    HEADS,
-    KIND,
-    OF_CRON_JOB,
-    PARTIAL,
-    SPECS,
-    SUBMITTERS,
-    WORKER_PATHS,
-    O,
-    groups,
-    in_steps,
-    ray,
-    workers,
-)
+from components.admission.templates import KIND, OF_CRON_JOB, WORKER_PATHS, O, in_workflow
 from spec.jobs import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, LONGEST_STOP, MANAGERS, MAX_RETRIES
 from spec.pools import keys
 
-_RETRY: Final = "t.retryStrategy"
 MAX_HISTORY: Final = 20
 """Finished jobs that a schedule keeps, of each kind; Kubernetes keeps three and one (kubernetes.io, "CronJob")."""
 
@@ -60,8 +46,8 @@ _MANAGED: Final = f"(!has(j.managedBy) || j.managedBy in {literal(list(MANAGERS)
 _SLOW: Final = f"has(s.terminationGracePeriodSeconds) && s.terminationGracePeriodSeconds > {LONGEST_STOP}"
 _STOPS: Final = (
     # The pods of a job that has reached its deadline go on for their grace period.
-    f"(({KIND} in {literal([kind.kind for kind in kinds.JOBS])} && ({SPECS}).exists(s, {_SLOW})) || "
-    f"{PARTIAL}.exists(l, l.exists(s, {_SLOW})) ? ['terminationGracePeriodSeconds of its pods'] : [])"
+    f"([variables.specs] + variables.partial).exists(l, l.exists(s, {_SLOW})) "
+    "? ['terminationGracePeriodSeconds of its pods'] : []"
 )
 
 
@@ -114,15 +100,6 @@ def _at(path: str, *bounds: str) -> str:
     return f"({' + '.join(bounds)}).map(f, {path} + f)"
 
 
-def _of(path: str, *bounds: str) -> str:
-    """The same of the part of the object that has this path."""
-    return f"[{O}.{path}].map(j, {_at(literal(f'{path}.'), *bounds)}.join(', '))"
-
-
-_TEMPLATES: Final = "((has(j.templates) ? j.templates : []) + (has(j.templateDefaults) ? [j.templateDefaults] : []))"
-_LIMIT: Final = f"string({_RETRY}.limit)"
-
-
 def _counts(text: str) -> str:
     """Whether a text is a number of retries that a step may have. It is a number or a text (argo-workflows,
     IntOrString)."""
@@ -130,41 +107,30 @@ def _counts(text: str) -> str:
 
 
 _OTHER_COUNT: Final = (
-    f"'{{{{inputs.parameters.' + a.name + '}}}}' == {_LIMIT} && (has(a.valueFrom) || "
-    f"['default', 'value'].exists(f, f in a && string(a[f]) != {_LIMIT} && !{_counts('a[f]')}))"
+    f"'{{{{inputs.parameters.' + a.name + '}}}}' == r && (has(a.valueFrom) || "
+    f"['default', 'value'].exists(f, f in a && string(a[f]) != r && !{_counts('a[f]')}))"
 )
-
-
-def _gives_other(holder: str) -> str:
-    """Whether arguments or inputs give the parameter of the limit something that is no such number."""
-    return f"has({holder}) && has({holder}.parameters) && {holder}.parameters.exists(a, {_OTHER_COUNT})"
-
-
-def _hooks_give_other(holder: str) -> str:
-    return f"has({holder}.hooks) && {holder}.hooks.exists(k, {_gives_other(f'{holder}.hooks[k].arguments')})"
-
-
-_IN_STEP: Final = f"has(s.inline) || {_gives_other('s.arguments')} || {_hooks_give_other('s')}"
+_GIVEN: Final = (
+    "((has(x.inputs) ? [x.inputs] : []) + (has(x.arguments) ? [x.arguments] : []) + (has(x.hooks) ? "
+    "x.hooks.filter(k, has(x.hooks[k].arguments)).map(k, x.hooks[k].arguments) : []))"
+)
+_GIVES_OTHER: Final = f"{_GIVEN}.exists(p, has(p.parameters) && p.parameters.exists(a, {_OTHER_COUNT}))"
+"""Whether arguments or inputs give the parameter of the limit something that is no such number."""
 _BY_PARAMETER: Final = (
     # Kubeflow Pipelines compiles `set_retry` to this: the limit is an input of a template that several steps use, and
     # each gives a number (kubeflow/pipelines 2.17.0, argocompiler/container.go, getTaskRetryParametersWithValues). The
     # inputs of a WorkflowTemplate may come from a workflow that names it.
-    f"{KIND} == 'Workflow' && {_LIMIT}.startsWith('{{{{inputs.parameters.') && "
-    f"!({_gives_other('j.arguments')} || {_hooks_give_other('j')} || {_TEMPLATES}.exists(h, "
-    f"{_gives_other('h.inputs')} || {in_steps('h', _IN_STEP)}))"
+    f"{KIND} == 'Workflow' && r.startsWith('{{{{inputs.parameters.') && "
+    f"!{in_workflow(f'has(t.inline) || {_GIVES_OTHER}')}"
 )
-_INLINE: Final = "has(s.inline) && has(s.inline.retryStrategy)"
-_ENDLESS: Final = (
+_ENDLESS: Final = in_workflow(
     # Without a limit a step is retried forever.
-    f"({_TEMPLATES}.exists(t, (has({_RETRY}) && !(has({_RETRY}.limit) && "
-    f"({_counts(f'{_RETRY}.limit')} || ({_BY_PARAMETER})))) || "
-    + in_steps("t", f"{_INLINE} && !(has(s.inline.retryStrategy.limit) && {_counts('s.inline.retryStrategy.limit')})")
-    + ") ? ['templates.retryStrategy.limit'] : [])"
+    "has(x.retryStrategy) && ![has(x.retryStrategy.limit) ? string(x.retryStrategy.limit) : ''].exists(r, "
+    f"{_counts('r')} || ({_BY_PARAMETER}))"
 )
-_TTLS: Final = " + ".join(
-    f"(has(j.ttlStrategy) ? {_within('j.ttlStrategy', field, LONGEST_KEPT, required=False)}"
-    ".map(f, 'ttlStrategy.' + f) : [])"
-    for field in ("secondsAfterCompletion", "secondsAfterFailure", "secondsAfterSuccess")
+_TTLS: Final = (
+    "(has(j.ttlStrategy) ? ['secondsAfterCompletion', 'secondsAfterFailure', 'secondsAfterSuccess'].filter(f, "
+    f"f in j.ttlStrategy && j.ttlStrategy[f] > {LONGEST_KEPT}).map(f, 'ttlStrategy.' + f) : [])"
 )
 _REFERENCE: Final = (
     # A WorkflowTemplate of the namespace is checked itself.
@@ -172,7 +138,7 @@ _REFERENCE: Final = (
     "!(has(j.workflowTemplateRef.clusterScope) && j.workflowTemplateRef.clusterScope) "
     f"? {_within('j', 'activeDeadlineSeconds', LONGEST, required=False)} : {_DEADLINE})"
 )
-_WORKFLOW: Final = (_REFERENCE, _TTLS, _ENDLESS)
+_WORKFLOW: Final = (_REFERENCE, _TTLS, f"({_ENDLESS} ? ['templates.retryStrategy.limit'] : [])")
 _OPERATED: Final = literal([kind.kind for kind in kinds.OPERATED])
 _ATTEMPTS: Final = "(has(j.backoffLimit) ? j.backoffLimit + 1 : 1)"
 _WITHIN: Final = (
@@ -195,36 +161,69 @@ _IDLE: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_IDLE, required=Fa
 _RAY_JOB: Final = (_WITHIN, _FEW, _IDLE, _SHUT_DOWN)
 _TEMPLATE: Final = "'spec.replicatedJobs[' + string(r.name) + '].template.spec.'"
 _REPLICATED_JOBS: Final = (
-    f"{O}.spec.replicatedJobs.map(r, [r.template.spec].map(j, "
-    f"{_at(_TEMPLATE, _JOB_SETS, _FEW, *_ENDLESSLY)}.join(', '))[0])"
+    f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(r, [r.template.spec].map(j, "
+    f"{_at(_TEMPLATE, _JOB_SETS, _FEW, *_ENDLESSLY)}.join(', '))[0]) : []"
 )
-_OF_JOBS: Final = (*_ENDLESSLY, _MANAGED)
-_HISTORY: Final = "".join(
-    f" + [{_within(f'{O}.spec', f'{which}JobsHistoryLimit', MAX_HISTORY, required=False)}"
-    ".map(f, 'spec.' + f).join(', ')]"
+_HISTORY: Final = " + ".join(
+    f"{_within(f'{O}.spec', f'{which}JobsHistoryLimit', MAX_HISTORY, required=False)}.map(f, 'spec.' + f)"
     for which in ("successful", "failed")
 )
 """Finished jobs of a schedule stay until there are so many of them."""
 _APART: Final = (
-    f" + [has({O}.spec.concurrencyPolicy) && {O}.spec.concurrencyPolicy in ['Forbid', 'Replace'] ? '' : "
-    "'spec.concurrencyPolicy (Forbid or Replace)']"
+    f"({KIND} == 'CronJob' || (has({O}.spec.concurrencyPolicy) && {O}.spec.concurrencyPolicy in ['Forbid', 'Replace'])"
+    " ? [] : ['spec.concurrencyPolicy (Forbid or Replace)'])"
 )
 """A quota counts the Jobs of a CronJob, and no Workflows."""
-_LACKS: Final = (
-    # A CronJob, with the Jobs that `kubectl create job --from` makes of it, and a ScaledJob clean up by their history.
-    f"{KIND} == 'CronJob' ? {_of('spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)}{_HISTORY} : "
-    f"{KIND} == 'ScaledJob' ? {_of('spec.jobTargetRef', _DEADLINE, _RETRIES, _KEPT, *_OF_JOBS)} : "
-    f"{KIND} == 'JobSet' ? {_of('spec', _TTL, _restarts('j'), _MANAGED)} + {_REPLICATED_JOBS} : "
-    f"{KIND} in {_OPERATED} ? (has({O}.spec.runPolicy) ? "
-    f"{_of('spec.runPolicy', _TTL, _DEADLINE, _RETRIES)} : ['spec.runPolicy']) : "
-    f"{KIND} == 'RayJob' ? {_of('spec', *_RAY_JOB)} : "
-    f"{KIND} == 'TrainJob' ? {_of('spec', _DEADLINE)} : "
-    f"{KIND} == 'TrainingRuntime' ? {_of('spec.template.spec', _restarts('j'))} : "
-    f"{KIND} == 'CronWorkflow' ? {_of('spec.workflowSpec', *_WORKFLOW)}{_HISTORY}{_APART} : "
-    f"{KIND} in ['Workflow', 'WorkflowTemplate'] ? {_of('spec', *_WORKFLOW)} : "
-    f"{KIND} == 'Job' && {OF_CRON_JOB} ? {_of('spec', _KEPT, _DEADLINE, _RETRIES, *_OF_JOBS)} : "
-    f"{_of('spec', _TTL, _DEADLINE, _RETRIES, *_OF_JOBS)}"
+_PLACES: Final = {
+    "CronJob": "spec.jobTemplate.spec",
+    "CronWorkflow": "spec.workflowSpec",
+    "ScaledJob": "spec.jobTargetRef",
+    "TrainingRuntime": "spec.template.spec",
+    **dict.fromkeys((kind.kind for kind in kinds.OPERATED), "spec.runPolicy"),
+}
+"""Where a kind has its bounds, if not in its spec."""
+_HELD: Final = "".join(
+    f"{KIND} == '{kind}' ? [{O}.{_PLACES[kind]}] : "
+    for kind in ("CronJob", "CronWorkflow", "ScaledJob", "TrainingRuntime")
 )
+
+
+_BATCH: Final = ("CronJob", "Job", "ScaledJob")
+_RUNS: Final = "variables.at == 'spec.runPolicy.'"
+
+
+def _of(of: Iterable[str], *bounds: str, operated: bool = False) -> str:
+    """Fields of the holder that are to be fixed, of these kinds, and of those with a `runPolicy`."""
+    runs = f" || {_RUNS}" if operated else ""
+    return f"({KIND} in {literal(list(of))}{runs} ? {' + '.join(bounds)} : [])"
+
+
+_LACKS: Final = {
+    "at": f"[{literal(_PLACES)}].map(p, {KIND} in p ? p[{KIND}] + '.' : 'spec.')[0]",
+    "held": f"{_HELD}{_RUNS} ? (has({O}.spec.runPolicy) ? [{O}.spec.runPolicy] : []) : [{O}.spec]",
+    # A CronJob, with the Jobs that `kubectl create job --from` makes of it, and a ScaledJob clean up by their history.
+    "byHistory": f"{KIND} in ['CronJob', 'ScaledJob'] || ({KIND} == 'Job' && {OF_CRON_JOB})",
+    "bounds": "variables.held.map(j, "
+    + " + ".join(
+        (
+            _of((*_BATCH, "JobSet"), f"(variables.byHistory ? {_KEPT} : {_TTL})", operated=True),
+            _of((*_BATCH, "TrainJob"), _DEADLINE, operated=True),
+            _of(_BATCH, _RETRIES, operated=True),
+            _of(_BATCH, *_ENDLESSLY),
+            _of((*_BATCH, "JobSet"), _MANAGED),
+            _of(("JobSet", "TrainingRuntime"), _restarts("j")),
+            _of(("RayJob",), *_RAY_JOB),
+        )
+    )
+    + ")",
+    "flow": f"variables.held.map(j, {_of([kind.kind for kind in kinds.WORKFLOWS], *_WORKFLOW)})",
+    "sets": _REPLICATED_JOBS,
+    "schedule": f"{KIND} in ['CronJob', 'CronWorkflow'] ? {_HISTORY} + {_APART} : []",
+    "stops": _STOPS,
+    "lacks": "((variables.bounds + variables.flow).map(l, l.map(f, variables.at + f).join(', ')) + variables.sets + "
+    "(variables.held.size() == 0 ? ['spec.runPolicy'] : []) + variables.schedule + variables.stops)"
+    ".filter(t, t != '')",
+}
 _OPERATED_BY: Final = {kind.kind: ["spec.runPolicy+"] for kind in kinds.OPERATED}
 _HOLDERS: Final = {
     "Job": ["spec"],
@@ -312,7 +311,7 @@ JOB_BOUNDS: Final = Rule(
     f"{LONGEST_KEPT // DAY} days",
     why="a job that hangs holds its GPUs until someone notices, one that fails immediately restarts for days, and "
     "finished ones pile up in the API server",
-    variables={"lacks": f"(({_LACKS}) + {_STOPS}).filter(t, t != '')"},
+    variables=_LACKS,
     expression="variables.lacks.size() == 0",
     message=Message(
         wrong="a job must be bounded: fix ",
@@ -336,11 +335,9 @@ _FEWER: Final = "has(g.minReplicas) && int(g.minReplicas) > (has(g.replicas) ? i
 # Kueue counts `replicas` (v0.19.2, pkg/controller/jobs/raycluster/common.go, effectiveWorkerCount), and KubeRay starts
 # at least `minReplicas` (v1.6.1, GetWorkerGroupDesiredReplicas).
 _GROUP: Final = f"{_FEWER} ? 'minReplicas of group ' + string(g.groupName) : ''"
-_UNCOUNTED: Final = ray(lambda spec: workers(spec, _GROUP))
-_INGRESS: Final = ray(
-    lambda spec: (
-        f"(has({spec}.headGroupSpec.enableIngress) && {spec}.headGroupSpec.enableIngress ? ['enableIngress'] : [])"
-    )
+_UNCOUNTED: Final = f"variables.workers.map(g, {_GROUP})"
+_INGRESS: Final = (
+    "variables.ray.map(r, has(r.headGroupSpec.enableIngress) && r.headGroupSpec.enableIngress ? 'enableIngress' : '')"
 )
 # While a RayService upgrades, KubeRay runs a second cluster, and Kueue counts one (v1.6.1, RayServiceUpgradeStrategy;
 # v0.19.2, pkg/controller/jobs/rayservice, PodSets).
@@ -350,7 +347,9 @@ _SECOND: Final = (
     f"{_STRATEGY}.type == 'None') ? ['upgradeStrategy.type'] : [])"
 )
 # Kueue leaves out a RayJob with a clusterSelector, and with it the pod that submits it (v0.19.2, RayJob.Skip).
-_SUBMITTER: Final = f"({SUBMITTERS}.exists(s, {placement.ASKS}) ? ['GPUs of submitterPodTemplate'] : [])"
+_SUBMITTER: Final = (
+    f"(variables.submitters.exists(t, [t.spec].exists(s, {placement.ASKS})) ? ['GPUs of submitterPodTemplate'] : [])"
+)
 
 
 _AT_LEAST: Final = "has(s.minReplicas) && int(s.minReplicas) > "
@@ -375,7 +374,7 @@ _COUNTED_PODS: Final = (
 def ray_cluster(context: StackContext) -> Rule:
     """The head of a Ray cluster is not on Spot, and its pods are those that the queue counts."""
     reaches = f"p.spot && ({placement.OFFERS}) && ({placement.SELECTED}) && ({placement.TOLERATED})"
-    spot = f"variables.heads.exists(s, variables.pools.exists(p, {reaches}))"
+    spot = f"variables.ray.exists(r, [r.headGroupSpec.template.spec].exists(s, variables.pools.exists(p, {reaches})))"
     beyond = f" + {_UNCOUNTED} + {_SECOND} + {_SUBMITTER}" if context.queues else ""
     return Rule(
         name="ray-cluster",
@@ -385,8 +384,6 @@ def ray_cluster(context: StackContext) -> Rule:
         "upgrades, would use GPUs outside every quota; and an Ingress would publish the dashboard, which runs code "
         "for whoever reaches it",
         variables={
-            **context.variables,
-            "heads": HEADS,
             "wrong": f"({spot} ? ['a head that may run on Spot'] : []) + {_INGRESS}{beyond}",
         },
         expression="variables.wrong.all(t, t == '')",
@@ -410,23 +407,16 @@ _SIZE: Final = f"{O}.spec.leaderWorkerTemplate"
 _ELASTIC: Final = f"{O}.spec.elasticPolicy"
 _RAY: Final = literal([kind.kind for kind in kinds.RAY])
 _GROUPS: Final = (
-    f"[({groups('has(g.replicas) ? int(g.replicas) : 1')} : []).sum()] + "
+    "[variables.groups.map(g, has(g.replicas) ? int(g.replicas) : 1).sum()] + "
     f"(has({_ELASTIC}) && has({_ELASTIC}.maxReplicas) ? [int({_ELASTIC}.maxReplicas)] : [])"
 )
 _MOST: Final = f"(has(g.maxReplicas) ? int(g.maxReplicas) : {_NO_BOUND})"
 _LEAST: Final = "(has(g.minReplicas) ? int(g.minReplicas) : 0)"
 _WANTED: Final = "(has(g.replicas) ? int(g.replicas) : 0)"
 _HOSTS: Final = "(has(g.numOfHosts) ? int(g.numOfHosts) : 1)"
-
-
-def _ray(spec: str) -> str:
-    """Workers of a Ray cluster: its autoscaler adds some up to `maxReplicas`; otherwise KubeRay raises `replicas` to
-    `minReplicas` (kuberay v1.6.1, GetWorkerGroupDesiredReplicas)."""
-    scales = f"has({spec}.enableInTreeAutoscaling) && {spec}.enableInTreeAutoscaling"
-    fixed = f"({_LEAST} > {_WANTED} ? {_LEAST} : {_WANTED})"
-    return f"[{workers(spec, f'{_HOSTS} * ({scales} ? {_MOST} : {fixed})')}.sum()]"
-
-
+RAY_PODS: Final = f"{_HOSTS} * (variables.%sscales ? {_MOST} : {_LEAST} > {_WANTED} ? {_LEAST} : {_WANTED})"
+"""Pods of worker group `g` of a Ray cluster: its autoscaler adds some up to `maxReplicas`; otherwise KubeRay raises
+`replicas` to `minReplicas` (kuberay v1.6.1, GetWorkerGroupDesiredReplicas)."""
 _JOBS: Final = (
     "(has(j.replicas) ? int(j.replicas) : 1) * "
     "(has(j.template.spec.parallelism) ? int(j.template.spec.parallelism) : 1)"
@@ -462,7 +452,7 @@ _COUNTS: Final = (
     f"{KIND} == 'TrainJob' ? [has({O}.spec.trainer) && has({O}.spec.trainer.numNodes) "
     f"? {O}.spec.trainer.numNodes : 1] : "
     f"{KIND} in {_OPERATED} ? {_GROUPS} : "
-    f"{KIND} in {_RAY} ? {ray(_ray)} : "
+    f"{KIND} in {_RAY} ? [variables.workers.map(g, {RAY_PODS % ''}).sum()] : "
     f"{KIND} == 'JobSet' ? [{_replicated(f'{O}.spec')}] : "
     # The Trainer makes a JobSet of it; a TrainJob without numNodes has that of the runtime.
     f"{KIND} == 'TrainingRuntime' ? [{_replicated(f'{O}.spec.template.spec')}, "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule, literal
+from components.admission.rule import Message, Rule, listed, literal
 from components.admission.templates import KIND, O, joined
 from components.observability.monitors import SCRAPED_BY
 
@@ -63,7 +63,7 @@ _ELSEWHERE: Final = (
     f"has({_WHERE}) && ((has({_WHERE}.any) && {_WHERE}.any) || "
     f"(has({_WHERE}.matchNames) && {_WHERE}.matchNames.exists(n, n != request.namespace)))"
 )
-_TARGETS: Final = literal(list(TARGETS))
+_TARGETS: Final = listed("countedLabels")
 
 
 def prometheus(name: str) -> str:
@@ -124,10 +124,15 @@ MONITOR_SCOPE: Final = Rule(
     "nobody else",
     why="alerts and costs are counted by labels of metrics: with others it would bill another team, or silence its "
     "alerts; and Prometheus would ask any address for it",
+    parameters={
+        "monitorFields": ",".join(FIELDS),
+        "endpointFields": ",".join(ENDPOINT),
+        "countedLabels": ",".join(TARGETS),
+    },
     variables={
-        "beyond": f"{O}.spec.filter(k, !(k in {literal(list(FIELDS))})).map(k, string(k)) + "
+        "beyond": f"{O}.spec.filter(k, !(k in {listed('monitorFields')})).map(k, string(k)) + "
         f"({_ELSEWHERE} ? ['namespaceSelector'] : []) + {_OTHERS} + "
-        f"{_PART}.map(e, (e.filter(k, !(k in {literal(list(ENDPOINT))})).map(k, string(k)) + "
+        f"{_PART}.map(e, (e.filter(k, !(k in {listed('endpointFields')})).map(k, string(k)) + "
         f"(has(e.honorLabels) && e.honorLabels ? ['honorLabels'] : []) + {_FORGED} + "
         f"({_OFTEN} ? ['an interval below 10s'] : [])).filter(t, t != '').join(', '))"
     },

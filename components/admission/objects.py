@@ -7,8 +7,8 @@ from typing import Final
 from components.addons.katib import NAME as CONTROLLER
 from components.admission import kinds
 from components.admission.queues import GATED
-from components.admission.rule import Message, Rule, literal
-from components.admission.templates import HOLDERS, KIND, USER, O
+from components.admission.rule import Message, Rule, listed
+from components.admission.templates import KIND, USER, O
 from components.base.controllers import username
 from components.tenancy.network_policies import KATIB
 from components.tenancy.roles import MEMBERS, created
@@ -51,19 +51,18 @@ _BY_KUEUE: Final = f"{KUEUE}managed"
 """Finalizer of a pod that Kueue holds: its webhook adds it before the rules see the pod (Kueue 0.19.2,
 pkg/controller/jobs/pod/pod_webhook.go), and its controller removes it."""
 _KEPT: Final = f"({_OLD}metadata.finalizers) ? dyn(oldObject).metadata.finalizers : [])"
-_HELD: Final = literal([kind.kind for kind in (*kinds.WITH_PODS, kinds.TRAIN_JOB, kinds.TRAINING_RUNTIME)])
 _BUDGET: Final = (
     f"(has({O}.spec.maxUnavailable) && string({O}.spec.maxUnavailable).matches('^0+%?$')) || "
     f"(has({O}.spec.minAvailable) && string({O}.spec.minAvailable).matches('^[0-9]{{3,}}%$'))"
 )
 _REACHES: Final = {
     "variables.holders.exists(l, l.exists(h, has(h.metadata) && has(h.metadata.finalizers) && "
-    f"h.metadata.finalizers.exists(f, !(f in variables.kept) && !(f in {literal(list(DELETIONS))}) && "
+    f"h.metadata.finalizers.exists(f, !(f in variables.kept) && !(f in {listed('finalizers')}) && "
     f"!({KIND} == 'Pod' && f == '{_BY_KUEUE}' && {GATED}))))": "finalizers",
     f"{KIND} == 'PodDisruptionBudget' && ({_BUDGET})": "a disruption budget of none",
     f"{KIND} == 'PersistentVolumeClaim' && has({O}.spec.volumeName) && {O}.spec.volumeName != '' && "
     f"!({_OLD}spec.volumeName) && dyn(oldObject).spec.volumeName == {O}.spec.volumeName)": "volumeName",
-    f"{KIND} == 'Secret' && has({O}.type) && !({O}.type in {literal(list(SECRETS))})": "the type of the Secret",
+    f"{KIND} == 'Secret' && has({O}.type) && !({O}.type in {listed('secretTypes')})": "the type of the Secret",
 }
 _AS_WRITTEN: Final = f"(request.operation == 'CREATE' && {USER} == '{username(KATIB, CONTROLLER)}')"
 """Whether Katib's controller makes what a member wrote into an Experiment."""
@@ -74,9 +73,9 @@ OBJECT_REACH: Final = Rule(
     why="a finalizer that nobody removes keeps a job, its quota and its namespace for ever; a budget of none keeps a "
     "node from every update; a claim that names a volume takes that of another team; and a token in a Secret outlives "
     "its member",
+    parameters={"finalizers": ",".join(DELETIONS), "secretTypes": ",".join(SECRETS)},
     variables={
         "kept": _KEPT,
-        "holders": f"{KIND} in {_HELD} ? ({HOLDERS}) : [[{O}]]",
         "reaches": " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in _REACHES.items()),
     },
     expression="variables.reaches.size() == 0 || "

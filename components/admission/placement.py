@@ -4,10 +4,10 @@ tolerates."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from components.admission.rule import literal
 from components.admission.templates import KIND, joined
+from spec.jobs import QUEUE
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 
@@ -23,43 +23,45 @@ ASKS: Final = f"{_ALL}.exists(c, {_LIMITS} && c.resources.limits.exists(r, r.sta
 """Whether pod `s` requests GPUs or MIG instances."""
 _ASKS_WHOLE: Final = f"{_ALL}.exists(c, {_LIMITS} && '{keys.GPU}' in c.resources.limits)"
 _REQUESTED: Final = f"c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r]))"
-DEVICES: Final = (
-    f"variables.specs.map(s, {_ALL}.filter(c, {_LIMITS})"
-    f".map(c, {joined(_REQUESTED)}).filter(t, t != '').join(', ')).filter(t, t != '').join('; ')"
-)
-"""Requests of all pods of an object, as text."""
 
-_COUNT: Final = "quantity(string(c.resources.limits[r])).asInteger()"
+_COUNT: Final = "quantity(string(c.resources.limits[%s])).asInteger()"
 _TOGETHER: Final = f"(s.containers + {_INIT}.filter(c, has(c.restartPolicy) && c.restartPolicy == 'Always'))"
 """Containers that run at the same time: a sidecar is an init container that goes on (kubernetes.io, "Sidecar
 Containers")."""
 OFFERS: Final = (
     f"{_ALL}.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
-    f"(r in p.resources && {_COUNT} <= (p.shared ? 1 : p.resources[r]))))"
-    f" && p.resources.all(r, {_TOGETHER}.filter(c, "
-    f"{_LIMITS} && r in c.resources.limits).map(c, {_COUNT}).sum() <= p.resources[r])"
+    f"p.devices.exists(d, d.name == r && {_COUNT % 'r'} <= (p.shared ? 1 : d.count))))"
+    f" && p.devices.all(d, {_TOGETHER}.filter(c, {_LIMITS} && d.name in c.resources.limits)"
+    f".map(c, {_COUNT % 'd.name'}).sum() <= d.count)"
 )
 """Whether a node of pool `p` has all devices that pod `s` requests. A container gets at most one share of a shared GPU:
 a second share may be of the same GPU, and the device plugin refuses it (`failRequestsGreaterThanOne`)."""
 
-_POOL: Final = f"'{keys.POOL}'"
-_TERMS: Final = "s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-_HAS_TERMS: Final = (
-    "(has(s.affinity) && has(s.affinity.nodeAffinity) && "
-    "has(s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution))"
+RATE: Final = (
+    f"s.containers.filter(c, {_LIMITS}).map(c, p.devices.filter(d, d.name in c.resources.limits)"
+    f".map(d, {_COUNT % 'd.name'} * d.price).sum()).sum()"
 )
+"""Price of pod `s` on pool `p`, in thousandths of a USD an hour."""
+
+_POOL: Final = f"'{keys.POOL}'"
+_REQUIRED: Final = "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+_TERMS: Final = (
+    f"[s].filter(s, has(s.affinity) && has(s.affinity.nodeAffinity) && has(s.affinity.{_REQUIRED}))"
+    f".map(s, s.affinity.{_REQUIRED}.nodeSelectorTerms)"
+)
+"""Required terms of the affinity of pod `s`, in a list, if there are any."""
 _ALLOWS: Final = (
     f"e.key != {_POOL} || (e.operator == 'In' ? p.name in e.values : e.operator == 'NotIn' ? !(p.name in e.values) : "
     "e.operator != 'DoesNotExist')"
 )
 SELECTED: Final = (
     f"(!has(s.nodeSelector) || !({_POOL} in s.nodeSelector) || s.nodeSelector[{_POOL}] == p.name)"
-    f" && (!{_HAS_TERMS} || {_TERMS}.nodeSelectorTerms.exists(t, "
+    f" && {_TERMS}.all(l, l.exists(t, "
     f"has(t.matchExpressions) ? t.matchExpressions.all(e, {_ALLOWS}) : has(t.matchFields)))"
 )
 """Whether neither selector nor affinity of pod `s` excludes pool `p`."""
 NAMED: Final = (
-    f"((has(s.nodeSelector) && {_POOL} in s.nodeSelector) || ({_HAS_TERMS} && {_TERMS}.nodeSelectorTerms.exists(t, "
+    f"((has(s.nodeSelector) && {_POOL} in s.nodeSelector) || {_TERMS}.exists(l, l.exists(t, "
     f"has(t.matchExpressions) && t.matchExpressions.exists(e, e.key == {_POOL} && e.operator == 'In'))))"
 )
 """Whether pod `s` selects pools by name."""
@@ -80,17 +82,33 @@ TOLERATED: Final = f"p.taints.all(t, {ADDED_LATER} || (has(s.tolerations) && {TO
 Tolerations")."""
 
 
-def pools(specs: Mapping[str, PoolSpec]) -> str:
-    """The pools of a stack as a CEL list: devices of a node, taints that repel pods, and whether they are Spot."""
-    return literal([_pool(spec) for _, spec in sorted(specs.items())])
+_FLAGS: Final = {"shared": "f[1].contains('shared')", "spot": "f[1].contains('spot')"}
+VARIABLES: Final[Mapping[str, str]] = {
+    # Pools of the stack: devices of a node with their prices, taints that repel pods, and whether they are Spot.
+    "pools": "params.data.pools.split('\\n').map(l, l.split(' ')).map(f, {'name': dyn(f[0]), "
+    + "".join(f"'{name}': dyn({text}), " for name, text in _FLAGS.items())
+    + "'devices': dyn(f[2].split(',').map(d, d.split('=')).filter(d, d.size() == 3)"
+    ".map(d, {'name': dyn(d[0]), 'count': dyn(int(d[1])), 'price': dyn(int(d[2]))})), "
+    "'taints': dyn(f[3].split(',').map(t, t.split('=')).filter(t, t.size() == 3)"
+    ".map(t, {'key': t[0], 'value': t[1], 'effect': t[2]}))})",
+    # Whether Kueue queues the object.
+    "queued": f"params.data.queues == 'true' && '{QUEUE}' in variables.labels",
+    "devices": f"variables.specs.map(s, {_ALL}.filter(c, {_LIMITS})"
+    f".map(c, {joined(_REQUESTED)}).filter(t, t != '').join(', ')).filter(t, t != '').join('; ')",
+}
+"""What the rules on places see; `devices` are the requests of all pods of an object, as text."""
 
 
-def _pool(spec: PoolSpec) -> dict[str, Any]:
-    kept = [taint for taint in spec.taints if taint.effect != "PreferNoSchedule"]
-    return {
-        "name": spec.name,
-        "resources": dict(spec.resources),
-        "taints": [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in kept],
-        "shared": spec.sharing is not None,
-        "spot": spec.may_be_spot,
-    }
+def pools(specs: Mapping[str, PoolSpec], prices: Mapping[str, Mapping[str, int]]) -> str:
+    """The parameter with the pools, a line for each: name, what is special, `device=count=price`, `key=value=effect`.
+
+    Neither names nor keys and values of taints have any of these signs (kubernetes.io, "Labels and Selectors").
+    """
+    return "\n".join(_line(spec, prices.get(name, {})) for name, spec in sorted(specs.items()))
+
+
+def _line(spec: PoolSpec, prices: Mapping[str, int]) -> str:
+    flags = [name for name, there in (("shared", spec.sharing is not None), ("spot", spec.may_be_spot)) if there]
+    devices = [f"{name}={count}={prices.get(name, 0)}" for name, count in spec.resources.items()]
+    taints = [f"{one.key}={one.value}={one.effect}" for one in spec.taints if one.effect != "PreferNoSchedule"]
+    return " ".join((spec.name, *(",".join(each) or "-" for each in (flags, devices, taints))))

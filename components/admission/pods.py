@@ -6,14 +6,12 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.monitors import COPIED, prometheus
-from components.admission.rule import Fill, Message, Rule, literal
+from components.admission.rule import Fill, Message, Rule, listed, literal
 from components.admission.templates import (
     BY_A_CONTROLLER,
-    CONTAINERS,
     KIND,
     OF_CRON_JOB,
     SPEC_PATHS,
-    SPECS,
     O,
     below,
     joined,
@@ -26,7 +24,7 @@ DEVICE_VARIABLES: Final = (
 """Variables by which the container runtime of GPU nodes gives a container devices (nvidia-container-toolkit v1.18,
 internal/config/image/envvars.go)."""
 _NO_DEVICES: Final = ("", "none", "void")
-_NAMES: Final = literal(list(DEVICE_VARIABLES))
+_NAMES: Final = listed("deviceVariables")
 _DEVICES: Final = (
     f"((has(c.env) ? c.env.filter(v, v.name in {_NAMES} && (has(v.valueFrom) || (has(v.value) && "
     f"!(v.value in {literal(list(_NO_DEVICES))})))).map(v, v.name + ' of container ' + c.name) : []) + "
@@ -39,9 +37,8 @@ DEVICES: Final = Rule(
     kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS, kinds.CONFIG_MAP, kinds.SECRET),
     what="a container gets its GPUs by a request, not by a variable",
     why="the container runtime of a GPU node would give it the GPUs of other teams' pods there",
+    parameters={"deviceVariables": ",".join(DEVICE_VARIABLES)},
     variables={
-        "specs": f"{KIND} in {_DATA} ? [] : {SPECS}",
-        "containers": CONTAINERS,
         "named": f"variables.containers.map(l, l.map(c, {_DEVICES}.join(', ')).filter(t, t != '').join(', ')) + "
         f"({KIND} in {_DATA} ? ['data', 'binaryData'].map(f, f in {O} ? {O}[f].filter(k, k in {_NAMES})"
         ".map(k, string(k)).join(', ') : '') : [])",
@@ -55,8 +52,8 @@ DEVICES: Final = Rule(
     ),
 )
 
-_LAST: Final = "i.split('/')[i.split('/').size() - 1]"
-_LOOSE: Final = f"!i.contains('@') && (!{_LAST}.contains(':') || i.endsWith(':latest'))"
+_LOOSE: Final = "(!i.matches('@|:[^/]*$') || i.matches('^[^@]*:latest$'))"
+"""Whether image `i` has neither a digest nor a tag other than `latest`."""
 _MOUNTED: Final = "has(v.image) && has(v.image.reference)"
 _IMAGES: Final = (
     "l.filter(c, has(c.image)).map(c, string(c.image))",
@@ -82,10 +79,8 @@ _MODELS: Final = (
 )
 _OLD: Final = "dyn(oldObject)"
 # A pod older than the rule keeps its images when Kueue removes its gate.
-_SAME: Final = " && ".join(
-    f"(has({O}.spec.{each}) ? {O}.spec.{each}.map(c, c.image) : []) == "
-    f"(has({_OLD}.spec.{each}) ? {_OLD}.spec.{each}.map(c, c.image) : [])"
-    for each in ("containers", "initContainers", "ephemeralContainers")
+_SAME: Final = "['containers', 'initContainers', 'ephemeralContainers'].all(f, {} == {})".format(
+    *(f"(f in {each}.spec ? {each}.spec[f].map(c, c.image) : [])" for each in (O, _OLD))
 )
 IMAGE_TAG: Final = Rule(
     name="image-tag",
@@ -93,8 +88,6 @@ IMAGE_TAG: Final = Rule(
     what="an image has a tag other than `latest`, or a digest",
     why="each node would run the version that it happened to pull, and a restarted job could run a different program",
     variables={
-        "specs": f"{KIND} == 'InferenceService' ? [] : {SPECS}",
-        "containers": CONTAINERS,
         "loose": f"variables.containers.map(l, {_IMAGES[0]}.filter(i, {_LOOSE}).join(', ')) + "
         f"variables.specs.map(s, {_IMAGES[1]}.filter(i, {_LOOSE}).join(', ')) + {_MODELS}",
     },
@@ -127,8 +120,6 @@ HOST_ACCESS: Final = Rule(
     why="it could read other teams' data there and use the node's AWS permissions; Pod Security refuses such pods, "
     "and this rule shows the error to the user who applies the Job or Deployment",
     variables={
-        "specs": SPECS,
-        "containers": CONTAINERS,
         "held": f"variables.specs.map(s, {_HOST}.join(', ')) + variables.containers.map(l, {_PRIVILEGED}.join(', '))",
     },
     expression="variables.held.all(t, t == '')",

@@ -9,13 +9,11 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Kind, Message, Rule, literal
+from components.admission.rule import Fill, Kind, Message, Rule, listed, literal
 from components.admission.templates import (
-    HOLDERS,
     KIND,
-    LABELS,
+    MAKES_PODS,
     METADATA_PATHS,
-    SPECS,
     USER,
     O,
     below,
@@ -23,7 +21,7 @@ from components.admission.templates import (
 )
 from spec.jobs import GATE, KUEUE, PRIORITY, QUEUE
 
-_LABELLED: Final = f"(({LABELS}).exists(k, k == {literal(QUEUE)} && ({LABELS})[k] != ''))"
+_LABELLED: Final = f"variables.labels.exists(k, k == {literal(QUEUE)} && variables.labels[k] != '')"
 LOCAL_QUEUE: Final = "default"
 """The queue of each namespace of a team (`components.queues`)."""
 
@@ -73,7 +71,6 @@ _HELD: Final = (kinds.POD, *(kind for kind in kinds.SERVERS if kind not in (kind
 
 def gpu_queue(context: StackContext) -> Rule:
     """GPUs of pods that run without a job are queued as well."""
-    trusted = f"{USER} in {literal(context.makers[kinds.POD.kind])}"
     asked = f"variables.specs.exists(s, {placement.ASKS})"
     return Rule(
         name="gpu-queue",
@@ -81,21 +78,21 @@ def gpu_queue(context: StackContext) -> Rule:
         what="a pod that requests GPUs is queued: a job's, a server's that names its queue, or one that Kueue holds "
         "with its scheduling gate when it is created",
         why="it would use GPUs outside every quota",
-        variables={"specs": SPECS},
         # A DaemonSet has no queue.
-        expression=f"!({asked}) || ({KIND} == 'Pod' ? ({GATED}) || {trusted} : {KIND} != 'DaemonSet' && {_LABELLED})",
+        expression=f"!({asked}) || ({KIND} == 'Pod' ? ({GATED}) || {MAKES_PODS} : "
+        f"{KIND} != 'DaemonSet' && {_LABELLED})",
         message=Message(
             wrong="GPUs of a team are queued: ",
             fix=f"add the label {QUEUE}: default (of a ReplicaSet in template.metadata.labels); a pod without owner "
             "gets its scheduling gate from Kueue",
         ),
         metadata=("labels",),
-        fills=(_queued(context, *_HELD, when=f"({SPECS}).exists(s, {placement.ASKS})"),),
+        fills=(_queued(context, *_HELD, when=f"variables.specs.exists(s, {placement.ASKS})"),),
         left="a DaemonSet has no queue, and a ReplicaSet none for its pods",
     )
 
 
-def queue_start(context: StackContext) -> Rule:
+def queue_start() -> Rule:
     """What Kueue holds, Kueue starts."""
     released = (
         "has(dyn(oldObject).spec.schedulingGates) && dyn(oldObject).spec.schedulingGates.exists(g, "
@@ -103,17 +100,15 @@ def queue_start(context: StackContext) -> Rule:
         f"{O}.spec.schedulingGates.exists(n, n.name == g.name)))"
     )
     operated = literal([kind.kind for kind in kinds.OPERATED])
-    by_kueue = f"{USER} in {literal(context.changers.get(kinds.POD.kind, []))}"
+    by_kueue = f"{USER} in {listed('changesPods')}"
 
-    def held(each: str) -> str:
-        policy, service = f"{each}.spec.runPolicy", f"{each}.spec.rayClusterConfig"
-        return (
-            f"({KIND} in {operated} ? has({policy}) && has({policy}.suspend) && {policy}.suspend : "
-            f"{KIND} == '{kinds.RAY_SERVICE.kind}' ? has({service}.suspend) && {service}.suspend : "
-            f"has({each}.spec.suspend) && {each}.spec.suspend)"
-        )
-
-    started = f"{held('dyn(oldObject)')} && !{held(O)}"
+    suspend = "has({0}.suspend) && {0}.suspend"
+    held = (
+        f"{KIND} in {operated} ? has(o.spec.runPolicy) && {suspend.format('o.spec.runPolicy')} : "
+        f"{KIND} == '{kinds.RAY_SERVICE.kind}' ? {suspend.format('o.spec.rayClusterConfig')} : "
+        f"{suspend.format('o.spec')}"
+    )
+    started = f"[{O}, dyn(oldObject)].map(o, {held}) == [false, true]"
     return Rule(
         name="queue-start",
         kinds=(kinds.POD, kinds.JOB, kinds.JOB_SET, *kinds.OPERATED, kinds.TRAIN_JOB, *kinds.RAY),
@@ -181,17 +176,15 @@ def _pairs(holders: str) -> str:
         f"k.startsWith('{_LWS}')).map(k, k + '=' + string(h.metadata.{field}[k])) : [])"
         for field in ("labels", "annotations")
     )
-    return f"({holders}).map(l, l.map(h, {lists}))"
+    return f"{holders}.map(l, l.map(h, {lists}))"
 
 
 def queue_metadata(context: StackContext) -> Rule:
     """Labels and annotations by which Kueue decides what to count."""
-    kueue = literal(sorted({name.rpartition(":")[0] + ":" for name in context.changers.get(kinds.POD.kind, [])}))
-    makers = literal(context.makers[kinds.POD.kind])
+    kueue = sorted({name.rpartition(":")[0] + ":" for name in context.changers.get(kinds.POD.kind, [])})
     # A pod that Kueue's webhook holds has these from it, and the hash counts for nothing outside a group.
     held = f"({KIND} == 'Pod' && ({GATED}) && (p == '{_MANAGED}' || p.startsWith('{KUEUE}role-hash=')))"
-    webhook = literal(WEBHOOK)
-    allowed = f"p.split('=')[0] in {literal(list(ALLOWED))} || ({KIND} in {webhook} && p in {webhook}[{KIND}])"
+    allowed = f"p.split('=')[0] in variables.keys || {KIND} + ' ' + p in variables.webhook"
     known = "variables.before.exists(l, l.exists(m, p in m))"
     update = "request.operation == 'UPDATE'"
     return Rule(
@@ -200,16 +193,25 @@ def queue_metadata(context: StackContext) -> Rule:
         what="labels and annotations of Kueue are those of its users, and those of a pod stay as they are",
         why="with those that controllers write, a pod would count as another one, a job as another workload, and both "
         "would run on GPUs outside their quota",
+        parameters={
+            "queueing": ",".join(kueue),
+            "queueKeys": ",".join(ALLOWED),
+            "queueWebhook": ",".join(f"{kind} {pair}" for kind, pairs in WEBHOOK.items() for pair in pairs),
+        },
         variables={
-            "before": f"{update} ? {_pairs(HOLDERS.replace('dyn(object)', 'dyn(oldObject)'))} : []",
-            "now": _pairs(HOLDERS),
+            "keys": listed("queueKeys"),
+            "webhook": listed("queueWebhook"),
+            "before": f"{update} ? {_pairs('[[dyn(oldObject)]]')} : []",
+            # What an update leaves as it is in the spec was evaluated before, or is older than the rule.
+            "now": f"({update} && {KIND} != 'Pod' && {O}.spec == dyn(oldObject).spec ? [[{O}]] : variables.holders)"
+            + _pairs(""),
             "refused": f"variables.now.map(l, l.map(m, m.filter(p, !({update} && {known}) && "
             f"({KIND} == 'Pod' && {update} || !({allowed} || {held})))))"
             f" + ({KIND} == 'Pod' && {update} ? variables.before.map(l, l.map(m, m.filter(p, "
             "!variables.now.exists(n, n.exists(o, p in o))))) : [])",
         },
-        expression=f"{kueue}.exists(k, {USER}.startsWith(k)) || "
-        f"({KIND} == 'Pod' && request.operation == 'CREATE' && {USER} in {makers}) || "
+        expression=f"{listed('queueing')}.exists(k, k != '' && {USER}.startsWith(k)) || "
+        f"({KIND} == 'Pod' && request.operation == 'CREATE' && {MAKES_PODS}) || "
         "variables.refused.all(l, l.all(m, m.size() == 0))",
         message=Message(
             wrong="only controllers write these labels and annotations: ",

@@ -34,12 +34,6 @@ class Message:
     fix: str
 
     @property
-    def expression(self) -> str:
-        """The message as a CEL expression."""
-        parts = [literal(self.wrong), *([self.found] if self.found else []), literal(self.fix)]
-        return " + ".join(parts)
-
-    @property
     def text(self) -> str:
         """The message for the docs, with a placeholder."""
         return self.wrong + (f"<{self.shown}>" if self.found else "") + self.fix
@@ -87,7 +81,9 @@ class Rule:
         kinds: Kinds that it checks.
         what: The requirement, for the docs and for the fallback message.
         why: What would happen otherwise, for the docs.
-        variables: CEL expressions by name; each may use those before it.
+        variables: CEL expressions by name; each may use those before it, and shared ones
+            (`components.admission.variables`).
+        parameters: What the expressions find in `params.data`.
         expression: CEL expression that must be true.
         message: The error message.
         updates: Whether changes of the spec are checked too, or only creation.
@@ -103,6 +99,7 @@ class Rule:
     what: str
     why: str
     variables: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
     expression: str
     message: Message
     updates: bool = True
@@ -111,6 +108,22 @@ class Rule:
     pod_updates: bool = False
     fills: tuple[Fill, ...] = ()
     left: str = "only its author knows what to write instead"
+
+    @property
+    def fix(self) -> str:
+        """Name of the parameter with the fix."""
+        return f"fix.{self.name}"
+
+    @property
+    def says(self) -> str:
+        """The message as a CEL expression."""
+        found = [self.message.found] if self.message.found else []
+        return " + ".join([literal(self.message.wrong), *found, f"params.data['{self.fix}']"])
+
+
+def listed(parameter: str) -> str:
+    """The values of a parameter, which commas separate, as a list in CEL."""
+    return f"params.data.{parameter}.split(',')"
 
 
 def literal(value: Any) -> str:
@@ -124,5 +137,6 @@ def literal(value: Any) -> str:
         return "{" + ", ".join(f"{literal(key)}: {wrap.format(literal(each))}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(literal, value)) + "]"
-    # CEL has the escapes of JSON (cel-spec, "String and Bytes Values").
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    # CEL has the escapes of JSON (cel-spec, "String and Bytes Values"), and quotes that need none in a policy's JSON.
+    return f"'{text[1:-1]}'" if isinstance(value, str) and not {*text[1:-1]} & {"'", '"'} else text

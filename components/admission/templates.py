@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from components.admission.kinds import RAY, RAY_CLUSTER, RAY_JOB, RAY_SERVICE, REPLICATED
-from components.admission.rule import literal
+from components.admission.kinds import RAY_CLUSTER, RAY_JOB, RAY_SERVICE, REPLICATED
+from components.admission.rule import listed, literal
 
 O: Final = "dyn(object)"  # noqa: E741 - short, because every expression uses it
 """The object. `dyn`, because CEL's type checker would look for the fields of a Job in a Pod."""
@@ -18,13 +18,15 @@ BY_A_CONTROLLER: Final = (
 )
 """Whether a controller asks. Only the API server gives names that begin with `system:`, and members have permissions in
 their namespaces alone."""
+MAKES_PODS: Final = f"{USER} in {listed('makesPods')}"
+"""Whether a controller asks that makes pods."""
 OF_CRON_JOB: Final = (
     "(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.size() > 0 && "
     "object.metadata.ownerReferences.all(r, r.kind == 'CronJob' && r.apiVersion == 'batch/v1'))"
 )
 """Whether a CronJob owns the object, and nothing else. The garbage collector deletes what names an owner that does not
 exist, and the CronJob what its history doesn't keep."""
-CHANGED: Final = "request.operation == 'CREATE' || !has(object.spec) || object.spec != oldObject.spec"
+CHANGED: Final = "oldObject == null || !has(object.spec) || object.spec != oldObject.spec"
 """Whether the spec is new, or there is none: finalizers of objects older than a rule must still be removable."""
 
 
@@ -37,140 +39,111 @@ def changed(*fields: str) -> str:
     return " || ".join(parts)
 
 
-def groups(each: str) -> str:
-    """An expression over every replica group `g` of a job with groups, as a list."""
-    return " : ".join(
-        f"{KIND} == '{kind}' ? {O}.spec.{field}.map(r, {O}.spec.{field}[r]).map(g, {each})"
-        for kind, field in REPLICATED.items()
-    )
-
-
-_RAY_SPECS: Final = {
-    RAY_CLUSTER.kind: f"{O}.spec",
-    RAY_SERVICE.kind: f"{O}.spec.rayClusterConfig",
-    RAY_JOB.kind: f"{O}.spec.rayClusterSpec",
-}
-
-
-def ray(each: Callable[[str], str]) -> str:
-    """An expression over the spec of the Ray cluster of an object, a list; empty for other kinds, and for a RayJob that
-    names an existing cluster (`clusterSelector`), which is checked itself."""
-    parts = [
-        f"{KIND} == '{kind}'{f' && has({spec})' if kind == RAY_JOB.kind else ''} ? {each(spec)}"
-        for kind, spec in _RAY_SPECS.items()
-    ]
-    return f"({' : '.join(parts)} : [])"
-
-
-def workers(spec: str, each: str) -> str:
-    """An expression over every worker group `g` of a Ray cluster, as a list."""
-    return f"(has({spec}.workerGroupSpecs) ? {spec}.workerGroupSpecs.map(g, {each}) : [])"
-
-
-def _heads(part: str) -> str:
-    return ray(lambda spec: f"[{spec}.headGroupSpec.template{part}]")
-
-
-def _submitters(part: str) -> str:
-    template = f"{O}.spec.submitterPodTemplate"
-    return f"({KIND} == '{RAY_JOB.kind}' && has({template}) ? [{template}{part}] : [])"
-
-
-HEADS: Final = _heads(".spec")
-"""Pod spec of the head of a Ray cluster, as a list."""
-SUBMITTERS: Final = _submitters(".spec")
-"""Spec of the pod that submits a RayJob, as a list, if its user gives one."""
-_RAY: Final = literal([kind.kind for kind in RAY])
-_LEADER: Final = f"{O}.spec.leaderWorkerTemplate"
-
-
-def _pods(part: str) -> str:
-    """A part of each pod template of an object, as a list; the whole template if the part is empty."""
-    of_workers = ray(lambda spec: workers(spec, f"g.template{part}"))
-    return (
-        f"{KIND} == 'Pod' ? [{O}{part}] : "
-        f"{KIND} == 'CronJob' ? [{O}.spec.jobTemplate.spec.template{part}] : "
-        f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, j.template.spec.template{part}) : "
-        f"{KIND} == 'ScaledJob' ? [{O}.spec.jobTargetRef.template{part}] : "
-        f"{KIND} == 'LeaderWorkerSet' ? [{_LEADER}.workerTemplate{part}] + "
-        f"(has({_LEADER}.leaderTemplate) ? [{_LEADER}.leaderTemplate{part}] : []) : "
-        f"{groups(f'g.template{part}')} : "
-        f"{KIND} in {_RAY} ? {_heads(part)} + {of_workers} + {_submitters(part)} : "
-        f"[{O}.spec.template{part}]"
-    )
-
-
-def _within(runtime: str) -> str:
-    """Pod templates of a JobSet's spec that may be partial, each with a spec."""
-    return (
-        f"({runtime}.replicatedJobs.filter(j, has(j.template) && has(j.template.spec) && has(j.template.spec.template) "
-        "&& has(j.template.spec.template.spec)).map(j, j.template.spec.template))"
-    )
-
-
-SPECS: Final = _pods(".spec")
-"""Pod specs of an object."""
-TEMPLATES: Final = _pods("")
-"""Pod templates of an object, with their metadata."""
-CONTAINERS: Final = (
-    "variables.specs.map(s, s.containers + (has(s.initContainers) ? s.initContainers : []) + "
-    "(has(s.ephemeralContainers) ? s.ephemeralContainers : []))"
-)
-"""Containers of each of the `specs`."""
-
-
-_PATCHES: Final = (
-    f"({KIND} == 'TrainingRuntime' ? [{O}.spec.template] : has({O}.spec.runtimePatches) ? {O}.spec.runtimePatches"
-    ".filter(p, has(p.trainingRuntimeSpec) && has(p.trainingRuntimeSpec.template))"
-    ".map(p, p.trainingRuntimeSpec.template) : [])"
-)
-"""JobSet templates of a TrainingRuntime, and what a TrainJob changes in them (trainer v2.3.0, CRD)."""
+_WITH_TEMPLATE: Final = ("DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet")
+_PATCH: Final = "p.trainingRuntimeSpec"
 _JOBS: Final = (
     "(has(t.spec) && has(t.spec.replicatedJobs) ? "
     "t.spec.replicatedJobs.filter(j, has(j.template)).map(j, j.template) : [])"
 )
-_COMPONENTS: Final = (
-    f"['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec).map(p, dyn({{'metadata': {O}.spec[p]}}))"
-)
+JOB: Final = "job_"
+"""Begins the names of shared variables of the job that a rule declares as `job`, of the kind `kind`, instead of the
+object."""
 RUNTIMES: Final = ("TrainJob", "TrainingRuntime")
 """Kinds of the Trainer, whose pods are in the template of a JobSet or in patches of one."""
-PARTIAL: Final = (
-    f"({KIND} in {literal(list(RUNTIMES))} ? {_PATCHES}.filter(t, has(t.spec) && has(t.spec.replicatedJobs))"
-    f".map(t, {_within('t.spec')}.map(p, p.spec)) : [])"
-)
-"""Pod specs of a kind of the Trainer, in lists: those of a patch have no containers that the runtime has."""
-HOLDERS: Final = (
-    f"{KIND} == 'Pod' ? [[{O}]] : "
-    f"{KIND} in ['TrainJob', 'TrainingRuntime'] ? [[{O}], {_PATCHES}] + {_PATCHES}.map(t, {_JOBS}) + "
-    f"{_PATCHES}.map(t, {_JOBS}.filter(j, has(j.spec) && has(j.spec.template)).map(j, j.spec.template)) : "
-    f"{KIND} == 'InferenceService' ? [[{O}], {_COMPONENTS}] : "
-    f"[[{O}], {TEMPLATES}, {KIND} == 'CronJob' ? [{O}.spec.jobTemplate] : "
-    f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, j.template) : []]"
-)
-"""Everything in an object that has `metadata`, itself included, in lists."""
 
 
-def _labels(metadata: str) -> str:
-    return f"(has({metadata}.labels) ? {metadata}.labels : {{}})"
+def _of_object(text: str) -> str:
+    """An expression over the object `o` and its kind `k`, whose names are shorter here."""
+    return f"[{O}].map(o, [{KIND}].map(k, {text})[0])[0]"
 
 
-_CRON: Final = f"{O}.spec.jobTemplate.metadata"
-_REPLICA: Final = f"{O}.spec.template.metadata"
-LABELS: Final = (
-    f"{KIND} == 'CronJob' ? (has({_CRON}) ? {_labels(_CRON)} : {{}}) : "
-    # Kueue has no integration for ReplicaSets; it queues each of their pods.
-    f"{KIND} == 'ReplicaSet' ? (has({_REPLICA}) ? {_labels(_REPLICA)} : {{}}) : "
-    f"{_labels(f'{O}.metadata')}"
-)
-"""Labels in which Kueue looks for the queue: those of the object, of the Jobs of a CronJob, of a ReplicaSet's pods."""
 RAY_PATHS: Final = {
     RAY_CLUSTER.kind: "spec",
     RAY_SERVICE.kind: "spec.rayClusterConfig",
     RAY_JOB.kind: "spec.rayClusterSpec",
 }
 """Where the spec of a Ray cluster is."""
+PARAMETERS: Final = {
+    "groups": ",".join(f"{kind}={field}" for kind, field in REPLICATED.items()),
+    "clusters": ",".join(f"{kind}={path.partition('.')[2]}" for kind, path in RAY_PATHS.items() if "." in path),
+}
+"""Where each kind has its replica groups, and its Ray cluster."""
+
+
+def _fields(parameter: str, kind: str) -> str:
+    """The field that a parameter names for a kind, in a list, if it does."""
+    return f"{listed(parameter)}.filter(f, f.startsWith({kind} + '=')).map(f, f.split('=')[1])"
+
+
+_GROUPS: Final = f"({_fields('groups', KIND)}.map(f, {O}.spec[f]).map(m, m.map(r, m[r])) + [[]])[0]"
+_WORKERS: Final = "(variables.ray.exists(r, has(r.workerGroupSpecs)) ? variables.ray[0].workerGroupSpecs : [])"
+_SUBMITTERS: Final = (
+    f"({KIND} == '{RAY_JOB.kind}' && has({O}.spec.submitterPodTemplate) ? [{O}.spec.submitterPodTemplate] : [])"
+)
+VARIABLES: Final[Mapping[str, str]] = {
+    # Replica groups of a job with groups.
+    "groups": _GROUPS,
+    # Spec of the Ray cluster; none of a RayJob that names an existing cluster (`clusterSelector`), which is checked
+    # itself.
+    "ray": _of_object(
+        f"k == '{RAY_CLUSTER.kind}' ? [o.spec] : {_fields('clusters', 'k')}.filter(f, f in o.spec).map(f, o.spec[f])"
+    ),
+    # Worker groups of the Ray cluster.
+    "workers": _WORKERS,
+    # Whether its autoscaler adds workers.
+    "scales": "variables.ray.exists(r, has(r.enableInTreeAutoscaling) && r.enableInTreeAutoscaling)",
+    # Template of the pod that submits a RayJob, if its user gives one.
+    "submitters": _SUBMITTERS,
+    # Pod templates of the object, with their metadata; none of a kind that has none, or parts of them alone.
+    "templates": _of_object(
+        f"k == 'Pod' ? [o] : k in {literal(list(_WITH_TEMPLATE))} ? [o.spec.template] : "
+        "k == 'CronJob' ? [o.spec.jobTemplate.spec.template] : "
+        "k == 'JobSet' ? o.spec.replicatedJobs.map(j, j.template.spec.template) : "
+        "k == 'ScaledJob' ? [o.spec.jobTargetRef.template] : "
+        "k == 'LeaderWorkerSet' ? [o.spec.leaderWorkerTemplate].map(l, [l.workerTemplate] + "
+        "(has(l.leaderTemplate) ? [l.leaderTemplate] : []))[0] : "
+        f"{_GROUPS}.map(g, g.template) + variables.ray.map(r, r.headGroupSpec.template) + "
+        f"{_WORKERS}.map(g, g.template) + {_SUBMITTERS}"
+    ),
+    "specs": "variables.templates.map(t, t.spec)",
+    # Containers of each of the specs.
+    "containers": "variables.specs.map(s, s.containers + (has(s.initContainers) ? s.initContainers : []) + "
+    "(has(s.ephemeralContainers) ? s.ephemeralContainers : []))",
+    # JobSet templates of a TrainingRuntime, and what a TrainJob changes in them (trainer v2.3.0, CRD).
+    "patches": f"{KIND} == 'TrainingRuntime' ? [{O}.spec.template] : "
+    f"{KIND} == 'TrainJob' && has({O}.spec.runtimePatches) ? {O}.spec.runtimePatches"
+    f".filter(p, has({_PATCH}) && has({_PATCH}.template)).map(p, {_PATCH}.template) : []",
+    # Pod templates with a spec of a kind of the Trainer, in lists.
+    "patched": f"variables.patches.map(t, {_JOBS}.filter(j, has(j.spec) && has(j.spec.template)).map(j, "
+    "j.spec.template))",
+    # Their specs: those of a patch have no containers that the runtime has.
+    "partial": "variables.patched.map(l, l.filter(t, has(t.spec)).map(t, t.spec))",
+    # Everything in the object that has `metadata`, itself included, in lists.
+    "holders": _of_object(
+        "k == 'Pod' ? [[o]] : [[o], variables.templates, variables.patches, k == 'CronJob' ? [o.spec.jobTemplate] : "
+        "k == 'JobSet' ? o.spec.replicatedJobs.map(j, j.template) : "
+        "k == 'InferenceService' ? ['predictor', 'transformer', 'explainer'].filter(p, p in o.spec)"
+        f".map(p, dyn({{'metadata': o.spec[p]}})) : []] + variables.patches.map(t, {_JOBS}) + variables.patched"
+    ),
+    # Labels in which Kueue looks for the queue: those of the object, of the Jobs of a CronJob, and of a ReplicaSet's
+    # pods: Kueue has no integration for ReplicaSets.
+    "labels": _of_object(
+        "[k == 'CronJob' ? o.spec.jobTemplate : k == 'ReplicaSet' ? o.spec.template : o].map(h, has(h.metadata) && "
+        "has(h.metadata.labels) ? h.metadata.labels : {})[0]"
+    ),
+    # The spec of a workflow; empty for other kinds.
+    "workflow": f"{KIND} == 'CronWorkflow' ? {O}.spec.workflowSpec : "
+    f"{KIND} in ['Workflow', 'WorkflowTemplate'] ? {O}.spec : dyn({{}})",
+    # The workflow, what its templates have by default, and its templates.
+    "stages": "[variables.workflow].map(w, [w] + (has(w.templateDefaults) ? [w.templateDefaults] : []) + "
+    "(has(w.templates) ? w.templates : []))[0]",
+    # The same, and the steps and tasks of the templates, in lists of lists.
+    "tasks": "[[variables.stages]] + variables.stages.filter(h, has(h.dag) && has(h.dag.tasks)).map(h, [h.dag.tasks]) "
+    "+ variables.stages.filter(h, has(h.steps)).map(h, h.steps)",
+}
+"""Parts of an object that several rules read, in CEL: a policy declares those that its expressions use."""
 TEMPLATE_PATHS: Final[Mapping[str, Sequence[str]]] = {
-    **dict.fromkeys(("Job", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), ("spec.template",)),
+    **dict.fromkeys(_WITH_TEMPLATE, ("spec.template",)),
     "CronJob": ("spec.jobTemplate.spec.template",),
     "JobSet": ("spec.replicatedJobs[].template.spec.template",),
     "ScaledJob": ("spec.jobTargetRef.template",),
@@ -221,16 +194,14 @@ def below(paths: Mapping[str, Sequence[str]], *parts: str) -> dict[str, list[str
 TEMPLATE_METADATA: Final = below(TEMPLATE_PATHS, "metadata+")
 TEMPLATE_NOTES: Final = below(TEMPLATE_PATHS, "metadata.annotations")
 """Where the metadata and the annotations of pod templates are."""
-SHOWN: Final = 20
+SHOWN: Final = 12
 """Values that a message lists."""
 
 
-def in_steps(template: str, condition: str) -> str:
-    """Whether a step or task `s` of a template of Argo meets a condition."""
-    return (
-        f"(has({template}.steps) && {template}.steps.exists(p, p.exists(s, {condition}))) || "
-        f"(has({template}.dag) && has({template}.dag.tasks) && {template}.dag.tasks.exists(s, {condition}))"
-    )
+def in_workflow(condition: str) -> str:
+    """Whether a workflow, one of its templates, steps or tasks, or a template inline in those meets a condition."""
+    each = f"([t] + (has(t.inline) ? [t.inline] : [])).exists(x, {condition})"
+    return f"variables.tasks.exists(g, g.exists(l, l.exists(t, {each})))"
 
 
 def joined(texts: str, separator: str = ", ") -> str:

@@ -7,8 +7,8 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.rule import Fill, Message, Rule, literal
-from components.admission.templates import TEMPLATE_METADATA, TEMPLATE_NOTES, TEMPLATES
+from components.admission.rule import Fill, Message, Rule, listed, literal
+from components.admission.templates import TEMPLATE_METADATA, TEMPLATE_NOTES
 from spec.jobs import PODSET
 from spec.teams.labels import TEAM
 
@@ -25,23 +25,24 @@ _ASKED: Final = (
     f"('{_SLICES}' in a && '{_SIZE}' in a && string(a['{_SIZE}']).matches('^[0-9]+$')))"
 )
 """Whether template `t` asks for a topology (kueue v0.19.2, pkg/controller/jobframework/tas.go)."""
+_PLACED: Final = "params.data.topologies.split(',')"
 
 
 def _placed(context: StackContext) -> str:
     """Whether only pools with a topology can have the pods of template `t`, in a queue that has others, too: in one
     without others Kueue implies the annotation (pkg/scheduler/flavorassigner/tas_flavorassigner.go, isTASImplied)."""
-    offered, names = literal(sorted(context.pools)), literal(sorted(context.by_topology))
+    offered = "variables.pools.map(p, string(p.name))"
     if context.shares is not None:
-        shares = literal({team: sorted(pools) for team, pools in sorted(context.shares.items())})
-        team = f"l['{TEAM}']"
-        labels = "namespaceObject.metadata.labels"
-        offered = f"[{labels}].map(l, '{TEAM}' in l && {team} in {shares} ? {shares}[{team}] : [])[0]"
+        offered = (
+            f"{listed('shares')}.filter(s, s.startsWith(namespaceObject.metadata.labels['{TEAM}'] + ' '))"
+            ".map(s, s.split(' ')[1])"
+        )
     fitting = (
         f"[t.spec].map(s, variables.pools.filter(p, p.name in q && ({placement.SELECTED}) && ({placement.OFFERS}) && "
         f"({placement.TOLERATED})))[0]"
     )
-    only = f"[{fitting}].exists(ps, ps.size() > 0 && ps.all(p, p.name in {names}))"
-    return f"[{offered}].exists(q, !q.all(n, n in {names}) && {only})"
+    only = f"[{fitting}].exists(ps, ps.size() > 0 && ps.all(p, p.name in {_PLACED}))"
+    return f"[{offered}].exists(q, !q.all(n, n in {_PLACED}) && {only})"
 
 
 def _fills(
@@ -70,8 +71,11 @@ def queue_topology(context: StackContext) -> Rule:
         what="a queued pod that only pools with a topology can have says how near the others it is placed",
         why="Kueue would never admit it, and the job would wait for ever (kueue v0.19.2, "
         "pkg/scheduler/flavorassigner/tas_flavorassigner.go)",
-        variables={name: context.variables[name] for name in ("queued", "pools")},
-        expression=f"!variables.queued || ({TEMPLATES}).all(t, {_ASKED} || !{placed})",
+        parameters={
+            "topologies": ",".join(sorted(context.by_topology)),
+            "shares": ",".join(f"{team} {pool}" for team, pools in (context.shares or {}).items() for pool in pools),
+        },
+        expression=f"!variables.queued || variables.templates.all(t, {_ASKED} || !{placed})",
         message=Message(
             wrong="the queue places pods of these pools by their topology: ",
             fix=f'annotate the pod template with {_UNCONSTRAINED}: "true", or with {PODSET}preferred-topology and a '

@@ -8,6 +8,7 @@ pkg/annotations/constants.go and pkg/ingress). One value that it can't parse sto
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from components.addons.kserve.addon import NAME as MODELS
@@ -104,7 +105,6 @@ EXTERNAL_IPS: Final = Rule(
 
 _NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
 _VALUE: Final = "string(variables.notes[k])"
-_SUFFIX: Final = f"k.replace('{PREFIX}', '', 1)"
 INGRESS_CLASS: Final = "alb"
 TOPOLOGY: Final = ("service.kubernetes.io/topology-mode", "service.kubernetes.io/topology-aware-hints")
 """Annotations of Services that have nothing to do with load balancers (kubernetes.io, "Topology Aware Routing")."""
@@ -116,42 +116,42 @@ _READ: Final = (
 provider's are `service.beta.kubernetes.io/aws-load-balancer-*`)."""
 
 
-def _fits(allowed: dict[str, str]) -> str:
-    """Whether annotation `k` is allowed with its value."""
-    names = literal(allowed)
-    return f"({_SUFFIX} in {names} && {_VALUE}.matches({names}[{_SUFFIX}]))"
+_VALUES: Final = " = "
+"""Between the name of an annotation and the pattern of its values, in a parameter."""
+_FITS: Final = f"variables.known.exists(f, f[0] == n && {_VALUE}.matches(f[1]))"
+"""Whether annotation `k`, whose name without the prefix is `n`, is allowed with its value."""
+
+
+def _listed(allowed: Mapping[str, str]) -> str:
+    return "\n".join(f"{name}{_VALUES}{values}" for name, values in sorted(allowed.items()))
 
 
 _MINE: Final = (
-    f"({_SUFFIX} in {literal(list(NAMED))} && "
-    f"({_VALUE} == request.namespace || {_VALUE}.startsWith(request.namespace + '-')))"
+    f"(n in {literal(list(NAMED))} && ({_VALUE} == request.namespace || {_VALUE}.startsWith(request.namespace + '-')))"
 )
 _ACTION: Final = (
-    f"({_SUFFIX}.startsWith('{ACTION}') && {_VALUE}.matches({literal(REACHES)}) && "
+    f"(n.startsWith('{ACTION}') && {_VALUE}.matches({literal(REACHES)}) && "
     f"!{_VALUE}.lowerAscii().contains('targetgrouparn') && !{_VALUE}.lowerAscii().contains('targetgroupname'))"
 )
-_PREFIXED: Final = f"{literal(list(OWN_PREFIXES))}.exists(p, {_SUFFIX}.startsWith(p))"
-_INGRESS: Final = f"{_fits(OWN)} || {_MINE} || {_ACTION} || {_PREFIXED}"
+_PREFIXED: Final = f"{literal(list(OWN_PREFIXES))}.exists(p, n.startsWith(p))"
 _ALLOWED: Final = (
-    f"{KIND} == 'Ingress' ? (k == 'kubernetes.io/ingress.class' && {_VALUE} == '{INGRESS_CLASS}') || "
-    f"(k.startsWith('{PREFIX}') && ({_INGRESS})) : "
-    f"{KIND} == 'Service' ? k in {literal(list(TOPOLOGY))} || "
-    f"(k.startsWith('{PREFIX}') && {_fits(SHARED)}) : "
-    f"k.startsWith('{PREFIX}') && {_fits(SHARED)}"
+    f"k.startsWith('{PREFIX}') ? [k.replace('{PREFIX}', '', 1)].exists(n, {_FITS} || "
+    f"({KIND} == 'Ingress' && ({_MINE} || {_ACTION} || {_PREFIXED}))) : "
+    f"{KIND} == 'Ingress' ? k == 'kubernetes.io/ingress.class' && {_VALUE} == '{INGRESS_CLASS}' : "
+    f"{KIND} == 'Service' && k in {literal(list(TOPOLOGY))}"
 )
 
 
 def _of(name: str, default: str) -> str:
     """The value of an annotation, in CEL."""
-    key = literal(f"{PREFIX}{name}")
-    return f"({key} in variables.notes ? string(variables.notes[{key}]) : '{default}')"
+    return f"['{PREFIX}{name}'].map(k, k in variables.notes ? {_VALUE} : '{default}')[0]"
 
 
-_GRPC: Final = f"{_of('backend-protocol-version', 'HTTP1')} == 'GRPC'"
 _TOGETHER: Final = (
     f"(int({_of('healthcheck-interval-seconds', '15')}) <= int({_of('healthcheck-timeout-seconds', '5')}) "
     f"? ['{PREFIX}healthcheck-timeout-seconds of at least the interval'] : []) + "
-    f"({_of('success-codes', '')} != '' && {_GRPC} == {_of('success-codes', '')}.matches('^{_CODE}') "
+    f"([{_of('success-codes', '')}].exists(c, c != '' && c.matches('^{_CODE}') == "
+    f"({_of('backend-protocol-version', 'HTTP1')} == 'GRPC')) "
     f"? ['{PREFIX}success-codes of the other protocol version'] : [])"
 )
 """Values that AWS refuses together; the controller's defaults are 15 s and 5 s (aws-load-balancer-controller v3.5.0,
@@ -167,8 +167,14 @@ INGRESS_SCOPE: Final = Rule(
     what="an Ingress has an internal load balancer, and shares it with no other namespace",
     why="rules of one group belong to one load balancer: it could take the host names of another team, or publish a "
     "service to the internet, by itself or by a second load balancer in front of it",
+    parameters={
+        "annotations": _listed(SHARED),
+        "annotationsOfIngress": _listed({name: values for name, values in OWN.items() if name not in SHARED}),
+    },
     variables={
         "notes": _NOTES,
+        "known": "(params.data.annotations.split('\\n') + "
+        f"({KIND} == 'Ingress' ? params.data.annotationsOfIngress.split('\\n') : [])).map(l, l.split('{_VALUES}'))",
         "refused": f"variables.notes.filter(k, ({_READ}) && !({_ALLOWED}))"
         f".map(k, k + ': ' + ({_VALUE}.size() > 60 ? {_VALUE}.substring(0, 60) + '...' : {_VALUE})) + {_CLASS}",
         # Only of values that are allowed: others need not be numbers.

@@ -7,11 +7,10 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule, literal
-from components.admission.templates import BY_A_CONTROLLER, KIND, O, in_steps, joined
+from components.admission.rule import Message, Rule, listed, literal
+from components.admission.templates import BY_A_CONTROLLER, KIND, VARIABLES, O, in_workflow, joined
 from components.storage.buckets import ARTIFACTS, artifacts_of
 
-_SPEC: Final = f"({KIND} == 'CronWorkflow' ? {O}.spec.workflowSpec : {O}.spec)"
 _LOCKS: Final = "h.synchronization"
 # In CEL `namespace` is a reserved word, so it is an index here.
 _FOREIGN: Final = (
@@ -24,21 +23,13 @@ WORKFLOW_LOCKS: Final = Rule(
     kinds=kinds.WORKFLOWS,
     what="a workflow takes mutexes and semaphores of its own namespace",
     why="whoever holds a lock of another team stops each of its workflows that waits for it",
-    variables={
-        "holders": f"[{_SPEC}].map(w, [w] + (has(w.templateDefaults) ? [w.templateDefaults] : []) + "
-        "(has(w.templates) ? w.templates : []))"
-    },
-    expression=f"!variables.holders.exists(hs, hs.exists(h, {_FOREIGN}))",
+    expression=f"!variables.stages.exists(h, {_FOREIGN})",
     message=Message(
         wrong="a workflow of a team takes no locks of other namespaces: ",
         fix="remove `namespace` below synchronization",
     ),
 )
 
-_HOLDERS: Final = (
-    f"[{_SPEC}].map(w, [w] + (has(w.templateDefaults) ? [w.templateDefaults] : []) + "
-    "(has(w.templates) ? w.templates : []))[0]"
-)
 STORES: Final = ("git", "http", "raw", "s3")
 _ARTIFACT: Final = (
     "archive", "archiveLogs", "artifactGC", "deleted", "from", "fromExpression", "globalName", "mode", "name",
@@ -58,29 +49,23 @@ _OWN_KEY: Final = (
 )
 """Whether the server, which may read the artifacts of all namespaces, reads no other one's."""
 _FOREIGN_ARTIFACT: Final = (
-    f"a.exists(k, !(k in {literal(list(_ARTIFACT))})) || "
-    f"(has(a.s3) && (a.s3.exists(k, !(k in {literal(list(_S3))})) || (has(a.s3.key) && !{_OWN_KEY}) || "
+    f"a.exists(k, !(k in {listed('artifactFields')})) || "
+    f"(has(a.s3) && (a.s3.exists(k, !(k in {listed('s3Fields')})) || (has(a.s3.key) && !{_OWN_KEY}) || "
     f"(has(a.s3.endpoint) && !a.s3.endpoint.matches('{_AWS_ENDPOINT}')))) || "
     "(has(a.http) && (a.http.exists(k, !(k in ['headers', 'url'])) || !a.http.url.startsWith('https://')))"
 )
 
 
-def _has_foreign(holder: str) -> str:
-    """Whether a template, a step or a node has an artifact of another namespace."""
-    lists = " + ".join(
-        f"(has({holder}.{part}) && has({holder}.{part}.artifacts) ? {holder}.{part}.artifacts : [])"
-        for part in ("inputs", "outputs", "arguments")
-    )
-    return f"({lists}).exists(a, {_FOREIGN_ARTIFACT})"
-
-
-_ARTIFACTS: Final = (
-    f"{_has_foreign('h')} || (has(h.archiveLocation) && [h.archiveLocation].exists(a, {_FOREIGN_ARTIFACT})) || "
-    "(has(h.data) && has(h.data.source) && has(h.data.source.artifactPaths) && "
-    f"[h.data.source.artifactPaths].exists(a, {_FOREIGN_ARTIFACT})) || "
-    + in_steps("h", f"{_has_foreign('s')} || (has(s.inline) && {_has_foreign('s.inline')})")
+_LISTS: Final = " + ".join(
+    f"(has(x.{part}) && has(x.{part}.artifacts) ? x.{part}.artifacts : [])"
+    for part in ("inputs", "outputs", "arguments")
 )
-_METRICS: Final = f"has(h.metrics) || {in_steps('h', 'has(s.inline) && has(s.inline.metrics)')}"
+_HAS_FOREIGN: Final = (
+    f"({_LISTS} + (has(x.archiveLocation) ? [x.archiveLocation] : []) + "
+    "(has(x.data) && has(x.data.source) && has(x.data.source.artifactPaths) ? [x.data.source.artifactPaths] : []))"
+    f".exists(a, {_FOREIGN_ARTIFACT})"
+)
+"""Whether a template, a step or a node has an artifact of another namespace."""
 _REPOSITORIES: Final = "artifact-repositories"
 """ConfigMap that Argo reads first in the namespace of a workflow (argo-workflows v4, "Artifact Repository Ref")."""
 _NODES: Final = f"(has({O}.status) && has({O}.status.nodes) ? {O}.status.nodes : {{}})"
@@ -92,15 +77,14 @@ WORKFLOW_SCOPE: Final = Rule(
     "the controller",
     why="one controller takes the workflows of all teams by `priority` and serves their metrics, and one server reads "
     "the artifacts of all namespaces for whoever names their key",
+    parameters={"artifactFields": ",".join(_ARTIFACT), "s3Fields": ",".join(_S3)},
     variables={
-        "holders": f"{KIND} == 'ConfigMap' ? [] : {_HOLDERS}",
-        "nodes": _NODES,
-        "refused": f"{KIND} == 'ConfigMap' ? ({O}.metadata.name == '{_REPOSITORIES}' ? ['the ConfigMap "
-        f"{_REPOSITORIES}'] : []) : [{_SPEC}].map(w, has(w.priority) && int(w.priority) > 0 ? 'priority' : '') + "
-        f"[{_SPEC}].map(w, has(w.artifactRepositoryRef) ? 'artifactRepositoryRef' : '') + "
-        f"(variables.holders.exists(h, {_METRICS}) ? ['metrics'] : []) + "
-        f"(variables.holders.exists(h, {_ARTIFACTS}) || variables.nodes.exists(n, [variables.nodes[n]].exists(h, "
-        f"{_has_foreign('h')})) ? ['artifacts elsewhere'] : [])",
+        "tasks": f"{VARIABLES['tasks']} + [[{_NODES}.map(n, {_NODES}[n])]]",
+        "refused": f"{KIND} == 'ConfigMap' && {O}.metadata.name == '{_REPOSITORIES}' ? ['the ConfigMap "
+        f"{_REPOSITORIES}'] : [variables.workflow].map(w, has(w.priority) && int(w.priority) > 0 ? 'priority' : '') + "
+        "[variables.workflow].map(w, has(w.artifactRepositoryRef) ? 'artifactRepositoryRef' : '') + "
+        f"({in_workflow('has(x.metrics)')} ? ['metrics'] : []) + "
+        f"({in_workflow(_HAS_FOREIGN)} ? ['artifacts elsewhere'] : [])",
     },
     # The controller writes the status after each step.
     expression=f"{BY_A_CONTROLLER} && request.operation == 'UPDATE' || variables.refused.all(t, t == '')",
@@ -151,13 +135,12 @@ MONITORING: Final = r"^http://[a-z0-9-]+\\.monitoring(\\.svc(\\.cluster\\.local)
 """Prometheus is a Service of the namespace `monitoring`, in which no team makes any."""
 
 _METADATA: Final = "(has(t.metadata) ? t.metadata : {})"
-_KNOWN: Final = literal(TRIGGERS)
 _OF: Final = f"'identityOwner' in {_METADATA} && !(t.metadata.identityOwner in ['', 'pod'])"
 _ELSEWHERE: Final = f"'serverAddress' in {_METADATA} && !string(t.metadata.serverAddress).matches('{MONITORING}')"
 _LOGIN: Final = "has(t.authenticationRef) && !t.type.startsWith('aws-')"
 _TRIGGER: Final = (
-    f"!(t.type in {_KNOWN}) ? ['the trigger ' + string(t.type)] : "
-    f"{_METADATA}.filter(k, !(k in {_KNOWN}[t.type])).map(k, string(k)) + "
+    "!variables.known.exists(k, k.startsWith(t.type + ' ')) ? ['the trigger ' + string(t.type)] : "
+    f"{_METADATA}.filter(k, !(t.type + ' ' + k in variables.known)).map(k, string(k)) + "
     f"({_OF} ? ['identityOwner'] : []) + ({_ELSEWHERE} ? ['serverAddress'] : []) + "
     f"({_LOGIN} ? ['authenticationRef'] : [])"
 )
@@ -171,10 +154,12 @@ TRIGGER_SCOPE: Final = Rule(
     kinds=(kinds.TRIGGER_AUTHENTICATION, kinds.SCALED_OBJECT, kinds.SCALED_JOB),
     what="KEDA scales by Prometheus, CPU, memory, time, pods, or a service of AWS with the identity of the workload",
     why="KEDA would send its own token, which changes the workloads of every team, to an address that the team chose",
+    parameters={"triggers": ",".join(f"{name} {key}" for name, keys in TRIGGERS.items() for key in keys)},
     variables={
+        "known": listed("triggers"),
         "refused": f"{KIND} == 'TriggerAuthentication' ? [{O}.spec.filter(k, !(k in {literal(list(SOURCES))}))"
         f".map(k, string(k)) + (has({_IDENTITY}) && !({_OWN}) ? ['podIdentity'] : [])] : "
-        f"(has({O}.spec.triggers) ? {O}.spec.triggers : []).map(t, {_TRIGGER})"
+        f"(has({O}.spec.triggers) ? {O}.spec.triggers : []).map(t, {_TRIGGER})",
     },
     expression="variables.refused.all(l, l.size() == 0)",
     message=Message(

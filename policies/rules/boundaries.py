@@ -57,6 +57,7 @@ PSS_ENFORCED = ResourceRule(
 
 
 RENDERED: Final = (
+    tokens.CONFIG_MAP,
     tokens.ADMISSION_POLICY,
     tokens.ADMISSION_BINDING,
     tokens.MUTATING_POLICY,

@@ -24,6 +24,7 @@ from policies.resources.tokens import (
     SERVICE_ACCOUNT,
 )
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from spec.teams.labels import ADMISSION
 
 if TYPE_CHECKING:
     from components.composition.boundaries import Entry
@@ -96,9 +97,11 @@ def _system_user(entry: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _system_map(config: Resource, _: Context) -> Iterator[Violation]:
-    """EKS reads aws-auth, the API server extension-apiserver-authentication: the cluster trusts whom they name."""
-    if config.type == CONFIG_MAP and str((space := config["metadata"]["namespace"]).raw) in SYSTEM:
-        yield violation(space)
+    """EKS reads aws-auth, the API server extension-apiserver-authentication: the cluster trusts whom they name.
+    `boundaries-as-given` compares the parameters of admission rules with the stack file."""
+    metadata = config["metadata"]
+    if config.type == CONFIG_MAP and metadata["name"].is_not(ADMISSION) and str(metadata["namespace"].raw) in SYSTEM:
+        yield violation(metadata["namespace"])
 
 
 ACCESS_ENTRIES_ONLY = ResourceRule(

@@ -367,6 +367,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "asInteger": _as_integer,
     "sum": lambda values: sum(map(_number, _items(values))),
     "min": lambda values: min(map(_number, _items(values))),
+    "max": lambda values: max(map(_number, _items(values))),
     "join": lambda values, by="": by.join(_typed(each, str) for each in _items(values)),
     "contains": _text(lambda text, part: part in text),
     "startsWith": _text(str.startswith),

@@ -20,6 +20,7 @@ from components.admission import rules as every_rule
 from components.admission.defaults import Step
 from components.admission.rule import Fill, literal
 from components.admission.templates import EVERY_SPEC, RAY_PATHS, SPEC_PATHS, below
+from components.admission.variables import SHARED, parameters
 from components.workloads.target import Target
 from slipway.why import cel, served
 from slipway.why.bundle import Object
@@ -144,12 +145,13 @@ def fixed(
         _add(found, changes, Change(("metadata", NAMESPACE), target.namespace, given, NAMESPACE))
     shared = {name: pool for name, pool in target.pools.items() if target.shares is None or name in target.shares}
     context = context_of(replace(target, pools=shared or target.pools), settings)
-    on = [rule for rule in every_rule(context) if settings.of(rule.name) is not Action.OFF]
-    variables = defaults.variables(context)
+    every = every_rule(context)
+    on = [rule for rule in every if settings.of(rule.name) is not Action.OFF]
+    variables, data = {**SHARED, **defaults.VARIABLES}, parameters(every)["data"]
     for step in (*defaults.steps(on), *_existing(target, others)):
         for path in step.fill.paths.get(str(found.get("kind")), ()):
             for at, holder in list(_holders(found, path)):
-                env = Variables(variables, without_nulls(found), target)
+                env = Variables(variables, without_nulls(found), target, data)
                 if cel.compiled(step.condition)(env) is True:
                     seen = {**env, "s": without_nulls(holder), "t": without_nulls(_template(found, at))}
                     for one in _change(step.fill, at, holder, seen, step.rule):

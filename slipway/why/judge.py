@@ -93,11 +93,11 @@ def _part(rule: Rule, message: str) -> Part:
 def denied(rule: Rule, served: Object, target: Target) -> str | None:
     """The message of a rule that denies an object; None if it accepts it. An expression without a value denies, as
     with the policies' `failurePolicy`."""
-    env = Variables(rule.variables, served, target)
+    env = Variables(rule.variables, served, target, rule.parameters)
     try:
         if cel.compiled(rule.expression)(env) is True:
             return None
-        return str(cel.compiled(rule.message.expression)(env))
+        return str(cel.compiled(rule.says)(env))
     except cel.CelError as error:
         return f"{rule.what} (it can't be evaluated: {error})"
 
@@ -105,7 +105,7 @@ def denied(rule: Rule, served: Object, target: Target) -> str | None:
 class Variables(dict[str, Any]):
     """The variables of an expression; those of a rule are evaluated when they are first used."""
 
-    def __init__(self, own: Mapping[str, str], served: Object, target: Target) -> None:
+    def __init__(self, own: Mapping[str, str], served: Object, target: Target, parameters: Mapping[str, str]) -> None:
         kind = str(served.get("kind"))
         labels = {**target.labels, "kubernetes.io/metadata.name": target.namespace, LEVEL: target.pod_security}
         notes = {PRIORITIES: ",".join(target.priorities)}
@@ -119,7 +119,13 @@ class Variables(dict[str, Any]):
             "namespace": target.namespace,
             "userInfo": {"username": USER, "groups": [MEMBERS]},
         }
-        super().__init__(object=served, oldObject=None, request=request, namespaceObject={"metadata": space})
+        super().__init__(
+            object=served,
+            oldObject=None,
+            request=request,
+            namespaceObject={"metadata": space},
+            params={"data": parameters},
+        )
         self["variables"] = _Lazy(own, self)
 
 

@@ -27,6 +27,10 @@ TUNED: Final[Mapping[str, str]] = {"katib.kubeflow.org/metrics-collector-injecti
 jobs."""
 
 
+ADMISSION: Final = "admission.platform.slipway"
+"""ConfigMap of kube-system with the parameters of the rules for workloads of teams."""
+
+
 def of_team(team: str, settings: Team) -> dict[str, str]:
     """Labels of everything that belongs to a team: team, project and cost center."""
     return {TEAM: team, PROJECT: settings.project, COST_CENTER: settings.cost_center}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Ref
-from spec.teams.labels import PRIORITIES
+from spec.teams.labels import ADMISSION, PRIORITIES
 from tests.adversary.independent.platform import EXTRA
 from tests.adversary.objects import HERE
 from tests.adversary.probe import Object, Request
@@ -20,7 +20,8 @@ from tests.support.stacks import recorded
 
 STACK: Final = "prod"
 _DECLARED: Final = ("Namespace", "PriorityClass", "ClusterRole", "RoleBinding", "ResourceQuota", "LimitRange",
-    "NetworkPolicy", "ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")  # fmt: skip
+    "NetworkPolicy", "ServiceAccount", "ConfigMap", "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding")  # fmt: skip
 """Kinds, in the order in which they are created."""
 _MORE: Final = {
     "LocalQueue": ("kueue.x-k8s.io", "v1beta2", "localqueues"),
@@ -36,7 +37,8 @@ def declared() -> list[Object]:
     found: list[tuple[int, Object]] = []
     for resource in recorded(STACK):
         kind = resource.type.rpartition(":")[2]
-        if resource.type.startswith("kubernetes:") and kind in _DECLARED:
+        name = resource.inputs.plain.get("metadata", {}).get("name")
+        if resource.type.startswith("kubernetes:") and kind in _DECLARED and (kind != "ConfigMap" or name == ADMISSION):
             found.append((_DECLARED.index(kind), dict(resource.inputs.plain)))
     manifests = [manifest for _, manifest in sorted(found, key=lambda one: one[0])]
     return [narrowed(one) if one["metadata"]["name"] == HERE else one for one in manifests]

@@ -38,6 +38,8 @@ def kept(workload: Object, value: str = "true", key: str = DISRUPT, labels: Obje
 EACH: Final[dict[str, Any]] = {"resourcesPerNode": {"limits": {GPU: "1"}}}
 WEEK: Final = 7 * 86400
 FIRST: Final = {**gpus(), "name": "first"}
+WHOLE: Final = {"name": "torch-distributed-h100"}
+"""The platform's runtime of whole nodes."""
 
 QUEUE: Final = "yunikorn.apache.org/queue"
 APP: Final = "yunikorn.apache.org/app-id"
@@ -86,7 +88,10 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
             tolerant(make.GPU_TAINT, body=spec(gpus())), activeDeadlineSeconds=WEEK
         ),
         "a TrainJob whose runtime selects the pool": make.train_job(deadline=WEEK, **EACH),
-        "a TrainJob with the resources of its runtime": make.train_job(nodes=100, deadline=2 * WEEK),
+        "a TrainJob of a runtime without GPUs": make.train_job(nodes=100, deadline=2 * WEEK),
+        "a TrainJob of whole nodes": make.given(make.train_job(), runtimeRef=WHOLE),
+        "a cron job whose runs do not overlap": make.given(make.cron_job(on("h100")), concurrencyPolicy="Forbid"),
+        "a cron job without GPUs whose runs overlap": make.cron_job(activeDeadlineSeconds=WEEK),
         "a RayJob": ray.job(),
         "an experiment of twelve hours": make.experiment(make.job(on("h100"))),
         "an experiment that no rule of costs can add up": make.experiment(maxTrialCount=None),
@@ -276,7 +281,41 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             make.job(on("h100"), activeDeadlineSeconds=WEEK),
             "this job may cost 1155 USD or more until its deadline, and one job of this team at most 1000. Lower",
         ),
-        "a cron job": (make.cron_job(on("h100"), activeDeadlineSeconds=WEEK), "may cost 1155 USD"),
+        "a cron job": (
+            make.given(make.cron_job(on("h100"), activeDeadlineSeconds=WEEK), concurrencyPolicy="Forbid"),
+            "may cost 1155 USD",
+        ),
+        "a cron job whose runs overlap": (
+            make.given(make.cron_job(on("h100")), concurrencyPolicy="Allow"), "runs overlap: concurrencyPolicy is not"),
+        "all jobs that KEDA starts at once": (
+            make.scaled_job(on("h100"), maximum=50, activeDeadlineSeconds=4 * 3600), "may cost 1376 USD"),
+        "as many jobs as KEDA starts by default": (
+            {**make.scaled_job(), "spec": {"jobTargetRef": make.job(on("h100"), activeDeadlineSeconds=7200)["spec"]}},
+            "may cost 1376 USD"),
+        "a TrainJob whose runtime has the GPUs": (
+            make.given(make.train_job(deadline=WEEK), runtimeRef=WHOLE), "may cost 2311 USD"),
+        "a TrainJob of a runtime of the team": (
+            make.given(make.train_job(), runtimeRef={"name": "own", "kind": "TrainingRuntime"}),
+            "may cost an unknown number of USD: the GPUs of its nodes are not in trainer.resourcesPerNode"),
+        "a TrainJob that patches its runtime": (
+            make.given(make.train_job(), runtimePatches=[{"manager": "it", "trainingRuntimeSpec": {"template": {
+                "spec": make.job_set(on("h100"))["spec"]}}}]),
+            "may cost an unknown number of USD"),
+        "workers of several hosts": (
+            ray.job(worker=on("h100"), numOfHosts=15, activeDeadlineSeconds=4 * 3600), "may cost 3302 USD"),
+        "workers that an autoscaler adds": (
+            ray.job(worker=on("h100"), autoscaled=True, maxReplicas=30, activeDeadlineSeconds=4 * 3600),
+            "may cost 3302 USD"),
+        "an elastic job": (
+            make.given(make.operated("PyTorchJob", on("h100"), activeDeadlineSeconds=4 * 3600),
+                elasticPolicy={"maxReplicas": 50}),
+            "may cost 1376 USD"),
+        "a negative number beside a large one": (
+            make.given(make.job_set(), replicatedJobs=[
+                {**job, "replicas": number} for number in (1, -99)
+                for job in make.job_set(on("h100"), deadline=WEEK)["spec"]["replicatedJobs"]]),
+            "may cost 1155 USD"),
+        "no deadline": (make.job(on("h100"), activeDeadlineSeconds=None), "may cost 2311 USD"),
         "all attempts of a JobSet": (
             make.job_set(on("h100"), parallelism=2, deadline=WEEK // 6, failurePolicy={"maxRestarts": 2}),
             "may cost 1155 USD",

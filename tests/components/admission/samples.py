@@ -199,6 +199,11 @@ def labelled(manifest: Object, queue: str | None = "default") -> Object:
     return {**manifest, "metadata": {**manifest["metadata"], "labels": {QUEUE: queue}}}
 
 
+def given(manifest: Object, **fields: Any) -> Object:
+    """The same object with these fields of its spec."""
+    return {**manifest, "spec": {**manifest["spec"], **fields}}
+
+
 def gated(manifest: Object) -> Object:
     """The same pod as Kueue's webhook leaves it."""
     return {**manifest, "spec": {**manifest["spec"], "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}}
@@ -207,7 +212,7 @@ def gated(manifest: Object) -> Object:
 def train_job(*, queued: bool = True, nodes: int = 2, deadline: int = 3600, **trainer: Any) -> Object:
     labels = {QUEUE: "default"} if queued else {}
     body = {
-        "runtimeRef": {"name": "torch"},
+        "runtimeRef": {"name": "torch-distributed"},
         "activeDeadlineSeconds": deadline,
         "trainer": {"numNodes": nodes, **trainer},
     }

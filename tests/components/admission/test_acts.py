@@ -8,6 +8,7 @@ import pytest
 
 from components.admission import rules
 from components.admission.admission import binding, policy
+from components.admission.variables import parameters
 from components.tenancy.priorities import priority_class
 from sandbox.kubernetes.client import KubeClient
 from spec.settings.admission import Action
@@ -60,8 +61,9 @@ def client(plane: ControlPlane) -> KubeClient:
             assert not error, (act.what, error)
     for name, label in spaces.items():
         plane.client.apply(space(name, acts=label, **{"platform.slipway/team": TEAM}), "test", force=True)
+    plane.client.apply(parameters(RULES), "test", force=True)
     for rule in RULES:
-        own, bind = policy(rule, CONTEXT), binding(rule, Action.DENY)
+        own, bind = policy(rule), binding(rule, Action.DENY)
         own["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = f"acts.{rule.name}"
         chosen = {"key": "acts", "operator": "In", "values": ["all", rule.name]}
         bind["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"].append(chosen)

@@ -78,15 +78,17 @@ def test_actions_are_those_of_the_settings() -> None:
 
 
 def test_the_maximum_number_of_replicas_comes_from_the_settings() -> None:
-    policy = record(maxReplicas=7).of(POLICY)["admission-scale-bounds"].inputs["spec"]
-    assert "at most 7" in policy["validations"][0]["messageExpression"]
+    (facts,) = record(maxReplicas=7).of("kubernetes:core/v1:ConfigMap").values()
+    assert "at most 7" in facts.inputs["data"]["fix.scale-bounds"]
 
 
-def test_policies_depend_only_on_the_cluster_and_are_deleted_with_it() -> None:
+def test_policies_depend_only_on_the_cluster_and_bindings_on_the_parameters() -> None:
     recording = record()
     for name, one in (recording.of(POLICY) | recording.of(BINDING)).items():
         assert one.deleted_with, name
-        assert not any("admission-" in urn.rpartition("::")[2] for urn in one.depends_on), name
+        needed = [urn.rpartition("::")[2] for urn in one.depends_on]
+        assert ("admission-parameters" in needed) == name.endswith("-binding"), name
+        assert not any(each.startswith("admission-") for each in needed if each != "admission-parameters"), name
 
 
 def test_the_example_of_kubernetes_1_36_has_defaults_and_the_shipped_stacks_have_none() -> None:

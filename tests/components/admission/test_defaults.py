@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from components.admission import defaults, rules
+from components.admission.variables import parameters
 from components.workloads.target import Target
 from sandbox.kubernetes.client import ApiError, KubeClient
 from slipway.why.fix import fixed
@@ -76,7 +77,7 @@ def filling(plane: ControlPlane) -> KubeClient:
     client = plane.targets.of_cluster(CLUSTER)
     assert client is not None
     define(client, [definition(kind) for kind in CUSTOM])
-    for manifest in (defaults.policy(STEPS, PLACED), defaults.binding(), *defaults.notice(STEPS)):
+    for manifest in (parameters(rules(PLACED)), defaults.policy(STEPS), defaults.binding(), *defaults.notice(STEPS)):
         client.apply(manifest, "test")
     for name, level in (("filled", "baseline"), ("strict", "restricted")):
         labels = {TEAM: "vision", "pod-security.kubernetes.io/enforce": level}
@@ -181,4 +182,4 @@ def test_a_restricted_namespace_gets_the_context(client: KubeClient) -> None:
 
 def test_the_policy_is_small_enough_to_be_compiled_in_a_request() -> None:
     """147 KB took an API server 28 s of CPU, and its requests have 34; 68 KB take 1 s (1.36.3, 2026-11)."""
-    assert len(json.dumps(defaults.policy(STEPS, PLACED))) < LARGEST
+    assert len(json.dumps(defaults.policy(STEPS))) < LARGEST

@@ -11,6 +11,7 @@ import pytest
 
 from components.admission import StackContext, rules
 from components.admission.admission import binding, policy
+from components.admission.variables import parameters
 from components.workloads.pods import Claim, Pod, Resources
 from components.workloads.target import Target
 from components.workloads.training_job import TrainingJobArgs, training_job
@@ -82,8 +83,9 @@ def until_denied(client: KubeClient, workload: Object, namespace: str) -> None:
 @pytest.fixture(scope="module")
 def client(plane: ControlPlane) -> KubeClient:
     define(plane.client, [definition(kind) for kind in CUSTOM])
+    plane.client.apply(parameters(RULES.values()), "test", force=True)
     for rule in RULES.values():
-        plane.client.apply(policy(rule, CONTEXT), "test")
+        plane.client.apply(policy(rule), "test")
         plane.client.apply(bound(rule.name, Action.DENY), "test")
         plane.client.apply(namespace(rule.name, **{TEAM: "vision", "rule": f"{rule.name}-deny"}), "test")
     for name, cases in DENIED.items():
@@ -150,7 +152,7 @@ def test_the_api_server_accepts_the_policies_of_every_stack(client: KubeClient, 
     settings = load(read_stack(stack, STACKS), stack=stack).platform
     context = StackContext(pools=resolve_all(settings), queues=True, max_replicas=settings.admission.max_replicas)
     for rule in rules(context):
-        client.apply(policy(rule, CONTEXT), "other", force=True, dry_run=True)
+        client.apply(policy(rule), "other", force=True, dry_run=True)
         client.apply(binding(rule, Action.WARN), "other", dry_run=True)
 
 
@@ -159,10 +161,12 @@ def test_a_hundred_pools_are_within_the_cost_limit_of_cel(client: KubeClient) ->
     rule = next(
         rule for rule in rules(StackContext(pools=specs, queues=True, max_replicas=1)) if rule.name == "gpu-pool"
     )
-    many, bind = policy(rule, CONTEXT), binding(rule, Action.DENY)
+    many, bind, facts = policy(rule), binding(rule, Action.DENY), parameters([rule])
+    facts["metadata"]["name"] = "many"
+    bind["spec"]["paramRef"] = bind["spec"]["paramRef"] | {"name": "many"}
     many["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = "many"
     bind["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] = {"rule": "many"}
-    for each in (many, bind, namespace("many", **{TEAM: "vision", "rule": "many"})):
+    for each in (facts, many, bind, namespace("many", **{TEAM: "vision", "rule": "many"})):
         client.apply(each, "test")
     body = spec(*({**gpus(), "name": f"c{number}"} for number in range(3)), tolerations=[GPU_TAINT])
     until_denied(client, pod(body), "many")

@@ -11,6 +11,7 @@ import yaml
 
 from components.admission import StackContext, rules
 from components.admission.admission import binding, policy
+from components.admission.variables import parameters
 from components.tenancy.priorities import priority_class
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
@@ -40,8 +41,9 @@ def client(shared: Path, plane: ControlPlane) -> KubeClient:
     for manifest in (space, *accounts, *map(priority_class, PriorityName), *permissions(NAMESPACE)):
         plane.client.apply(manifest, "test", force=True)
     context = StackContext(pools=TARGET.pools, queues=True, max_replicas=100, controllers=CONTROLLERS)
+    plane.client.apply(parameters(rules(context)), "test", force=True)
     for rule in rules(context):
-        own, bind = policy(rule, context), binding(rule, Action.DENY)
+        own, bind = policy(rule), binding(rule, Action.DENY)
         own["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = f"typed.{rule.name}"
         bind["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] = {"typed": "yes"}
         plane.client.apply(own, "test")

@@ -16,6 +16,7 @@ from slipway.render.evaluation import check
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from spec.settings import Platform, load, read_stack
+from spec.teams.labels import ADMISSION
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER, NAMES, platform_of, recorded
 
@@ -69,9 +70,10 @@ def given(name: str) -> Boundaries:
 
 
 def declared(name: str) -> dict[Any, Any]:
-    """Objects of the program of the kinds that the rules compare."""
+    """Objects of the program of the kinds that the rules compare; of ConfigMaps, the parameters of admission."""
     objects = [one.inputs.plain for one in run_of(name) if one.type in RENDERED]
-    return {identity(one): one for one in objects}
+    others = [one for one in objects if one["kind"] == "ConfigMap" and one["metadata"]["name"] != ADMISSION]
+    return {identity(one): one for one in objects if one not in others}
 
 
 runs = pytest.mark.parametrize("name", [*NAMES, *CHANGES])
@@ -132,6 +134,7 @@ def test_namespaces_of_the_platform_are_known_before_it_installs_something() -> 
 def test_a_stack_without_teams_has_no_tenancy() -> None:
     kinds = {kind.rpartition(":")[2] for kind, _, _ in boundaries(with_changes({"teams": {}})).objects}
     assert kinds == {
-        "Namespace", "NetworkPolicy", "PriorityClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+        "ConfigMap", "Namespace", "NetworkPolicy", "PriorityClass", "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
     }  # fmt: skip
     assert platform_of("prod").teams

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
-from components.admission import StackContext, scheduler
+from components.admission import StackContext, rules, scheduler
 from components.admission.admission import binding, policy
+from components.admission.variables import parameters
 from components.base.controllers import Scheduler
 from components.composition.in_cluster import Api, Body, patch_type
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
@@ -127,8 +129,9 @@ def without_jobs(client: KubeClient, *namespaces: str) -> None:
 
 def give(client: KubeClient, of: Scheduler, context: StackContext, team: str) -> None:
     """Apply the rules by which pods of teams get this scheduler; a pod in this namespace of a team gets it then."""
-    rule = scheduler.rule(of)
-    applied(client, *scheduler.manifests(of).values(), policy(rule, context), binding(rule, Action.DENY))
+    every = rules(replace(context, scheduler=of))
+    rule = next(one for one in every if one.name == "scheduler")
+    applied(client, parameters(every), *scheduler.manifests(of).values(), policy(rule), binding(rule, Action.DENY))
     image = "registry.example.com/team/train:1.2.3"
     pod = {**Ref("v1", "Pod", "it", team).as_object(), "spec": {"containers": [{"name": "main", "image": image}]}}
 

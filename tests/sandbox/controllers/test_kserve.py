@@ -14,6 +14,7 @@ from components.addons.kserve.addon import values
 from components.addons.kserve.runtimes import runtimes
 from components.admission import StackContext, rules
 from components.admission.admission import binding, policy
+from components.admission.variables import parameters
 from components.base.canaries import ROLLED_BACK, VERSION
 from components.composition.canary_rollback import GRAPHS, Graph, Limits, look
 from components.composition.cron_jobs import NAMESPACE as SCHEDULES
@@ -82,7 +83,8 @@ def guarded(plane: ControlPlane) -> KubeClient:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": GUARDED, "labels": labels}},
         Ref("v1", "ServiceAccount", "workload", GUARDED).as_object(),
         {**Ref("scheduling.k8s.io/v1", "PriorityClass", "production-inference").as_object(), "value": 1},
-        *(policy(rule, context) for rule in rules(context)),
+        parameters(rules(context)),
+        *(policy(rule) for rule in rules(context)),
         *(binding(rule, Action.DENY) for rule in rules(context)),
     )
     wrong = model("loose", "oci+native")

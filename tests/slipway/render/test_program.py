@@ -112,19 +112,17 @@ EXTRA = {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1b"], "e
     [(EXTRA, {"efa-device-plugin-release", "gpu-operator-release"}), ({"preset": "cpu"}, set())],
     ids=["managed", "karpenter"],
 )
-def test_a_new_pool_adds_its_own_resources_and_changes_only_agents_and_admission_rules(
+def test_a_new_pool_adds_its_own_resources_and_changes_only_agents_and_the_parameters_of_admission(
     extra: dict[str, Any], agents: set[str]
 ) -> None:
-    """Agents that must run on it tolerate its taints, and admission rules list pools by name, one with their prices."""
+    """Agents that must run on it tolerate its taints, and admission rules know the pools and their prices."""
     before = base()
     _, after = of({"pools": {"b-first": extra, **changed({})["pools"]}})
     result = changes(before, after)
     assert result.added
     assert all("pool-b-first" in urn for urn in result.added), result.added
     assert result.removed == ()
-    placing = ("gpu-pool", "job-cost", "ray-cluster", "spot-checkpoint", "spot-eviction")
-    rules = {f"admission-{name}" for name in placing}
-    assert {urn.rpartition("::")[2] for urn in result.changed} - rules == agents
+    assert {urn.rpartition("::")[2] for urn in result.changed} - {"admission-parameters"} == agents
 
 
 LIMITS = {

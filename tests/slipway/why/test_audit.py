@@ -10,6 +10,7 @@ import pytest
 
 from components.admission import rules
 from components.admission.admission import binding, policy
+from components.admission.variables import parameters
 from sandbox.kubernetes.client import KubeClient
 from slipway.why.audit import FAILURE, grouped, read
 from spec.errors import SlipwayError
@@ -161,8 +162,9 @@ def test_the_log_of_an_api_server_has_what_it_let_through(plane: ControlPlane, a
     client, space = plane.client, f"soft-{action}"
     label = {"platform.slipway/team": space}
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space, "labels": label}}, "test")
+    client.apply(parameters(rules(CONTEXT)), "test", force=True)
     for rule in (one for one in rules(CONTEXT) if one.name in ("job-bounds", "image-tag")):
-        client.apply(policy(rule, CONTEXT), "test")
+        client.apply(policy(rule), "test")
         client.apply(binding(rule, action, only=[space]), "test")
     log = plane.pki.tokens.parent.parent / "logs"
 

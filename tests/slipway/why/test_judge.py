@@ -30,7 +30,7 @@ TARGET = Target(pools=CONTEXT.pools, namespace="it", labels={"platform.slipway/t
 @pytest.mark.parametrize("rule", ALL)
 def test_every_expression_of_every_rule_is_compiled(rule: str) -> None:
     one = ALL[rule]
-    for text in (*one.variables.values(), one.expression, one.message.expression):
+    for text in (*one.variables.values(), one.expression, one.says):
         assert callable(compiled(text))
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from components.admission import rules
 from components.admission.admission import binding, policy
+from components.admission.variables import parameters
 from components.tenancy.priorities import priority_class
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
@@ -46,8 +47,9 @@ def client(plane: ControlPlane) -> KubeClient:
         {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": place, "spec": {"hard": {"pods": "2"}}},
     ):
         every.apply(manifest, "test", force=True)
+    every.apply(parameters(rules(CONTEXT)), "test", force=True)
     for rule in rules(CONTEXT):
-        own, bind = policy(rule, CONTEXT), binding(rule, Action.DENY)
+        own, bind = policy(rule), binding(rule, Action.DENY)
         own["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = f"{rule.name}.why"
         chosen = {"key": "why", "operator": "In", "values": ["here"]}
         bind["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"].append(chosen)
