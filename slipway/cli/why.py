@@ -73,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
         answers = _of_file(fixed.objects if fixed else [one for _, one in objects], place, options.namespace)
         if fixed:
             said = zip(answers, fixed.changes, fixed.left, strict=True)
-            answers = [replace(one, changes=list(map(str, own)), left=left) for one, own, left in said]
+            answers = [
+                replace(one, changes=list(map(str, own)), lost=fix.lost(own), left=left) for one, own, left in said
+            ]
     if (client := place.client) is not None:
         answers = [replace(one, part=with_server(one.part, client)) for one in answers]
     if options.json:

@@ -133,6 +133,7 @@ class Answer:
         unread: What could not be read, with the reason.
         planned: Whether the object does not exist yet: its file was read.
         changes: What was changed in its file.
+        lost: What it no longer does because of them.
         left: What its author has to change, with the reason.
     """
 
@@ -141,6 +142,7 @@ class Answer:
     unread: Sequence[str] = ()
     planned: bool = False
     changes: Sequence[str] = ()
+    lost: Sequence[str] = ()
     left: Sequence[str] = ()
 
     @property
@@ -160,6 +162,7 @@ class Answer:
     def text(self) -> str:
         """The sentence, and below it what it was read from."""
         lines = [self.sentence, *(f"  changed: {one}" for one in self.changes)]
+        lines += [f"  this no longer {one}" for one in self.lost]
         lines += [f"  left to its author: {one}" for one in self.left]
         lines += [f"  {one.source}: {' '.join(one.text.split())}" for one in self.part.evidence]
         lines += [f"  not read: {one}" for one in self.unread]
@@ -179,5 +182,6 @@ class Answer:
             "evidence": [{"source": one.source, "text": one.text} for one in self.part.evidence],
             "notRead": list(self.unread),
             "changes": list(self.changes),
+            "lost": list(self.lost),
             "left": list(self.left),
         }

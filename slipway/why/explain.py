@@ -11,7 +11,7 @@ from slipway.why import capacity, file, pods, podsets, queue
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.judge import GPU_POOL
-from slipway.why.refusals import refusal
+from slipway.why.refusals import beyond_quota, refusal
 from slipway.why.table import said
 from spec.jobs import PRIORITY, QUEUE
 
@@ -130,9 +130,15 @@ def _not_created(bundle: Bundle) -> Part | None:
             about = event["involvedObject"]
             which = f"all but {len(bundle.pods)} of its pods" if bundle.pods else "its pods"
             source = f"event {event['reason']} of {about['kind'].lower()}/{about['name']} at {moment(event)}"
-            found = _nearer(found, bundle)
+            found = beyond_quota(_nearer(found, bundle), message, _together(bundle))
             return replace(found, cause=f"{which} are not created: {found.cause}").seen(Evidence(source, message))
     return None
+
+
+def _together(bundle: Bundle) -> list[podsets.PodSet]:
+    """Every pod set of the workload that the subject is, or belongs to."""
+    family = (*reversed(list(bundle.owners(bundle.subject))), *bundle.family)
+    return next((found for one in family if (found := podsets.podsets(one))), [])
 
 
 def _nearer(part: Part, bundle: Bundle) -> Part:

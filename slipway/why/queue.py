@@ -189,7 +189,10 @@ def _missing(kind: str, name: str, bundle: Bundle) -> Part:
 
 def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
     """The flavor on which it comes closest to admission: one that is in use, then one too small, then a taint."""
-    unused = sorted((one for one in reasons if one.missing), key=lambda one: "/" not in one.resource)
+    # Of another resource a flavor may never have enough (flavorassigner.go tries them in turn).
+    never = {one.flavor for one in reasons if one.limit}
+    waits = (one for one in reasons if one.missing and one.flavor not in never)
+    unused = sorted(waits, key=lambda one: "/" not in one.resource)
     # CPU and memory come with the devices: those say why.
     exceeded = sorted((one for one in reasons if one.limit not in ("", "0")), key=lambda one: "/" not in one.resource)
     tainted = [one for one in reasons if one.taint]

@@ -3,15 +3,22 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 from typing import Final
 
 from components.admission import StackContext, rules
+from components.workloads.checks.fit import need
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.serving import called, look
 from slipway.why.answer import Layer, Part
+from slipway.why.podsets import PodSet
+from spec.quantities import parse, readable
 
 Match = re.Match[str]
+_QUOTA: Final = re.compile(r"exceeded quota: ([^,]+), requested: (\S+), used: (\S+), limited: (\S+)")
+"""k8s.io/apiserver, pkg/admission/plugin/resourcequota/controller.go."""
+_WAIT: Final = "wait until other pods of the namespace end, "
 
 
 def _policy(match: Match) -> Part:
@@ -41,12 +48,33 @@ _BEGINS: Final = 10
 """Characters by which the beginning of a fix is found: what follows may depend on the stack."""
 
 
+def _amounts(match: Match) -> dict[str, dict[str, str]]:
+    """What is requested, used and allowed of each resource that exceeds a ResourceQuota."""
+    texts = zip(("requested", "used", "limit"), match.groups()[1:], strict=True)
+    return {key: dict(part.partition("=")[::2] for part in text.split(",")) for key, text in texts}
+
+
+def beyond_quota(part: Part, message: str, groups: Sequence[PodSet]) -> Part:
+    """The same refusal, or that waiting does not help: all pods of the workload at once exceed the whole quota."""
+    match = _QUOTA.search(message)
+    for name, asked in _amounts(match)["requested"].items() if match else ():
+        limit, resource = parse(_amounts(match)["limit"][name]), name.removeprefix("requests.")
+        needs = [(one.count, {**need(one.spec), "pods": Decimal(1)}.get(resource, Decimal(0))) for one in groups]
+        together = max(parse(asked), sum((count * amount for count, amount in needs), Decimal(0)))
+        if together > limit:
+            amount, most = readable(resource, together), readable(resource, limit)
+            cause = (
+                f"ResourceQuota {match[1]} of the namespace: its {sum(one.count for one in groups) or 1} pods request "
+                f"{amount} of {name} at once, and the whole quota is {most}"
+            )
+            fix = part.fix.replace(_WAIT, "run fewer pods at once, ")
+            numbers = {**part.numbers, "resource": name, "requested": amount, "limit": most}
+            return replace(part, never=True, cause=cause, fix=fix, numbers=numbers)
+    return part
+
+
 def _quota(match: Match) -> Part:
-    name, requested, used, limited = match.groups()
-    amounts = {
-        key: dict(part.partition("=")[::2] for part in text.split(","))
-        for key, text in (("requested", requested), ("used", used), ("limit", limited))
-    }
+    name, amounts = match[1], _amounts(match)
     parts = [
         f"{amounts['requested'][each]} of {each} requested, {amounts['used'].get(each, '?')} of "
         f"{amounts['limit'].get(each, '?')} used"
@@ -54,7 +82,7 @@ def _quota(match: Match) -> Part:
     ]
     first = next(iter(amounts["requested"]))
     numbers = {"resource": first, **{key: value.get(first, "") for key, value in amounts.items()}}
-    fix = "wait until other pods of the namespace end, request less, or ask for a larger share of the team"
+    fix = f"{_WAIT}request less, or ask for a larger share of the team"
     if amounts["limit"].get(first) == "0":
         fix = "use another resource or priority class: this team has none of it"
     return Part(
@@ -106,8 +134,7 @@ KNOWN: Final[Sequence[tuple[re.Pattern[str], Callable[[Match], Part]]]] = tuple(
     for pattern, make in (
         # k8s.io/apiserver 1.36, pkg/admission/plugin/policy/validating/dispatcher.go.
         (r"ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (.*)", _policy),
-        # k8s.io/apiserver, pkg/admission/plugin/resourcequota/controller.go.
-        (r"exceeded quota: ([^,]+), requested: (\S+), used: (\S+), limited: (\S+)", _quota),
+        (_QUOTA.pattern, _quota),
         # kubernetes, plugin/pkg/admission/limitranger/admission.go.
         (r"(maximum|minimum) (\S+) usage per (\w+) is (\S+?), but ([^.,\]]+)", _range),
         # kubernetes, plugin/pkg/admission/serviceaccount/admission.go.

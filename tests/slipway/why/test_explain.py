@@ -218,6 +218,33 @@ def test_pods_that_were_created_later_end_a_refusal() -> None:
     assert explain(replace(read, objects=(later,))).part.layer is Layer.RUNS
 
 
+GPUS = {"spec": {"containers": [{"name": "a", "resources": {"limits": {"nvidia.com/gpu": "8", "memory": "96Gi"}}}]}}
+TOO_LARGE = {
+    "LeaderWorkerSet": ({"leaderWorkerTemplate": {"size": 2, "workerTemplate": GPUS}}, "2 pods request 16"),
+    "JobSet": ({"replicatedJobs": [
+        {"name": "a", "replicas": 1, "template": {"spec": {"template": GPUS}}},
+        {"name": "b", "replicas": 2, "template": {"spec": {"template": GPUS}}}]}, "3 pods request 24"),
+    "Job": ({"parallelism": 1, "template": GPUS}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TOO_LARGE)
+@pytest.mark.parametrize("asked", ["owner", "child"])
+def test_more_than_the_whole_quota_is_never_a_matter_of_waiting(kind: str, asked: str) -> None:
+    spec, says = TOO_LARGE[kind]
+    top = obj(kind, "large", spec=spec)
+    child = obj("StatefulSet", "large-0", owner=top)
+    message = (
+        'pods "a" is forbidden: exceeded quota: team, requested: requests.memory=96Gi,requests.nvidia.com/gpu=8, '
+        "used: requests.memory=96Gi,requests.nvidia.com/gpu=8, limited: requests.memory=900Gi,requests.nvidia.com/gpu=8"
+    )
+    read = bundle(top if asked == "owner" else child, top, child, events=(event(child, "FailedCreate", message),))
+    part = explain(read).part
+    assert (part.layer, part.never) == (Layer.QUOTA, bool(says))
+    assert ("wait" in part.fix) is not part.never
+    assert not says or f"{says} of requests.nvidia.com/gpu at once, and the whole quota is 8" in part.cause
+
+
 def test_a_workload_and_its_job_have_the_same_answer() -> None:
     one = workload("LocalQueue a doesn't exist", owner=JOB)
     assert explain(bundle(one, JOB)).part == explain(bundle(JOB, one)).part
