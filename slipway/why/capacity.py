@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -162,25 +163,10 @@ def of_claim(claim: Object) -> Part | None:
         text = str(condition.get("message") or condition.get("reason") or "no condition yet")
         seen = [Evidence(f"condition {step} of {name_of(claim)}", f"{condition['status']} {text}")]
         if step == "Launched" and condition.get("message"):
-            part = _launch_error(text, None)
-        else:
-            cause = {
-                "Launched": f"Karpenter requests an instance for node claim {name}",
-                "Registered": f"the instance of node claim {name} runs and has not joined the cluster",
-                "Initialized": f"the node of claim {name} has joined and is not ready: {text}",
-            }[step]
-            part = Part(layer=Layer.NODE, cause=cause, fix=_WAIT[step], numbers={"nodeClaim": name})
-        return part.seen(*seen)
+            return _launch_error(text, None).seen(*seen)
+        part = said("nodeclaim", step, {"name": name, "text": text})
+        return replace(part, numbers={"nodeClaim": name}).seen(*seen) if part else None
     return None
-
-
-_WAIT: Final = {
-    "Launched": "wait a minute",
-    "Registered": "wait up to 15 minutes, after which Karpenter replaces it; the instance's console output has the "
-    "errors of its start",
-    "Initialized": "wait up to ten minutes; if a resource stays unregistered, look at the pods of its device plugin on "
-    "that node",
-}
 
 
 def refused_launches(pod: Object, bundle: Bundle) -> Part | None:

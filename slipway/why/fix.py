@@ -25,7 +25,7 @@ from components.workloads.target import Target
 from slipway.why import cel, served
 from slipway.why.bundle import Object
 from slipway.why.judge import Variables, context_of, violations, without_nulls
-from slipway.why.table import said
+from slipway.why.table import rows
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings.admission import Action, Admission
 
@@ -105,20 +105,9 @@ def _plain(value: Any) -> str:
 
 def lost(changes: Iterable[Change]) -> list[str]:
     """What an object no longer does because of its changes, as clauses: the rows `lost` of `messages.yaml`."""
-    texts = [
-        f"{change.where}{name}: {_plain(value)}"
-        for change in changes
-        if change.was is not None and not change.appended
-        for name, value in _entries(change)
-    ]
-    return list(dict.fromkeys(part.fix for text in texts if (part := said("lost", text)) is not None))
-
-
-def _entries(change: Change) -> Iterable[tuple[str, Any]]:
-    """The labels, annotations, ... of a map that was removed as a whole; else the field itself."""
-    if change.path[-1] in ("annotations", "labels", "nodeSelector", "securityContext"):
-        return ((f".{name}", value) for name, value in change.was.items())
-    return [("", change.was)]
+    texts = [f"{one.where}: {_plain(one.was)}" for one in changes if one.was is not None and not one.appended]
+    found = ((row, row.says.search(text)) for text in texts for row in rows("lost"))
+    return list(dict.fromkeys(row.fix.format(match[0], *match.groups()) for row, match in found if match))
 
 
 _MEANS: Final = {"ckpt": "checkpoint", "weight": "model"}

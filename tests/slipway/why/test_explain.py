@@ -180,7 +180,7 @@ def test_the_answer_names_the_layer_and_the_cause(case: str) -> None:
 def check_answer(read: Bundle, layer: Layer, cause: str) -> None:
     answer = explain(read)
     assert (answer.part.layer, cause in answer.part.cause) == (layer, True), answer
-    assert answer.held is (layer not in (Layer.RUNS, Layer.FINISHED))
+    assert answer.held is (layer not in (Layer.RUNS, Layer.FINISHED, Layer.UNREAD))
     assert bool(answer.part.fix) is answer.held
 
 
@@ -266,6 +266,23 @@ def test_a_wrong_priority_of_the_workload_explains_why_there_is_none() -> None:
 def test_a_job_that_has_just_been_resumed_waits_for_its_controller() -> None:
     resumed = job(condition("Suspended", "False", "JobResumed", "Job resumed"))
     assert "it has no pods" in explain(bundle(resumed)).part.cause
+
+
+def test_a_claim_that_waits_for_a_pod_names_it_or_says_that_nothing_uses_it() -> None:
+    claim = obj("PersistentVolumeClaim", "data", spec={"storageClassName": "gp3"}, status={"phase": "Pending"})
+    slow = obj("StorageClass", "gp3", provisioner="ebs.csi.aws.com", volumeBindingMode="WaitForFirstConsumer")
+    waits = event(
+        claim, "WaitForFirstConsumer", "waiting for first consumer to be created before binding", kind="Normal"
+    )
+    for read in (bundle(claim, slow), bundle(claim, events=(waits,))):
+        assert explain(read).part.cause.startswith("nothing uses it yet")
+    user = unscheduled("0/3 nodes are available: 3 Insufficient cpu.", spec={"volumes": [
+        {"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]})  # fmt: skip
+    found = explain(bundle(claim, slow, user)).part
+    assert (found.layer, found.cause.split(":")[0]) == (Layer.SCHEDULER, "pod/train-1, which mounts it, has no node")
+    fast = {**slow, "volumeBindingMode": "Immediate"}
+    failed = event(claim, "ProvisioningFailed", "rpc error: code = InvalidArgument desc = size")
+    assert explain(bundle(claim, fast, events=(failed,))).part.never
 
 
 def test_what_is_below_several_owners_is_followed() -> None:
