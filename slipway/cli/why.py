@@ -34,6 +34,10 @@ from spec.settings.problems import ConfigurationError
 STANDARD_INPUT: Final = "-"
 Located = tuple[tuple[str | int, ...], Object]
 """An object of a file, after the number of its document and its path there."""
+_OFFLINE: Final = (
+    "schema, webhooks, Pod Security and quotas in use, which the API server of the stack knows: it is asked with a "
+    "kubeconfig of the cluster, or if you are logged in to AWS"
+)
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
 
 
@@ -159,7 +163,7 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
     except SlipwayError as error:
         if required or platform is None or error.exit_code == EXIT_REFUSED:
             raise
-        return Place(None, namespace, platform, str(error))
+        return Place(None, namespace, platform, str(error) if inside else _OFFLINE)
 
 
 def _of_name(what: str, place: Place) -> Answer:

@@ -280,11 +280,9 @@ def _budget(bundle: Bundle) -> Part | None:
     if bundle.subject["kind"] != "PodDisruptionBudget" or "expectedPods" not in status:
         return None
     if not status["expectedPods"]:
-        fix = "correct its `selector`, or create what it selects"
-        return Part(layer=Layer.CONTROLLER, cause="it protects nothing: its selector matches no pod", fix=fix)
-    names = ("disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy")
-    allowed, pods_, healthy, wanted = (status.get(name, 0) for name in names)
-    cause = f"{allowed} of its {pods_} pods may be evicted now: {healthy} are healthy, and {wanted} have to stay so"
+        return Part(layer=Layer.CONTROLLER, cause="its selector matches no pod", fix="correct its `selector`")
+    healthy = f"{status.get('currentHealthy')} are healthy, and {status.get('desiredHealthy')} have to stay so"
+    cause = f"{status.get('disruptionsAllowed')} of its {status['expectedPods']} pods may be evicted now: {healthy}"
     return Part(layer=Layer.RUNS, cause=cause)
 
 

@@ -57,19 +57,21 @@ def _amounts(match: Match) -> dict[str, dict[str, str]]:
 
 def beyond_quota(part: Part, message: str, groups: Sequence[PodSet]) -> Part:
     """The same refusal, or that waiting does not help: all pods of the workload at once exceed the whole quota."""
-    match = _QUOTA.search(message)
-    for name, asked in _amounts(match)["requested"].items() if match else ():
-        limit, resource = parse(_amounts(match)["limit"][name]), name.removeprefix("requests.")
-        needs = [(one.count, {**need(one.spec), "pods": Decimal(1)}.get(resource, Decimal(0))) for one in groups]
-        together = max(parse(asked), sum((count * amount for count, amount in needs), Decimal(0)))
+    if (match := _QUOTA.search(message)) is None:
+        return part
+    amounts = _amounts(match)
+    for name, asked in amounts["requested"].items():
+        limit, resource = parse(amounts["limit"][name]), name.removeprefix("requests.")
+        needs = (one.count * {**need(one.spec), "pods": Decimal(1)}.get(resource, Decimal(0)) for one in groups)
+        together = max(parse(asked), sum(needs, Decimal(0)))
         if together > limit:
             amount, most = readable(resource, together), readable(resource, limit)
             cause = (
                 f"ResourceQuota {match[1]} of the namespace: its {sum(one.count for one in groups) or 1} pods request "
                 f"{amount} of {name} at once, and the whole quota is {most}"
             )
-            fix = part.fix.replace(_WAIT, "run fewer pods at once, ")
             numbers = {**part.numbers, "resource": name, "requested": amount, "limit": most}
+            fix = part.fix.replace(_WAIT, "run fewer pods at once, ")
             return replace(part, never=True, cause=cause, fix=fix, numbers=numbers)
     return part
 

@@ -124,9 +124,9 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
     if pool.role is Role.SYSTEM:
         rule = "system pools are only for controllers and DNS"
         yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
-    yield from _sharing(path, spec, pool)
+    yield from (shares := list(_sharing(path, spec, pool)))
     for name, amount in sorted(wanted.items()):
-        if "/" in name:
+        if "/" in name and not (shares and name == keys.GPU):
             yield from _device(path, pool, name, amount)
     if HUGEPAGES in wanted and keys.EFA not in pool.resources:
         rule = f"only nodes with EFA have huge pages, and pool {pool.name} has no EFA"

@@ -259,6 +259,12 @@ def test_what_no_rule_accepts_goes_and_is_said(case: str) -> None:
         assert any(str(one).startswith(expected) for one in changes), [str(one) for one in changes]
 
 
+def test_what_a_change_takes_away_is_said_once() -> None:
+    gang = {"kueue.x-k8s.io/pod-group-name": "a", "kueue.x-k8s.io/pod-group-total-count": "2"}
+    gone = fix.Change(("metadata", "annotations"), None, gang, "queue-metadata")
+    assert fix.lost([gone, gone]) == ["starts its pods together: each starts when it has quota"]
+
+
 # Claims that nobody makes, with the path of their mount, and what each becomes; itself where that isn't clear.
 CLAIMS: Final[dict[str, dict[tuple[str, str], str]]] = {
     "data and checkpoints": {("training-data-pvc", "/in"): "datasets", ("ml-checkpoints-pvc", "/out"): "checkpoints"},

@@ -10,7 +10,6 @@ import yaml
 from components.workloads.target import Target
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
-from slipway.why.fix import Change, lost
 from slipway.why.table import place, rows
 from tests.slipway.why.objects import DEV, MANAGED, POOL, Object, bound, bundle, condition, event, obj, pod, workload
 from tests.support.stacks import platform_of
@@ -114,18 +113,6 @@ def test_a_message_names_its_layer_and_a_fix(component: str, row: dict[str, Any]
     if part.never:
         assert "waits" not in answer.sentence
         assert not part.fix.startswith("wait")
-
-
-def test_what_a_fix_takes_away_is_said_once() -> None:
-    keys = {"kueue.x-k8s.io/pod-group-total-count": "2", "provreq.kueue.x-k8s.io/maxRunDurationSeconds": "600"}
-    changes = [
-        Change(("metadata", "labels", "kueue.x-k8s.io/pod-group-name"), None, "a", "queue-metadata"),
-        Change(("metadata", "annotations"), None, keys, "queue-metadata"),
-        Change(("spec", "activeDeadlineSeconds"), 1209600, 99999999, "job-bounds"),
-    ]
-    assert [one.partition(":")[0] for one in lost(changes)] == [
-        "starts its pods together", "passes maxRunDurationSeconds ('600') to the request for its nodes",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("component", MAKES)
