@@ -34,6 +34,10 @@ from spec.settings.problems import ConfigurationError
 STANDARD_INPUT: Final = "-"
 Located = tuple[tuple[str | int, ...], Object]
 """An object of a file, after the number of its document and its path there."""
+_OFFLINE: Final = (
+    "schema, webhooks, Pod Security and quotas in use, which the API server of the stack knows: it is asked with a "
+    "kubeconfig of the cluster, or if you are logged in to AWS"
+)
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
 
 
@@ -73,7 +77,9 @@ def run(options: argparse.Namespace) -> int:
         answers = _of_file(fixed.objects if fixed else [one for _, one in objects], place, options.namespace)
         if fixed:
             said = zip(answers, fixed.changes, fixed.left, strict=True)
-            answers = [replace(one, changes=list(map(str, own)), left=left) for one, own, left in said]
+            answers = [
+                replace(one, changes=list(map(str, own)), lost=fix.lost(own), left=left) for one, own, left in said
+            ]
     if (client := place.client) is not None:
         answers = [replace(one, part=with_server(one.part, client)) for one in answers]
     if options.json:
@@ -157,7 +163,7 @@ def _place(options: argparse.Namespace, *, required: bool) -> Place:
     except SlipwayError as error:
         if required or platform is None or error.exit_code == EXIT_REFUSED:
             raise
-        return Place(None, namespace, platform, str(error))
+        return Place(None, namespace, platform, str(error) if inside else _OFFLINE)
 
 
 def _of_name(what: str, place: Place) -> Answer:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from types import MappingProxyType
+from pathlib import Path
 from typing import Any, Final
+
+import yaml
 
 
 class Layer(StrEnum):
@@ -41,53 +43,15 @@ class Layer(StrEnum):
     FINISHED = "finished"
     ACCEPTED = "accepted"
     """Of a file: nothing is known that would hold it."""
+    UNREAD = "not read"
+    """Nothing is known of the state of its kind."""
 
 
-NOTHING_HOLDS: Final = frozenset({Layer.RUNS, Layer.FINISHED, Layer.ACCEPTED})
-SAYS: Final[Mapping[Layer, str]] = MappingProxyType(
-    {
-        Layer.ADMISSION: "is refused by admission",
-        Layer.CONTROLLER: "waits for its controller",
-        Layer.QUOTA: "exceeds its quota",
-        Layer.QUEUE: "waits in its queue",
-        Layer.SCHEDULER: "has no node that the scheduler accepts",
-        Layer.POOL_LIMIT: "waits for a pool that is at its limit",
-        Layer.EC2_CAPACITY: "waits for EC2 capacity",
-        Layer.AWS_QUOTA: "is held by an AWS quota",
-        Layer.NODE: "waits for a node that is starting",
-        Layer.VOLUME: "waits for a volume",
-        Layer.IMAGE: "waits for its image",
-        Layer.CONTAINER: "has a container that is not running",
-        Layer.FAILED: "has failed",
-        Layer.RUNS: "runs",
-        Layer.FINISHED: "has finished",
-        Layer.ACCEPTED: "would be accepted",
-    }
-)
-BEFORE: Final[Mapping[Layer, str]] = MappingProxyType(
-    {
-        Layer.ADMISSION: "would be refused by admission",
-        Layer.CONTROLLER: "would never be done by its controller",
-        Layer.QUOTA: "would exceed its quota",
-        Layer.QUEUE: "would not be admitted by its queue",
-        Layer.SCHEDULER: "would get no node from the scheduler",
-        Layer.POOL_LIMIT: "would reach the limit of its pool",
-        Layer.VOLUME: "would get no volume",
-    }
-)
-"""The same about an object that does not exist yet."""
-NEVER: Final[Mapping[Layer, str]] = MappingProxyType(
-    {
-        Layer.QUEUE: "can't be admitted by its queue",
-        Layer.SCHEDULER: "fits no node that its pools can have",
-        Layer.VOLUME: "has a volume that can't be provided",
-        Layer.IMAGE: "has an image that can't be pulled",
-        Layer.CONTAINER: "has a container that can't start",
-        Layer.CONTROLLER: "can't be made by its controller",
-        Layer.EC2_CAPACITY: "can't get a node from EC2",
-    }
-)
-"""The same about what waiting does not help."""
+NOTHING_HOLDS: Final = frozenset({Layer.RUNS, Layer.FINISHED, Layer.ACCEPTED, Layer.UNREAD})
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = yaml.safe_load(
+    Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8")
+)["layers"]
+"""What a sentence says of each layer: that it holds an object, that it holds it for ever, that it would hold one."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +97,7 @@ class Answer:
         unread: What could not be read, with the reason.
         planned: Whether the object does not exist yet: its file was read.
         changes: What was changed in its file.
+        lost: What it no longer does because of them.
         left: What its author has to change, with the reason.
     """
 
@@ -141,6 +106,7 @@ class Answer:
     unread: Sequence[str] = ()
     planned: bool = False
     changes: Sequence[str] = ()
+    lost: Sequence[str] = ()
     left: Sequence[str] = ()
 
     @property
@@ -152,14 +118,15 @@ class Answer:
     def sentence(self) -> str:
         """The answer in one sentence."""
         part = self.part
-        words = BEFORE if self.planned else NEVER if part.never else SAYS
-        says = words.get(part.layer, SAYS[part.layer])
+        words = _WORDS[part.layer]
+        says = words.get("planned" if self.planned else "never" if part.never else "says", words["says"])
         cause = f": {part.cause.rstrip('.')}" if part.cause else ""
         return f"{self.subject} {says}{cause}" + (f"; next: {part.fix.rstrip('.')}." if part.fix else ".")
 
     def text(self) -> str:
         """The sentence, and below it what it was read from."""
         lines = [self.sentence, *(f"  changed: {one}" for one in self.changes)]
+        lines += [f"  this no longer {one}" for one in self.lost]
         lines += [f"  left to its author: {one}" for one in self.left]
         lines += [f"  {one.source}: {' '.join(one.text.split())}" for one in self.part.evidence]
         lines += [f"  not read: {one}" for one in self.unread]
@@ -179,5 +146,6 @@ class Answer:
             "evidence": [{"source": one.source, "text": one.text} for one in self.part.evidence],
             "notRead": list(self.unread),
             "changes": list(self.changes),
+            "lost": list(self.lost),
             "left": list(self.left),
         }

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from components.workloads.checks.fit import choice, need, node_problems, node_values
@@ -19,6 +21,7 @@ REMEMBERED: Final = timedelta(minutes=3)
 """How long Karpenter does not ask EC2 again for what it refused (karpenter-provider-aws v1.14.1, pkg/cache/cache.go,
 UnavailableOfferingsTTL): a pod that is created meanwhile waits for an error from before."""
 AUTOSCALER: Final = "cluster-autoscaler"
+KARPENTER: Final = "karpenter"
 _CAPACITY: Final = (
     "wait, or add instance types or zones to the pool, or reserve capacity; administrators see EC2's error in "
     "`kubectl -n default get events`"
@@ -27,21 +30,32 @@ _CODE: Final = re.compile(r"with fleet error\(s\), (.*)", re.DOTALL)
 
 
 def reported(pod: Object, bundle: Bundle) -> Part | None:
-    """What Karpenter and the Cluster Autoscaler report on a pod without a node: the newest event counts."""
-    events = [one for one in bundle.events_of(pod) if reporter(one) in ("karpenter", AUTOSCALER)]
-    if not events:
-        return None
-    event = events[-1]
+    """What the autoscaler that owns the pools of a pod without a node last said of it: the other one knows no group or
+    pool for it, and says so again and again. Where both may own them, one that can help comes first."""
+    owners, last = _owners(pod, bundle), dict[str, Object]()
+    for event in reversed(bundle.events_of(pod)):
+        last.setdefault(reporter(event), event)
+    found = (_of_event(pod, event, bundle) for by, event in last.items() if by in owners)
+    return min((part for part in found if part is not None), key=lambda part: part.never, default=None)
+
+
+def _owners(pod: Object, bundle: Bundle) -> set[str]:
+    """Who may add a node for a pod: the Cluster Autoscaler to managed node groups, Karpenter to its NodePools."""
+    names = _candidates(pod, bundle)
+    if bundle.target and names:
+        return {AUTOSCALER if bundle.target.pools[name].managed else KARPENTER for name in names}
+    return {KARPENTER} if any(map(partial(bundle.named, "NodePool"), names)) else {KARPENTER, AUTOSCALER}
+
+
+def _of_event(pod: Object, event: Object, bundle: Bundle) -> Part | None:
     message = str(event.get("message") or "")
     seen = [Evidence(f"event {event['reason']} of {name_of(pod)} from {reporter(event)} at {moment(event)}", message)]
     if reporter(event) == AUTOSCALER:
         part = _autoscaler(pod, str(event["reason"]), message, bundle)
     elif event["reason"] == "Nominated":
         part = _nominated(messages.nominated(message), bundle)
-    elif event["reason"] == "FailedScheduling":
-        part = _karpenter(pod, message, bundle)
     else:
-        part = None
+        part = _karpenter(pod, message, bundle) if event["reason"] == "FailedScheduling" else None
     return part.seen(*seen) if part else None
 
 
@@ -149,25 +163,10 @@ def of_claim(claim: Object) -> Part | None:
         text = str(condition.get("message") or condition.get("reason") or "no condition yet")
         seen = [Evidence(f"condition {step} of {name_of(claim)}", f"{condition['status']} {text}")]
         if step == "Launched" and condition.get("message"):
-            part = _launch_error(text, None)
-        else:
-            cause = {
-                "Launched": f"Karpenter requests an instance for node claim {name}",
-                "Registered": f"the instance of node claim {name} runs and has not joined the cluster",
-                "Initialized": f"the node of claim {name} has joined and is not ready: {text}",
-            }[step]
-            part = Part(layer=Layer.NODE, cause=cause, fix=_WAIT[step], numbers={"nodeClaim": name})
-        return part.seen(*seen)
+            return _launch_error(text, None).seen(*seen)
+        part = said("nodeclaim", step, {"name": name, "text": text})
+        return replace(part, numbers={"nodeClaim": name}).seen(*seen) if part else None
     return None
-
-
-_WAIT: Final = {
-    "Launched": "wait a minute",
-    "Registered": "wait up to 15 minutes, after which Karpenter replaces it; the instance's console output has the "
-    "errors of its start",
-    "Initialized": "wait up to ten minutes; if a resource stays unregistered, look at the pods of its device plugin on "
-    "that node",
-}
 
 
 def refused_launches(pod: Object, bundle: Bundle) -> Part | None:
@@ -241,17 +240,26 @@ def unfit(spec: Mapping[str, Any], bundle: Bundle) -> Part | None:
 
 
 def for_work(target: Target) -> list[str]:
-    """Pools for workloads."""
-    return [name for name, pool in target.pools.items() if pool.role is not Role.SYSTEM]
+    """Pools for workloads: those in which the team has a share, if it has one."""
+    return [name for name, pool in _open(target).items() if pool.role is not Role.SYSTEM]
+
+
+def _open(target: Target) -> Mapping[str, PoolSpec]:
+    return {name: pool for name, pool in target.pools.items() if name in (target.shares or ())} or target.pools
 
 
 def nearest(spec: Mapping[str, Any], found: Mapping[str, Sequence[Problem]], target: Target) -> tuple[str, Problem]:
-    """The pool that lacks least, and what it lacks first: one with the devices of the pod, if one has them."""
+    """The pool that lacks least, and what it lacks first: one of the zone and type that the pod selects, then one of
+    which the team has a share, then one that has what the pod requests, to which only a toleration may be missing."""
     devices = {name for name in need(spec) if name.startswith(keys.NVIDIA)}
 
-    def lacks(name: str) -> tuple[bool, bool, int]:
-        pool = target.pools[name]
-        return not devices.issubset(pool.resources), pool.role is Role.SYSTEM, len(found[name])
+    def lacks(name: str) -> tuple[bool | int, ...]:
+        pool, paths = target.pools[name], [problem.path for problem in found[name]]
+        elsewhere = any(".nodeSelector[" in path or ".nodeAffinity[" in path for path in paths)
+        too_small = any(not path.endswith(".tolerations") for path in paths)
+        asked = pool.role is Role.SYSTEM, elsewhere, name not in _open(target)
+        has = devices.issubset(pool.resources), not devices or pool.gpu is not None
+        return (*asked, too_small, *(not one for one in has), len(paths))
 
     best = min(found, key=lacks)
     return best, found[best][0]
@@ -263,11 +271,12 @@ def offers(spec: Mapping[str, Any], target: Target) -> str:
     if not devices or choice(spec, target).named:
         return ""
     listed = [
-        f"{name} ({', '.join(f'{each} {count}' for each, count in pool.resources.items())})"
-        for name, pool in target.pools.items()
+        f"{name} ({', '.join(f'{each} {count}' for each, count in pool.resources.items())}"
+        f"{', one per container' if pool.sharing else ''})"
+        for name, pool in _open(target).items()
         if pool.gpu is not None
     ]
-    return f" The pools with GPUs are {', '.join(listed)}."
+    return f" The pools with GPUs are {', '.join(listed)}." if listed else " The team has no share of a pool with GPUs."
 
 
 def nodes_of(pool: PoolSpec, bundle: Bundle) -> int | None:

@@ -7,11 +7,11 @@ from typing import Final
 
 from components.admission import kinds
 from sandbox.nodes.spec import OWNER
-from slipway.why import capacity, file, pods, podsets, queue
+from slipway.why import capacity, file, pods, podsets, queue, served
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.judge import GPU_POOL
-from slipway.why.refusals import refusal
+from slipway.why.refusals import beyond_quota, refusal
 from slipway.why.table import said
 from spec.jobs import PRIORITY, QUEUE
 
@@ -130,9 +130,15 @@ def _not_created(bundle: Bundle) -> Part | None:
             about = event["involvedObject"]
             which = f"all but {len(bundle.pods)} of its pods" if bundle.pods else "its pods"
             source = f"event {event['reason']} of {about['kind'].lower()}/{about['name']} at {moment(event)}"
-            found = _nearer(found, bundle)
+            found = beyond_quota(_nearer(found, bundle), message, _together(bundle))
             return replace(found, cause=f"{which} are not created: {found.cause}").seen(Evidence(source, message))
     return None
+
+
+def _together(bundle: Bundle) -> list[podsets.PodSet]:
+    """Every pod set of the workload that the subject is, or belongs to."""
+    family = (*reversed(list(bundle.owners(bundle.subject))), *bundle.family)
+    return next((found for one in family if (found := podsets.podsets(one))), [])
 
 
 def _nearer(part: Part, bundle: Bundle) -> Part:
@@ -231,9 +237,61 @@ def _suspended(bundle: Bundle) -> Part | None:
     return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"queue": str(label)})
 
 
+def _claim(bundle: Bundle) -> Part | None:
+    """A claim: its volume, the pod whose node it waits for, or why it gets none."""
+    claim, status = bundle.subject, bundle.subject.get("status") or {}
+    if claim["kind"] != "PersistentVolumeClaim":
+        return None
+    if status.get("phase") == "Bound":
+        return Part(layer=Layer.RUNS, cause=f"it is bound to volume {claim['spec'].get('volumeName')}")
+    used = [pod for pod in bundle.of_kind("Pod") if claim["metadata"]["name"] in pods.claims_of(pod["spec"])]
+    part = pods.unbound(claim, bundle)
+    if part.never or not pods.waits_for_pod(claim, bundle):
+        return part
+    for pod in used:
+        if (held := pods.held(pod, bundle)) is not None:
+            return replace(held, cause=f"{name_of(pod)}, which mounts it, has no node: {held.cause}")
+    cause = "nothing uses it yet, and its volume is made for the first pod that does"
+    return replace(part, cause=cause, fix="create what mounts it: nothing is wrong with the claim")
+
+
+def _autoscaler(bundle: Bundle) -> Part | None:
+    """An autoscaler: why it can't scale, or how many pods it wants (kubernetes 1.36, podautoscaler/horizontal.go)."""
+    subject, status, found = bundle.subject, bundle.subject.get("status") or {}, conditions(bundle.subject)
+    if subject["kind"] != kinds.AUTOSCALER.kind or not found:
+        return None
+    counts = f"{status.get('currentReplicas', 0)} pods, and it wants {status.get('desiredReplicas', 0)}"
+    for kind in ("AbleToScale", "ScalingActive"):
+        if found.get(kind, {}).get("status") == "False":
+            text = str(found[kind].get("message"))
+            seen = [Evidence(f"condition {kind} of {name_of(subject)}", text)]
+            fix = "create what it scales; let its containers request what is measured, by the type Resource"
+            wrong = next(served.metrics(subject, bundle.target), None) if bundle.target else None
+            cause, fix = (wrong.rule, wrong.fix[:1].lower() + wrong.fix[1:]) if wrong else (text, fix)
+            return Part(layer=Layer.CONTROLLER, cause=f"it does not scale: {cause}", fix=fix, evidence=seen)
+    limited = found.get("ScalingLimited", {})
+    more = f": {limited.get('message')}" if limited.get("status") == "True" else ""
+    return Part(layer=Layer.RUNS, cause=counts + more)
+
+
+def _budget(bundle: Bundle) -> Part | None:
+    """A PodDisruptionBudget: how many pods an eviction may take (kubernetes 1.36, policy/v1)."""
+    status = bundle.subject.get("status") or {}
+    if bundle.subject["kind"] != "PodDisruptionBudget" or "expectedPods" not in status:
+        return None
+    if not status["expectedPods"]:
+        return Part(layer=Layer.CONTROLLER, cause="its selector matches no pod", fix="correct its `selector`")
+    healthy = f"{status.get('currentHealthy')} are healthy, and {status.get('desiredHealthy')} have to stay so"
+    cause = f"{status.get('disruptionsAllowed')} of its {status['expectedPods']} pods may be evicted now: {healthy}"
+    return Part(layer=Layer.RUNS, cause=cause)
+
+
 LAYERS: Final[tuple[Callable[[Bundle], Part | None], ...]] = (
     _deleted,
     _ended,
+    _claim,
+    _autoscaler,
+    _budget,
     _latest_run,
     _queued,
     _not_created,
@@ -244,33 +302,28 @@ LAYERS: Final[tuple[Callable[[Bundle], Part | None], ...]] = (
 
 def _silent(bundle: Bundle) -> Part:
     """Nothing above answers: the newest warning, a condition that is false, or nothing at all."""
+    subject, see = bundle.subject, "see what it names"
     warnings = [one for one in bundle.events_of(*bundle.family) if one.get("type") == "Warning"]
-    if warnings:
-        event = warnings[-1]
-        source = (
-            f"event {event['reason']} of {event['involvedObject']['kind'].lower()}/{event['involvedObject']['name']}"
-        )
-        text = " ".join(str(event.get("message") or "").split())
-        return Part(
-            layer=Layer.CONTROLLER,
-            cause=text,
-            fix="see what it names",
-            evidence=[Evidence(f"{source} at {moment(event)}", text)],
-        )
-    if is_true(bundle.subject, "Ready", "Available", "Running"):
+    for event in warnings[-1:]:
+        about, text = event["involvedObject"], " ".join(str(event.get("message") or "").split())
+        source = f"event {event['reason']} of {about['kind'].lower()}/{about['name']} at {moment(event)}"
+        return Part(layer=Layer.CONTROLLER, cause=text, fix=see, evidence=[Evidence(source, text)])
+    if is_true(subject, "Ready", "Available", "Running"):
         return Part(layer=Layer.RUNS, cause="")
-    for kind, one in conditions(bundle.subject).items():
+    for kind, one in conditions(subject).items():
         if kind != "Suspended" and one["status"] == "False" and one.get("message"):
-            return Part(
-                layer=Layer.CONTROLLER,
-                cause=f"{kind} is false: {one['message']}",
-                fix="see what it names",
-                evidence=[Evidence(f"condition {kind} of {name_of(bundle.subject)}", str(one["message"]))],
-            )
+            seen = [Evidence(f"condition {kind} of {name_of(subject)}", str(one["message"]))]
+            return Part(layer=Layer.CONTROLLER, cause=f"{kind} is false: {one['message']}", fix=see, evidence=seen)
     ended = [one for one in bundle.pods if (one.get("status") or {}).get("phase") in pods.ENDED]
     if ended:
         cause = f"{len(ended)} of its pods have ended, and none runs"
         return Part(layer=Layer.CONTROLLER, cause=cause, fix="wait a moment for its controller")
-    kind = bundle.subject["kind"]
+    if subject["kind"] not in _MAKES_PODS:
+        cause = f"nothing is reported about it; `kubectl describe {name_of(subject)}` shows its fields"
+        return Part(layer=Layer.UNREAD, cause=cause)
     cause = "it has no pods, and nothing is reported about it"
-    return Part(layer=Layer.CONTROLLER, cause=cause, fix=f"see that the controller of {kind} runs")
+    return Part(layer=Layer.CONTROLLER, cause=cause, fix=f"see that the controller of {subject['kind']} runs")
+
+
+_OF_PODS: Final = (*kinds.WITH_PODS, *kinds.WORKFLOWS, kinds.TRAIN_JOB, kinds.EXPERIMENT, kinds.INFERENCE_SERVICE)
+_MAKES_PODS: Final = {"Workload", *(one.kind for one in _OF_PODS)}

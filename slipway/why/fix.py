@@ -7,6 +7,7 @@ The fields stand beside their rules (`components.admission.rule.Fill`), and are 
 import copy
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -25,6 +26,7 @@ from components.workloads.target import Target
 from slipway.why import cel, served
 from slipway.why.bundle import Object
 from slipway.why.judge import Variables, context_of, violations, without_nulls
+from slipway.why.table import rows
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings.admission import Action, Admission
 
@@ -86,33 +88,84 @@ class Change:
     rule: str
     appended: bool = False
 
+    @property
+    def where(self) -> str:
+        """`spec.template.spec.volumes[0].hostPath`."""
+        return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in self.path).removeprefix(".")
+
     def __str__(self) -> str:
-        where = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in self.path).removeprefix(".")
         if self.value is None:
-            return f"{where} removed, was {_plain(self.was)} ({self.rule})"
+            return f"{self.where} removed, was {_plain(self.was)} ({self.rule})"
         had = f", was {_plain(self.was)}" if self.was is not None and not self.appended else ""
-        return f"{where}{' +=' if self.appended else ':'} {_plain(self.value)}{had} ({self.rule})"
+        return f"{self.where}{' +=' if self.appended else ':'} {_plain(self.value)}{had} ({self.rule})"
 
 
 def _plain(value: Any) -> str:
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
 
 
+def lost(changes: Iterable[Change]) -> list[str]:
+    """What an object no longer does because of its changes, as clauses: the rows `lost` of `messages.yaml`."""
+    texts = [f"{one.where}: {_plain(one.was)}" for one in changes if one.was is not None and not one.appended]
+    found = ((row, row.says.search(text)) for text in texts for row in rows("lost"))
+    return list(dict.fromkeys(row.fix.format(match[0], *match.groups()) for row, match in found if match))
+
+
+_MEANS: Final = {"ckpt": "checkpoint", "weight": "model"}
+_PERHAPS: Final = {"data": "dataset"}
+"""Other words for what claims of the platform hold, in the singular; the second ones are in names of others as well."""
+
+
+def _meant(target: Target, objects: Iterable[Object]) -> dict[str, str]:
+    """The platform's claim for each that nobody makes, where its name, its volume and mounts agree on one, and no other
+    claim means or is the same."""
+    objects = list(objects)
+    given = {**dict.fromkeys(_names(_CLAIM, objects)), **{name: None for name in target.claims.values()}}
+    texts: dict[str, set[str]] = {}
+    for one in objects:
+        for name, *words in _uses(one):
+            texts.setdefault(name, {name}).update(words)
+    means = {name: _content(words, target.claims) for name, words in texts.items() if name not in given}
+    taken = Counter([*filter(None, means.values()), *(name for name in texts if name in given)])
+    return {name: claim for name, claim in means.items() if claim and taken[claim] == 1}
+
+
+def _uses(manifest: Object) -> Iterator[tuple[str, ...]]:
+    """Each claim that pods of an object mount, with the names of its volume and the paths of its mounts."""
+    for path in SPEC_PATHS.get(str(manifest.get("kind")), ()):
+        for _, spec in _holders(manifest, path):
+            containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+            mounts = [mount for one in containers for mount in one.get("volumeMounts") or ()]
+            for volume in spec.get("volumes") or ():
+                if name := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
+                    own = (str(one.get("mountPath")) for one in mounts if one.get("name") == volume["name"])
+                    yield str(name), str(volume["name"]), *own
+
+
+def _content(texts: Iterable[str], claims: Mapping[str, str]) -> str | None:
+    """The claim that all texts mean that name a content: the last word of each that does, `model-checkpoints`."""
+    contents = {content.rstrip("s"): claim for content, claim in claims.items()}
+    words = [[word.rstrip("s") for word in re.findall("[a-z]+", text.lower())] for text in texts]
+    for others in (_MEANS, _PERHAPS):
+        hits = [[found for word in each if (found := contents.get(others.get(word, word)))] for each in words]
+        if claimed := {each[-1] for each in hits if each}:
+            return claimed.pop() if len(claimed) == 1 else None
+    return None
+
+
+def _unclear(manifest: Object, target: Target, others: Iterable[Object]) -> Iterator[str]:
+    """The claims that are still not there, and what there is."""
+    there = sorted({*target.claims.values(), *_names(_CLAIM, others)})
+    choices = f"write which of {', '.join(there)} it is" if there else "the namespace has no claim"
+    for name in sorted({name for name, *_ in _uses(manifest)}.difference(there)):
+        yield f"claim {name}: {choices}, create it, or write an `emptyDir` if nothing of it has to stay"
+
+
 def _existing(target: Target, others: Sequence[Object]) -> tuple[Step, ...]:
     """What no rule refuses: claims that nobody makes, classes that the platform lacks, features that are off."""
-    made, accounts = _names(_CLAIM, others), _names(_ACCOUNT, others)
-    known = sorted(target.claims.values())
-    claims = literal(sorted({*made, *known}))
-    missing = f"has(s.persistentVolumeClaim) && !(s.persistentVolumeClaim.claimName in {claims})"
-    volumes = below(SPEC_PATHS, "volumes[]")
-    fills = [
-        Fill(paths=volumes, field="emptyDir", value="{}", removes=f"{missing} ? ['persistentVolumeClaim'] : []")
-        if not known
-        else Fill(
-            paths=volumes, field="persistentVolumeClaim", when="false", wrong=missing,
-            right=literal({"claimName": known[0]}),
-        )
-    ]  # fmt: skip
+    accounts, meant = _names(_ACCOUNT, others), literal(_meant(target, others))
+    volumes, known = below(SPEC_PATHS, "volumes[].persistentVolumeClaim"), f"s.claimName in {meant}"
+    fills = [Fill(paths=volumes, field="claimName", when="false", wrong=known, right=f"{meant}[s.claimName]")]
     if target.classes is not None:
         classes = literal(["", *sorted(target.classes)])
         fills.append(Fill(paths=_CLAIM_SPECS, removes=f"s.filter(k, k == 'storageClassName' && !(s[k] in {classes}))"))
@@ -148,7 +201,7 @@ def fixed(
     every = every_rule(context)
     on = [rule for rule in every if settings.of(rule.name) is not Action.OFF]
     variables, data = {**SHARED, **defaults.VARIABLES}, parameters(every)["data"]
-    for step in (*defaults.steps(on), *_existing(target, others)):
+    for step in (*defaults.steps(on), *_existing(target, (manifest, *others))):
         for path in step.fill.paths.get(str(found.get("kind")), ()):
             for at, holder in list(_holders(found, path)):
                 env = Variables(variables, without_nulls(found), target, data)
@@ -278,7 +331,8 @@ def file(
         objects.append(found)
         changes.append(own)
         broken = violations(found, target, settings) if target else ()
-        left.append([f"rule {one.rule.name}: {one.rule.left}" for one in broken])
+        unclear = _unclear(found, target, others) if target else ()
+        left.append([*(f"rule {one.rule.name}: {one.rule.left}" for one in broken), *unclear])
     bodies = [number for number, (_, body) in enumerate(chunks) if _has_content(body)]
     for number, own in by_document.items():
         if own:

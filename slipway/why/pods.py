@@ -85,11 +85,11 @@ def of_claims(pod: Object, bundle: Bundle) -> Part | None:
         if claim is None and claims:
             return missing(name, bundle)
         if claim is not None and (claim.get("status") or {}).get("phase") != "Bound":
-            return _unbound(claim, bundle)
+            return unbound(claim, bundle)
     return None
 
 
-def _unbound(claim: Object, bundle: Bundle) -> Part:
+def unbound(claim: Object, bundle: Bundle) -> Part:
     """Why a claim has no volume: the newest of its events that says so, else what its class can't give."""
     name, spec = claim["metadata"]["name"], claim["spec"]
     size = ((spec.get("resources") or {}).get("requests") or {}).get("storage", "")
@@ -110,6 +110,13 @@ def _unbound(claim: Object, bundle: Bundle) -> Part:
 
 _UNBOUND: Final = frozenset({"FailedBinding", "WaitForFirstConsumer", "WaitForPodScheduled"})
 """Events of a claim that are no warnings (kubernetes 1.36, controller/volume/events)."""
+
+
+def waits_for_pod(claim: Object, bundle: Bundle) -> bool:
+    """Whether the volume of a claim is made for the first pod that mounts it."""
+    storage = bundle.named("StorageClass", str(claim["spec"].get("storageClassName"))) or {}
+    waits = any(one["reason"].startswith("WaitFor") for one in bundle.events_of(claim)[-1:])
+    return waits or storage.get("volumeBindingMode") == "WaitForFirstConsumer"
 
 
 def _class_problem(claim: Object, bundle: Bundle) -> str:

@@ -46,21 +46,10 @@ def held(workload: Object, bundle: Bundle) -> Part | None:
         if not reserved:
             part = _like_another(workload, bundle) or part
     preempted = found.get("Preempted") or {}
-    if preempted.get("status") == "True":
-        by = _PREEMPTED.get(str(preempted.get("reason")), str(preempted.get("reason")))
+    if preempted.get("status") == "True" and (by := said("preempted", str(preempted.get("reason")))):
         waits = "" if str(reserved.get("message", "")).startswith("Preempted") else f"; {part.cause}"
-        fix = "wait: it starts again by itself, from its checkpoint"
-        part = replace(part, cause=f"it was preempted by {by}{waits}", fix=fix)
+        part = replace(part, cause=f"it was preempted by {by.cause}{waits}", fix=by.fix)
     return part.seen(*evidence, *_queue(workload, bundle))
-
-
-_PREEMPTED: Final = {
-    "InClusterQueue": "work of the team with a higher priority",
-    "InCohortReclamation": "the owner of the quota that it had borrowed",
-    "InCohortFairSharing": "another team, by fair sharing",
-    "InCohortReclaimWhileBorrowing": "work of a higher priority that borrows quota",
-}
-"""Reasons of the condition Preempted (apis/kueue/v1beta2/workload_types.go)."""
 
 
 def _evidence(workload: Object, kind: str, condition: Object) -> Evidence:
@@ -189,7 +178,10 @@ def _missing(kind: str, name: str, bundle: Bundle) -> Part:
 
 def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
     """The flavor on which it comes closest to admission: one that is in use, then one too small, then a taint."""
-    unused = sorted((one for one in reasons if one.missing), key=lambda one: "/" not in one.resource)
+    # Of another resource a flavor may never have enough (flavorassigner.go tries them in turn).
+    never = {one.flavor for one in reasons if one.limit}
+    waits = (one for one in reasons if one.missing and one.flavor not in never)
+    unused = sorted(waits, key=lambda one: "/" not in one.resource)
     # CPU and memory come with the devices: those say why.
     exceeded = sorted((one for one in reasons if one.limit not in ("", "0")), key=lambda one: "/" not in one.resource)
     tainted = [one for one in reasons if one.taint]

@@ -1,17 +1,25 @@
 """What refuses an object when it is created: the API server's errors, in a dry run or in a controller's event."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 from typing import Final
 
 from components.admission import StackContext, rules
+from components.workloads.checks.fit import need
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.serving import called, look
 from slipway.why.answer import Layer, Part
+from slipway.why.podsets import PodSet
+from slipway.why.table import said
+from spec.quantities import parse, readable
 
 Match = re.Match[str]
+_QUOTA: Final = re.compile(r"exceeded quota: ([^,]+), requested: (\S+), used: (\S+), limited: (\S+)")
+"""k8s.io/apiserver, pkg/admission/plugin/resourcequota/controller.go."""
+_WAIT: Final = "wait until other pods of the namespace end, "
 
 
 def _policy(match: Match) -> Part:
@@ -41,12 +49,35 @@ _BEGINS: Final = 10
 """Characters by which the beginning of a fix is found: what follows may depend on the stack."""
 
 
+def _amounts(match: Match) -> dict[str, dict[str, str]]:
+    """What is requested, used and allowed of each resource that exceeds a ResourceQuota."""
+    texts = zip(("requested", "used", "limit"), match.groups()[1:], strict=True)
+    return {key: dict(part.partition("=")[::2] for part in text.split(",")) for key, text in texts}
+
+
+def beyond_quota(part: Part, message: str, groups: Sequence[PodSet]) -> Part:
+    """The same refusal, or that waiting does not help: all pods of the workload at once exceed the whole quota."""
+    if (match := _QUOTA.search(message)) is None:
+        return part
+    amounts = _amounts(match)
+    for name, asked in amounts["requested"].items():
+        limit, resource = parse(amounts["limit"][name]), name.removeprefix("requests.")
+        needs = (one.count * {**need(one.spec), "pods": Decimal(1)}.get(resource, Decimal(0)) for one in groups)
+        together = max(parse(asked), sum(needs, Decimal(0)))
+        if together > limit:
+            amount, most = readable(resource, together), readable(resource, limit)
+            cause = (
+                f"ResourceQuota {match[1]} of the namespace: its {sum(one.count for one in groups) or 1} pods request "
+                f"{amount} of {name} at once, and the whole quota is {most}"
+            )
+            numbers = {**part.numbers, "resource": name, "requested": amount, "limit": most}
+            fix = part.fix.replace(_WAIT, "run fewer pods at once, ")
+            return replace(part, never=True, cause=cause, fix=fix, numbers=numbers)
+    return part
+
+
 def _quota(match: Match) -> Part:
-    name, requested, used, limited = match.groups()
-    amounts = {
-        key: dict(part.partition("=")[::2] for part in text.split(","))
-        for key, text in (("requested", requested), ("used", used), ("limit", limited))
-    }
+    name, amounts = match[1], _amounts(match)
     parts = [
         f"{amounts['requested'][each]} of {each} requested, {amounts['used'].get(each, '?')} of "
         f"{amounts['limit'].get(each, '?')} used"
@@ -54,7 +85,7 @@ def _quota(match: Match) -> Part:
     ]
     first = next(iter(amounts["requested"]))
     numbers = {"resource": first, **{key: value.get(first, "") for key, value in amounts.items()}}
-    fix = "wait until other pods of the namespace end, request less, or ask for a larger share of the team"
+    fix = f"{_WAIT}request less, or ask for a larger share of the team"
     if amounts["limit"].get(first) == "0":
         fix = "use another resource or priority class: this team has none of it"
     return Part(
@@ -77,20 +108,6 @@ def _range(match: Match) -> Part:
     )
 
 
-def _says(cause: str, fix: str) -> Callable[[Match], Part]:
-    """An answer whose cause has the groups of the pattern."""
-    return lambda match: Part(layer=Layer.ADMISSION, cause=cause.format(*match.groups()), fix=fix)
-
-
-def _webhook_down(match: Match) -> Part:
-    fix = "look at the pods of the webhook's controller; nothing is created until it answers"
-    service = called(match[2])
-    numbers = {"service": "/".join(service)} if service else {}
-    return Part(
-        layer=Layer.ADMISSION, cause=f"webhook {match[1]} does not answer: {match[2]}", fix=fix, numbers=numbers
-    )
-
-
 def with_server(part: Part, client: KubeClient) -> Part:
     """The answer about a webhook that does not answer, with the Deployment behind it and the command that helps."""
     namespace, _, name = str(part.numbers.get("service") or "").partition("/")
@@ -100,50 +117,19 @@ def with_server(part: Part, client: KubeClient) -> Part:
     return replace(part, cause=f"{part.cause.partition(': ')[0]}: {found.cause}", fix=found.fix)
 
 
-_INVALID: Final = _says("the API server finds it invalid: {}", "correct the field")
-KNOWN: Final[Sequence[tuple[re.Pattern[str], Callable[[Match], Part]]]] = tuple(
-    (re.compile(pattern, re.DOTALL), make)
-    for pattern, make in (
-        # k8s.io/apiserver 1.36, pkg/admission/plugin/policy/validating/dispatcher.go.
-        (r"ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (.*)", _policy),
-        # k8s.io/apiserver, pkg/admission/plugin/resourcequota/controller.go.
-        (r"exceeded quota: ([^,]+), requested: (\S+), used: (\S+), limited: (\S+)", _quota),
-        # kubernetes, plugin/pkg/admission/limitranger/admission.go.
-        (r"(maximum|minimum) (\S+) usage per (\w+) is (\S+?), but ([^.,\]]+)", _range),
-        # kubernetes, plugin/pkg/admission/serviceaccount/admission.go.
-        (r"error looking up service account (\S+?):", _says(
-            "service account {} does not exist",
-            "use the service account `workload` of the namespace, or create the one that it names",
-        )),
-        # k8s.io/pod-security-admission, admission/admission.go.
-        (r'violates PodSecurity "([^"]+)": (.*)', _says("Pod Security {}: {}", "remove these fields from the pod")),
-        # kubernetes, plugin/pkg/admission/priority/admission.go.
-        (r"no PriorityClass with name (\S+) was found", _says(
-            "priority class {} does not exist", "name one that `kubectl get priorityclass` lists, or none"
-        )),
-        # k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go, and dispatcher.go.
-        (r'admission webhook "([^"]+)" denied the request: (.*)', _says(
-            "webhook {}: {}", "change it as the webhook says"
-        )),
-        (r'failed calling webhook "([^"]+)": (.*)', _webhook_down),
-        # k8s.io/apiserver, pkg/endpoints/handlers/responsewriters/errors.go.
-        (r'User "([^"]+)" cannot (.*)', _says(
-            "{} may not {}", "ask for the role `edit` in the team, or use a namespace of your team"
-        )),
-        (r"namespace (\S+) because it is being terminated", _says(
-            "namespace {} is being deleted", "use another namespace"
-        )),
-        (r'^namespaces "([^"]+)" not found', _says("namespace {} does not exist", "use a namespace of a team")),
-        (r"is invalid: (.*)", _INVALID),
-        (r"strict decoding error: (.*)", _INVALID),
-    )
-)  # fmt: skip
+_OWN: Final = (
+    # k8s.io/apiserver 1.36, pkg/admission/plugin/policy/validating/dispatcher.go.
+    (r"ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (.*)", _policy),
+    (_QUOTA.pattern, _quota),
+    # kubernetes, plugin/pkg/admission/limitranger/admission.go.
+    (r"(maximum|minimum) (\S+) usage per (\w+) is (\S+?), but ([^.,\]]+)", _range),
+)
 
 
 def refusal(message: str) -> Part | None:
     """What refuses an object, from the API server's message; None if the message is of another kind."""
-    for pattern, make in KNOWN:
-        match = pattern.search(message)
-        if match:
+    for pattern, make in _OWN:
+        if match := re.search(pattern, message, re.DOTALL):
             return make(match)
-    return None
+    part, service = said("refusal", message), called(message)
+    return replace(part, numbers={"service": "/".join(service)}) if part and service else part

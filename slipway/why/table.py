@@ -38,7 +38,7 @@ def rows(component: str) -> Sequence[Says]:
     """The rows of a component, in the order in which they are tried."""
     every = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
     return tuple(
-        Says(**{**row, "says": re.compile(row["says"], re.DOTALL), "layer": Layer(row["layer"])})
+        Says(**{**row, "says": re.compile(row["says"], re.DOTALL), "layer": Layer(row.get("layer", Layer.ACCEPTED))})
         for row in every[component]
     )
 

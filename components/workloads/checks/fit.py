@@ -119,19 +119,14 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
 
 
 def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
-    """Problems that keep a pod with these requests from every node of one pool."""
+    """Problems that keep a pod with these requests from every node of one pool: first what no pod of this size can
+    have there, then what a toleration adds."""
     if pool.role is Role.SYSTEM:
         rule = "system pools are only for controllers and DNS"
         yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
-    tolerations = spec.get("tolerations") or ()
-    for taint in pool.taints:
-        if taint.effect != "PreferNoSchedule" and not any(tolerates(each, taint.manifest) for each in tolerations):
-            rule = f"a pod on pool {pool.name} must tolerate its taint {taint}"
-            yield Problem(
-                f"{path}.tolerations", rule, [each.get("key") for each in tolerations], "Add that toleration."
-            )
+    yield from (shares := list(_sharing(path, spec, pool)))
     for name, amount in sorted(wanted.items()):
-        if "/" in name:
+        if "/" in name and not (shares and name == keys.GPU):
             yield from _device(path, pool, name, amount)
     if HUGEPAGES in wanted and keys.EFA not in pool.resources:
         rule = f"only nodes with EFA have huge pages, and pool {pool.name} has no EFA"
@@ -139,6 +134,13 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
     yield from _place(path, spec, pool)
     yield from _size(path, pool, wanted)
     yield from _space(path, spec, pool, wanted)
+    tolerations = spec.get("tolerations") or ()
+    for taint in pool.taints:
+        if taint.effect != "PreferNoSchedule" and not any(tolerates(each, taint.manifest) for each in tolerations):
+            rule = f"a pod on pool {pool.name} must tolerate its taint {taint}"
+            yield Problem(
+                f"{path}.tolerations", rule, [each.get("key") for each in tolerations], "Add that toleration."
+            )
 
 
 REGION: Final = "topology.kubernetes.io/region"
@@ -206,6 +208,15 @@ def tolerates(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
     if toleration.get("operator", "Equal") == "Exists":
         return toleration.get("key", taint["key"]) == taint["key"]
     return (toleration.get("key"), toleration.get("value", "")) == (taint["key"], taint.get("value", ""))
+
+
+def _sharing(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
+    """A second share isn't a second GPU: the device plugin refuses it to a container (`failRequestsGreaterThanOne`)."""
+    containers = (*spec.get("containers", ()), *spec.get("initContainers", ()))
+    wanted = max((_amounts(one).get(keys.GPU, Decimal(0)) for one in containers), default=Decimal(0))
+    if pool.sharing is not None and wanted > 1:
+        rule = f"GPUs of pool {pool.name} are shared, and a container can use only one share"
+        yield Problem(f"{path}.resources[{keys.GPU}]", rule, int(wanted), "Request 1.")
 
 
 def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[Problem]:

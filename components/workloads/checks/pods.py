@@ -26,7 +26,6 @@ def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
     yield from _security(path, spec)
     yield from _priority(path, spec, target)
     yield from _shared_memory(path, spec)
-    yield from _sharing(path, spec, target)
     yield from fit_problems(path, spec, target, at_once=at_once)
 
 
@@ -164,12 +163,3 @@ def _shared_memory(path: str, spec: Spec) -> Iterator[Problem]:
     if not sizes and need(spec).get(keys.GPU, 0) > 1:
         rule = "processes on several GPUs exchange data in /dev/shm, which has 64 MiB by default (NCCL, DataLoader)"
         yield Problem(f"{path}.shared_memory", rule, None, "Set a few GiB per GPU.")
-
-
-def _sharing(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
-    """A second share isn't a second GPU: the device plugin refuses such a pod (`failRequestsGreaterThanOne`)."""
-    wanted = need(spec).get(keys.GPU, 0)
-    for name, pool in choice(spec, target).pools.items():
-        if pool.sharing is not None and wanted > 1:
-            rule = f"GPUs of pool {name} are shared, and a pod can use only one share"
-            yield Problem(f"{path}.resources[{keys.GPU}]", rule, int(wanted), "Request 1.")

@@ -150,7 +150,7 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
         "pod.resources[nvidia.com/mig-3g.20gb]", "has no such MIG instance"),
     "a slice and a whole GPU": (sized(mig={"2g.10gb": 1}), "pod.resources", "both GPUs and MIG instances"),
     "two shares of a GPU": (lab(pod=replace(NOTEBOOK.pod, resources=Resources(cpu="1", memory="8Gi", gpus=2))),
-        "pod.resources[nvidia.com/gpu]", "a pod can use only one share"),
+        "pod.resources[nvidia.com/gpu]", "a container can use only one share"),
     "more EFA than a node has": (node(resources=replace(NODE.resources, efa=33)),
         "pod.resources[vpc.amazonaws.com/efa]", "a node of pool block has 32"),
     "EFA where there is none": (sized(efa=1), "pod.resources[vpc.amazonaws.com/efa]", "doesn't offer it"),

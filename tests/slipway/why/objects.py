@@ -3,6 +3,7 @@
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,12 +11,21 @@ import pytest
 
 from components.workloads.target import Target
 from slipway.why.bundle import Bundle
+from spec.settings.pools import Provisioner
 from spec.strict_yaml import read
 from tests.support.stacks import platform_of
 
 Object = dict[str, Any]
 NAMESPACE: Final = "vision"
 DEV: Final = Target.of(platform_of("dev"), namespace=NAMESPACE)
+MANAGED: Final = replace(
+    DEV,
+    pools={
+        name: replace(pool, settings=pool.settings.model_copy(update={"provisioner": Provisioner.MANAGED}))
+        for name, pool in DEV.pools.items()
+    },
+)
+"""The same with node groups, to which the Cluster Autoscaler adds nodes."""
 POOL: Final = "platform.slipway/pool"
 EARLY: Final = "2026-11-22T12:00:00Z"
 CASES: Final = read(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))

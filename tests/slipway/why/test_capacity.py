@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
+
+from components.workloads.target import Target
 from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
-from tests.slipway.why.objects import POOL, Object, bundle, cases, condition, event, obj, unscheduled
+from tests.slipway.why.objects import DEV, MANAGED, POOL, Object, bundle, cases, condition, event, obj, unscheduled
 
 A100 = {
     "nodeSelector": {POOL: "a100"},
@@ -18,6 +21,9 @@ CLAIM = obj("NodeClaim", "a100-x7b2f")
 FLEET = "NodeClaim a100-x7b2f event: creating instance, insufficient capacity, with fleet error(s), "
 NO_QUOTA = FLEET + "VcpuLimitExceeded: You have requested more vCPU capacity than your current vCPU limit of 0 allows"
 OFFERING = "Failed to schedule pod, no instance type has the required offering, requirements=x In [y], resources={}"
+
+
+NO_GROUP = "pod didn't trigger scale-up: 2 node(s) didn't match Pod's node affinity/selector"
 
 
 def karpenter(message: str, reason: str = "FailedScheduling") -> Object:
@@ -38,7 +44,7 @@ def of_row(row: dict[str, Any]) -> Bundle:
         events.append(event(PENDING, *row["autoscaler"], by="cluster-autoscaler"))
     steps = [condition(step, *rest) for step, rest in row.get("claim", {}).items()]
     objects = [{**CLAIM, "status": {"conditions": steps}}] if "claim" in row else []
-    return bundle(PENDING, *objects, events=tuple(events))
+    return bundle(PENDING, *objects, events=tuple(events), target=MANAGED if "autoscaler" in row else DEV)
 
 
 @cases("capacity")
@@ -50,9 +56,30 @@ def test_the_answer_names_what_keeps_the_node_away(row: dict[str, Any]) -> None:
 
 
 def test_the_newest_event_counts() -> None:
-    limit = karpenter("Failed to schedule pod, node limits have been exhausted for nodepool (NodePool=a100)")
+    limit = karpenter(LIMIT)
     later = karpenter("Pod should schedule on: nodeclaim/a100-x7b2f", "Nominated")
     assert explain(bundle(PENDING, events=(later, limit))).part.layer is Layer.NODE
+
+
+LIMIT = "Failed to schedule pod, node limits have been exhausted for nodepool (NodePool=a100)"
+
+
+@pytest.mark.parametrize(
+    ("target", "objects", "layer"),
+    [
+        (DEV, (), Layer.POOL_LIMIT),
+        (None, (), Layer.POOL_LIMIT),
+        (None, (obj("NodePool", "a100"),), Layer.POOL_LIMIT),
+        (MANAGED, (), Layer.SCHEDULER),
+    ],
+)
+def test_the_autoscaler_of_its_pool_counts(target: Target | None, objects: tuple[Object, ...], layer: Layer) -> None:
+    mine, other = karpenter(LIMIT), event(PENDING, "NotTriggerScaleUp", NO_GROUP, by="cluster-autoscaler")
+    part = explain(bundle(PENDING, *objects, events=(mine, other), target=target)).part
+    assert (part.layer, part.never) == (layer, layer is Layer.SCHEDULER)
+    if target is not MANAGED and (target or objects):
+        # Before Karpenter has said anything, nothing is known.
+        assert not explain(bundle(PENDING, *objects, events=(other,), target=target)).part.never
 
 
 def test_a_failed_launch_before_the_pod_existed_is_another_story() -> None:

@@ -180,7 +180,7 @@ def test_the_answer_names_the_layer_and_the_cause(case: str) -> None:
 def check_answer(read: Bundle, layer: Layer, cause: str) -> None:
     answer = explain(read)
     assert (answer.part.layer, cause in answer.part.cause) == (layer, True), answer
-    assert answer.held is (layer not in (Layer.RUNS, Layer.FINISHED))
+    assert answer.held is (layer not in (Layer.RUNS, Layer.FINISHED, Layer.UNREAD))
     assert bool(answer.part.fix) is answer.held
 
 
@@ -218,6 +218,33 @@ def test_pods_that_were_created_later_end_a_refusal() -> None:
     assert explain(replace(read, objects=(later,))).part.layer is Layer.RUNS
 
 
+GPUS = {"spec": {"containers": [{"name": "a", "resources": {"limits": {"nvidia.com/gpu": "8", "memory": "96Gi"}}}]}}
+TOO_LARGE = {
+    "LeaderWorkerSet": ({"leaderWorkerTemplate": {"size": 2, "workerTemplate": GPUS}}, "2 pods request 16"),
+    "JobSet": ({"replicatedJobs": [
+        {"name": "a", "replicas": 1, "template": {"spec": {"template": GPUS}}},
+        {"name": "b", "replicas": 2, "template": {"spec": {"template": GPUS}}}]}, "3 pods request 24"),
+    "Job": ({"parallelism": 1, "template": GPUS}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TOO_LARGE)
+@pytest.mark.parametrize("asked", ["owner", "child"])
+def test_more_than_the_whole_quota_is_never_a_matter_of_waiting(kind: str, asked: str) -> None:
+    spec, says = TOO_LARGE[kind]
+    top = obj(kind, "large", spec=spec)
+    child = obj("StatefulSet", "large-0", owner=top)
+    message = (
+        'pods "a" is forbidden: exceeded quota: team, requested: requests.memory=96Gi,requests.nvidia.com/gpu=8, '
+        "used: requests.memory=96Gi,requests.nvidia.com/gpu=8, limited: requests.memory=900Gi,requests.nvidia.com/gpu=8"
+    )
+    read = bundle(top if asked == "owner" else child, top, child, events=(event(child, "FailedCreate", message),))
+    part = explain(read).part
+    assert (part.layer, part.never) == (Layer.QUOTA, bool(says))
+    assert ("wait" in part.fix) is not part.never
+    assert not says or f"{says} of requests.nvidia.com/gpu at once, and the whole quota is 8" in part.cause
+
+
 def test_a_workload_and_its_job_have_the_same_answer() -> None:
     one = workload("LocalQueue a doesn't exist", owner=JOB)
     assert explain(bundle(one, JOB)).part == explain(bundle(JOB, one)).part
@@ -239,6 +266,23 @@ def test_a_wrong_priority_of_the_workload_explains_why_there_is_none() -> None:
 def test_a_job_that_has_just_been_resumed_waits_for_its_controller() -> None:
     resumed = job(condition("Suspended", "False", "JobResumed", "Job resumed"))
     assert "it has no pods" in explain(bundle(resumed)).part.cause
+
+
+def test_a_claim_that_waits_for_a_pod_names_it_or_says_that_nothing_uses_it() -> None:
+    claim = obj("PersistentVolumeClaim", "data", spec={"storageClassName": "gp3"}, status={"phase": "Pending"})
+    slow = obj("StorageClass", "gp3", provisioner="ebs.csi.aws.com", volumeBindingMode="WaitForFirstConsumer")
+    waits = event(
+        claim, "WaitForFirstConsumer", "waiting for first consumer to be created before binding", kind="Normal"
+    )
+    for read in (bundle(claim, slow), bundle(claim, events=(waits,))):
+        assert explain(read).part.cause.startswith("nothing uses it yet")
+    user = unscheduled("0/3 nodes are available: 3 Insufficient cpu.", spec={"volumes": [
+        {"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]})  # fmt: skip
+    found = explain(bundle(claim, slow, user)).part
+    assert (found.layer, found.cause.split(":")[0]) == (Layer.SCHEDULER, "pod/train-1, which mounts it, has no node")
+    fast = {**slow, "volumeBindingMode": "Immediate"}
+    failed = event(claim, "ProvisioningFailed", "rpc error: code = InvalidArgument desc = size")
+    assert explain(bundle(claim, fast, events=(failed,))).part.never
 
 
 def test_what_is_below_several_owners_is_followed() -> None:

@@ -103,7 +103,7 @@ def test_a_manifest_is_accepted_or_its_layer_is_named(row: dict[str, Any]) -> No
 
 def test_a_gpu_pod_without_a_selector_names_the_pools() -> None:
     found = asked(MANIFESTS["a GPU without a pool"])
-    assert "a100 (nvidia.com/mig-1g.5gb 56), gpu-spot (nvidia.com/gpu 4), h100 (nvidia.com/gpu 1)" in found.part.fix
+    assert "a100 (nvidia.com/mig-1g.5gb 56), gpu-spot (nvidia.com/gpu 4, one per container)" in found.part.fix
 
 
 def test_the_right_job_is_accepted_with_where_it_runs() -> None:

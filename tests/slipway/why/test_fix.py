@@ -63,6 +63,9 @@ def test_a_fix_adds_no_violation_and_is_stable(rule: str, case: str) -> None:
     assert {name for name in RULES if _denied(name, manifest)} <= broken
     assert fixed(manifest, TARGET, Admission())[1] == []
     assert all(one.rule in {*RULES, fix.NAMESPACE, fix.EXISTING} for one in changes)
+    # A number above its maximum, and a value that is none, mean the same afterwards.
+    taken = [one for one in changes if one.was is not None and not one.appended and type(one.value) is not int]
+    assert all(fix.lost([one]) for one in taken if "unconstrained-topology" not in one.where)
 
 
 def _denied(rule: str, manifest: Object) -> bool:
@@ -251,19 +254,52 @@ def test_what_no_rule_accepts_goes_and_is_said(case: str) -> None:
     assert [name for name in RULES if _denied(name, before)]
     found, changes = fixed(before, TARGET, Admission())
     assert [name for name in RULES if _denied(name, found)] == []
+    assert fix.lost(changes)
     for expected in said:
         assert any(str(one).startswith(expected) for one in changes), [str(one) for one in changes]
 
 
-def test_a_claim_that_nobody_makes_becomes_one_of_the_team_or_an_empty_directory() -> None:
-    wanted = [{"name": "data", "persistentVolumeClaim": {"claimName": "theirs"}}]
-    given = job(spec(volumes=wanted))
+def test_what_a_change_takes_away_is_said_once() -> None:
+    gang = {"kueue.x-k8s.io/pod-group-name": "a", "kueue.x-k8s.io/pod-group-total-count": "2"}
+    gone = fix.Change(("metadata", "annotations"), None, gang, "queue-metadata")
+    assert fix.lost([gone, gone]) == ["starts its pods together: each starts when it has quota"]
+
+
+# Claims that nobody makes, with the path of their mount, and what each becomes; itself where that isn't clear.
+CLAIMS: Final[dict[str, dict[tuple[str, str], str]]] = {
+    "data and checkpoints": {("training-data-pvc", "/in"): "datasets", ("ml-checkpoints-pvc", "/out"): "checkpoints"},
+    "the last word that names a content": {("model-checkpoints", "/x"): "checkpoints", ("hf-weights", "/y"): "models"},
+    "the mount says it": {("pvc-1", "/ckpt"): "checkpoints", ("pvc-2", "/data/raw"): "raw"},
+    "a name that says more than its mount": {("checkpoints-rwx", "/data"): "checkpoints"},
+    "a name and a mount that differ": {("models-pvc", "/checkpoints"): "models-pvc"},
+    "two of the same content": {("train-data", "/a"): "train-data", ("val-data", "/b"): "val-data"},
+    "one of a content that is mounted itself": {("train-data", "/a"): "train-data", ("datasets", "/b"): "datasets"},
+    "nothing says what it is": {("workspace", "/mnt"): "workspace"},
+}
+
+
+@pytest.mark.parametrize("case", CLAIMS)
+def test_a_claim_that_nobody_makes_becomes_the_one_that_it_means_or_is_left(case: str) -> None:
+    names = list(CLAIMS[case])
+    mounts = [{"name": f"v{at}", "mountPath": path} for at, (_, path) in enumerate(names)]
+    volumes = [
+        {"name": f"v{at}", "persistentVolumeClaim": {"claimName": name, "readOnly": True}}
+        for at, (name, _) in enumerate(names)
+    ]
+    found = written(yaml.safe_dump(job(spec(container(volumeMounts=mounts), volumes=volumes))), TARGET)
+    mounted = [one["persistentVolumeClaim"] for one in found.objects[0]["spec"]["template"]["spec"]["volumes"]]
+    assert mounted == [{"claimName": claim, "readOnly": True} for claim in CLAIMS[case].values()]
+    kept = [f"claim {name}: " for name in sorted(set(CLAIMS[case].values()).difference(TARGET.claims))]
+    assert [one.partition(": ")[0] + ": " for one in found.left[0]] == kept
+    assert all("write which of checkpoints, datasets, models, raw it is" in one for one in found.left[0])
+
+
+def test_a_claim_of_the_file_stays_and_none_becomes_an_empty_directory() -> None:
+    given = job(spec(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "theirs"}}]))
     own = {"kind": "PersistentVolumeClaim", "metadata": {"name": "theirs"}}
-    assert fixed(given, TARGET, Admission(), [own])[0]["spec"]["template"]["spec"]["volumes"] == wanted
-    (volume,) = fixed(given, TARGET, Admission())[0]["spec"]["template"]["spec"]["volumes"]
-    assert volume["persistentVolumeClaim"]["claimName"] in TARGET.claims.values()
-    (volume,) = fixed(given, replace(TARGET, claims={}), Admission())[0]["spec"]["template"]["spec"]["volumes"]
-    assert volume == {"name": "data", "emptyDir": {}}
+    assert fixed(given, TARGET, Admission(), [own])[0] == given
+    assert fixed(given, replace(TARGET, claims={}), Admission())[0] == given
+    assert "the namespace has no claim" in written(yaml.safe_dump(given), replace(TARGET, claims={})).left[0][0]
 
 
 def test_a_class_that_the_platform_lacks_goes() -> None:
@@ -288,11 +324,16 @@ def test_features_that_are_off() -> None:
     policy = {"rules": [{"name": "a", "action": "RestartJob"}], "restartStrategy": "InPlaceRestart"}
     given = job_set(failurePolicy=policy)
     assert len([one for one in findings(given, TARGET) if one.layer is Layer.ADMISSION]) == 2
-    found = fixed(given, TARGET, Admission())[0]
+    found, changes = fixed(given, TARGET, Admission())
+    assert [one.partition(":")[0] for one in fix.lost(changes)] == [
+        "restarts only the job that failed", "restarts its pods in place",
+    ]  # fmt: skip
     assert found["spec"]["failurePolicy"] == {"rules": [{"name": "a", "action": "RestartJobSet"}]}
     scaling = ray.cluster()
     scaling["spec"]["enableInTreeAutoscaling"] = True
-    assert "enableInTreeAutoscaling" not in fixed(scaling, TARGET, Admission())[0]["spec"]
+    bare, changes = fixed(scaling, TARGET, Admission())
+    assert "enableInTreeAutoscaling" not in bare["spec"]
+    assert fix.lost(changes) == ["adds and removes workers by load: `replicas` of each group run all the time"]
     elastic = annotated(scaling, "kueue.x-k8s.io/elastic-job", "true")
     assert fixed(elastic, TARGET, Admission())[0]["spec"]["enableInTreeAutoscaling"] is True
     paths = [one.problem.path for one in findings(scaling, TARGET) if one.layer is Layer.ADMISSION]

@@ -7,10 +7,12 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from components.workloads.target import Target
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from slipway.why.table import place, rows
-from tests.slipway.why.objects import DEV, POOL, Object, bound, bundle, condition, event, obj, pod, workload
+from tests.slipway.why.objects import DEV, MANAGED, POOL, Object, bound, bundle, condition, event, obj, pod, workload
+from tests.support.stacks import platform_of
 
 ROWS: Final[dict[str, list[dict[str, Any]]]] = yaml.safe_load(
     Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8")
@@ -42,7 +44,8 @@ def _autoscaled(reason: str, by: str) -> Callable[[dict[str, Any]], Bundle]:
             event(obj(each["kind"], each["name"]), each["reason"], each["text"]) for each in row.get("others") or ()
         ]
         events = (*others, event(one, reason, row["text"], by=by))
-        return bundle(one, events=events, target=DEV if row.get("stack", True) else None)
+        stack = DEV if by == "karpenter" else MANAGED
+        return bundle(one, events=events, target=stack if row.get("stack", True) else None)
 
     return of
 
@@ -55,7 +58,8 @@ def _ec2(row: dict[str, Any]) -> Bundle:
 
 
 def _scheduler(row: dict[str, Any]) -> Bundle:
-    return bundle(waiting(row, row["text"]), target=DEV if row.get("stack", True) else None)
+    target = Target.of(platform_of("dev"), namespace=row["team"]) if "team" in row else DEV
+    return bundle(waiting(row, row["text"]), target=target if row.get("stack", True) else None)
 
 
 def _kubelet(row: dict[str, Any]) -> Bundle:
