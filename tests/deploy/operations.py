@@ -1,20 +1,29 @@
 """The AWS operations that creating, reading, updating and deleting a type takes, and the IAM actions that allow them.
 
-They come from the sandbox's tables of limits (operations that take inputs) and from its mappings (every operation by
-which moto keeps the type). An operation brings its counterpart, if the service has one: what creates `X`, also deletes
-and modifies it. So a type without a mapping has its deletion, too.
+The types are those that the program constructs anywhere, whichever setting asks for them. Their operations come from
+the sandbox's tables of limits (operations that take inputs) and from its mappings (every operation by which moto keeps
+the type). An operation brings its counterpart, if the service has one: what creates `X`, also deletes and modifies it.
+So a type without a mapping has its deletion, too. What a type asks of other services is in CloudFormation's handlers.
 """
 
+import ast
 import dataclasses
 from collections.abc import Iterator, Mapping
 from functools import cache
+from operator import attrgetter
+from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, Final
 
 import botocore.session
+import pulumi_aws
 from botocore import xform_name
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from sandbox.aws.types import MAPPINGS, OPERATIONS
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+FOLDERS: Final = ("components", "infra", "package", "examples")
 
 _COUNTERPARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -41,10 +50,13 @@ NOT_SENT: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType(
         ),
     }
 )
-"""Operations of a type that only an input causes which no component sets; a test searches the stacks for it."""
+"""Operations of a type that only an input causes which no component sets; a test searches the components for it."""
 _PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
-    {"efs": "elasticfilesystem", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing"}
-)
+    {
+        "efs": "elasticfilesystem", "elb": "elasticloadbalancing", "elbv2": "elasticloadbalancing",
+        "service-quotas": "servicequotas",
+    }
+)  # fmt: skip
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         # AWS Budgets User Guide, "Actions, resources, and condition keys for AWS Budgets" (read 2026-11).
@@ -62,10 +74,36 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "s3:PutPublicAccessBlock": "PutBucketPublicAccessBlock",
         "s3:DeleteBucketOwnershipControls": "PutBucketOwnershipControls", "s3:DeleteBucketTagging": "PutBucketTagging",
         "s3:DeleteObjects": "DeleteObject", "s3:ListObjectVersions": "ListBucketVersions",
-        "s3:ListObjectsV2": "ListBucket",
+        "s3:HeadBucket": "ListBucket", "s3:ListObjectsV2": "ListBucket",
     }
 )  # fmt: skip
 """Operations whose action has another name."""
+
+
+@cache
+def constructed() -> Mapping[str, frozenset[str]]:
+    """Every type of AWS that the program constructs, with the inputs that it passes, as Python names them."""
+    found: dict[str, frozenset[str]] = {}
+    texts = (one.read_text(encoding="utf-8") for folder in FOLDERS for one in (ROOT / folder).rglob("*.py"))
+    for call in (node for text in texts if "aws." in text for node in ast.walk(ast.parse(text))):
+        if isinstance(call, ast.Call) and (name := ast.unparse(call.func)).startswith("aws."):
+            token = getattr(attrgetter(name.removeprefix("aws."))(pulumi_aws), "pulumi_type", "")
+            if token.startswith("aws:"):
+                found[token] = found.get(token, frozenset()) | {str(keyword.arg) for keyword in call.keywords}
+    return MappingProxyType(found)
+
+
+@cache
+def asked(type_token: str) -> frozenset[str]:
+    """What CloudFormation's handlers of a type ask for, by the schemas that cfn-lint ships: of the type of that name,
+    else of those of which one name ends like the other."""
+    every = (one.split("::") for one in PROVIDER_SCHEMA_MANAGER.get_resource_types("us-east-1"))
+    known = {one[2].lower(): one for one in every if one[1].lower() == OPERATIONS[type_token].service}
+    name = type_token.rpartition(":")[2].lower()
+    alike = [name] if name in known else [one for one in known if name.endswith(one) or one.endswith(name)]
+    schemas = (PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", "::".join(known[one])) for one in alike)
+    handlers = (handler for one in schemas for handler in one.schema.get("handlers", {}).values())
+    return frozenset(permission for handler in handlers for permission in handler.get("permissions", ()))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import fnmatch
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any, Final
 
 import cfnlint
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from tests.deploy.operations import ROOT
+
 FOLDER: Final = ROOT / "deploy" / "iam"
 FILES: Final = tuple(sorted(FOLDER.glob("*.json")))
 
 
+@cache
 def document(path: Path) -> Mapping[str, Any]:
     """One policy."""
     parsed: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -31,6 +34,7 @@ def each(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
+@cache
 def allowed(action: str, arn: str | None = None) -> bool:
     """Whether a statement allows an action, on a resource if one is given; conditions count as met."""
     for one in statements():
@@ -54,3 +58,12 @@ def matching(pattern: str) -> Iterator[str]:
     for known in _services().get(service, {}).get("Actions", {}):
         if fnmatch.fnmatchcase(known, name.lower()):
             yield f"{service}:{known}"
+
+
+@cache
+def arns(action: str) -> list[str]:
+    """ARNs of what an action can be limited to, as regular expressions; none if it can't."""
+    service, _, name = action.lower().partition(":")
+    resources, found = _services()[service]["Resources"], _services()[service]["Actions"][name]
+    formats = [one for kind in found.get("Resources", []) for one in resources[kind.lower()]["ARNFormats"]]
+    return [re.sub(r"\$\{\w+\}", "[^:]*", one) for one in formats]
