@@ -199,7 +199,7 @@ class Manifests:
         )
 
     def _namespaced(self, settings: Settings, inputs: Object) -> bool:
-        client = (self.targets.existing(settings) or self.targets.spare(settings)).client
+        client = self.targets.serving(settings, Ref.of(inputs)).client
         try:
             return client.discovery.find(inputs["apiVersion"], inputs["kind"]).namespaced
         except NoSuchKindError:
