@@ -166,11 +166,9 @@ class ClusterPool:
 
     def awaits(self, program: str, name: str) -> str:
         """The version that a program is about to give to a running cluster; empty if it keeps its own."""
-        with self._lock:
-            wanted = self._expected.get((program, name)) if name else None
-        server = self.existing().get(name)
-        served = self._servers.served(wanted) if wanted is not None and server is not None else ""
-        return "" if server is None or served == server.version else served
+        server, wanted = self.existing().get(name), self._expected.get((program, name))
+        served = self._servers.served(wanted) if server is not None and wanted is not None else ""
+        return served if server is not None and served != server.version else ""
 
     def spare(self, program: str = "") -> ApiServer:
         """The API server for a program whose cluster does not exist; started if there is none yet."""

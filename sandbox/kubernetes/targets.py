@@ -10,6 +10,7 @@ import yaml
 
 from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.clusters import ClusterPool
+from sandbox.cluster.patience import Work
 from sandbox.cluster.process import Process
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.crds import PreviewCrds, is_served
@@ -202,6 +203,7 @@ class Targets:
             # A restarted server has the same URL and may serve other kinds.
             if client is None or known is not server.process:
                 client = KubeClient(url, self._credentials.authority_text, self._credentials.admin_token)
+                client.progress = lambda: (server.process.identity, Work(server.process.identity.pid)())
                 self._clients[url] = (server.process, client)
             return client
 

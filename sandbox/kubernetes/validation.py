@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
-from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref
+from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref, generated
 from sandbox.kubernetes.targets import Settings, Targets
 from sandbox.rpc import diff
 from sandbox.rpc.diff import Path
@@ -220,10 +220,8 @@ def _dry_run(client: KubeClient, manifest: Manifest) -> None:
 def _send(client: KubeClient, manifest: Manifest) -> None:
     if manifest.by_helm:
         _send_by_helm(client, manifest)
-    elif "name" in manifest.obj["metadata"]:
-        client.apply(manifest.obj, manifest.manager, force=manifest.force, dry_run=True)
     else:
-        client.create(manifest.obj, manifest.manager, dry_run=True)
+        client.apply(generated(manifest.obj), manifest.manager, force=manifest.force, dry_run=True)
 
 
 def _send_by_helm(client: KubeClient, manifest: Manifest) -> None:
