@@ -1,6 +1,19 @@
 """Errors of the sandbox and of what it runs; each text is written for the user."""
 
+import re
+from typing import Final
+
 from spec.errors import SlipwayError
+
+GOES_ON: Final = "the same command goes on from here"
+"""In the error of a call that was repeated, on a busy machine, until the API server made no more progress."""
+BUSY: Final = re.compile(
+    r"did not complete within (the allotted|requested) timeout|context deadline exceeded|Client\.Timeout exceeded"
+    r"|TLS handshake timeout|unable to handle the request|too many requests|failed to delete release"
+    r"|etcdserver: (request timed out|leader changed|no leader)"
+)
+"""What an API server, its store and Helm say of a call that came too late (k8s.io/apiserver and apimachinery v0.36; go
+1.26, net/http and context; etcd v3.5, rpctypes; helm v3.22, pkg/action/uninstall.go, which names no cause)."""
 
 
 class ToolError(SlipwayError):
@@ -8,7 +21,10 @@ class ToolError(SlipwayError):
 
 
 class SandboxError(SlipwayError):
-    """The sandbox can't do what was requested. The text says what is wrong, the value, and how to fix it."""
+    """The sandbox can't do what was requested. The text says what is wrong, the value, and how to fix it; `busy` says
+    whether a busy machine may be the reason."""
+
+    busy = False
 
 
 class AttemptError(SlipwayError):

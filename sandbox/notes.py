@@ -58,7 +58,10 @@ class Notes:
         self._lock = threading.Lock()
 
     def set(self, note: Note) -> None:
-        """Add a note, or replace the one of the same kind."""
+        """Add a note, or replace the one of the same kind; without a text, remove that."""
+        if not note.text:
+            self.clear(note.urn, note.kind)
+            return
         with self._lock:
             if self._notes.get((note.urn, note.kind)) != note:
                 self._notes[note.urn, note.kind] = note

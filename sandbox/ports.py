@@ -23,9 +23,10 @@ class ClusterEndpoint:
 class Clusters(Protocol):
     """The API servers, one per EKS cluster. Both `create` and `delete` are idempotent."""
 
-    def expect(self, program: str, version: str) -> None:
-        """A program has a cluster of this Kubernetes version, which may not exist yet: its manifests are validated by
-        an API server of that version. `program` is the stack and project (`rpc.hooks.Resource.program`)."""
+    def expect(self, program: str, version: str, name: str = "") -> None:
+        """A program has a cluster of this Kubernetes version, which may not exist yet, or run with another version: an
+        API server of that version validates its manifests. `program` is the stack and project
+        (`rpc.hooks.Resource.program`), `name` the cluster's, if it is known."""
         ...
 
     def create(self, name: str, version: str, made: str = "") -> ClusterEndpoint:

@@ -159,7 +159,8 @@ class AwsProvider(Provider[Aws]):
             and session.clusters is not None
             and not wire.has_unknown(inputs.get("version"))
         ):
-            session.clusters.expect(resource.program, str(inputs.get("version") or DEFAULT_VERSION))
+            name = "" if wire.has_unknown(inputs.get("name")) else str(inputs.get("name") or "")
+            session.clusters.expect(resource.program, str(inputs.get("version") or DEFAULT_VERSION), name)
         return inputs, failures
 
     def diff(

@@ -15,6 +15,7 @@ import urllib3
 
 from sandbox import toolchain
 from sandbox.cluster.etcd import Etcd
+from sandbox.cluster.patience import REQUEST_SECONDS
 from sandbox.cluster.pki import Pki
 from sandbox.cluster.process import PortTakenError, Process, ProcessSpec, Supervisor, with_free_ports
 from sandbox.errors import SandboxError
@@ -129,6 +130,7 @@ def _argv(config: ApiServerConfig, slot: str, version: str, port: int) -> list[s
         f"--etcd-prefix=/{slot}",
         f"--emulated-version={version}",
         f"--secure-port={port}",
+        f"--request-timeout={REQUEST_SECONDS:.0f}s",
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
         # A loopback address is not a valid endpoint for the service "kubernetes".

@@ -76,16 +76,17 @@ class ClusterPool:
         self._upgrades: dict[str, Future[ApiServer]] = {}
         self._made: dict[str, str] = {}
         self._spares: dict[str, Future[ApiServer]] = {}
-        self._expected: dict[str, str] = {}
+        self._expected: dict[tuple[str, str], str] = {}
+        """The version that a program wants of a cluster; of its last one, with an empty name."""
         self._slots = 0
         self._starts = ThreadPoolExecutor(PARALLEL_STARTS, thread_name_prefix="cluster-start")
 
     # -- ports.Clusters ------------------------------------------------------------------------------------------------
 
-    def expect(self, program: str, version: str) -> None:
-        """A program's manifests are for clusters of this version."""
+    def expect(self, program: str, version: str, name: str = "") -> None:
+        """A program's manifests are for clusters of this version, and so is its cluster of that name."""
         with self._lock:
-            self._expected[program] = version
+            self._expected[program, ""] = self._expected[program, name] = version
 
     def create(self, name: str, version: str = "", made: str = "") -> ClusterEndpoint:
         """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
@@ -163,6 +164,12 @@ class ClusterPool:
                 return name, current
         return None
 
+    def awaits(self, program: str, name: str) -> str:
+        """The version that a program is about to give to a running cluster; empty if it keeps its own."""
+        server, wanted = self.existing().get(name), self._expected.get((program, name))
+        served = self._servers.served(wanted) if server is not None and wanted is not None else ""
+        return served if server is not None and served != server.version else ""
+
     def spare(self, program: str = "") -> ApiServer:
         """The API server for a program whose cluster does not exist; started if there is none yet."""
         while True:
@@ -179,7 +186,7 @@ class ClusterPool:
     def prewarm(self, program: str = "") -> Future[ApiServer]:
         """Start the spare of a program without waiting for it."""
         with self._lock:
-            served = self._servers.served(self._expected.get(program, ""))
+            served = self._servers.served(self._expected.get((program, ""), ""))
             if served not in self._spares:
                 self._spares[served] = self._starts.submit(self._servers.start, self._next_slot(), served)
             return self._spares[served]

@@ -13,6 +13,9 @@ import psutil
 COUNTED: Final = 3.0
 """Seconds that count of the time between two looks, if the second one was answered."""
 LOOK_SECONDS: Final = 1.0
+REQUEST_SECONDS: Final = 300.0
+"""How long an API server takes for a read, instead of 60 s: a page of large CRDs takes longer on a busy machine. Writes
+have 34 s, which no option changes (k8s.io/apiserver v0.36, pkg/endpoints/handlers/rest.go)."""
 MOST: Final = 10
 """A wait ends after this many times its patience, whatever changes: two processes may change something for ever."""
 

@@ -1,37 +1,55 @@
 """A small client of the Kubernetes API: the kinds that it serves, the few calls that are needed, and error answers."""
 
 import base64
+import os
 import re
 import ssl
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 import urllib3
 
-from sandbox.errors import SandboxError
+from sandbox.cluster.patience import REQUEST_SECONDS, Patience
+from sandbox.errors import BUSY, GOES_ON, SandboxError
 from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref
+from sandbox.rpc.errors import cancelled
+
+T = TypeVar("T")
 
 # Error answers of an API server.
 
+_OVERLOADED: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
 _ACCOUNT: Final = re.compile(r"error looking up service account (\S+/\S+): .*not found")
 """Message of kubernetes 1.36, plugin/pkg/admission/serviceaccount/admission.go."""
 
 
 class ApiError(Exception):
-    """A `Status` of the API server: its HTTP code, reason (`Invalid`, `Conflict`, ...), message and details."""
+    """A `Status` of the API server: its HTTP code, reason (`Invalid`, `Conflict`, ...), message and details.
 
-    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+    `busy` says whether it, its store or a webhook came too late, `pause` how many seconds to wait before a repetition.
+    """
+
+    def __init__(self, status: int, body: Mapping[str, Any], pause: float = 0.0) -> None:
         self.status = status
         self.reason = str(body.get("reason") or "")
-        self.message = str(body.get("message") or body)
         self.details: Mapping[str, Any] = body.get("details") or {}
-        super().__init__(self.message)
+        super().__init__(str(body.get("message") or body))
+        # A Service without a pod answers 503 for as long as it has none.
+        late = status in _OVERLOADED or (status // 100 == 5 and BUSY.search(self.message) is not None)
+        self.busy = late and "no endpoints available" not in self.message
+        self.pause = pause
+
+    @property
+    def message(self) -> str:
+        """What the API server says, and how long it was asked, if it was too busy."""
+        return str(self)
 
     @property
     def not_found(self) -> bool:
@@ -67,9 +85,10 @@ class NoSuchKindError(Exception):
 class UnreachableError(SandboxError):
     """The API server does not answer; `refused` if nothing listens at its address."""
 
-    def __init__(self, text: str, *, refused: bool = False) -> None:
+    def __init__(self, text: str, *, refused: bool = False, busy: bool = False) -> None:
         super().__init__(text)
         self.refused = refused
+        self.busy = busy
 
 
 # The kinds that an API server serves, with their plurals and scopes.
@@ -105,10 +124,10 @@ class Discovery:
 
     def find(self, api_version: str, kind: str) -> ResourceType:
         """The served kind. Raises NoSuchKindError if the API server does not serve it."""
-        resource = self._known.get((api_version, kind))
-        if resource is None:
+        key = (api_version, kind)
+        if key not in self._known:
             self._load(api_version)
-            resource = self._known.get((api_version, kind))
+        resource = self._known.get(key)
         if resource is None:
             raise NoSuchKindError(api_version, kind)
         return resource
@@ -157,11 +176,13 @@ def _in_group(group: dict[str, Any]) -> Iterable[ResourceType]:
 
 CONNECTIONS = 32
 """The number of the provider's threads."""
-TIMEOUT = urllib3.Timeout(connect=30.0, read=90.0)
-"""An API server answers after 60 s at the latest, if only that the request timed out (kube-apiserver 1.36,
-`--request-timeout`)."""
+TIMEOUT = urllib3.Timeout(connect=30.0, read=REQUEST_SECONDS + 30.0)
+BUSY_SECONDS = 30.0
+"""How long a call is repeated while the API server makes no progress (`patience.Patience`): ten times at least, if each
+is given up after 34 s."""
+PAUSE_SECONDS = 1.0
+"""Before a call is repeated, unless the API server says how long (`Retry-After`)."""
 PAGE = 500
-ATTEMPTS = 4
 APPLY = "application/apply-patch+yaml"
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -202,6 +223,9 @@ class KubeClient:
             retries=False,
         )
         self.discovery = Discovery(self.get_path)
+        self.progress: Callable[[], object] = lambda: None
+        """What it returns changes while the API server works."""
+        self._turn = threading.Lock()
 
     # -- objects -------------------------------------------------------------------------------------------------------
 
@@ -211,22 +235,25 @@ class KubeClient:
         """Server-side apply; returns the resulting object. Raises ApiError, NoSuchKindError."""
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}
         path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
-        return self._apply(path, obj, _dry(parameters, dry_run), APPLY)
+        return self._object("PATCH", path, obj, _dry(parameters, dry_run), APPLY)
 
     def apply_unread(self, obj: Mapping[str, Any], manager: str, *, force: bool = False) -> None:
         """Server-side apply of a large object, without reading it back. Raises ApiError, NoSuchKindError."""
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}
-        self._apply(self._path(Ref.of(obj)), obj, parameters, APPLY, {"Accept": METADATA})
+        self._object("PATCH", self._path(Ref.of(obj)), obj, parameters, APPLY, {"Accept": METADATA})
 
     def create(self, obj: Mapping[str, Any], manager: str, *, dry_run: bool = False) -> Object:
-        """Create by POST, the only way for an object with `generateName`."""
+        """Create by POST. On a busy machine this may raise a conflict with what it created itself."""
         path = self._path(Ref.of(obj), named=False)
         return self._object("POST", path, obj, _dry({"fieldManager": manager}, dry_run))
 
-    def replace(self, obj: Mapping[str, Any], manager: str, subresource: str = "") -> Object:
-        """Replace the object, or one subresource of it such as `status`."""
-        path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
-        return self._object("PUT", path, obj, {"fieldManager": manager})
+    def ensure(self, obj: Mapping[str, Any], manager: str) -> None:
+        """Create it unless it exists, which stays as it is."""
+        try:
+            self.create(obj, manager)
+        except ApiError as error:
+            if not error.conflict:
+                raise
 
     def merge(self, ref: Ref, patch: Mapping[str, Any], *, dry_run: bool = False) -> Object:
         """JSON merge patch."""
@@ -238,32 +265,17 @@ class KubeClient:
 
     def get(self, ref: Ref) -> Object | None:
         """The object; None if it does not exist."""
-        try:
-            return self._object("GET", self._path(ref))
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        return self._present("GET", self._path(ref))
 
     def metadata(self, ref: Ref) -> Object | None:
         """The object's metadata alone; None if it does not exist."""
-        try:
-            return self._object("GET", self._path(ref), None, None, JSON, {"Accept": METADATA})
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
+        return self._present("GET", self._path(ref), None, None, JSON, {"Accept": METADATA})
 
     def delete(self, ref: Ref, propagation: str = "Background", *, grace_seconds: int | None = None) -> Object | None:
         """Request deletion. Returns the object, or None if it does not exist any more."""
         grace = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
-        try:
-            self.call("DELETE", self._path(ref), {"propagationPolicy": propagation, **grace})
-        except ApiError as error:
-            if error.not_found:
-                return None
-            raise
-        return self.get(ref)
+        deleted = self._present("DELETE", self._path(ref), {"propagationPolicy": propagation, **grace})
+        return None if deleted is None else self.get(ref)
 
     def list(
         self, resource: ResourceType, namespace: str = "", selector: str = "", fields: str = ""
@@ -319,37 +331,64 @@ class KubeClient:
         content_type: str = JSON,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """One request. Raises ApiError for a refusal, UnreachableError if the API server does not answer."""
+        """One request. Raises ApiError for a refusal, UnreachableError if the API server does not answer.
+
+        What a busy API server did not get to is sent again, one call at a time: all at once they would time out again.
+        """
         url = f"{self.server}{path}" + (f"?{urlencode(parameters)}" if parameters else "")
         sent = {**self._http.headers, "Accept": JSON, "Content-Type": content_type, **(headers or {})}
-        try:
+
+        def send() -> Any:
             try:
-                answer = self._http.request(method, url, json=body, headers=sent)
-            except urllib3.exceptions.ProtocolError:
-                # An API server that restarts closes the connections that were kept (seen after a change of version,
-                # 2026-11-25). As Go's client does, send again what may be sent twice.
-                if method == "POST":
+                try:
+                    answer = self._http.request(method, url, json=body, headers=sent)
+                except urllib3.exceptions.ProtocolError:
+                    # An API server that restarts closes the connections that were kept (seen after a change of version,
+                    # 2026-11-25). As Go's client does, send again what may be sent twice.
+                    if method == "POST":
+                        raise
+                    answer = self._http.request(method, url, json=body, headers=sent)
+            except urllib3.exceptions.HTTPError as error:
+                raise _unreachable(self.server, error) from error
+            if answer.status >= HTTPStatus.BAD_REQUEST:
+                pause = answer.headers.get("Retry-After", "")
+                raise ApiError(answer.status, _body(answer), float(pause) if pause.isdecimal() else 0.0)
+            return answer.json()
+
+        return self.persist(send, self._turn)
+
+    def persist(self, attempt: Callable[[], T], turn: AbstractContextManager[Any] | None = None) -> T:
+        """What an attempt returns; repeated, within `turn`, while a busy machine fails it and the API server works.
+
+        Raises what the last attempt raises, with a text that says so if it was given up.
+        """
+        patience, seen = Patience(BUSY_SECONDS), None
+        within: AbstractContextManager[Any] = nullcontext()
+        while True:
+            try:
+                with within:
+                    return attempt()
+            except (ApiError, SandboxError) as error:
+                if not error.busy or cancelled():
                     raise
-                answer = self._http.request(method, url, json=body, headers=sent)
-        except urllib3.exceptions.HTTPError as error:
-            raise _unreachable(self.server, error) from error
-        if answer.status >= HTTPStatus.BAD_REQUEST:
-            raise ApiError(answer.status, _body(answer))
-        return answer.json()
+                before, seen = seen, self.progress()
+                if not patience.look(seen, answered=not isinstance(error, UnreachableError) or seen != before):
+                    error.busy, error.args = False, (f"{error} ({_given_up(patience)})",)
+                    raise
+                time.sleep((isinstance(error, ApiError) and error.pause) or PAUSE_SECONDS)
+                within = turn or within
 
     def _object(self, method: str, path: str, *rest: Any) -> Object:
         obj: Object = self.call(method, path, *rest)
         return obj
 
-    def _apply(self, *arguments: Any) -> Object:
-        """Apply with retries: a busy API server gives up after 34 s, and apply is idempotent."""
-        for _ in range(ATTEMPTS - 1):
-            try:
-                return self._object("PATCH", *arguments)
-            except ApiError as error:
-                if error.status != HTTPStatus.GATEWAY_TIMEOUT:
-                    raise
-        return self._object("PATCH", *arguments)
+    def _present(self, *arguments: Any) -> Object | None:
+        try:
+            return self._object(*arguments)
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
 
     def _path(self, ref: Ref, *, named: bool = True) -> str:
         resource = self.discovery.find(ref.api_version, ref.kind)
@@ -358,7 +397,15 @@ class KubeClient:
 
 def _unreachable(server: str, error: urllib3.exceptions.HTTPError) -> UnreachableError:
     refused = isinstance(error, urllib3.exceptions.NewConnectionError)
-    return UnreachableError(f"the API server at {server} does not answer: {error}", refused=refused)
+    busy = not refused and isinstance(error, urllib3.exceptions.TimeoutError)
+    return UnreachableError(f"the API server at {server} does not answer: {error}", refused=refused, busy=busy)
+
+
+def _given_up(patience: Patience) -> str:
+    load, processors = os.getloadavg()[0], os.cpu_count() or 1
+    cause = "the machine was too busy for it" if load > processors else "repeated"
+    less = "`-- --parallel 2` asks less of the machine at once"
+    return f"{cause}, at load {load:.1f} on {processors} processors, {patience}: {GOES_ON}; {less}"
 
 
 def _dry(parameters: dict[str, str], dry_run: bool) -> dict[str, str]:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from sandbox.errors import SandboxError
@@ -88,11 +87,9 @@ def ensure_stand_in(client: KubeClient, obj: Mapping[str, Any]) -> None:
     """
     ref = Ref.of(obj)
     with _STAND_INS:
-        try:
-            client.discovery.find(ref.api_version, ref.kind)
-        except NoSuchKindError:
+        if not is_served(client, ref):
             if not ref.custom:
-                raise
+                raise NoSuchKindError(ref.api_version, ref.kind)
             _apply(client, _beside_others(client, stand_in_for(obj), ref), MANAGER, force=True)
 
 
@@ -103,6 +100,11 @@ def is_served(client: KubeClient, ref: Ref) -> bool:
     except NoSuchKindError:
         return False
     return True
+
+
+def is_namespaced(client: KubeClient, ref: Ref) -> bool:
+    """Whether an object's kind is served, and namespaced."""
+    return is_served(client, ref) and client.discovery.find(ref.api_version, ref.kind).namespaced
 
 
 def is_stand_in(crd: Mapping[str, Any]) -> bool:
@@ -146,23 +148,6 @@ def objects_of(client: KubeClient, crd: Object) -> list[Object]:
         raise
 
 
-def send(client: KubeClient, crds: Iterable[Mapping[str, Any]], manager: str) -> frozenset[str]:
-    """Apply CRDs without waiting until they are served; returns the names of those that were accepted.
-
-    `install` has to handle the others: those with a stand-in, which must be replaced, and those that are refused.
-    """
-    accepted = set()
-    for crd in crds:
-        ref = Ref.of(crd)
-        present = client.metadata(ref)
-        if present is not None and is_stand_in(present):
-            continue
-        with suppress(ApiError):
-            client.apply_unread(without_conversion_webhook(crd), manager, force=True)
-            accepted.add(ref.name)
-    return frozenset(accepted)
-
-
 def install_all(client: KubeClient, crds: Iterable[Mapping[str, Any]], manager: str) -> None:
     """Install missing CRDs, all at once, and wait for all of them. A stand-in counts as missing."""
     sent = []
@@ -189,12 +174,12 @@ def _apply(client: KubeClient, crd: Object, manager: str, *, force: bool) -> Obj
 def wait_until_served(client: KubeClient, crd: Object) -> None:
     """Wait until discovery, which is fast to read, lists the kind: it lists established CRDs only."""
     ref, spec = Ref.of(crd), crd["spec"]
-    versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]
+    kinds = [Ref(version, spec["names"]["kind"], "") for version in served_versions(crd)]
     client.discovery.forget(spec["group"])
     progress = _Progress(client, ref)
 
     def served() -> bool | None:
-        return _served(client, versions, spec["names"]["kind"])
+        return all(is_served(client, kind) for kind in kinds) or None
 
     until(served, ESTABLISH_SECONDS, lambda: f"{ref} is not served{progress}", sight=progress)
 
@@ -245,15 +230,6 @@ def _refuse_taken_names(ref: Ref, live: Object) -> None:
     if names.get("status") == "False":
         msg = f"{ref}: {names.get('message')}"
         raise SandboxError(msg)
-
-
-def _served(client: KubeClient, versions: list[str], kind: str) -> bool | None:
-    try:
-        for version in versions:
-            client.discovery.find(version, kind)
-    except NoSuchKindError:
-        return None
-    return True
 
 
 def _recreate(client: KubeClient, crd: Object, objects: list[Object]) -> None:

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.errors import GOES_ON
 from sandbox.kubernetes import crds, waiting
-from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.controllers.webhooks import as_applied, left_out
 from sandbox.kubernetes.inputs import (
@@ -20,7 +21,7 @@ from sandbox.kubernetes.inputs import (
     named,
     normalized,
 )
-from sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
+from sandbox.kubernetes.objects import Object, Ref, generated, is_custom_resource_definition
 from sandbox.kubernetes.targets import Settings, Target, Targets
 from sandbox.kubernetes.validation import Manifest, validate
 from sandbox.notes import Note, NoteKind, Notes
@@ -95,6 +96,8 @@ class Manifests:
 
     targets: Targets
     notes: Notes
+    _given_up: set[tuple[str, Ref]] = field(default_factory=set)
+    """Resources that may exist though their creation was given up: the next run goes on with them."""
 
     def check(
         self, settings: Settings, resource: Resource, news: Object, olds: Object, seed: bytes
@@ -122,22 +125,26 @@ class Manifests:
     def create(self, settings: Settings, resource: Resource, inputs: Object) -> tuple[str, Object]:
         """Create the object. An existing one is an error, as in the real provider since 4.30 (#4278)."""
         target = self.targets.live(settings)
-        obj = manifest(inputs)
+        obj = generated(manifest(inputs))
         if self._leave_out(resource, obj):
             return _id(obj), obj
         self._ensure_served(target.client, resource, obj)
-        has_name = "name" in obj["metadata"]
-        if has_name and not (is_patch(resource.type, inputs) or settings.upsert):
+        ours = (resource.urn, Ref.of(obj))
+        if not (is_patch(resource.type, inputs) or settings.upsert or ours in self._given_up):
             _require_absent(target.client, Ref.of(obj))
-        live = self._apply(target, settings, resource, obj) if has_name else target.client.create(obj, MANAGER)
+        try:
+            live = self._apply(target, settings, resource, obj)
+        except (ApiError, UnreachableError) as error:
+            if GOES_ON in str(error):
+                self._given_up.add(ours)
+            raise
         return _id(live), self._done(target, resource, live)
 
     def update(self, settings: Settings, resource: Resource, id: str, news: Object) -> Object:
         """Apply the new inputs."""
         target = self.targets.live(settings)
         obj = manifest(news)
-        if "name" not in obj["metadata"]:
-            obj["metadata"]["name"] = id.rpartition("/")[2]
+        obj["metadata"].setdefault("name", id.rpartition("/")[2])
         if self._leave_out(resource, obj):
             waiting.delete(target.client, Ref.of(obj))
             return obj
@@ -156,10 +163,7 @@ class Manifests:
         namespace, _, name = id.rpartition("/")
         api_version, kind = api_version_and_kind(resource.type)
         ref = Ref(inputs.get("apiVersion") or api_version, inputs.get("kind") or kind, name, namespace)
-        try:
-            live = target.client.get(ref)
-        except NoSuchKindError:
-            live = None
+        live = target.client.get(ref) if crds.is_served(target.client, ref) else None
         if live is None:
             return None
         if not inputs:
@@ -199,23 +203,16 @@ class Manifests:
         )
 
     def _namespaced(self, settings: Settings, inputs: Object) -> bool:
-        client = (self.targets.existing(settings) or self.targets.spare(settings)).client
-        try:
-            return client.discovery.find(inputs["apiVersion"], inputs["kind"]).namespaced
-        except NoSuchKindError:
-            return False
+        ref = Ref.of(inputs)
+        return crds.is_namespaced(self.targets.serving(settings, ref).client, ref)
 
     def _ensure_served(self, client: KubeClient, resource: Resource, obj: Object) -> None:
         ref = Ref.of(obj)
-        try:
-            client.discovery.find(ref.api_version, ref.kind)
-        except NoSuchKindError:
+        if not crds.is_served(client, ref):
             crds.ensure_stand_in(client, obj)
-        if crds.served_by_stand_in(client, ref):
-            text = f"{ref.kind} of {ref.api_version} has no CRD here; a stand-in CRD accepts any content"
-            self.notes.set(Note(resource.urn, NoteKind.STAND_IN, text))
-        else:
-            self.notes.clear(resource.urn, NoteKind.STAND_IN)
+        text = f"{ref.kind} of {ref.api_version} has no CRD here; a stand-in CRD accepts any content"
+        stand_in = crds.served_by_stand_in(client, ref)
+        self.notes.set(Note(resource.urn, NoteKind.STAND_IN, text if stand_in else ""))
 
     def _apply(self, target: Target, settings: Settings, resource: Resource, obj: Object) -> Object:
         manager, force = _manager(resource, obj), _force(settings, obj)
@@ -229,31 +226,24 @@ class Manifests:
 
     def _leave_out(self, resource: Resource, obj: Object) -> bool:
         reason = left_out(obj, table.served())
-        self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED, NoteKind.LEFT_OUT)
-        if reason:
-            self.notes.set(Note(resource.urn, NoteKind.LEFT_OUT, reason))
+        self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+        self.notes.set(Note(resource.urn, NoteKind.LEFT_OUT, reason))
         return bool(reason)
 
     def _done(self, target: Target, resource: Resource, live: Object) -> Object:
         self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
         try:
             return _outputs(waiting.until_ready(target.client, live))
-        except TimeoutError as error:
+        except (TimeoutError, UnreachableError) as error:
             # It exists, so it must be in the state.
             raise PartialFailureError(_id(live), _outputs(live), [str(error)]) from error
 
     def _relinquish(self, client: KubeClient, resource: Resource, inputs: Object, ref: Ref) -> None:
-        try:
-            if client.get(ref) is not None:
-                client.apply(ref.as_object(), _manager(resource, inputs), force=True)
-        except NoSuchKindError:
-            return
+        if crds.is_served(client, ref) and client.get(ref) is not None:
+            client.apply(ref.as_object(), _manager(resource, inputs), force=True)
 
     def _note_unvalidated(self, resource: Resource, text: str) -> None:
-        if text:
-            self.notes.set(Note(resource.urn, NoteKind.NOT_VALIDATED, text))
-        else:
-            self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+        self.notes.set(Note(resource.urn, NoteKind.NOT_VALIDATED, text))
 
 
 def _was_read(outputs: Object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -61,6 +62,14 @@ class Ref:
         """`apps/v1 Deployment serving/llm`."""
         where = f"{self.namespace}/" if self.namespace else ""
         return f"{self.api_version} {self.kind} {where}{self.name}"
+
+
+def generated(obj: Object) -> Object:
+    """The object with a name, if it has `generateName` alone, so that it can be applied again after a timeout."""
+    metadata = obj["metadata"]
+    # As the API server makes it, with five characters (k8s.io/apiserver v0.36, pkg/storage/names).
+    name = f"{metadata.get('generateName', '')[:58]}{secrets.token_hex(3)[:5]}"
+    return {**obj, "metadata": {"name": name, **metadata}}
 
 
 def is_custom_resource_definition(obj: Mapping[str, Any]) -> bool:

@@ -10,9 +10,10 @@ import yaml
 
 from sandbox.cluster.apiserver import ApiServer
 from sandbox.cluster.clusters import ClusterPool
+from sandbox.cluster.patience import Work
 from sandbox.cluster.process import Process
 from sandbox.kubernetes.client import KubeClient
-from sandbox.kubernetes.crds import PreviewCrds
+from sandbox.kubernetes.crds import PreviewCrds, is_served
 from sandbox.kubernetes.objects import Ref
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.wire import nested
@@ -163,6 +164,21 @@ class Targets:
         cluster = self.pool.at(settings.server) if settings.server else None
         return None if cluster is None else self._target(*cluster)
 
+    def serving(self, settings: Settings, ref: Ref) -> Target:
+        """The API server that validates an object: its cluster, or the spare until that serves the kind.
+
+        In a preview, the same run may bring the kind with a CRD or another version of Kubernetes; in an update it came
+        before the object, or `create` reports that it is missing.
+        """
+        target = self.existing(settings)
+        if target is not None:
+            comes = self.preview_crds.offers(ref) or self.pool.awaits(settings.program, target.cluster)
+            if not comes or is_served(target.client, ref):
+                return target
+        spare = self.spare(settings)
+        self.preview_crds.install_for(spare.client, ref)
+        return spare
+
     def spare(self, settings: Settings) -> Target:
         """The API server without a cluster, for dry runs only; it serves the version of the program's cluster."""
         target = self._target("", self.pool.spare(settings.program))
@@ -187,6 +203,7 @@ class Targets:
             # A restarted server has the same URL and may serve other kinds.
             if client is None or known is not server.process:
                 client = KubeClient(url, self._credentials.authority_text, self._credentials.admin_token)
+                client.progress = lambda: (server.process.identity, Work(server.process.identity.pid)())
                 self._clients[url] = (server.process, client)
             return client
 

@@ -219,7 +219,7 @@ def _said(client: KubeClient, obj: Object) -> str:
     path = f"/api/v1/namespaces/{metadata.get('namespace') or 'default'}/events"
     try:
         found = client.call("GET", path, parameters={"fieldSelector": f"involvedObject.uid={metadata['uid']}"})
-    except ApiError:
+    except (ApiError, UnreachableError):
         return ""
     messages = [str(event.get("message")) for event in found.get("items") or ()]
     return f" ({messages[-1]})" if messages else ""

@@ -103,11 +103,7 @@ class Instances(Follower):
         reference = live["spec"]["nodeClassRef"]
         node_class = self._client.get(Ref("karpenter.k8s.aws/v1", "EC2NodeClass", reference["name"]))
         wanted = node(node_of(live, node_class, self._kubernetes))
-        try:
-            self._client.create(wanted, MANAGER)
-        except ApiError as error:
-            if not error.conflict:
-                raise
+        self._client.ensure(wanted, MANAGER)
         status = {**Ref.of(wanted).as_object(), "status": wanted["status"]}
         self._client.apply(status, MANAGER, force=True, subresource="status")
 

@@ -244,12 +244,8 @@ class Certificates:
             "type": kind,
             "stringData": data,
         }
-        try:
-            self.client.create(secret, CERTIFICATES_MANAGER)
-        except ApiError as error:
-            # Both keep a Secret that exists.
-            if not error.conflict:
-                raise
+        # Both keep a Secret that exists.
+        self.client.ensure(secret, CERTIFICATES_MANAGER)
 
 
 def _options(arguments: Iterable[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import Follower, Watch
 
@@ -79,11 +79,7 @@ class Provisioner(Follower):
             self._fail(claim, driver, why)
             return
         node = self._client.get(Ref("v1", "Node", node_name)) if node_name else None
-        try:
-            self._client.create(volume(driver, claim, storage_class, node), MANAGER)
-        except ApiError as error:
-            if not error.conflict:
-                raise
+        self._client.ensure(volume(driver, claim, storage_class, node), MANAGER)
 
     def _volume(self, change: str, found: Object) -> None:
         ours = (found["metadata"].get("annotations") or {}).get(PROVISIONED_BY) in DRIVERS

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from sandbox.errors import GOES_ON
 from slipway.cli import display
 from slipway.cli.output import say
 from slipway.cost.difference import as_deployed, difference
@@ -119,7 +120,7 @@ class Gate:
         quiet: Show the summary instead of the engine's rows; its errors and warnings are always shown.
         engine: Runs the engine.
         interrupts: Grows when the user interrupts a run.
-        losses: Grows when a process that serves the engine ends before it.
+        signs: Of what ended a run: that a process which serves the engine ended, or that the machine was too busy.
     """
 
     call: Callable[[Request], Invocation]
@@ -133,7 +134,7 @@ class Gate:
     quiet: bool = False
     engine: process.EngineRun = process.run
     interrupts: list[None] = field(default_factory=list)
-    losses: list[None] = field(default_factory=list)
+    signs: set[str] = field(default_factory=set)
 
     def run(self, request: Request) -> int:
         """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed.
@@ -160,13 +161,14 @@ class Gate:
             there = f"what exists could not be read ({str(error).partition(chr(10))[0]})"
         if self.interrupts:
             return f"interrupted: {there}, and the state has all of it; {command} goes on from there"
-        if self.losses:
+        if _LOST in self.signs:
             recover = f"`slipway recover {request.stack}{self.flags}`"
             return (
                 f"{request.operation} failed: {there}. The process that runs the program, or a provider, was killed: "
                 f"often memory ran out. {recover} settles what it left open, then {command} goes on from there"
             )
-        return f"{request.operation} failed: {there}. Fix what is named above, then {command} goes on from there"
+        fix = "Run it when the machine is less busy:" if GOES_ON in self.signs else "Fix what is named above, then"
+        return f"{request.operation} failed: {there}. {fix} {command} goes on from there"
 
     def _run_gated(self, request: Request) -> int:
         if request.operation is Operation.PREVIEW:
@@ -245,16 +247,16 @@ class Gate:
         if self.quiet:
             with display.heartbeat(output):
                 code = self.engine(call, output=output, interrupted=interrupted)
-            self._look_for_losses(output)
+            self._look_for_signs(output)
             _show(display.without_rows(display.read(output), failed=bool(code)))
         else:
             code = self.engine(call, interrupted=interrupted)
         # The engine itself ends with 0 between two operations, and with 1 if one had to be cancelled.
         return EXIT_CANCELLED if self.interrupts else code
 
-    def _look_for_losses(self, said: Path) -> None:
-        if said.exists() and _LOST in said.read_text(encoding="utf-8", errors="replace"):
-            self.losses.append(None)
+    def _look_for_signs(self, said: Path) -> None:
+        text = said.read_text(encoding="utf-8", errors="replace") if said.exists() else ""
+        self.signs.update(sign for sign in (_LOST, GOES_ON) if sign in text)
 
     def _watched(self, request: Request) -> tuple[int, tuple[gate.Removal, ...]]:
         """Run it with its summary; the exit code, and what it replaces or deletes."""
@@ -280,7 +282,7 @@ class Gate:
     def _with_log(self, request: Request, directory: Path) -> tuple[int, Path]:
         log = directory / "events"
         code = self._run(logged(self.call(request), log), directory / "output")
-        self._look_for_losses(log)
+        self._look_for_signs(log)
         return code, log
 
 

@@ -17,7 +17,7 @@ import yaml
 from sandbox import environment, toolchain
 from sandbox.cluster.patience import Patience, Work
 from sandbox.cluster.pki import kubeconfig
-from sandbox.errors import SandboxError
+from sandbox.errors import BUSY, SandboxError
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.webhooks import NOBODY
 from sandbox.kubernetes.helm import manifest
@@ -51,6 +51,7 @@ class HelmError(SandboxError):
     def __init__(self, text: str, *, stopped: Stop | None = None) -> None:
         super().__init__(text)
         self.stopped = stopped
+        self.busy = stopped is None and BUSY.search(text) is not None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sandbox import CHARTS
 from sandbox.errors import SandboxError
 from sandbox.kubernetes import crds
-from sandbox.kubernetes.client import KubeClient, NoSuchKindError
+from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers import table
 from sandbox.kubernetes.helm import binary, values
 from sandbox.kubernetes.helm.chart import Chart, Charts
@@ -144,11 +144,7 @@ def objects_without_cluster(
 def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:
     """The object with the release's namespace, if its kind is namespaced and it names none."""
     ref = Ref.of(obj)
-    try:
-        namespaced = client.discovery.find(ref.api_version, ref.kind).namespaced
-    except NoSuchKindError:
-        return obj
-    if not namespaced or ref.namespace:
+    if ref.namespace or not crds.is_namespaced(client, ref):
         return obj
     return {**obj, "metadata": {**obj["metadata"], "namespace": release.namespace}}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.helm.manifest import flat
 from sandbox.kubernetes.helm.text import documents
 from sandbox.kubernetes.objects import Object, Ref
@@ -61,12 +61,7 @@ class Revision:
 def newest(client: KubeClient, release: ReleaseName) -> Revision | None:
     """The newest revision; None if Helm knows no release of the name. Raises ApiError."""
     resource = client.discovery.find("v1", "Secret")
-    try:
-        found = list(client.list(resource, release.namespace, f"owner=helm,name={release.name}"))
-    except ApiError as error:
-        if error.not_found:
-            return None
-        raise
+    found = client.list(resource, release.namespace, f"owner=helm,name={release.name}")
     revisions = {int(each["metadata"]["labels"]["version"]): each for each in found if each.get("type") == SECRET_TYPE}
     if not revisions:
         return None

@@ -107,9 +107,7 @@ class Releases:
         if revision is None:
             return None
         drift = "; ".join(drifted(target.client, revision.objects(), namespace or DEFAULT_NAMESPACE))
-        self.notes.clear(resource.urn, NoteKind.DRIFTED)
-        if drift:
-            self.notes.set(Note(resource.urn, NoteKind.DRIFTED, drift))
+        self.notes.set(Note(resource.urn, NoteKind.DRIFTED, drift))
         if RECORD not in outputs:
             # Imported, or adopted after a failed run, of which the state has the inputs.
             inputs = inputs or _imported(id, revision)
@@ -175,10 +173,7 @@ class Releases:
             NoteKind.STAND_IN: stand_ins and f"stand-in CRDs that accept any content: {stand_ins}",
         }
         for kind, text in texts.items():
-            if text:
-                self.notes.set(Note(resource.urn, kind, text))
-            else:
-                self.notes.clear(resource.urn, kind)
+            self.notes.set(Note(resource.urn, kind, text))
 
     def _clear_stand_ins(self, client: KubeClient, release: Resource) -> None:
         """Remove the notes on custom resources of the stack whose stand-ins the release's CRDs replaced."""

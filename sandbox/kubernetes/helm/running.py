@@ -202,15 +202,23 @@ def install(client: KubeClient, helm: Path, chart: Chart, inputs: Mapping[str, A
     stand_ins = tuple(_stand_in(client, release, found))
     done = preview.perform(client, chart, found, upgrade=upgrade)
     waited = workloads((*found.objects, *found.hooks), release.namespace)
-    readiness = Readiness(client, waited, seconds=limit(inputs))
     write = upgrade_arguments if upgrade else install_arguments
-    try:
+    looks: list[Readiness] = []
+
+    def attempt() -> binary.Done:
+        looks.append(Readiness(client, waited, seconds=limit(inputs)))
+        if len(looks) > 1 and before is None:
+            # What is left of a release that is not atomic would refuse it.
+            uninstall(client, inputs, missing_ok=True)
         with packaged(chart) as folder:
             command = write(inputs, str(folder))
-            result = binary.run(helm, client, command, values=values, served=served, hopeless=readiness.look)
+            return binary.run(helm, client, command, values=values, served=served, hopeless=looks[-1].look)
+
+    try:
+        result = client.persist(attempt)
     except HelmError as error:
         after = records.newest(client, release)
-        raise FailedReleaseError(_explained(error, release, before, readiness), after) from error
+        raise FailedReleaseError(_explained(error, release, before, looks[-1]), after) from error
     revision = records.newest(client, release)
     if revision is None:
         msg = f"Helm reported success, but there is no record of release {release}"
@@ -231,8 +239,11 @@ def uninstall(client: KubeClient, inputs: Mapping[str, Any], *, missing_ok: bool
     hooks = list(revision.hooks()) if revision is not None else []
     readiness = Readiness(client, workloads(hooks, release.namespace), seconds=limit(inputs))
     try:
-        binary.run(helm, client, uninstall_arguments(inputs), hopeless=readiness.look)
+        client.persist(lambda: binary.run(helm, client, uninstall_arguments(inputs), hopeless=readiness.look))
     except HelmError as error:
+        if revision is not None and "release: not found" in str(error):
+            # An attempt before this one removed it.
+            return
         raise SandboxError(_explained(error, release, None, readiness)) from error
 
 

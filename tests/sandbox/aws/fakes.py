@@ -17,11 +17,11 @@ class FakeClusters:
         self.running: dict[str, ClusterEndpoint] = {}
         self.versions: dict[str, str] = {}
         self.made: list[str] = []
-        self.expected: dict[str, str] = {}
+        self.expected: dict[tuple[str, str], str] = {}
         self.scheduling: dict[str, Mapping[str, Any]] = {}
 
-    def expect(self, program: str, version: str) -> None:
-        self.expected[program] = version
+    def expect(self, program: str, version: str, name: str = "") -> None:
+        self.expected[program, name] = version
 
     def create(self, name: str, version: str, made: str = "") -> ClusterEndpoint:
         self.versions[name] = version

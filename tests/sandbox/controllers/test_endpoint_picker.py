@@ -140,7 +140,7 @@ class Model:
                                    "spec": spec}, "test")  # fmt: skip
                 found = self.client.get(pod)
             assert found is not None
-            self.client.replace({**found, "status": status}, "test", "status")
+            self.client.apply({**pod.as_object(), "status": status}, "test", force=True, subresource="status")
             replica.waiting, replica.used = 0, 0.0
 
 

@@ -1,12 +1,15 @@
 """The client of an API server: what it sends again, its discovery of kinds, and the end of a watch."""
 
 import io
-import socket
+import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import copy_context
+from itertools import repeat
 from typing import Any, cast
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 import urllib3
@@ -14,6 +17,7 @@ import urllib3
 from sandbox.kubernetes.client import ApiError, Discovery, KubeClient, NoSuchKindError, UnreachableError
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import Watch
+from sandbox.rpc.errors import of_call
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
 
@@ -40,48 +44,83 @@ def test_a_server_that_does_not_answer_is_reported_by_address(plane: ControlPlan
         stopped.get_path("/version")
 
 
-@pytest.mark.sandbox
-@pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE", "POST"])
+METHODS = ("GET", "PATCH", "DELETE", "POST")
+
+
+def reply(status: int, message: str = "", **headers: str) -> urllib3.HTTPResponse:
+    return urllib3.HTTPResponse(json.dumps({"message": message}).encode(), headers, status)
+
+
+DONE = reply(200, "done")
+TIMED_OUT = reply(504, "Timeout: request did not complete within requested timeout - context deadline exceeded")
+LATE = urllib3.exceptions.ReadTimeoutError(Mock(), "/", "Read timed out.")
+STORE = reply(500, "etcdserver: request timed out")
+WEBHOOK = reply(500, 'failed calling webhook "m.io": Post "https://w": context deadline exceeded')
+BUSY = [TIMED_OUT, LATE, STORE, WEBHOOK, reply(503), reply(429, **{"Retry-After": "7"})]
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses between two calls, which take no time."""
+    found: list[float] = []
+    monkeypatch.setattr("sandbox.kubernetes.client.time", Mock(sleep=found.append))
+    return found
+
+
+def asked(method: str, answers: Iterable[Any]) -> Any:
+    """What a call of a server that answers so returns."""
+    client = KubeClient("http://it", "", "")
+    with patch.object(client._http, "request", side_effect=answers):
+        return client.call(method, "/version")
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_a_request_that_a_restarting_server_dropped_is_sent_again_unless_it_creates(method: str) -> None:
-    received: list[bytes] = []
-
-    def serve() -> None:
-        for answer in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")[: 1 if method == "POST" else 2]:
-            connection, _ = listening.accept()
-            with connection:
-                received.append(connection.recv(4096).split()[0])
-                connection.sendall(answer)
-
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        threading.Thread(target=serve, daemon=True).start()
-        client = KubeClient(f"http://127.0.0.1:{listening.getsockname()[1]}", "", "token")
-        if method == "POST":
-            with pytest.raises(UnreachableError, match="Connection aborted"):
-                client.call(method, "/version")
-        else:
-            assert client.call(method, "/version") == {}
-    assert received == [method.encode()] * (1 if method == "POST" else 2)
+    dropped = urllib3.exceptions.ProtocolError("Connection aborted")
+    with pytest.raises(UnreachableError, match="Connection aborted") if method == "POST" else nullcontext():
+        assert asked(method, [dropped, DONE]) == {"message": "done"}
 
 
-@pytest.mark.sandbox
-@pytest.mark.parametrize(("refusals", "succeeds"), [(3, True), (4, False)])
-def test_an_apply_that_timed_out_on_a_busy_server_is_retried(
-    client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch, refusals: int, succeeds: bool
+@pytest.mark.parametrize("method", METHODS)
+def test_a_call_that_a_busy_server_did_not_get_to_is_repeated(pauses: list[float], method: str) -> None:
+    assert asked(method, [*BUSY, DONE]) == {"message": "done"}
+    assert pauses == [1.0, 1.0, 1.0, 1.0, 1.0, 7.0]
+
+
+@pytest.mark.parametrize("answer", [TIMED_OUT, LATE])
+def test_a_call_is_given_up_once_the_server_makes_no_progress(
+    pauses: list[float], monkeypatch: pytest.MonkeyPatch, answer: Any
 ) -> None:
-    call, left = client.call, [504] * refusals
+    monkeypatch.setattr("sandbox.kubernetes.client.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("os.getloadavg", lambda: (900.0, 0.0, 0.0))
+    why = r"the machine was too busy for it, at load 900.0 on \d+ processors, after .*: the same command goes on"
+    with pytest.raises((ApiError, UnreachableError), match=why):
+        asked("GET", repeat(answer))
+    assert pauses
 
-    def busy(method: str, *arguments: object, **more: object) -> object:
-        if method == "PATCH" and left:
-            raise ApiError(left.pop(), {"message": "Timeout: request did not complete"})
-        return call(method, *arguments, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(client, "call", busy)
-    obj = Ref("v1", "ConfigMap", "busy", namespace).as_object()
-    if succeeds:
-        assert client.apply(obj, "test")["metadata"]["uid"]
-    else:
-        with pytest.raises(ApiError, match="did not complete"):
-            client.apply(obj, "test")
+def test_repetitions_go_on_with_progress_take_turns_and_end_with_the_operation(
+    pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.kubernetes.client.BUSY_SECONDS", 0.2)
+    client, turn, cancelled = KubeClient("http://it", "", ""), threading.Lock(), threading.Event()
+    client.progress = lambda: len(pauses)
+    taken: list[bool] = []
+
+    def attempt() -> None:
+        taken.append(turn.locked())
+        time.sleep(0.1)
+        if len(taken) == 5:
+            cancelled.set()
+        raise ApiError(504, {})
+
+    def operation() -> None:
+        of_call(cancelled)
+        client.persist(attempt, turn)
+
+    with pytest.raises(ApiError):
+        copy_context().run(operation)
+    assert taken == [False, *[True] * 4]
 
 
 DEPLOYMENTS = {"name": "deployments", "kind": "Deployment", "namespaced": True, "verbs": ["list"]}

@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
+from sandbox.errors import GOES_ON
 from sandbox.kubernetes import crds, waiting
-from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from tests.sandbox.kubernetes.hooks import Hooks
@@ -42,6 +43,24 @@ def test_an_existing_object_is_not_taken_over(hooks: Hooks, client: KubeClient, 
         hooks.create(CONFIG_MAP, config_map(namespace, a="1"))
     hooks.session = hooks.provider.configure({"upsertExistingObjects": True}, "test")
     assert hooks.create(CONFIG_MAP, config_map(namespace, a="1"))[1]["data"] == {"theirs": "1", "a": "1"}
+
+
+@pytest.mark.parametrize("name", ["name", "generateName"])
+def test_a_creation_that_was_given_up_goes_on_with_what_exists(
+    hooks: Hooks, client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    checked, _ = hooks.check(CONFIG_MAP, {"metadata": {name: "map", "namespace": namespace}, "data": {"a": "1"}})
+    call = client._object
+
+    def late(*arguments: Any) -> Any:
+        call(*arguments)
+        raise ApiError(504, {"message": f"Timeout: {GOES_ON}"})
+
+    monkeypatch.setattr(client, "_object", lambda *rest: (late if rest[0] == "PATCH" else call)(*rest))
+    with pytest.raises(ProviderError, match=GOES_ON):
+        hooks.provider.create(hooks.session, hooks.resource(CONFIG_MAP, "it"), checked)
+    monkeypatch.undo()
+    assert hooks.provider.create(hooks.session, hooks.resource(CONFIG_MAP, "it"), checked)[1]["data"] == {"a": "1"}
 
 
 def test_a_replacement_is_validated_as_a_new_object(hooks: Hooks, namespace: str) -> None:

@@ -1,15 +1,19 @@
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sandbox.kubernetes import crds
 from sandbox.kubernetes.client import KubeClient
+from sandbox.kubernetes.manifests import MANAGER
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.targets import read_settings
+from sandbox.kubernetes.validation import Manifest, validate
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.kubernetes.hooks import Hooks
-from tests.sandbox.plane import ControlPlane, crd
+from tests.sandbox.plane import CLUSTER, ControlPlane, crd
 
 pytestmark = pytest.mark.sandbox
 
@@ -59,19 +63,59 @@ def pod(namespace: str, **spec: Any) -> dict[str, Any]:
     }
 
 
+def policy(patch: str = "JSONPatch") -> dict[str, Any]:
+    mutation = {"patchType": patch, "jsonPatch": {"expression": '[JSONPatch{op: "remove", path: "/metadata/labels"}]'}}
+    rules = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["pods"]}]}
+    spec = {"reinvocationPolicy": "Never", "matchConstraints": rules, "mutations": [mutation]}
+    return {"metadata": {"name": "policy"}, "spec": spec}
+
+
 @pytest.mark.parametrize(("version", "served"), [("1.35", False), ("1.36", True)])
 def test_a_first_preview_refuses_what_the_version_of_the_cluster_does_not_serve(
     plane: ControlPlane, first_preview: Hooks, version: str, served: bool
 ) -> None:
     plane.pool.expect(first_preview.resource(POLICY, "it").program, version)
-    spec = {
-        "reinvocationPolicy": "Never",
-        "matchConstraints": {"resourceRules": []},
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
-    }
-    _, reasons = first_preview.check(POLICY, {"metadata": {"name": "policy"}, "spec": spec})
+    _, reasons = first_preview.check(POLICY, policy())
     unknown = 'no matches for kind "MutatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1"'
-    assert (unknown in reasons) is not served
+    assert reasons == ([] if served else [unknown])
+
+
+@pytest.fixture
+def upgrading(plane: ControlPlane, hooks: Hooks) -> Iterator[Hooks]:
+    """In a preview of a program that changes the version of its cluster."""
+    program = hooks.resource(POLICY, "it").program
+    hooks.session = replace(hooks.session, program=program)
+    plane.pool.expect(program, "1.36", CLUSTER)
+    yield hooks
+    plane.pool.expect(program, "1.35", CLUSTER)
+
+
+def test_what_comes_with_another_version_is_previewed_as_that_version_validates_it(upgrading: Hooks) -> None:
+    _, api_version, kind = POLICY.split(":")
+    older = {**policy(), "apiVersion": f"{api_version}beta1", "kind": kind}
+    for olds in ({}, older):
+        checked, reasons = upgrading.check(POLICY, policy(), olds)
+        assert reasons == []
+        assert "patchType: Unsupported value" in upgrading.check(POLICY, policy("Patch"), olds)[1][0]
+    targets = upgrading.provider._manifests.targets
+    assert validate(targets, upgrading.session, Manifest(checked, "helm", by_helm=True)).refusal == ""
+    assert upgrading.noted() == {}
+    assert "no matches for kind" in upgrading.check(f"{POLICY}y", policy())[1][0]
+
+
+def test_what_the_version_until_then_refuses_is_noted_unless_the_next_one_refuses_it(
+    plane: ControlPlane, upgrading: Hooks, namespace: str
+) -> None:
+    token = "kubernetes:core/v1:Service"
+    service = {"metadata": {"name": "1st", "namespace": namespace}, "spec": {"ports": [{"port": 80}]}}
+    assert upgrading.check(token, service)[1] == []
+    assert upgrading.noted()["not validated"].startswith("Kubernetes 1.36 accepts it, and the version that runs until")
+    assert "field not declared" in upgrading.check(token, {**service, "spec": {"port": 80}})[1][0]
+    kept, opaque = {"name": "kept", "namespace": namespace}, {"type": "Opaque", "metadata": {}}
+    secret = {"apiVersion": "v1", "kind": "Secret", **opaque, "metadata": kept}
+    plane.client.apply(secret, MANAGER)
+    changed = Manifest({**secret, "type": "other"}, MANAGER)
+    assert "field is immutable" in validate(plane.targets, upgrading.session, changed).refusal
 
 
 def test_a_kind_that_the_cluster_does_not_serve_gets_no_stand_in(hooks: Hooks, client: KubeClient) -> None:

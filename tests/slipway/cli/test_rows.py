@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from sandbox.errors import GOES_ON
 from slipway.cli import main, offline, operations
 from spec.errors import EXIT_REFUSED
 from spec.strict_yaml import read
@@ -21,7 +22,8 @@ OUTPUT: Final = " +  aws:s3:Bucket it creating (0s)\n@ previewing....\n +  aws:s
 DIAGNOSTICS: Final = "Diagnostics:\n  aws:s3:Bucket (it):\n    error: AccessDenied:\n\n    Resources: not allowed\n\n"
 TOTALS: Final = "Outputs:\n    a: 1\n\nResources:\n    + 1 to create\n\nDuration: 2s\n"
 SAYS: Final = {"rows": OUTPUT, "all": f"{OUTPUT}{DIAGNOSTICS}{TOTALS}",
-    "lost": "Diagnostics:\n    error: error reading from server: EOF\n"}  # fmt: skip
+    "lost": "Diagnostics:\n    error: error reading from server: EOF\n",
+    "busy": f"Diagnostics:\n    error: Timeout: {GOES_ON}\n"}  # fmt: skip
 VPC: Final = resource("aws:ec2/vpc:Vpc", "network-vpc", protect=True)
 
 

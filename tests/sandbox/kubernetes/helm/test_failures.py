@@ -15,6 +15,7 @@ import pytest
 from sandbox.kubernetes import waiting
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.helm import binary
+from sandbox.kubernetes.helm.binary import HelmError
 from sandbox.kubernetes.objects import Ref
 from sandbox.rpc import errors
 from sandbox.rpc.diff import Diff
@@ -49,6 +50,30 @@ def test_a_failed_release_is_in_the_state_and_recovers(
     assert updated["status"]["status"] == "deployed"
     hooks.delete(RELEASE, failed.value.id, updated, checked)
     assert client.get(Ref("v1", "Service", "refused", namespace)) is None
+
+
+LATE: Final = "Timeout: request did not complete within requested timeout"
+
+
+def test_what_a_busy_server_did_not_get_to_is_repeated(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_chart(charts, templates=TEMPLATES)
+    run, tries = binary.run, []
+
+    def busy(helm: Path, client: KubeClient, arguments: list[str], **more: Any) -> binary.Done:
+        tries.append(arguments[0])
+        done = run(helm, client, arguments, **more)
+        if tries.count(arguments[0]) == 1:
+            raise HelmError(LATE)
+        return done
+
+    monkeypatch.setattr(binary, "run", busy)
+    monkeypatch.setattr("sandbox.kubernetes.client.PAUSE_SECONDS", 0.0)
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    assert tries == ["install", "uninstall", "uninstall", "install"]
+    assert outputs["status"]["status"] == "deployed"
+    hooks.delete(RELEASE, id, outputs, inputs)
 
 
 def test_a_failed_atomic_release_leaves_nothing(hooks: Hooks, client: KubeClient, charts: Path, namespace: str) -> None:

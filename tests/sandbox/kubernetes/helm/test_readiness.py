@@ -19,7 +19,7 @@ def pod(client: KubeClient, namespace: str, name: str, owner: tuple[str, str], s
     metadata = {"name": name, "namespace": namespace, "ownerReferences": [reference]}
     spec = {"containers": [{"name": "c", "image": "i"}]}
     made = client.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, "test")
-    return client.replace({**made, "status": status}, "test", "status")
+    return client.apply({**Ref.of(made).as_object(), "status": status}, "test", subresource="status")
 
 
 def scheduled(text: str) -> dict[str, Any]:
