@@ -19,7 +19,7 @@ from sandbox.asked import REGION
 from sandbox.cluster import apiserver
 from sandbox.cluster.patience import Patience, Work
 from sandbox.cluster.pki import read_admin_token
-from sandbox.cluster.process import tail
+from sandbox.cluster.process import detached, tail
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity, end
 from sandbox.language.shims import install_shims
@@ -56,7 +56,7 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None, official
     log.parent.mkdir(exist_ok=True)
     # The CLI's file backend requires its folder to exist.
     (home / "pulumi").mkdir(exist_ok=True)
-    pid = _spawn(_argv(home, aws_port, account, official), log)
+    pid = detached(_argv(home, aws_port, account, official), log, daemon_environment())
     try:
         return _wait_until_ready(home, pid, log)
     except BaseException:
@@ -104,17 +104,6 @@ def _argv(home: Path, aws_port: int | None, account: str | None, official: Path 
     argv += ["--account", account] if account else []
     argv += ["--official", str(official)] if official else []
     return argv
-
-
-def _spawn(argv: list[str], log: Path) -> int:
-    """Start the process with posix_spawn: subprocess would warn about a process that is left running."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    files = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o600),
-        (os.POSIX_SPAWN_DUP2, 1, 2),
-    ]
-    return os.posix_spawn(argv[0], argv, daemon_environment(), file_actions=files, setsid=True)
 
 
 def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:

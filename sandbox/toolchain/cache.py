@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from sandbox.toolchain.tools import Tool
 
@@ -132,9 +133,15 @@ def is_executable(path: Path) -> bool:
 @contextmanager
 def locked(tool: Tool, on_wait: Callable[[], None]) -> Iterator[None]:
     """Holds the tool's lock; calls `on_wait` once if another process has it. The kernel releases it when we end."""
-    path = directory(tool).with_name(f".{directory(tool).name}.lock")
+    with holding(directory(tool).with_name(f".{directory(tool).name}.lock"), on_wait):
+        yield
+
+
+@contextmanager
+def holding(path: Path, on_wait: Callable[[], None]) -> Iterator[TextIO]:
+    """Holds the lock of a file, and opens it to append. What a child inherits of it keeps the lock as well."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
+    with path.open("a", encoding="utf-8") as file:
         waiting = False
         while True:
             try:
@@ -145,7 +152,7 @@ def locked(tool: Tool, on_wait: Callable[[], None]) -> Iterator[None]:
                     on_wait()
                 waiting = True
                 time.sleep(0.2)
-        yield
+        yield file
 
 
 @contextmanager

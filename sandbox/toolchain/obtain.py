@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.errors import AttemptError, ToolError
-from sandbox.toolchain import cache, install, locate, patched, process
+from sandbox.toolchain import building, cache, install, locate, patched, process
 from sandbox.toolchain.process import Progress
 from sandbox.toolchain.tools import GoBuild, Tool, get
 
@@ -99,19 +99,24 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
         AttemptError: No usable Go, modules that can't be downloaded, or a compile error.
     """
     go = require(build, go_command())
-    progress.note(
-        f"{tool.name} {tool.version}: building from source with Go, about {build.minutes:g} min on 2 cores"
-        f" (log: {cache.log_file(tool)})"
-    )
     # A go.work file in a parent directory must not change what is built.
     environment = {**os.environ, "GOWORK": "off"}
-    with patched.arguments(build, go.path, environment) as more:
+
+    def wait(other: str) -> None:
+        progress.note(f"{tool.name}: another process is building {other}; waiting for it")
+
+    with building.turn(tool, wait) as lock, patched.arguments(build, go.path, environment) as more:
+        progress.note(
+            f"{tool.name} {tool.version}: building from source with Go, {building.about(build.minutes)}"
+            f" (log: {cache.log_file(tool)})"
+        )
         process.run(
             [go.path, *arguments(tool, build, directory / "bin" / tool.name, *more)],
             directory=build.directory,
             environment=environment,
             log=cache.log_file(tool),
             progress=progress,
+            inherits=(lock,),
         )
     cache.mark_verified(directory)
 

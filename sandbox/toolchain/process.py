@@ -96,8 +96,11 @@ def run(
     log: Path,
     progress: Progress,
     seconds: float | None = None,
+    inherits: Sequence[int] = (),
 ) -> None:
     """Runs a command to its end, in its own process group so that an interrupt ends its children too.
+
+    It inherits open files by their descriptors.
 
     Raises:
         AttemptError: It can't be started, ended with a non-zero code, or took longer than `seconds`.
@@ -108,7 +111,7 @@ def run(
     try:
         process = subprocess.Popen(
             command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0,
+            stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0, pass_fds=inherits,
         )  # fmt: skip
     except OSError as error:
         msg = f"can't start {command[0]}: {error.strerror}"
