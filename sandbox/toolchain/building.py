@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Final
@@ -53,14 +53,13 @@ def present() -> ProcessIdentity | None:
     return found if found.find() is not None else None
 
 
-def minutes(names: Collection[str]) -> float:
+def minutes(names: Iterable[str], now: ProcessIdentity | None = None) -> float:
     """Minutes on two processors until tools are built: those of the table, less what the present build has used.
 
     An estimate: a build that was interrupted is counted whole, though Go has kept what it compiled, and the system of
     macOS doesn't say what ended compilers used.
     """
     whole = {name: go.minutes for name in names if (go := get(name).go) is not None}
-    now = present()
     if now is not None and now.name in whole:
         whole[now.name] = max(whole[now.name] / 10, whole[now.name] - _used(now) / 60 / PROCESSORS)
     return sum(whole.values())

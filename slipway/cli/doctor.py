@@ -17,7 +17,7 @@ from typing import Final
 
 from sandbox.kubernetes import serving
 from sandbox.kubernetes.client import ApiError, UnreachableError
-from sandbox.toolchain import ToolError, locate, obtain
+from sandbox.toolchain import ToolError, building, locate, obtain
 from sandbox.toolchain import cache as tool_cache
 from sandbox.toolchain.tools import TOOLS, Tool
 from slipway.account.context import AccountContext, Diagnosis, Level, session
@@ -105,7 +105,7 @@ def tools() -> list[Diagnosis]:
     is missing."""
     wanted = [tool for tool in TOOLS.values() if not (tool.for_tests or tool.in_background)]
     findings = [_tool(tool) for tool in wanted]
-    built = [tool for tool in TOOLS.values() if tool.in_background]
+    built = [tool for tool in TOOLS.values() if tool.in_background and not tool.for_tests]
     missing = [tool for tool in (*wanted, *built) if _search(tool) is None]
     return [*findings, _controllers(built), _go(missing)]
 
@@ -121,10 +121,10 @@ def _controllers(built: Sequence[Tool]) -> Diagnosis:
     why = next((why for tool in missing if (why := _obstacle(tool))), None)
     if why is not None:
         return Diagnosis(Level.NOTE, "controllers", f"{state}: without Go they can't be built, and do not run", why)
-    minutes = sum(tool.go.minutes for tool in missing if tool.go)
+    left = building.about(building.minutes((tool.name for tool in missing), building.present()))
     fix = f"to build them now, run `python -m sandbox.toolchain ensure {' '.join(tool.name for tool in missing)}`"
     return Diagnosis(
-        Level.NOTE, "controllers", f"{state}, built with Go when a stack installs them, {minutes:g} min in all", fix
+        Level.NOTE, "controllers", f"{state}, built with Go when a stack installs them, {left} in all", fix
     )
 
 
@@ -183,7 +183,7 @@ def _tool(tool: Tool) -> Diagnosis:
 def _how(tool: Tool) -> str:
     ways = ["downloaded"] if _downloadable(tool) else []
     if tool.go is not None and _obstacle(tool) is None:
-        ways.append(f"built with Go in about {tool.go.minutes:g} min")
+        ways.append(f"built with Go in {building.about(tool.go.minutes)}")
     return f"{' or '.join(ways)} when first needed" if ways else "it can be neither downloaded nor built here"
 
 

@@ -117,9 +117,9 @@ def test_the_minutes_left_are_those_of_the_table_without_what_the_present_build_
     assert building.minutes(["gadget", "slow"]) == 4.0
     monkeypatch.setattr(building, "_used", lambda _: 90.0)
     with building.turn(slow, pytest.fail):
-        assert building.minutes(["gadget", "slow"]) == 4.0 - 90 / 60 / 2
+        assert building.minutes(["gadget", "slow"], building.present()) == 4.0 - 90 / 60 / 2
         monkeypatch.setattr(building, "_used", lambda _: 9000.0)
-        assert building.about(building.minutes(["slow"])) == "about 1 min on 2 cores"
+        assert building.about(building.minutes(["slow"], building.present())) == "about 1 min on 2 cores"
 
 
 def test_a_tool_is_built_from_source_if_its_download_host_is_unreachable(
