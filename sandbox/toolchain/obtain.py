@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.errors import AttemptError, ToolError
-from sandbox.toolchain import building, cache, install, locate, patched, process
+from sandbox.toolchain import archive, building, cache, install, locate, patched, process
 from sandbox.toolchain.process import Progress
 from sandbox.toolchain.tools import GoBuild, Tool, get
 
@@ -140,15 +140,21 @@ def ensure(name: str, *, pinned: bool = False, read: bool = False) -> Path:
     if found := locate.search(tool, pinned=pinned, read=read):
         return found.path
     progress = Progress(f"{tool.name} {tool.version}")
+
+    def missing() -> bool:
+        return locate.search(tool, pinned=pinned, read=read) is None
+
+    # Before the lock of one tool: it brings all of them.
+    why = archive.unpack(progress, missing, pinned=pinned) if archive.offers(tool) else ""
     with cache.locked(tool, lambda: progress.note(f"{tool.name}: another process is installing it; waiting for it")):
         # The process that held the lock before us may have installed it.
         if found := locate.search(tool, pinned=pinned, read=read):
             return found.path
-        return _make(tool, progress, pinned=pinned)
+        return _make(tool, progress, why, pinned=pinned)
 
 
-def _make(tool: Tool, progress: Progress, *, pinned: bool) -> Path:
-    obstacles: list[str] = []
+def _make(tool: Tool, progress: Progress, why: str, *, pinned: bool) -> Path:
+    obstacles = [why] if why else []
     for way, attempt in _ways(tool, progress, pinned=pinned):
         try:
             with cache.filling(tool) as directory:

@@ -17,7 +17,7 @@ from typing import Final
 
 from sandbox.kubernetes import serving
 from sandbox.kubernetes.client import ApiError, UnreachableError
-from sandbox.toolchain import ToolError, building, locate, obtain
+from sandbox.toolchain import ToolError, archive, building, locate, obtain
 from sandbox.toolchain import cache as tool_cache
 from sandbox.toolchain.tools import TOOLS, Tool
 from slipway.account.context import AccountContext, Diagnosis, Level, session
@@ -208,13 +208,13 @@ def _go(missing: list[Tool]) -> Diagnosis:
 
 
 def _downloadable(tool: Tool) -> bool:
-    """Whether its project publishes a binary for this system; reachability is not checked."""
+    """Whether a release has it, or its project a binary for this system; reachability is not checked."""
     installer = tool.installer
-    return installer is not None and tool_cache.system() in installer.systems
+    return archive.offers(tool) or (installer is not None and tool_cache.system() in installer.systems)
 
 
 def _obstacle(tool: Tool) -> str | None:
-    return obtain.obstacle(tool.go, obtain.go_command()) if tool.go else None
+    return obtain.obstacle(tool.go, obtain.go_command()) if tool.go and not archive.offers(tool) else None
 
 
 def _search(tool: Tool) -> locate.Found | None:

@@ -59,7 +59,7 @@ def publish(served: dict[str, bytes]) -> None:
     for url, tool in record.files():
         served[url] = url.encode()
         if tool is not None and tool.installer is not None:
-            at = install._published_at(url, tool, tool.installer)
+            at = install.sums(url, tool, tool.installer)
             line = f"{hashlib.sha256(url.encode()).hexdigest()}  {url.rpartition('/')[2]}\n".encode()
             served[at] = served.get(at, b"") + line
 

@@ -1,0 +1,96 @@
+"""The tools of a release, built, in one archive for each platform: packed by its workflow, unpacked into the cache."""
+
+import hashlib
+import os
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from sandbox.errors import AttemptError
+from sandbox.toolchain import cache, install, tools
+from sandbox.toolchain.process import Progress
+from sandbox.toolchain.tools import Tool
+
+VARIABLE: Final = "SLIPWAY_TOOLCHAIN"
+"""Address of the folder with the archives (https, or file), such as that of a release. Without it tools are built."""
+_ANSWER_SECONDS: Final = 1.0
+
+
+def packed() -> list[Tool]:
+    """What an archive has: all that is built and not for tests alone."""
+    return [tool for tool in tools.TOOLS.values() if tool.go is not None and not tool.for_tests]
+
+
+def offers(tool: Tool) -> bool:
+    """Whether the user has named a folder of archives, which have the tool."""
+    return bool(os.environ.get(VARIABLE)) and tool in packed()
+
+
+def name() -> str:
+    """`toolchain-0123456789ab-linux-amd64.tar.gz`, by the versions and sources of what it has."""
+    digest = hashlib.sha256("\n".join(map(_place, packed())).encode()).hexdigest()[:12]
+    return f"toolchain-{digest}-{cache.system()}-{cache.architecture()}.tar.gz"
+
+
+def pack(folder: Path) -> Path:
+    """Write the archive of the tools, which must be in the cache, and its SHA-256 beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name()
+    with tarfile.open(path, "w:gz") as archive:
+        for tool in packed():
+            archive.add(cache.directory(tool) / "bin", _place(tool))
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+    return path
+
+
+def unpack(progress: Progress, wanted: Callable[[], bool], *, pinned: bool) -> str:
+    """Put every tool of the archive into the cache that isn't there, if that is wanted after other processes did so.
+
+    Returns why that is impossible, or nothing: the folder does not answer within a second, or has no such archive, or a
+    wrong one; with `pinned`, its checksum is not committed.
+    """
+    url = f"{os.environ[VARIABLE].rstrip('/')}/{name()}"
+    with cache.holding(cache.root() / ".archive.lock", lambda: progress.note("another process unpacks the tools")):
+        try:
+            if wanted():
+                _fetch(url, progress, pinned=pinned)
+        except (AttemptError, tarfile.TarError) as error:
+            progress.note(f"{VARIABLE}: {error}")
+            return f"{VARIABLE}: {error}"
+    return ""
+
+
+def _fetch(url: str, progress: Progress, *, pinned: bool) -> None:
+    with tempfile.TemporaryDirectory(dir=cache.root(), prefix=".archive-") as temporary:
+        file = Path(temporary) / "archive"
+        verified = install.download(url, f"{url}.sha256", file, progress, pinned=pinned, seconds=_ANSWER_SECONDS)
+        folders = {_place(tool): file.with_name(tool.name) for tool in packed()}
+        with tarfile.open(file, "r|gz") as archive:
+            for one in archive:
+                place, _, last = one.name.rpartition("/")
+                if one.isfile() and place in folders and (content := archive.extractfile(one)) is not None:
+                    folders[place].mkdir(exist_ok=True)
+                    # The last part alone, so that no name leads out of the folder.
+                    (folders[place] / last).write_bytes(content.read())
+                    (folders[place] / last).chmod(0o755)
+        for tool in packed():
+            _adopt(tool, file.with_name(tool.name), verified=verified)
+
+
+def _adopt(tool: Tool, folder: Path, *, verified: bool) -> None:
+    with cache.locked(tool, lambda: None):
+        if folder.is_dir() and not cache.is_executable(cache.binary(tool)):
+            with cache.filling(tool) as directory:
+                (directory / "bin").rmdir()
+                folder.rename(directory / "bin")
+                if verified:
+                    cache.mark_verified(directory)
+
+
+def _place(tool: Tool) -> str:
+    """The folder of its binaries in an archive."""
+    return (cache.directory(tool) / "bin").relative_to(cache.root()).as_posix()
