@@ -1,16 +1,16 @@
 """Starting and stopping the sandbox, whatever an earlier one left behind."""
 
-import fcntl
 import http.client
 import os
 import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import psutil
 
@@ -36,6 +36,7 @@ from sandbox.state import (
     moved_aside,
     wipe,
 )
+from sandbox.toolchain import cache
 
 # Starting the daemon as a process that outlives the command that starts it.
 
@@ -305,16 +306,10 @@ def _require_free(port: int) -> None:
             raise SandboxError(msg) from error
 
 
-@contextmanager
-def _lock(home: Path, progress: Progress) -> Iterator[None]:
+def _lock(home: Path, progress: Progress) -> AbstractContextManager[TextIO]:
     """Of two concurrent starts, the second waits and finds the sandbox running. The lock ends with its owner."""
-    with (home / "lock").open("a", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress("another command is starting or stopping the sandbox: waiting for it")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    waits = "another command is starting or stopping the sandbox: waiting for it"
+    return cache.holding(home / "lock", lambda: progress(waits))
 
 
 def _require_readable(home: Path, state: SandboxState | None) -> None:

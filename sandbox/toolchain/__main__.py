@@ -1,14 +1,13 @@
 """`python -m sandbox.toolchain ensure NAME...` and `... list`: finds, installs or builds the binaries Slipway runs.
 
 `... pipeline` gets what a deployment runs, verified by committed checksums; `... checksums` writes those. `... archive`
-packs what a release offers built.
+makes what a release offers built.
 """
 
 import argparse
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import FrameType
 
 from sandbox.errors import ToolError
@@ -28,8 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ensuring.add_argument("--pinned", action="store_true", help="download only files with a committed checksum")
     ensuring.add_argument("--keep-going", action="store_true", help="try the other tools after one that fails")
     ensuring.add_argument("names", nargs="+", metavar="NAME", choices=sorted(TOOLS), help=", ".join(TOOLS))
-    packing = commands.add_parser("archive", help="pack all tools for a release, and write the SHA-256 of the archive")
-    packing.add_argument("folder", type=Path)
+    commands.add_parser("archive", help="what a release has built: makes all of it, pinned; prints the archive's name")
     commands.add_parser("pipeline", help="pulumi and its plugins, pinned: what a deployment needs")
     commands.add_parser("checksums", help="write the checksums of all release files in use (downloads each once)")
     options = parser.parse_args(arguments)
@@ -39,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif options.command == "archive":
             for tool in archive.packed():
                 ensure(tool.name, pinned=True, read=True)
-            print(archive.pack(options.folder))
+            print(archive.name())
         elif options.command == "pipeline":
             pulumi = ensure("pulumi", pinned=True, read=True)
             for path in (pulumi, *plugins.ensure_pinned(pulumi)):

@@ -34,19 +34,6 @@ def name() -> str:
     return f"toolchain-{digest}-{cache.system()}-{cache.architecture()}.tar.gz"
 
 
-def pack(folder: Path) -> Path:
-    """Write the archive of the tools, which must be in the cache, and its SHA-256 beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name()
-    with tarfile.open(path, "w:gz") as archive:
-        for tool in packed():
-            archive.add(cache.directory(tool) / "bin", _place(tool))
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    path.with_name(f"{path.name}.sha256").write_text(f"{digest}  {path.name}\n", encoding="utf-8")
-    return path
-
-
 def unpack(progress: Progress, wanted: Callable[[], bool], *, pinned: bool) -> str:
     """Put every tool of the archive into the cache that isn't there, if that is wanted after other processes did so.
 
@@ -78,17 +65,14 @@ def _fetch(url: str, progress: Progress, *, pinned: bool) -> None:
                     (folders[place] / last).write_bytes(content.read())
                     (folders[place] / last).chmod(0o755)
         for tool in packed():
-            _adopt(tool, file.with_name(tool.name), verified=verified)
-
-
-def _adopt(tool: Tool, folder: Path, *, verified: bool) -> None:
-    with cache.locked(tool, lambda: None):
-        if folder.is_dir() and not cache.is_executable(cache.binary(tool)):
-            with cache.filling(tool) as directory:
-                (directory / "bin").rmdir()
-                folder.rename(directory / "bin")
-                if verified:
-                    cache.mark_verified(directory)
+            with cache.locked(tool, lambda: None):
+                if cache.is_executable(cache.binary(tool)) or not file.with_name(tool.name).is_dir():
+                    continue
+                with cache.filling(tool) as directory:
+                    (directory / "bin").rmdir()
+                    file.with_name(tool.name).rename(directory / "bin")
+                    if verified:
+                        cache.mark_verified(directory)
 
 
 def _place(tool: Tool) -> str:

@@ -79,8 +79,6 @@ def report(findings: list[Diagnosis]) -> str:
 
 PYTHONS: Final = ((3, 11), (3, 13))
 """Oldest and newest supported version, as `requires-python` in pyproject.toml."""
-NEEDED: Final = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
-"""Binaries the sandbox needs to start. helm is optional: without it, charts are checked and not installed."""
 BUILD_GIB: Final = 8
 """GiB for Go's module cache (2.6) and build cache (3.8) after building the engine, the API server and helm, and for the
 binaries; measured 2026-11-21."""
@@ -152,7 +150,7 @@ def cache() -> Diagnosis:
 
 def disk() -> Diagnosis:
     """Whether there is enough disk space for the tools that must still be built."""
-    building = any(_search(TOOLS[name]) is None and TOOLS[name].go for name in NEEDED)
+    building = any(_search(TOOLS[name]) is None and TOOLS[name].go for name in offline.REQUIRED)
     place = Path.home() if building else tool_cache.root()
     place = next(path for path in (place, *place.parents) if path.exists())
     free = shutil.disk_usage(place).free / 2**30
@@ -174,8 +172,9 @@ def _tool(tool: Tool) -> Diagnosis:
         return Diagnosis(Level.OK, tool.name, f"{found.version} ({found.source}: {found.path})")
     if tool.go is None:
         return Diagnosis(Level.FAILED, tool.name, "missing", "run `make setup`")
-    without = "" if tool.name in NEEDED else "; without it charts are checked, not installed"
-    level = Level.FAILED if tool.name in NEEDED and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
+    needed = tool.name in offline.REQUIRED
+    without = "" if needed else "; without it charts are checked, not installed"
+    level = Level.FAILED if needed and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
     fix = f"to install it now, run `python -m sandbox.toolchain ensure {tool.name}`"
     return Diagnosis(level, tool.name, f"missing; {_how(tool)}{without}", fix)
 
@@ -190,7 +189,7 @@ def _how(tool: Tool) -> str:
 def _go(missing: list[Tool]) -> Diagnosis:
     go = obtain.go_command()
     installed = "not installed" if go is None else f"{'.'.join(map(str, go.version))} ({go.path})"
-    required = [tool for tool in missing if tool.go is not None and tool.name in NEEDED]
+    required = [tool for tool in missing if tool.go is not None and tool.name in offline.REQUIRED]
     if not required:
         # Controllers, whose projects publish no binaries.
         rest = [tool for tool in missing if tool.go is not None and not _downloadable(tool)]

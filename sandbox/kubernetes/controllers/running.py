@@ -138,16 +138,15 @@ class Builds:
         """What is being built."""
         self._lock = threading.Lock()
 
-    def want(self, controller: Controller) -> None:
-        """Build a controller unless it is there, or failed to build in this sandbox. To be called until it is there."""
+    def want(self, controller: Controller) -> str:
+        """Build a controller unless it is there, or failed to build in this sandbox; why it did, or nothing.
+
+        To be called again until it is there.
+        """
         with self._lock:
             if controller.binary is None and controller.name not in self._failures:
                 self._wanted.add(controller.name)
             self._settle()
-
-    def failure(self, controller: Controller) -> str:
-        """Why it can't be built; empty if it can, or nobody tried."""
-        with self._lock:
             return self._failures.get(controller.name, "")
 
     def log(self, name: str) -> Path:
@@ -312,8 +311,7 @@ class Running:
             binary = controller.binary
             if binary is not None:
                 return binary
-            self._place.builds.want(controller)
-            failure = self._place.builds.failure(controller)
+            failure = self._place.builds.want(controller)
             state = State.MISSING if failure else State.BUILDING
             if self._state is not state:
                 self._set(state, failure or f"progress in {self._place.builds.log(controller.name)}")

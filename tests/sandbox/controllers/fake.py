@@ -98,8 +98,9 @@ class ByHand(Builds):
     def __init__(self) -> None:
         super().__init__(Path())
 
-    def want(self, controller: Controller) -> None:
+    def want(self, controller: Controller) -> str:
         """Nobody builds it."""
+        return ""
 
 
 def gadget(directory: Path) -> Gadget:

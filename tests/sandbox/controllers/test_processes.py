@@ -186,8 +186,8 @@ def test_a_build_that_fails_gives_its_reason_and_the_command_that_builds_it(tmp_
     """The toolchain has no tool of this name."""
     builds, row = Builds(tmp_path), gadget(tmp_path)
     until(lambda: ended(builds, row) or None, SECONDS, "it goes on")
-    assert "argument NAME: invalid choice: 'gadget'" in builds.failure(row)
-    assert builds.failure(row).endswith("`python -m sandbox.toolchain ensure gadget` builds it")
+    assert "argument NAME: invalid choice: 'gadget'" in builds.want(row)
+    assert builds.want(row).endswith("`python -m sandbox.toolchain ensure gadget` builds it")
     # Not again in the same sandbox.
     before = builds.log("gadget").stat().st_mtime_ns
     assert ended(builds, row)
@@ -218,7 +218,7 @@ def test_what_most_jobs_wait_for_is_built_first_and_others_make_way(begun: Path,
     (tmp_path / "go").touch()
     until(lambda: ended(builds, karpenter, trainer, kueue) or None, SECONDS, "it goes on")
     assert begun.read_text().split() == ["karpenter", "kueue", "trainer", "karpenter"]
-    assert [builds.failure(each) for each in (kueue, trainer, karpenter)] == [""] * 3
+    assert [builds.want(each) for each in (kueue, trainer, karpenter)] == [""] * 3
 
 
 def test_a_build_outlives_its_sandbox(begun: Path, tmp_path: Path) -> None:
@@ -243,4 +243,4 @@ def test_what_is_built_is_not_built_again(tmp_path: Path) -> None:
     row.build()
     assert ended(builds, row)
     assert not builds.log("gadget").exists()
-    assert builds.failure(row) == ""
+    assert builds.want(row) == ""

@@ -32,7 +32,8 @@ class Host:
 
     def publish(self, name: str, content: bytes, checksum: str | None = None) -> None:
         self.files[f"/{name}"] = content
-        self.files[f"/{name}.sha256"] = f"{checksum or hashlib.sha256(content).hexdigest()}  {name}\n".encode()
+        digest = checksum or hashlib.sha256(content).hexdigest()
+        self.files[f"/{name}.sha256"] = f"{digest}  {name.rpartition('/')[2]}\n".encode()
 
 
 @pytest.fixture
@@ -205,9 +206,10 @@ def release(gadget: Tool, host: Host, fake_go: FakeGo, monkeypatch: pytest.Monke
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLIPWAY_CACHE", str(tmp_path / "runner"))
         ensure(gadget.name)
-        path = archive.pack(tmp_path / "release")
-    for each in (path, path.with_name(f"{path.name}.sha256")):
-        host.files[f"/v1/{each.name}"] = each.read_bytes()
+        name, content = archive.name(), io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w:gz") as packed:
+            packed.add(cache.root() / "tools", "tools")
+    host.publish(f"v1/{name}", content.getvalue())
     monkeypatch.setenv(archive.VARIABLE, f"{host.url}/v1/")
     calls = fake_go("")
     calls.unlink()

@@ -46,6 +46,7 @@ def served(machine: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
 def pulumi(machine: Path, script: WriteScript) -> Path:
     """One in the cache that a committed sum verified."""
     path = script(cache.binary(TOOLS["pulumi"]), PULUMI)
+    cache.record(cache.directory(TOOLS["pulumi"]))
     cache.mark_verified(cache.directory(TOOLS["pulumi"]))
     return path
 
@@ -118,6 +119,8 @@ def test_an_empty_list_verifies_nothing(
     monkeypatch.setattr(obtain, "go_command", lambda: None)
     tool = TOOLS["pulumi"]
     script(machine / "bin" / "pulumi" if brought == "PATH" else cache.binary(tool), PULUMI)
+    if brought == "cache":
+        cache.record(cache.directory(tool))
     assert find("pulumi") is not None
     assert find("pulumi", pinned=True) is None
     assert main(["pipeline"]) == 1
