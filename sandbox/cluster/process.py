@@ -158,10 +158,7 @@ def _popen(spec: ProcessSpec, mode: Literal["wb", "ab"]) -> subprocess.Popen[byt
 
 
 def detached(argv: list[str], log: Path, environment: Mapping[str, str]) -> int:
-    """Start a process that outlives this one, in a session of its own; returns its pid. `argv[0]` is a path.
-
-    With posix_spawn: subprocess would warn about a process that is left running.
-    """
+    """Start a process that outlives this one, with posix_spawn: subprocess would warn that it is left running."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -1,4 +1,4 @@
-"""The tools of a release, built, in one archive for each platform: packed by its workflow, unpacked into the cache."""
+"""The tools of a release, built, in one archive for each platform (`release.yml`): unpacked into the cache."""
 
 import hashlib
 import os
@@ -34,20 +34,21 @@ def name() -> str:
     return f"toolchain-{digest}-{cache.system()}-{cache.architecture()}.tar.gz"
 
 
-def unpack(progress: Progress, wanted: Callable[[], bool], *, pinned: bool) -> str:
-    """Put every tool of the archive into the cache that isn't there, if that is wanted after other processes did so.
+def unpack(tool: Tool, progress: Progress, wanted: Callable[[], bool], *, pinned: bool) -> str:
+    """Put all tools of the archive into the cache that aren't there, if one of them is wanted when its turn comes.
 
     Returns why that is impossible, or nothing: the folder does not answer within a second, or has no such archive, or a
     wrong one; with `pinned`, its checksum is not committed.
     """
-    url = f"{os.environ[VARIABLE].rstrip('/')}/{name()}"
+    if not offers(tool):
+        return ""
     with cache.holding(cache.root() / ".archive.lock", lambda: progress.note("another process unpacks the tools")):
         try:
             if wanted():
-                _fetch(url, progress, pinned=pinned)
+                _fetch(f"{os.environ[VARIABLE].rstrip('/')}/{name()}", progress, pinned=pinned)
         except (AttemptError, tarfile.TarError) as error:
-            progress.note(f"{VARIABLE}: {error}")
-            return f"{VARIABLE}: {error}"
+            progress.note(failure := f"{VARIABLE}: {error}")
+            return failure
     return ""
 
 
@@ -65,14 +66,13 @@ def _fetch(url: str, progress: Progress, *, pinned: bool) -> None:
                     (folders[place] / last).write_bytes(content.read())
                     (folders[place] / last).chmod(0o755)
         for tool in packed():
+            folder = folders[_place(tool)]
             with cache.locked(tool, lambda: None):
-                if cache.is_executable(cache.binary(tool)) or not file.with_name(tool.name).is_dir():
-                    continue
-                with cache.filling(tool) as directory:
-                    (directory / "bin").rmdir()
-                    file.with_name(tool.name).rename(directory / "bin")
-                    if verified:
-                        cache.mark_verified(directory)
+                if folder.is_dir() and not cache.is_executable(cache.binary(tool)):
+                    with cache.filling(tool) as directory:
+                        folder.rename(directory / "bin")
+                        if verified:
+                            cache.mark_verified(directory)
 
 
 def _place(tool: Tool) -> str:

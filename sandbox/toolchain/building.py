@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Final
 
@@ -24,17 +24,10 @@ PROCESSORS: Final = 2
 def turn(tool: Tool, on_wait: Callable[[str], None]) -> Iterator[int]:
     """This machine's turn to build: two builds at once take as long as one after the other, and twice the memory.
 
-    Yields the descriptor of the lock. A compiler that inherits it keeps the turn if this process is killed.
-
-    Args:
-        tool: What is to be built.
-        on_wait: Called once, with what another process is building, if this one has to wait.
+    `on_wait` is called with what another process builds, if this one has to wait. Yields the descriptor of the lock: a
+    compiler that inherits it keeps the turn if this process is killed.
     """
-
-    def wait() -> None:
-        on_wait(found.name if (found := present()) else "another tool")
-
-    with cache.holding(cache.root() / _FILE, wait) as file:
+    with cache.holding(cache.root() / _FILE, lambda: on_wait(now.name if (now := present()) else "a tool")) as file:
         file.truncate(0)
         file.write(json.dumps(asdict(ProcessIdentity.of(tool.name, os.getpid()))))
         file.flush()
@@ -56,8 +49,7 @@ def present() -> ProcessIdentity | None:
 def minutes(names: Iterable[str], now: ProcessIdentity | None = None) -> float:
     """Minutes on two processors until tools are built: those of the table, less what the present build has used.
 
-    An estimate: a build that was interrupted is counted whole, though Go has kept what it compiled, and the system of
-    macOS doesn't say what ended compilers used.
+    One that was interrupted is counted whole, though Go has kept packages; macOS doesn't say what ended compilers used.
     """
     whole = {name: go.minutes for name in names if (go := get(name).go) is not None}
     if now is not None and now.name in whole:
@@ -72,10 +64,6 @@ def about(minutes_left: float) -> str:
 
 def _used(builder: ProcessIdentity) -> float:
     """Seconds of processor time of the compilers of a build, those that have ended included."""
-    seconds = 0.0
-    try:
-        for process in psutil.Process(builder.pid).children(recursive=True):
-            seconds += sum(process.cpu_times()[:4])
-    except psutil.Error:
-        return seconds
-    return seconds
+    with suppress(psutil.Error):
+        return sum(sum(each.cpu_times()[:4]) for each in psutil.Process(builder.pid).children(recursive=True))
+    return 0.0

@@ -1,11 +1,11 @@
 """Installing a tool from a release file of its own project, verified by its committed checksum."""
 
 import hashlib
-import subprocess
-import sys
 import tarfile
+import threading
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,19 +24,20 @@ CHECKSUMS = Path(__file__).with_name("checksums.txt")
 _COMMENT = "#"
 
 
-def committed(path: Path | None = None) -> dict[str, str]:
+def committed() -> dict[str, str]:
     """The SHA-256 of each file, in hexadecimal digits, by address."""
-    lines = (path or CHECKSUMS).read_text(encoding="utf-8").splitlines()
+    lines = CHECKSUMS.read_text(encoding="utf-8").splitlines()
     pairs = [line.split() for line in lines if line and not line.startswith(_COMMENT)]
     return {url: digest for digest, url in pairs}
 
 
-def write_checksums(sums: Mapping[str, str], path: Path | None = None) -> None:
+def write_checksums(sums: Mapping[str, str]) -> None:
     """Replace all sums; the comments stay."""
-    file = path or CHECKSUMS
-    comments: Iterable[str] = (line for line in file.read_text(encoding="utf-8").splitlines() if line[:1] == _COMMENT)
+    comments: Iterable[str] = (
+        line for line in CHECKSUMS.read_text(encoding="utf-8").splitlines() if line[:1] == _COMMENT
+    )
     lines = [*comments, *(f"{digest}  {url}" for url, digest in sorted(sums.items()))]
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    CHECKSUMS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 _ANSWER_SECONDS = 5.0
@@ -45,8 +46,6 @@ _CHUNK = 1 << 20
 _CPUS = {"amd64": "x64"}
 """The architecture as Pulumi names it, where Go has another name."""
 RECORD = "python -m sandbox.toolchain checksums"
-
-_ASK = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=float(sys.argv[2])).close()"
 
 
 def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: bool = False) -> None:
@@ -165,17 +164,19 @@ def _open(url: str) -> Any:
 
 
 def _require_answer(url: str, seconds: float) -> None:
-    """Probes in a separate process, which can be ended: Python can't set a time-out on a name look-up."""
-    host = urlsplit(url).netloc
-    try:
-        answer = subprocess.run(
-            [sys.executable, "-c", _ASK, url, str(seconds)],
-            capture_output=True, text=True, timeout=seconds + 4, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        msg = f"{host} does not answer within {seconds:.0f} s"
-        raise AttemptError(msg) from error
-    if answer.returncode:
-        reason = answer.stderr.strip().splitlines()[-1:] or ["no reason given"]
-        msg = f"{host} does not answer: {reason[0]}"
+    """Asks in a thread, which may stay behind: Python can't set a time-out on a name look-up."""
+    answers: list[str] = []
+
+    def ask() -> None:
+        try:
+            urllib.request.urlopen(url, timeout=seconds).close()  # noqa: S310 - as above
+            answers.append("")
+        except (OSError, ValueError, HTTPException) as error:
+            answers.append(f": {error}")
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(seconds + 1)
+    if answers != [""]:
+        msg = f"{urlsplit(url).netloc} does not answer{answers[0] if answers else f' within {seconds:.0f} s'}"
         raise AttemptError(msg)

@@ -101,11 +101,9 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
     go = require(build, go_command())
     # A go.work file in a parent directory must not change what is built.
     environment = {**os.environ, "GOWORK": "off"}
-
-    def wait(other: str) -> None:
-        progress.note(f"{tool.name}: another process is building {other}; waiting for it")
-
-    with building.turn(tool, wait) as lock, patched.arguments(build, go.path, environment) as more:
+    waits = f"{tool.name}: another process is building {{}}; waiting for it"
+    turn = building.turn(tool, lambda other: progress.note(waits.format(other)))
+    with turn as lock, patched.arguments(build, go.path, environment) as more:
         progress.note(
             f"{tool.name} {tool.version}: building from source with Go, {building.about(build.minutes)}"
             f" (log: {cache.log_file(tool)})"
@@ -140,12 +138,8 @@ def ensure(name: str, *, pinned: bool = False, read: bool = False) -> Path:
     if found := locate.search(tool, pinned=pinned, read=read):
         return found.path
     progress = Progress(f"{tool.name} {tool.version}")
-
-    def missing() -> bool:
-        return locate.search(tool, pinned=pinned, read=read) is None
-
     # Before the lock of one tool: it brings all of them.
-    why = archive.unpack(progress, missing, pinned=pinned) if archive.offers(tool) else ""
+    why = archive.unpack(tool, progress, lambda: not locate.search(tool, pinned=pinned, read=read), pinned=pinned)
     with cache.locked(tool, lambda: progress.note(f"{tool.name}: another process is installing it; waiting for it")):
         # The process that held the lock before us may have installed it.
         if found := locate.search(tool, pinned=pinned, read=read):

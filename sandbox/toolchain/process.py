@@ -29,11 +29,6 @@ class Progress:
         self._started = time.monotonic()
         self._printed = self._started
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the work began."""
-        return time.monotonic() - self._started
-
     def note(self, text: str) -> None:
         """Print a permanent line."""
         self._clear()
@@ -41,7 +36,7 @@ class Progress:
 
     def update(self, detail: str) -> None:
         """Show the current state, such as `412 packages, k8s.io/api/core/v1`."""
-        line = f"{self._title}: {_duration(self.elapsed)}, {detail}"
+        line = f"{self._title}: {_since(self._started)}, {detail}"
         if self._terminal:
             columns = shutil.get_terminal_size().columns
             self._stream.write("\r\x1b[K" + line[: columns - 1])
@@ -52,15 +47,15 @@ class Progress:
 
     def finish(self, outcome: str) -> None:
         """Print the outcome, with the time it took."""
-        self.note(f"{self._title}: {outcome} after {_duration(self.elapsed)}")
+        self.note(f"{self._title}: {outcome} after {_since(self._started)}")
 
     def _clear(self) -> None:
         if self._terminal:
             self._stream.write("\r\x1b[K")
 
 
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
+def _since(started: float) -> str:
+    minutes, rest = divmod(int(time.monotonic() - started), 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 

@@ -114,16 +114,14 @@ def _controllers(built: Sequence[Tool]) -> Diagnosis:
     there = ", ".join(f"{tool.name} {tool.version}" for tool in built if tool not in missing)
     if not missing:
         return Diagnosis(Level.OK, "controllers", there)
-    names = ", ".join(tool.name for tool in missing)
-    state = f"{there or 'none'}; missing: {names}"
-    why = next((why for tool in missing if (why := _obstacle(tool))), None)
-    if why is not None:
+    names = [tool.name for tool in missing]
+    state = f"{there or 'none'}; missing: {', '.join(names)}"
+    if (why := next(filter(None, map(_obstacle, missing)), None)) is not None:
         return Diagnosis(Level.NOTE, "controllers", f"{state}: without Go they can't be built, and do not run", why)
-    left = building.about(building.minutes((tool.name for tool in missing), building.present()))
-    fix = f"to build them now, run `python -m sandbox.toolchain ensure {' '.join(tool.name for tool in missing)}`"
-    return Diagnosis(
-        Level.NOTE, "controllers", f"{state}, built with Go when a stack installs them, {left} in all", fix
-    )
+    left = building.about(building.minutes(names, building.present()))
+    fix = f"to build them now, run `python -m sandbox.toolchain ensure {' '.join(names)}`"
+    state = f"{state}, built with Go when a stack installs them, {left} in all"
+    return Diagnosis(Level.NOTE, "controllers", state, fix)
 
 
 def engine_and_sdk() -> Diagnosis:
@@ -190,20 +188,14 @@ def _go(missing: list[Tool]) -> Diagnosis:
     go = obtain.go_command()
     installed = "not installed" if go is None else f"{'.'.join(map(str, go.version))} ({go.path})"
     required = [tool for tool in missing if tool.go is not None and tool.name in offline.REQUIRED]
-    if not required:
-        # Controllers, whose projects publish no binaries.
-        rest = [tool for tool in missing if tool.go is not None and not _downloadable(tool)]
-        names, why = ", ".join(tool.name for tool in rest), next(filter(None, map(_obstacle, rest)), None)
-        if why is not None:
-            return Diagnosis(Level.NOTE, "Go", f"{installed}; needed for {names}", why)
-        return Diagnosis(Level.OK, "Go", f"{installed}; {f'builds {names}' if rest else 'not needed'}")
-    names = ", ".join(tool.name for tool in required)
-    why = next((why for tool in required if (why := _obstacle(tool))), None)
+    # Else controllers, whose projects publish no binaries.
+    needed = required or [tool for tool in missing if tool.go is not None and not _downloadable(tool)]
+    names, why = ", ".join(tool.name for tool in needed), next(filter(None, map(_obstacle, needed)), None)
     if why is None:
-        return Diagnosis(Level.OK, "Go", f"{installed}; builds {names}")
-    if all(_downloadable(tool) for tool in required):
+        return Diagnosis(Level.OK, "Go", f"{installed}; {f'builds {names}' if needed else 'not needed'}")
+    if required and all(map(_downloadable, required)):
         return Diagnosis(Level.NOTE, "Go", f"{installed}; needed only if {names} can't be downloaded", why)
-    return Diagnosis(Level.FAILED, "Go", f"{installed}; needed for {names}", why)
+    return Diagnosis(Level.FAILED if required else Level.NOTE, "Go", f"{installed}; needed for {names}", why)
 
 
 def _downloadable(tool: Tool) -> bool:

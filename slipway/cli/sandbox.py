@@ -78,14 +78,14 @@ def wait(_options: argparse.Namespace) -> int:
 
 def progress_of(entries: Sequence[Entry]) -> str:
     """`2 of 6 run; kueue is being built, then jobset, trainer: about 9 min on 2 cores`."""
-    running, queue = sum(each.state is State.RUNNING for each in entries), waiting(entries)
-    if not queue:
-        return f"{running} of {len(entries)} run"
+    head = f"{sum(each.state is State.RUNNING for each in entries)} of {len(entries)} run"
+    if not (queue := waiting(entries)):
+        return head
     now = building.present()
     first = now.name if now is not None else queue[0]
-    then = ", ".join(name for name in queue if name != first)
+    then = ", ".join(each for each in queue if each != first)
     left = building.about(building.minutes(queue, now))
-    return f"{running} of {len(entries)} run; {first} is being built{then and f', then {then}'}: {left}"
+    return f"{head}; {first} is being built{then and f', then {then}'}: {left}"
 
 
 def network(options: argparse.Namespace) -> int:

@@ -132,7 +132,7 @@ def runs() -> str:
     rows = (
         (
             "the first `make up`", building.minutes((*REQUIRED, "helm")) + RUN_MINUTES,
-            "Go builds what is missing of the Pulumi engine, the servers of Kubernetes, KWOK and Helm; charts are downloaded",
+            "Go builds what is missing of Pulumi's engine, Kubernetes' servers, KWOK and Helm; charts are downloaded",
         ),
         (
             "after it, in the background", building.minutes(queue),

@@ -113,29 +113,21 @@ _ENDED: Final = (130, -signal.SIGTERM)
 _RANKS: Final = {each.name: rank for rank, each in enumerate(CONTROLLERS)}
 
 
-@dataclass
-class _Build:
-    """The build that goes on: a process, and whether it was asked to end."""
-
-    name: str
-    pid: int
-    ending: bool = False
-
-
 class Builds:
     """Builds what is asked for, first what most jobs wait for: in the order of the table. Thread-safe.
 
-    A build is in a session of its own, and goes on when the sandbox ends: it took minutes. The next sandbox finds what
-    became of it, or waits for it (`toolchain.building`). One that makes way for a more urgent one loses only the
-    packages that are being compiled, which are in Go's cache once they are.
+    A build goes on when the sandbox ends: the next finds its result, or waits for it (`toolchain.building`). One that makes
+    way for a more urgent one loses the packages that are just being compiled: Go's cache has the others.
     """
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
         self._wanted: set[str] = set()
         self._failures: dict[str, str] = {}
-        self.present: _Build | None = None
+        self.present = ""
         """What is being built."""
+        self._pid = 0
+        self._ending = False
         self._lock = threading.Lock()
 
     def want(self, controller: Controller) -> str:
@@ -155,16 +147,16 @@ class Builds:
 
     def _settle(self) -> None:
         """Note what has ended, and begin, or make way for, what is wanted first."""
-        if self.present is not None:
-            ended, status = os.waitpid(self.present.pid, os.WNOHANG)
+        if self.present:
+            ended, status = os.waitpid(self._pid, os.WNOHANG)
             if ended:
-                self._end(self.present.name, os.waitstatus_to_exitcode(status))
-        first = min(self._wanted, key=lambda name: _RANKS.get(name, len(_RANKS)), default=None)
-        if self.present is None and first is not None:
-            self.present = _Build(first, self._spawn(first))
-        elif self.present is not None and first != self.present.name and not self.present.ending:
-            self.present.ending = True
-            os.kill(self.present.pid, signal.SIGTERM)
+                self._end(self.present, os.waitstatus_to_exitcode(status))
+        first = min(self._wanted, key=lambda name: _RANKS.get(name, len(_RANKS)), default="")
+        if first and not self.present:
+            self.present, self._pid, self._ending = first, self._spawn(first), False
+        elif first != self.present and not self._ending:
+            self._ending = True
+            os.kill(self._pid, signal.SIGTERM)
 
     def _spawn(self, name: str) -> int:
         nice = shutil.which("nice")
@@ -174,7 +166,7 @@ class Builds:
         return detached([*((nice, "-n", NICENESS) if nice else ()), *argv], self.log(name), variables)
 
     def _end(self, name: str, code: int) -> None:
-        self.present = None
+        self.present = ""
         if code in _ENDED:
             return
         self._wanted.discard(name)

@@ -179,7 +179,7 @@ def ended(builds: Builds, *rows: Controller) -> bool:
     """Whether nothing is built any more, after one look of those that wait."""
     for row in rows:
         builds.want(row)
-    return builds.present is None
+    return not builds.present
 
 
 def test_a_build_that_fails_gives_its_reason_and_the_command_that_builds_it(tmp_path: Path) -> None:

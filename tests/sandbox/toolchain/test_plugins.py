@@ -35,7 +35,7 @@ def served(machine: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
         return io.BytesIO(files[url])
 
     monkeypatch.setattr(install, "_open", opened)
-    monkeypatch.setattr(install, "_require_answer", lambda _: None)
+    monkeypatch.setattr(install, "_require_answer", lambda *_: None)
     monkeypatch.setattr(install, "CHECKSUMS", machine / "checksums.txt")
     install.CHECKSUMS.write_text("# comment\n")
     monkeypatch.setenv("PULUMI_HOME", str(machine / "home"))
