@@ -159,7 +159,7 @@ def _popen(spec: ProcessSpec, mode: Literal["wb", "ab"]) -> subprocess.Popen[byt
 
 def detached(argv: list[str], log: Path, environment: Mapping[str, str]) -> int:
     """Start a process that outlives this one, with posix_spawn: subprocess would warn that it is left running."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o600),

@@ -33,9 +33,8 @@ def committed() -> dict[str, str]:
 
 def write_checksums(sums: Mapping[str, str]) -> None:
     """Replace all sums; the comments stay."""
-    comments: Iterable[str] = (
-        line for line in CHECKSUMS.read_text(encoding="utf-8").splitlines() if line[:1] == _COMMENT
-    )
+    text = CHECKSUMS.read_text(encoding="utf-8")
+    comments = [line for line in text.splitlines() if line[:1] == _COMMENT]
     lines = [*comments, *(f"{digest}  {url}" for url, digest in sorted(sums.items()))]
     CHECKSUMS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -116,8 +116,8 @@ _RANKS: Final = {each.name: rank for rank, each in enumerate(CONTROLLERS)}
 class Builds:
     """Builds what is asked for, first what most jobs wait for: in the order of the table. Thread-safe.
 
-    A build goes on when the sandbox ends: the next finds its result, or waits for it (`toolchain.building`). One that makes
-    way for a more urgent one loses the packages that are just being compiled: Go's cache has the others.
+    A build goes on when the sandbox ends: the next finds its result, or waits for it (`toolchain.building`). One that
+    makes way for another loses the packages that are just being compiled: Go's cache has the rest.
     """
 
     def __init__(self, logs: Path) -> None:
