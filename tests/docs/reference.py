@@ -4,34 +4,15 @@ import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from sandbox.kubernetes.controllers.table import CONTROLLERS, served
-from sandbox.toolchain import building
 from slipway.cli import parser
-from slipway.cli.offline import REQUIRED
-from slipway.cost.difference import difference
-from slipway.engine.invocation import Operation
-from slipway.render.layout import as_data
-from slipway.render.program import record_platform
-from slipway.report import terminal
-from slipway.report.make import needs_of
-from slipway.report.plan.compare import compare
-from slipway.report.views import cost
 from spec.catalog.software import CHARTS
-from spec.pricing import estimate
-from spec.settings import load, read_stack
 from spec.settings.addons import Addons, AddonSettings
 from tests.docs.pages import ROOT
-from tests.support.day import TODAY
-from tests.support.stacks import FOLDER, platform_of, recorded
 from tools.site.markdown import title
-from tools.site.pictures import RUN_MINUTES
 
 COMMANDS: Final = ROOT / "docs" / "commands.md"
-RUNS: Final = (ROOT / "README.md", ROOT / "docs" / "guides" / "sandbox.md")
-"""Pages that say how long a run takes."""
-GUIDE: Final = ROOT / "docs" / "guides" / "commands.md"
 ADDONS: Final = ROOT / "docs" / "addons" / "README.md"
 _HEAD: Final = """\
 # Command reference
@@ -101,53 +82,6 @@ def charts() -> str:
     """A table of the pinned charts."""
     rows = [f"| `{name}` | {row.version} | {row.released.isoformat()} |" for name, row in sorted(CHARTS.items())]
     return "\n".join(["| Chart | Version | Released |", "|---|---|---|", *rows])
-
-
-def first_builds() -> list[str]:
-    """The controllers that a first `make up` of stack dev builds, in their order."""
-    charts = [each.inputs.plain for each in recorded("dev").of_type("kubernetes:helm.sh/v3:Release")]
-    names = {name for each in charts for name in served(str(each["chart"]).rpartition("/")[2], each["version"])}
-    return [each.name for each in CONTROLLERS if each.name in names]
-
-
-def sample() -> str:
-    """What a preview of stack dev shows after a change of one setting."""
-    settings: Any = read_stack("dev", FOLDER)
-    settings["pools"]["cpu"]["max"] += 2
-    platform = load(settings, stack="dev", today=TODAY).platform
-    before, after = recorded("dev"), record_platform(platform, stack="dev")
-    plan = compare(map(as_data, before), map(as_data, after), needs_of(after), against="dev")
-    price = estimate(platform, TODAY)
-    context = terminal.TerminalContext(
-        stack="dev", teams=platform.teams, pools=platform.pools, operation=Operation.PREVIEW,
-        bill=cost.bill(platform, price, difference(estimate(platform_of("dev"), TODAY), price)),
-    )  # fmt: skip
-    return f"```text\n{terminal.text(plan, context)}\n```"
-
-
-def runs() -> str:
-    """A table of what `make up` takes the first time and later, by the minutes in the table of tools."""
-    queue = first_builds()
-    wait = building.about(building.minutes(queue[:1]))
-    rows = (
-        (
-            "the first `make up`", building.minutes((*REQUIRED, "helm")) + RUN_MINUTES,
-            "Go builds what is missing of Pulumi's engine, Kubernetes' servers, KWOK and Helm; charts are downloaded",
-        ),
-        (
-            "after it, in the background", building.minutes(queue),
-            f"Go builds the controllers: {', '.join(queue)}. Jobs in queues wait for the first, {wait}",
-        ),
-        ("each later `make up`", RUN_MINUTES, "most of it Helm; less than one minute where little changes"),
-    )  # fmt: skip
-    lines = [f"| {run} | {building.about(minutes)} | {what} |" for run, minutes, what in rows]
-    return "\n".join(["| Run | Time | What takes it |", "|---|---|---|", *lines])
-
-
-def parts() -> Iterator[tuple[Path, str, str]]:
-    """Each generated part of a page, with its name."""
-    yield from ((ADDONS, "addons", addons()), (ADDONS, "charts", charts()), (GUIDE, "sample", sample()))
-    yield from ((page, "runs", runs()) for page in RUNS)
 
 
 def _models() -> Iterator[tuple[str, type[AddonSettings]]]:

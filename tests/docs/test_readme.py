@@ -25,10 +25,10 @@ from spec.pricing import estimate
 from spec.settings import load, read_stack
 from tests.deploy.policies import FILES, allowed
 from tests.docs.pages import ROOT
-from tests.docs.reference import first_builds
 from tests.slipway.engine.fake import exported, resource
 from tests.support.day import TODAY
 from tests.support.stacks import platform_of
+from tools.site.runs import first_builds
 
 STACK = "dev"
 

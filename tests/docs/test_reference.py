@@ -12,14 +12,15 @@ from spec.settings import schema
 from spec.settings.addons import Addons
 from spec.settings.translate import RENAMED
 from tests.docs.pages import ROOT, code, pages
-from tests.docs.reference import COMMANDS, addons, commands, page_of, parts
+from tests.docs.reference import ADDONS, COMMANDS, addons, charts, commands, page_of
 from tests.docs.test_commands import KNOWN
 from tests.support.generated import REFERENCE, check, check_part
+from tools.site.runs import parts
 
 
 def test_the_references_are_current() -> None:
     check(COMMANDS, commands(), REFERENCE)
-    for page, name, text in parts():
+    for page, name, text in ((ADDONS, "addons", addons()), (ADDONS, "charts", charts()), *parts()):
         check_part(page, name, text, REFERENCE)
 
 
