@@ -16,7 +16,7 @@ REST ?= none
 BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
 TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
-CONTROLLERS := karpenter kueue jobset trainer training-operator mpi-operator kuberay kserve replay
+CONTROLLERS := kueue jobset trainer karpenter kuberay kserve training-operator mpi-operator replay
 # Those that no shipped stack of `make up` starts have tests in the rest alone.
 TEST_TOOLS := $(TOOLS) helm $(CONTROLLERS) $(if $(filter-out none,$(REST)),lws yunikorn argo katib keda endpoint-picker)
 # In the order of tests/conftest.py, which knows what takes long; by itself pytest-xdist begins with the groups of most

@@ -16,7 +16,7 @@ from sandbox import CHARTS, IN_SANDBOX_SHELL, official
 from sandbox.errors import SandboxError
 from sandbox.files import write_atomically
 from sandbox.kubernetes.controllers import table
-from sandbox.toolchain import cache
+from sandbox.toolchain import archive, cache
 from sandbox.toolchain.tools import TOOLS
 from spec.errors import EXIT_REFUSED
 
@@ -31,6 +31,7 @@ AT_START: Final = (
     table.VARIABLE,
     official.VARIABLE,
     "SLIPWAY_CACHE",
+    archive.VARIABLE,
     "XDG_CACHE_HOME",
     "KUBEBUILDER_ASSETS",
     *(tool.variable for tool in TOOLS.values() if tool.name not in OF_COMMAND),

@@ -286,9 +286,7 @@ class Sandbox:
     def _place(self) -> Place:
         """Where controllers of add-ons run."""
         home = self._settings.home
-        builds = Builds(self._supervisor, home / "logs")
-        self._stops.append(("builds", builds.stop))
-        return Place(self._supervisor, builds, Report(home), home / "controllers", home / "logs")
+        return Place(self._supervisor, Builds(home / "logs"), Report(home), home / "controllers", home / "logs")
 
     def _tokens(self, slot: str) -> Path:
         """How an API server asks who has a token of EKS."""

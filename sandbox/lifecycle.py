@@ -1,16 +1,16 @@
 """Starting and stopping the sandbox, whatever an earlier one left behind."""
 
-import fcntl
 import http.client
 import os
 import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import psutil
 
@@ -19,7 +19,7 @@ from sandbox.asked import REGION
 from sandbox.cluster import apiserver
 from sandbox.cluster.patience import Patience, Work
 from sandbox.cluster.pki import read_admin_token
-from sandbox.cluster.process import tail
+from sandbox.cluster.process import detached, tail
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity, end
 from sandbox.language.shims import install_shims
@@ -36,6 +36,7 @@ from sandbox.state import (
     moved_aside,
     wipe,
 )
+from sandbox.toolchain import cache
 
 # Starting the daemon as a process that outlives the command that starts it.
 
@@ -56,7 +57,7 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None, official
     log.parent.mkdir(exist_ok=True)
     # The CLI's file backend requires its folder to exist.
     (home / "pulumi").mkdir(exist_ok=True)
-    pid = _spawn(_argv(home, aws_port, account, official), log)
+    pid = detached(_argv(home, aws_port, account, official), log, daemon_environment())
     try:
         return _wait_until_ready(home, pid, log)
     except BaseException:
@@ -104,17 +105,6 @@ def _argv(home: Path, aws_port: int | None, account: str | None, official: Path 
     argv += ["--account", account] if account else []
     argv += ["--official", str(official)] if official else []
     return argv
-
-
-def _spawn(argv: list[str], log: Path) -> int:
-    """Start the process with posix_spawn: subprocess would warn about a process that is left running."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    files = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o600),
-        (os.POSIX_SPAWN_DUP2, 1, 2),
-    ]
-    return os.posix_spawn(argv[0], argv, daemon_environment(), file_actions=files, setsid=True)
 
 
 def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:
@@ -316,16 +306,10 @@ def _require_free(port: int) -> None:
             raise SandboxError(msg) from error
 
 
-@contextmanager
-def _lock(home: Path, progress: Progress) -> Iterator[None]:
+def _lock(home: Path, progress: Progress) -> AbstractContextManager[TextIO]:
     """Of two concurrent starts, the second waits and finds the sandbox running. The lock ends with its owner."""
-    with (home / "lock").open("a", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress("another command is starting or stopping the sandbox: waiting for it")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    waits = "another command is starting or stopping the sandbox: waiting for it"
+    return cache.holding(home / "lock", lambda: progress(waits))
 
 
 def _require_readable(home: Path, state: SandboxState | None) -> None:

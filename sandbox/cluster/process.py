@@ -157,6 +157,17 @@ def _popen(spec: ProcessSpec, mode: Literal["wb", "ab"]) -> subprocess.Popen[byt
         raise ProcessError(msg) from error
 
 
+def detached(argv: list[str], log: Path, environment: Mapping[str, str]) -> int:
+    """Start a process that outlives this one, with posix_spawn: subprocess would warn that it is left running."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn(argv[0], argv, environment, file_actions=files, setsid=True)
+
+
 def tail(log: Path, lines: int = LOG_LINES) -> list[str]:
     """The last lines of a log; none if it can't be read."""
     try:

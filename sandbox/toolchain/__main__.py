@@ -1,6 +1,7 @@
 """`python -m sandbox.toolchain ensure NAME...` and `... list`: finds, installs or builds the binaries Slipway runs.
 
-`... pipeline` gets what a deployment runs, verified by committed checksums; `... checksums` writes those.
+`... pipeline` gets what a deployment runs, verified by committed checksums; `... checksums` writes those. `... archive`
+makes what a release offers built.
 """
 
 import argparse
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from sandbox.errors import ToolError
-from sandbox.toolchain import cache, install, locate, plugins, record
+from sandbox.toolchain import archive, cache, install, locate, plugins, record
 from sandbox.toolchain.obtain import ensure
 from sandbox.toolchain.tools import TOOLS, Tool
 
@@ -26,12 +27,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ensuring.add_argument("--pinned", action="store_true", help="download only files with a committed checksum")
     ensuring.add_argument("--keep-going", action="store_true", help="try the other tools after one that fails")
     ensuring.add_argument("names", nargs="+", metavar="NAME", choices=sorted(TOOLS), help=", ".join(TOOLS))
+    commands.add_parser("archive", help="what a release has built: makes all of it, pinned; prints the archive's name")
     commands.add_parser("pipeline", help="pulumi and its plugins, pinned: what a deployment needs")
     commands.add_parser("checksums", help="write the checksums of all release files in use (downloads each once)")
     options = parser.parse_args(arguments)
     try:
         if options.command == "list":
             print(table())
+        elif options.command == "archive":
+            for tool in archive.packed():
+                ensure(tool.name, pinned=True, read=True)
+            print(archive.name())
         elif options.command == "pipeline":
             pulumi = ensure("pulumi", pinned=True, read=True)
             for path in (pulumi, *plugins.ensure_pinned(pulumi)):

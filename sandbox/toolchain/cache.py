@@ -6,10 +6,10 @@ import os
 import platform
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from sandbox.toolchain.tools import Tool
 
@@ -37,9 +37,9 @@ def damage(directory: Path, *, read: bool = False) -> str | None:
     """
     try:
         recorded = list(_recorded(directory))
-    except ValueError:
-        return f"{directory / _FILE} is damaged"
-    checked = (directory / _FILE).stat().st_mtime_ns if recorded else 0
+    except (OSError, ValueError):
+        return f"{directory / _FILE} is missing or damaged"
+    checked = (directory / _FILE).stat().st_mtime_ns
     changed = False
     for digest, size, path in recorded:
         if not path.is_file():
@@ -56,17 +56,8 @@ def damage(directory: Path, *, read: bool = False) -> str | None:
     return None
 
 
-def recorded(directory: Path) -> bool:
-    """Whether the binaries of a tool were recorded; those from before 2026-11-23 were not."""
-    return (directory / _FILE).is_file()
-
-
 def _recorded(directory: Path) -> Iterator[tuple[str, int, Path]]:
-    try:
-        text = (directory / _FILE).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return
-    for line in text.splitlines():
+    for line in (directory / _FILE).read_text(encoding="utf-8").splitlines():
         digest, size, name = line.split(" ", 2)
         yield digest, int(size), directory / "bin" / name
 
@@ -129,23 +120,22 @@ def is_executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
+def locked(tool: Tool, on_wait: Callable[[], None]) -> AbstractContextManager[TextIO]:
+    """Holds the tool's lock; calls `on_wait` once if another process has it."""
+    return holding(directory(tool).with_name(f".{directory(tool).name}.lock"), on_wait)
+
+
 @contextmanager
-def locked(tool: Tool, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Holds the tool's lock; calls `on_wait` once if another process has it. The kernel releases it when we end."""
-    path = directory(tool).with_name(f".{directory(tool).name}.lock")
+def holding(path: Path, on_wait: Callable[[], None]) -> Iterator[TextIO]:
+    """Holds the lock of a file, opened to append, until this process and the children that inherit it have ended."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        waiting = False
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not waiting:
-                    on_wait()
-                waiting = True
-                time.sleep(0.2)
-        yield
+    with path.open("a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """Installing a tool from a release file of its own project, verified by its committed checksum."""
 
 import hashlib
-import subprocess
-import sys
 import tarfile
+import threading
 import urllib.request
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,19 +24,19 @@ CHECKSUMS = Path(__file__).with_name("checksums.txt")
 _COMMENT = "#"
 
 
-def committed(path: Path | None = None) -> dict[str, str]:
+def committed() -> dict[str, str]:
     """The SHA-256 of each file, in hexadecimal digits, by address."""
-    lines = (path or CHECKSUMS).read_text(encoding="utf-8").splitlines()
+    lines = CHECKSUMS.read_text(encoding="utf-8").splitlines()
     pairs = [line.split() for line in lines if line and not line.startswith(_COMMENT)]
     return {url: digest for digest, url in pairs}
 
 
-def write_checksums(sums: Mapping[str, str], path: Path | None = None) -> None:
+def write_checksums(sums: Mapping[str, str]) -> None:
     """Replace all sums; the comments stay."""
-    file = path or CHECKSUMS
-    comments: Iterable[str] = (line for line in file.read_text(encoding="utf-8").splitlines() if line[:1] == _COMMENT)
+    text = CHECKSUMS.read_text(encoding="utf-8")
+    comments = [line for line in text.splitlines() if line[:1] == _COMMENT]
     lines = [*comments, *(f"{digest}  {url}" for url, digest in sorted(sums.items()))]
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    CHECKSUMS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 _ANSWER_SECONDS = 5.0
@@ -46,8 +46,6 @@ _CPUS = {"amd64": "x64"}
 """The architecture as Pulumi names it, where Go has another name."""
 RECORD = "python -m sandbox.toolchain checksums"
 
-_ASK = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=float(sys.argv[2])).close()"
-
 
 def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: bool = False) -> None:
     """Installs the tool as `directory/bin/<name>`, from the release file of its entry in the table.
@@ -55,7 +53,7 @@ def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: boo
     With `pinned`, only a committed checksum counts, and not one that the host of the file publishes.
 
     Raises:
-        AttemptError: The host does not answer, the file does not exist, or it has no checksum or a wrong one.
+        AttemptError: As `download`, or the project publishes no binary for this system.
     """
     if tool.installer is None:
         return
@@ -63,12 +61,16 @@ def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: boo
         msg = f"the project publishes no binary for {cache.system()}"
         raise AttemptError(msg)
     url = address(tool, tool.installer, cache.system(), cache.architecture())
-    expected = committed().get(url)
-    if expected is None and pinned:
-        msg = f"{url}: no checksum of it is committed; `{RECORD}` writes {CHECKSUMS.name}"
-        raise AttemptError(msg)
-    _download(directory, tool, tool.installer, (url, expected), progress)
-    if expected is not None:
+    archive, target = directory / "download", directory / "bin" / tool.name
+    verified = download(url, sums(url, tool, tool.installer), archive, progress, pinned=pinned)
+    if tool.installer.member:
+        names = {"version": tool.version, "os": cache.system(), "arch": cache.architecture()}
+        _extract(archive, tool.installer.member.format(**names), target, whole=tool.installer.whole)
+        archive.unlink()
+    else:
+        archive.rename(target)
+        target.chmod(0o755)
+    if verified:
         cache.mark_verified(directory)
 
 
@@ -78,15 +80,29 @@ def address(tool: Tool, download: Download, system: str, architecture: str) -> s
     return download.url.format(version=tool.version, os=system, arch=architecture, cpu=cpu)
 
 
-def _download(
-    directory: Path, tool: Tool, download: Download, file: tuple[str, str | None], progress: Progress
-) -> None:
-    (url, expected), archive, target = file, directory / "download", directory / "bin" / tool.name
-    _require_answer(url if expected else _published_at(url, tool, download))
-    progress.note(f"{tool.name} {tool.version}: downloading {url}")
+def sums(url: str, tool: Tool, download: Download) -> str:
+    """Where its project publishes the checksum of a release file."""
+    return download.checksums.format(version=tool.version) or url + download.checksum_suffix
+
+
+def download(
+    url: str, listing: str, target: Path, progress: Progress, *, pinned: bool, seconds: float | None = None
+) -> bool:
+    """Fetch a file that has the committed checksum, or else the one published at `listing`; whether one is committed.
+
+    Raises:
+        AttemptError: The host does not answer within `seconds`, the file does not exist, or it has no checksum or a
+            wrong one; with `pinned`, no committed one.
+    """
+    expected = committed().get(url)
+    if expected is None and pinned:
+        msg = f"{url}: no checksum of it is committed; `{RECORD}` writes {CHECKSUMS.name}"
+        raise AttemptError(msg)
+    _require_answer(url if expected else listing, _ANSWER_SECONDS if seconds is None else seconds)
+    progress.note(f"downloading {url}")
     try:
-        wanted = expected or published(url, tool, download)
-        actual = fetch(url, archive, progress)
+        wanted = expected or published(url, listing)
+        actual = fetch(url, target, progress)
     except (OSError, ValueError) as error:
         msg = f"{url}: {error}"
         raise AttemptError(msg) from error
@@ -94,34 +110,23 @@ def _download(
         where = f"{CHECKSUMS.name} has" if expected else "the project publishes"
         msg = f"{url}: its SHA-256 is {actual}, {where} {wanted}"
         raise AttemptError(msg)
-    if download.member:
-        names = {"version": tool.version, "os": cache.system(), "arch": cache.architecture()}
-        _extract(archive, download.member.format(**names), target, whole=download.whole)
-        archive.unlink()
-    else:
-        archive.rename(target)
-        target.chmod(0o755)
+    return expected is not None
 
 
-def published(url: str, tool: Tool, download: Download) -> str:
-    """The SHA-256 that the project publishes for a release file.
+def published(url: str, listing: str) -> str:
+    """The SHA-256 of a file, from a list that names it, or from a file that has nothing else.
 
     Raises:
         OSError: It can't be fetched.
-        ValueError: The project's list has no line for the file.
+        ValueError: The list has no line for the file.
     """
-    content: bytes = _open(_published_at(url, tool, download)).read()
-    lines = [line.split() for line in content.decode().splitlines() if line.strip()]
+    content: bytes = _open(listing).read()
     name = url.rpartition("/")[2]
-    for digest, *names in lines:
-        if not download.checksums or names[:1] == [name]:
+    for digest, *names in (line.split() for line in content.decode().splitlines() if line.strip()):
+        if not names or names[0].rpartition("/")[2].lstrip("*") == name:
             return digest
     msg = f"no published checksum of {name}"
     raise ValueError(msg)
-
-
-def _published_at(url: str, tool: Tool, download: Download) -> str:
-    return download.checksums.format(version=tool.version) or url + download.checksum_suffix
 
 
 def _extract(archive: Path, member: str, target: Path, *, whole: bool) -> None:
@@ -157,18 +162,20 @@ def _open(url: str) -> Any:
     return urllib.request.urlopen(url, timeout=_READ_SECONDS)  # noqa: S310 - the addresses are in the table of tools
 
 
-def _require_answer(url: str) -> None:
-    """Probes in a separate process, which can be ended: Python can't set a time-out on a name look-up."""
-    host = urlsplit(url).netloc
-    try:
-        answer = subprocess.run(
-            [sys.executable, "-c", _ASK, url, str(_ANSWER_SECONDS)],
-            capture_output=True, text=True, timeout=_ANSWER_SECONDS + 1, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        msg = f"{host} does not answer within {_ANSWER_SECONDS:.0f} s"
-        raise AttemptError(msg) from error
-    if answer.returncode:
-        reason = answer.stderr.strip().splitlines()[-1:] or ["no reason given"]
-        msg = f"{host} does not answer: {reason[0]}"
+def _require_answer(url: str, seconds: float) -> None:
+    """Asks in a thread, which may stay behind: Python can't set a time-out on a name look-up."""
+    answers: list[str] = []
+
+    def ask() -> None:
+        try:
+            urllib.request.urlopen(url, timeout=seconds).close()  # noqa: S310 - as above
+            answers.append("")
+        except (OSError, ValueError, HTTPException) as error:
+            answers.append(f": {error}")
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(seconds + 1)
+    if answers != [""]:
+        msg = f"{urlsplit(url).netloc} does not answer{answers[0] if answers else f' within {seconds:.0f} s'}"
         raise AttemptError(msg)

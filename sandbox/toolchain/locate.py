@@ -1,6 +1,5 @@
 """Locating a tool on this machine, and reading the version that it prints; never installs, builds or downloads."""
 
-import contextlib
 import importlib.util
 import logging
 import os
@@ -143,21 +142,10 @@ def _named_by_variable(tool: Tool, path: Path) -> Found:
 def _is_cached(tool: Tool, *, read: bool) -> bool:
     if not cache.is_executable(cache.binary(tool)):
         return False
-    directory = cache.directory(tool)
-    damage = cache.damage(directory, read=read) if cache.recorded(directory) else _adopted(tool, directory)
-    if damage:
+    if damage := cache.damage(cache.directory(tool), read=read):
         say_once(f"{damage} and is not used: `python -m sandbox.toolchain ensure {tool.name}` makes it anew")
         return False
     return True
-
-
-def _adopted(tool: Tool, directory: Path) -> str | None:
-    """Record a binary that never was, if it runs; what is wrong with it otherwise."""
-    if tool.version_arguments and ask(cache.binary(tool), tool.version_arguments) != tool.version:
-        return f"{cache.binary(tool)} does not run, or has another version than {tool.version},"
-    with contextlib.suppress(OSError):
-        cache.record(directory)
-    return None
 
 
 def _candidates(tool: Tool, *, read: bool) -> Iterator[tuple[str, Path]]:

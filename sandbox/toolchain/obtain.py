@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.errors import AttemptError, ToolError
-from sandbox.toolchain import cache, install, locate, patched, process
+from sandbox.toolchain import archive, building, cache, install, locate, patched, process
 from sandbox.toolchain.process import Progress
 from sandbox.toolchain.tools import GoBuild, Tool, get
 
@@ -99,19 +99,22 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
         AttemptError: No usable Go, modules that can't be downloaded, or a compile error.
     """
     go = require(build, go_command())
-    progress.note(
-        f"{tool.name} {tool.version}: building from source with Go, about {build.minutes:g} min on 2 cores"
-        f" (log: {cache.log_file(tool)})"
-    )
     # A go.work file in a parent directory must not change what is built.
     environment = {**os.environ, "GOWORK": "off"}
-    with patched.arguments(build, go.path, environment) as more:
+    waits = f"{tool.name}: another process is building {{}}; waiting for it"
+    turn = building.turn(tool, lambda other: progress.note(waits.format(other)))
+    with turn as lock, patched.arguments(build, go.path, environment) as more:
+        progress.note(
+            f"{tool.name} {tool.version}: building from source with Go, {building.about(build.minutes)}"
+            f" (log: {cache.log_file(tool)})"
+        )
         process.run(
             [go.path, *arguments(tool, build, directory / "bin" / tool.name, *more)],
             directory=build.directory,
             environment=environment,
             log=cache.log_file(tool),
             progress=progress,
+            inherits=(lock,),
         )
     cache.mark_verified(directory)
 
@@ -135,15 +138,17 @@ def ensure(name: str, *, pinned: bool = False, read: bool = False) -> Path:
     if found := locate.search(tool, pinned=pinned, read=read):
         return found.path
     progress = Progress(f"{tool.name} {tool.version}")
+    # Before the lock of one tool: it brings all of them.
+    why = archive.unpack(tool, progress, lambda: not locate.search(tool, pinned=pinned, read=read), pinned=pinned)
     with cache.locked(tool, lambda: progress.note(f"{tool.name}: another process is installing it; waiting for it")):
         # The process that held the lock before us may have installed it.
         if found := locate.search(tool, pinned=pinned, read=read):
             return found.path
-        return _make(tool, progress, pinned=pinned)
+        return _make(tool, progress, why, pinned=pinned)
 
 
-def _make(tool: Tool, progress: Progress, *, pinned: bool) -> Path:
-    obstacles: list[str] = []
+def _make(tool: Tool, progress: Progress, why: str, *, pinned: bool) -> Path:
+    obstacles = [why] if why else []
     for way, attempt in _ways(tool, progress, pinned=pinned):
         try:
             with cache.filling(tool) as directory:

@@ -4,12 +4,12 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox.errors import AttemptError
+from sandbox.toolchain import cache
 from sandbox.toolchain.tools import GoBuild
 
 
@@ -25,8 +25,12 @@ def arguments(build: GoBuild, go: Path, environment: Mapping[str, str]) -> Itera
     if not build.patches:
         yield []
         return
-    with tempfile.TemporaryDirectory(prefix="slipway-source-") as name:
-        folder = Path(name)
+    # Always the same: Go keeps what it compiled by the path of the source, so that in a new folder an interrupted build
+    # would begin anew (cmd/go/internal/work/exec.go, buildActionID; Go 1.26). The caller has the turn to build.
+    folder = cache.root() / "source" / build.directory.name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
         # Where Go has the source: it is downloaded and verified if it isn't there.
         found = _output([go, "mod", "download", "-json", build.version_of], build.directory, environment)
         _copy(Path(json.loads(found)["Dir"]), folder / "source")
@@ -35,6 +39,8 @@ def arguments(build: GoBuild, go: Path, environment: Mapping[str, str]) -> Itera
         (folder / "go.mod").write_text((build.directory / "go.mod").read_text() + replaced)
         shutil.copyfile(build.directory / "go.sum", folder / "go.sum")
         yield [f"-modfile={folder / 'go.mod'}"]
+    finally:
+        shutil.rmtree(folder)
 
 
 def _copy(source: Path, target: Path) -> None:

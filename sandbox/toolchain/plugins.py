@@ -10,7 +10,7 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
-from sandbox.errors import ToolError
+from sandbox.errors import AttemptError, ToolError
 from sandbox.toolchain import cache, install
 from sandbox.toolchain.process import Progress
 
@@ -48,22 +48,13 @@ def ensure_pinned(pulumi: Path) -> list[Path]:
 
 
 def _install(name: str, pulumi: Path) -> None:
-    url = address(name, cache.system(), cache.architecture())
-    expected = install.committed().get(url)
-    if expected is None:
-        msg = f"{url}: no checksum of it is committed; run `{install.RECORD}`, review and commit {install.CHECKSUMS}"
-        raise ToolError(msg)
-    progress = Progress(f"plugin {name}")
+    url, progress = address(name, cache.system(), cache.architecture()), Progress(f"plugin {name}")
     with tempfile.TemporaryDirectory() as temporary:
         archive = Path(temporary) / "plugin.tar.gz"
         try:
-            actual = install.fetch(url, archive, progress)
-        except OSError as error:
-            msg = f"{url}: {error}"
-            raise ToolError(msg) from error
-        if actual != expected:
-            msg = f"{url}: its SHA-256 is {actual}, {install.CHECKSUMS.name} has {expected}"
-            raise ToolError(msg)
+            install.download(url, "", archive, progress, pinned=True)
+        except AttemptError as error:
+            raise ToolError(str(error)) from error
         version = metadata.version(f"pulumi-{name}")
         command = [str(pulumi), "plugin", "install", "resource", name, version, "--file", str(archive), "--reinstall"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -5,13 +5,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TextIO
+from typing import TextIO
 
 from sandbox.errors import AttemptError
 
@@ -31,11 +29,6 @@ class Progress:
         self._started = time.monotonic()
         self._printed = self._started
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the work began."""
-        return time.monotonic() - self._started
-
     def note(self, text: str) -> None:
         """Print a permanent line."""
         self._clear()
@@ -43,7 +36,7 @@ class Progress:
 
     def update(self, detail: str) -> None:
         """Show the current state, such as `412 packages, k8s.io/api/core/v1`."""
-        line = f"{self._title}: {_duration(self.elapsed)}, {detail}"
+        line = f"{self._title}: {_since(self._started)}, {detail}"
         if self._terminal:
             columns = shutil.get_terminal_size().columns
             self._stream.write("\r\x1b[K" + line[: columns - 1])
@@ -54,38 +47,20 @@ class Progress:
 
     def finish(self, outcome: str) -> None:
         """Print the outcome, with the time it took."""
-        self.note(f"{self._title}: {outcome} after {_duration(self.elapsed)}")
+        self.note(f"{self._title}: {outcome} after {_since(self._started)}")
 
     def _clear(self) -> None:
         if self._terminal:
             self._stream.write("\r\x1b[K")
 
 
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
+def _since(started: float) -> str:
+    minutes, rest = divmod(int(time.monotonic() - started), 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
 _GRACE_SECONDS = 3.0
 """Time for a compiler to remove its temporary directory before it is killed."""
-
-
-@dataclass
-class _Output:
-    """The output that the reader thread has read so far."""
-
-    packages: int = 0
-    last: str = "starting"
-    tail: list[str] = field(default_factory=list)
-
-    def add(self, line: str) -> None:
-        # `go build -v` prints each compiled package on its own line; all its other output has spaces.
-        if " " in line:
-            self.last = line
-        else:
-            self.packages += 1
-            self.last = f"{self.packages} packages, {line}"
-        self.tail = [*self.tail[-7:], line]
 
 
 def run(
@@ -95,58 +70,52 @@ def run(
     environment: Mapping[str, str],
     log: Path,
     progress: Progress,
-    seconds: float | None = None,
+    inherits: Sequence[int] = (),
 ) -> None:
     """Runs a command to its end, in its own process group so that an interrupt ends its children too.
 
+    It inherits open files by their descriptors.
+
     Raises:
-        AttemptError: It can't be started, ended with a non-zero code, or took longer than `seconds`.
+        AttemptError: It can't be started, or ended with a non-zero code.
         KeyboardInterrupt: Ctrl-C, after the whole group has ended.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    output = _Output()
-    try:
-        process = subprocess.Popen(
-            command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0,
-        )  # fmt: skip
-    except OSError as error:
-        msg = f"can't start {command[0]}: {error.strerror}"
-        raise AttemptError(msg) from error
-    reader = threading.Thread(target=_read, args=(process.stdout, log, output), daemon=True)
-    reader.start()
-    try:
-        _wait(process, progress, output, seconds)
-    finally:
-        _end_group(process)
-        reader.join(_GRACE_SECONDS)
+    with log.open("wb") as output:
+        try:
+            process = subprocess.Popen(
+                command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT, process_group=0, pass_fds=inherits,
+            )  # fmt: skip
+        except OSError as error:
+            msg = f"can't start {command[0]}: {error.strerror}"
+            raise AttemptError(msg) from error
+        # Nothing between the two: an interrupt there would leave the compiler.
+        try:
+            while process.poll() is None:
+                progress.update(_state(_lines(log)))
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=0.5)
+        finally:
+            _end_group(process)
     if process.returncode:
-        tail = "".join(f"\n    | {line}" for line in output.tail)
+        tail = "".join(f"\n    | {line}" for line in _lines(log)[-8:])
         msg = f"`{Path(command[0]).name}` ended with code {process.returncode}; the full output is in {log}{tail}"
         raise AttemptError(msg)
 
 
-def _read(stream: IO[str], log: Path, output: _Output) -> None:
-    with stream, log.open("w") as file:
-        for line in stream:
-            file.write(line)
-            file.flush()
-            if line.strip():
-                output.add(line.strip())
+def _lines(log: Path) -> list[str]:
+    return [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
 
 
-def _wait(process: subprocess.Popen[str], progress: Progress, output: _Output, seconds: float | None) -> None:
-    deadline = None if seconds is None else time.monotonic() + seconds
-    while process.poll() is None:
-        if deadline is not None and time.monotonic() > deadline:
-            msg = f"`{process.args!r}` took longer than {seconds:.0f} s"
-            raise AttemptError(msg)
-        progress.update(output.last)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=0.5)
+def _state(lines: Sequence[str]) -> str:
+    """`go build -v` prints each compiled package on its own line; all its other output has spaces."""
+    packages = sum(" " not in line for line in lines)
+    last = lines[-1] if lines else "starting"
+    return last if " " in last or not lines else f"{packages} packages, {last}"
 
 
-def _end_group(process: subprocess.Popen[str]) -> None:
+def _end_group(process: subprocess.Popen[bytes]) -> None:
     """Ends the group if it still runs: SIGTERM first, then SIGKILL."""
     if process.poll() is not None:
         return

@@ -40,7 +40,9 @@ def _sum(url: str, tool: Tool | None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         try:
             actual = install.fetch(url, Path(folder) / "file", Progress(url.rpartition("/")[2]))
-            expected = install.published(url, tool, tool.installer) if tool and tool.installer else actual
+            expected = (
+                install.published(url, install.sums(url, tool, tool.installer)) if tool and tool.installer else actual
+            )
         except (OSError, ValueError) as error:
             msg = f"{url}: {error}"
             raise ToolError(msg) from error

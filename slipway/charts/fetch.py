@@ -3,7 +3,6 @@
 Without a network nothing waits: one connection to each host of a chart that is missing, all at the same time.
 """
 
-import fcntl
 import socket
 import threading
 import time
@@ -17,6 +16,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sandbox import CHARTS, asked, toolchain
+from sandbox.toolchain import cache
 from slipway.charts.pull import TIMED_OUT, Pulled, download, pinned, stated_digest
 from spec.catalog.software import ChartRef
 from spec.settings.charts import Charts as Settings
@@ -95,9 +95,7 @@ def fetch(source: ChartSource, command: str, say: Say) -> None:
     except toolchain.ToolError as error:
         say(f"charts: not downloaded, because {_first_line(error)}; `slipway doctor` says how to get it")
         return
-    source.directory.mkdir(parents=True, exist_ok=True)
-    with (source.directory / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with cache.holding(source.directory / ".lock", lambda: say("charts: another process is downloading them")):
         if wanted := missing(source):  # of another process's download, nothing is
             where = source.mirror or "their publishers"
             say(f"charts: downloading {len(wanted)} from {where}, once ({CHARTS}={asked.NONE} goes without)")

@@ -499,6 +499,11 @@ _SANDBOX: Final = Command(
                 ),
             ),
         ),
+        Command(
+            name="wait",
+            summary="wait until the controllers of add-ons are built and run; exit code 1 if one can't",
+            run="slipway.cli.sandbox:wait",
+        ),
         Command(name="stop", summary="stop the sandbox; everything in it is deleted", run="slipway.cli.sandbox:stop"),
         Command(
             name="network",

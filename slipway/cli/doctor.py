@@ -17,7 +17,7 @@ from typing import Final
 
 from sandbox.kubernetes import serving
 from sandbox.kubernetes.client import ApiError, UnreachableError
-from sandbox.toolchain import ToolError, locate, obtain
+from sandbox.toolchain import ToolError, archive, building, locate, obtain
 from sandbox.toolchain import cache as tool_cache
 from sandbox.toolchain.tools import TOOLS, Tool
 from slipway.account.context import AccountContext, Diagnosis, Level, session
@@ -79,8 +79,6 @@ def report(findings: list[Diagnosis]) -> str:
 
 PYTHONS: Final = ((3, 11), (3, 13))
 """Oldest and newest supported version, as `requires-python` in pyproject.toml."""
-NEEDED: Final = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
-"""Binaries the sandbox needs to start. helm is optional: without it, charts are checked and not installed."""
 BUILD_GIB: Final = 8
 """GiB for Go's module cache (2.6) and build cache (3.8) after building the engine, the API server and helm, and for the
 binaries; measured 2026-11-21."""
@@ -105,7 +103,7 @@ def tools() -> list[Diagnosis]:
     is missing."""
     wanted = [tool for tool in TOOLS.values() if not (tool.for_tests or tool.in_background)]
     findings = [_tool(tool) for tool in wanted]
-    built = [tool for tool in TOOLS.values() if tool.in_background]
+    built = [tool for tool in TOOLS.values() if tool.in_background and not tool.for_tests]
     missing = [tool for tool in (*wanted, *built) if _search(tool) is None]
     return [*findings, _controllers(built), _go(missing)]
 
@@ -116,16 +114,14 @@ def _controllers(built: Sequence[Tool]) -> Diagnosis:
     there = ", ".join(f"{tool.name} {tool.version}" for tool in built if tool not in missing)
     if not missing:
         return Diagnosis(Level.OK, "controllers", there)
-    names = ", ".join(tool.name for tool in missing)
-    state = f"{there or 'none'}; missing: {names}"
-    why = next((why for tool in missing if (why := _obstacle(tool))), None)
-    if why is not None:
+    names = [tool.name for tool in missing]
+    state = f"{there or 'none'}; missing: {', '.join(names)}"
+    if (why := next(filter(None, map(_obstacle, missing)), None)) is not None:
         return Diagnosis(Level.NOTE, "controllers", f"{state}: without Go they can't be built, and do not run", why)
-    minutes = sum(tool.go.minutes for tool in missing if tool.go)
-    fix = f"to build them now, run `python -m sandbox.toolchain ensure {' '.join(tool.name for tool in missing)}`"
-    return Diagnosis(
-        Level.NOTE, "controllers", f"{state}, built with Go when a stack installs them, {minutes:g} min in all", fix
-    )
+    left = building.about(building.minutes(names, building.present()))
+    fix = f"to build them now, run `python -m sandbox.toolchain ensure {' '.join(names)}`"
+    state = f"{state}, built with Go when a stack installs them, {left} in all"
+    return Diagnosis(Level.NOTE, "controllers", state, fix)
 
 
 def engine_and_sdk() -> Diagnosis:
@@ -152,7 +148,7 @@ def cache() -> Diagnosis:
 
 def disk() -> Diagnosis:
     """Whether there is enough disk space for the tools that must still be built."""
-    building = any(_search(TOOLS[name]) is None and TOOLS[name].go for name in NEEDED)
+    building = any(_search(TOOLS[name]) is None and TOOLS[name].go for name in offline.REQUIRED)
     place = Path.home() if building else tool_cache.root()
     place = next(path for path in (place, *place.parents) if path.exists())
     free = shutil.disk_usage(place).free / 2**30
@@ -174,8 +170,9 @@ def _tool(tool: Tool) -> Diagnosis:
         return Diagnosis(Level.OK, tool.name, f"{found.version} ({found.source}: {found.path})")
     if tool.go is None:
         return Diagnosis(Level.FAILED, tool.name, "missing", "run `make setup`")
-    without = "" if tool.name in NEEDED else "; without it charts are checked, not installed"
-    level = Level.FAILED if tool.name in NEEDED and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
+    needed = tool.name in offline.REQUIRED
+    without = "" if needed else "; without it charts are checked, not installed"
+    level = Level.FAILED if needed and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
     fix = f"to install it now, run `python -m sandbox.toolchain ensure {tool.name}`"
     return Diagnosis(level, tool.name, f"missing; {_how(tool)}{without}", fix)
 
@@ -183,38 +180,32 @@ def _tool(tool: Tool) -> Diagnosis:
 def _how(tool: Tool) -> str:
     ways = ["downloaded"] if _downloadable(tool) else []
     if tool.go is not None and _obstacle(tool) is None:
-        ways.append(f"built with Go in about {tool.go.minutes:g} min")
+        ways.append(f"built with Go in {building.about(tool.go.minutes)}")
     return f"{' or '.join(ways)} when first needed" if ways else "it can be neither downloaded nor built here"
 
 
 def _go(missing: list[Tool]) -> Diagnosis:
     go = obtain.go_command()
     installed = "not installed" if go is None else f"{'.'.join(map(str, go.version))} ({go.path})"
-    required = [tool for tool in missing if tool.go is not None and tool.name in NEEDED]
-    if not required:
-        # Controllers, whose projects publish no binaries.
-        rest = [tool for tool in missing if tool.go is not None and not _downloadable(tool)]
-        names, why = ", ".join(tool.name for tool in rest), next(filter(None, map(_obstacle, rest)), None)
-        if why is not None:
-            return Diagnosis(Level.NOTE, "Go", f"{installed}; needed for {names}", why)
-        return Diagnosis(Level.OK, "Go", f"{installed}; {f'builds {names}' if rest else 'not needed'}")
-    names = ", ".join(tool.name for tool in required)
-    why = next((why for tool in required if (why := _obstacle(tool))), None)
+    required = [tool for tool in missing if tool.go is not None and tool.name in offline.REQUIRED]
+    # Else controllers, whose projects publish no binaries.
+    needed = required or [tool for tool in missing if tool.go is not None and not _downloadable(tool)]
+    names, why = ", ".join(tool.name for tool in needed), next(filter(None, map(_obstacle, needed)), None)
     if why is None:
-        return Diagnosis(Level.OK, "Go", f"{installed}; builds {names}")
-    if all(_downloadable(tool) for tool in required):
+        return Diagnosis(Level.OK, "Go", f"{installed}; {f'builds {names}' if needed else 'not needed'}")
+    if required and all(map(_downloadable, required)):
         return Diagnosis(Level.NOTE, "Go", f"{installed}; needed only if {names} can't be downloaded", why)
-    return Diagnosis(Level.FAILED, "Go", f"{installed}; needed for {names}", why)
+    return Diagnosis(Level.FAILED if required else Level.NOTE, "Go", f"{installed}; needed for {names}", why)
 
 
 def _downloadable(tool: Tool) -> bool:
-    """Whether its project publishes a binary for this system; reachability is not checked."""
+    """Whether a release has it, or its project a binary for this system; reachability is not checked."""
     installer = tool.installer
-    return installer is not None and tool_cache.system() in installer.systems
+    return archive.offers(tool) or (installer is not None and tool_cache.system() in installer.systems)
 
 
 def _obstacle(tool: Tool) -> str | None:
-    return obtain.obstacle(tool.go, obtain.go_command()) if tool.go else None
+    return obtain.obstacle(tool.go, obtain.go_command()) if tool.go and not archive.offers(tool) else None
 
 
 def _search(tool: Tool) -> locate.Found | None:

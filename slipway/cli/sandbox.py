@@ -1,17 +1,24 @@
-"""`slipway sandbox start|status|stop|network`: manage the sandbox."""
+"""`slipway sandbox start|status|wait|stop|network`: manage the sandbox."""
 
 import argparse
 import itertools
 import json
+import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 from sandbox.aws.checked import Limit, limits, summary
 from sandbox.aws.existing_network import make
+from sandbox.kubernetes.controllers.running import Entry, State, load
+from sandbox.toolchain import building, process
 from slipway.account.context import session
 from slipway.cli import offline, shell
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, table
+from slipway.cli.summary import controllers, waiting
 from slipway.engine.project import find
 from spec.errors import fail
 
@@ -39,7 +46,46 @@ def status(options: argparse.Namespace) -> int:
 def stop(_options: argparse.Namespace) -> int:
     """Stop the sandbox."""
     print("the sandbox is stopped" if offline.stop(Progress()) else "the sandbox was not running")
+    if now := building.present():
+        print(f"{now.name} is being built, for whoever needs it next: `kill {now.pid}` ends that")
     return 0
+
+
+SETTLE_SECONDS: Final = 60.0
+"""How long one may fail while no other comes up: it is started again, and may have waited for a Secret of its chart."""
+LOOK_SECONDS: Final = 2.0
+
+
+def wait(_options: argparse.Namespace) -> int:
+    """Wait until the controllers of add-ons are built and run; 1 if one can't be built, or keeps failing."""
+    home, progress = offline.require_running().home, process.Progress("controllers")
+    running, since = 0, time.monotonic()
+    while True:
+        entries = load(home)
+        states = Counter(each.state for each in entries)
+        if states[State.RUNNING] != running:
+            running, since = states[State.RUNNING], time.monotonic()
+        settled = not states[State.FAILING] or time.monotonic() - since > SETTLE_SECONDS
+        if settled and not states[State.BUILDING] and not states[State.STARTING]:
+            break
+        progress.update(progress_of(entries))
+        time.sleep(LOOK_SECONDS)
+        offline.require_running()
+    progress.finish(progress_of(entries))
+    print(controllers(entries) or "no controller of an add-on is installed")
+    return 1 if states[State.FAILING] or states[State.MISSING] else 0
+
+
+def progress_of(entries: Sequence[Entry]) -> str:
+    """`2 of 6 run; kueue is being built, then jobset, trainer: about 9 min on 2 cores`."""
+    head = f"{sum(each.state is State.RUNNING for each in entries)} of {len(entries)} run"
+    if not (queue := waiting(entries)):
+        return head
+    now = building.present()
+    first = now.name if now is not None else queue[0]
+    then = ", ".join(each for each in queue if each != first)
+    left = building.about(building.minutes(queue, now))
+    return f"{head}; {first} is being built{then and f', then {then}'}: {left}"
 
 
 def network(options: argparse.Namespace) -> int:

@@ -6,7 +6,9 @@ from typing import Final
 
 from sandbox.cluster.apiserver import emulation
 from sandbox.kubernetes.controllers.running import Entry, State, load
+from sandbox.kubernetes.controllers.table import CONTROLLERS
 from sandbox.notes import load_notes
+from sandbox.toolchain import building
 from slipway.cli import coverage
 from slipway.cli.offline import Sandbox
 from slipway.cli.output import table
@@ -96,14 +98,23 @@ def controllers(entries: Sequence[Entry], nothing_installed: str = "") -> str:
     """Controllers of add-ons that run, and what keeps the others from running; those of charts need their chart."""
     if not entries:
         return ""
-    names = ", ".join(f"{each.name} {each.version}" for each in entries if each.state is State.RUNNING)
-    others = [f"  {each.text}" for each in entries if each.state is not State.RUNNING]
-    lines = [f"Controllers: {names or 'none'} running" + (", others:" if others else "."), *others]
+    running = [f"{each.name} {each.version}" for each in entries if each.state is State.RUNNING]
+    queue = waiting(entries)
+    parts = [f"{', '.join(running) or 'none'} running"] if running or not queue else []
+    if queue:
+        left = building.about(building.minutes(queue, building.present()))
+        parts.append(f"{', '.join(queue)} being built in the background, {left} (`slipway sandbox wait`)")
+    others = [f"  {each.text}" for each in entries if each.state not in (State.RUNNING, State.BUILDING)]
+    lines = [f"Controllers: {'; '.join(parts)}" + (", others:" if others else "."), *others]
     if nothing_installed:
         lines.append(f"  Those of charts are not there: {nothing_installed}.")
-    if any(each.state is State.BUILDING for each in entries):
-        lines.append("  Builds go on in the background, and what is built starts: `slipway sandbox status`.")
     return "\n".join(lines)
+
+
+def waiting(entries: Sequence[Entry]) -> list[str]:
+    """The controllers that are being built, in the order of their builds."""
+    names = {each.name for each in entries if each.state is State.BUILDING}
+    return [each.name for each in CONTROLLERS if each.name in names]
 
 
 def existing(state: StackState) -> str:

@@ -1,8 +1,9 @@
-"""`python -m tests.docs` writes the references of commands and add-ons."""
+"""`python -m tests.docs` writes the references of commands and add-ons, and what pages say of runs."""
 
 from tests.docs.reference import ADDONS, COMMANDS, addons, charts, commands
 from tests.support.generated import REFERENCE, write_part
+from tools.site.runs import parts
 
 COMMANDS.write_text(commands(), encoding="utf-8")
-write_part(ADDONS, "addons", addons(), REFERENCE)
-write_part(ADDONS, "charts", charts(), REFERENCE)
+for page, name, text in ((ADDONS, "addons", addons()), (ADDONS, "charts", charts()), *parts()):
+    write_part(page, name, text, REFERENCE)

@@ -15,12 +15,13 @@ from tests.docs.pages import ROOT, code, pages
 from tests.docs.reference import ADDONS, COMMANDS, addons, charts, commands, page_of
 from tests.docs.test_commands import KNOWN
 from tests.support.generated import REFERENCE, check, check_part
+from tools.site.runs import parts
 
 
 def test_the_references_are_current() -> None:
     check(COMMANDS, commands(), REFERENCE)
-    check_part(ADDONS, "addons", addons(), REFERENCE)
-    check_part(ADDONS, "charts", charts(), REFERENCE)
+    for page, name, text in ((ADDONS, "addons", addons()), (ADDONS, "charts", charts()), *parts()):
+        check_part(page, name, text, REFERENCE)
 
 
 def test_the_reference_has_every_command_and_every_option() -> None:

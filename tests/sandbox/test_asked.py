@@ -15,6 +15,7 @@ from sandbox import CHARTS, IN_SANDBOX_SHELL, asked, toolchain
 from sandbox.kubernetes.controllers.table import VARIABLE as CONTROLLERS
 from sandbox.language import program
 from sandbox.official import VARIABLE as PROVIDER
+from sandbox.toolchain import archive
 from sandbox.toolchain.tools import TOOLS
 from spec.errors import EXIT_REFUSED, SlipwayError
 from tests.support.patience import SECONDS
@@ -119,7 +120,7 @@ def test_a_shell_of_the_sandbox_asks_for_no_region(tmp_path: Path) -> None:
 def test_every_variable_that_the_sandbox_reads_is_obeyed_or_said() -> None:
     read = set(_read(Path(sandbox.__file__).parent)) | set(_read(Path(toolchain.__file__).parent))
     constants = {
-        "VARIABLE": {CONTROLLERS, PROVIDER},
+        "VARIABLE": {CONTROLLERS, PROVIDER, archive.VARIABLE},
         "CLIENT_TIMEOUT": {"PULUMI_K8S_CLIENT_TIMEOUT"},
         "IN_SANDBOX_SHELL": {IN_SANDBOX_SHELL},
         "name": set(asked.REGION),

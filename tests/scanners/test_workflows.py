@@ -1,5 +1,6 @@
 """The workflows of .github: actionlint, zizmor and ShellCheck report nothing; further properties are tested here."""
 
+import fnmatch
 import re
 import subprocess
 from collections.abc import Iterator
@@ -179,14 +180,19 @@ def test_the_job_that_publishes_the_website_runs_no_code_of_the_repository() -> 
 
 
 def test_the_job_that_publishes_a_release_runs_no_code_of_the_repository() -> None:
-    build, publish = document(ROOT / ".github" / "workflows" / "release.yml")["jobs"].values()
+    build, tools, publish = document(ROOT / ".github" / "workflows" / "release.yml")["jobs"].values()
+    uploads = [one["with"]["name"] for job in (build, tools) for one in job["steps"] if "upload" in one.get("uses", "")]
     download, attest, create = publish["steps"]
     assert [step["uses"].partition("@")[0] for step in (download, attest)] == [
         "actions/download-artifact", "actions/attest-build-provenance"
     ]  # fmt: skip
     assert create["run"].startswith("gh release create ")
     assert attest["with"]["subject-path"] == f"{download['with']['path']}/*"
-    assert build["permissions"] == {"contents": "read"}
+    assert len(uploads) == 2
+    assert all(fnmatch.fnmatch(name, download["with"]["pattern"]) for name in uploads)
+    assert publish["needs"] == ["build", "toolchain"]
+    assert build["permissions"] == tools["permissions"] == {"contents": "read"}
+    assert [step for step in tools["steps"] if "cache" in step.get("uses", "")] == []
     assert "make sbom" in [step.get("run") for step in build["steps"]]
     (wheel,) = [words for step in build["steps"] if "--wheel" in (words := step.get("run", "").split())]
     assert wheel[:2] == [".venv/bin/uv", "build"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -18,12 +19,12 @@ from typing import Any, Final
 import urllib3
 
 from sandbox import environment
-from sandbox.cluster.process import Process, ProcessError, ProcessSpec, Supervisor, tail, with_free_ports
+from sandbox.cluster.process import Process, ProcessError, ProcessSpec, Supervisor, detached, tail, with_free_ports
 from sandbox.errors import SandboxError
 from sandbox.files import write_atomically
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.controllers.launch import Files, Launch, arguments, filled, issue_certificate
-from sandbox.kubernetes.controllers.table import HEALTH, LOOPBACK, Controller
+from sandbox.kubernetes.controllers.table import CONTROLLERS, HEALTH, LOOPBACK, Controller
 
 # What each controller does, in a file of the sandbox's home: the command is another process than the daemon.
 
@@ -107,75 +108,74 @@ def load(home: Path) -> tuple[Entry, ...]:
 LOOK_SECONDS: Final = 0.5
 NICENESS: Final = "10"
 """So that a build takes the processor only while nothing else needs it."""
+_ENDED: Final = (130, -signal.SIGTERM)
+"""Exit codes of a build that was asked to end, after and before its interpreter had started."""
+_RANKS: Final = {each.name: rank for rank, each in enumerate(CONTROLLERS)}
 
 
 class Builds:
-    """Builds what is asked for. Thread-safe."""
+    """Builds what is asked for, first what most jobs wait for: in the order of the table. Thread-safe.
 
-    def __init__(self, supervisor: Supervisor, logs: Path) -> None:
-        self._supervisor = supervisor
+    A build goes on when the sandbox ends: the next finds its result, or waits for it (`toolchain.building`). One that
+    makes way for another loses the packages that are just being compiled: Go's cache has the rest.
+    """
+
+    def __init__(self, logs: Path) -> None:
         self._logs = logs
+        self._wanted: set[str] = set()
         self._failures: dict[str, str] = {}
-        self._threads: dict[str, threading.Thread] = {}
-        self._turn = threading.Lock()
+        self.present = ""
+        """What is being built."""
+        self._pid = 0
+        self._ending = False
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
 
-    def want(self, controller: Controller) -> None:
-        """Build a controller unless it is there, is being built, or failed to build in this sandbox."""
-        with self._lock:
-            name = controller.name
-            if controller.binary is not None or name in self._threads or self._stopped.is_set():
-                return
-            self._threads[name] = threading.Thread(target=self._build, args=(name,), name=f"build {name}", daemon=True)
-            self._threads[name].start()
+    def want(self, controller: Controller) -> str:
+        """Build a controller unless it is there, or failed to build in this sandbox; why it did, or nothing.
 
-    def failure(self, controller: Controller) -> str:
-        """Why it can't be built; empty if it can, or nobody tried."""
+        To be called again until it is there.
+        """
         with self._lock:
+            if controller.binary is None and controller.name not in self._failures:
+                self._wanted.add(controller.name)
+            self._settle()
             return self._failures.get(controller.name, "")
 
     def log(self, name: str) -> Path:
         """The progress of a build."""
         return self._logs / f"build-{name}.log"
 
-    def progress(self, controller: Controller) -> str:
-        """The last line of its progress."""
-        return next(iter(tail(self.log(controller.name), 1)), "")
+    def _settle(self) -> None:
+        """Note what has ended, and begin, or make way for, what is wanted first."""
+        if self.present:
+            ended, status = os.waitpid(self._pid, os.WNOHANG)
+            if ended:
+                self._end(self.present, os.waitstatus_to_exitcode(status))
+        first = min(self._wanted, key=lambda name: _RANKS.get(name, len(_RANKS)), default="")
+        if first and not self.present:
+            self.present, self._pid, self._ending = first, self._spawn(first), False
+        elif first != self.present and not self._ending:
+            self._ending = True
+            os.kill(self._pid, signal.SIGTERM)
 
-    def stop(self) -> None:
-        """End; Go's cache keeps what was compiled."""
-        self._stopped.set()
+    def _spawn(self, name: str) -> int:
+        nice = shutil.which("nice")
+        argv = [sys.executable, "-m", "sandbox.toolchain", "ensure", name]
+        self._logs.mkdir(parents=True, exist_ok=True)
+        variables = {**os.environ, **environment.bytecode_variables(os.environ)}
+        return detached([*((nice, "-n", NICENESS) if nice else ()), *argv], self.log(name), variables)
 
-    def _build(self, name: str) -> None:
-        with self._turn:
-            if self._stopped.is_set():
-                return
-            nice = shutil.which("nice")
-            argv = [sys.executable, "-m", "sandbox.toolchain", "ensure", name]
-            spec = ProcessSpec(
-                f"build of {name}",
-                [*((nice, "-n", NICENESS) if nice else ()), *argv],
-                self.log(name),
-                ready=lambda: True,
-                environment=environment.bytecode_variables(os.environ),
-                transient=True,
+    def _end(self, name: str, code: int) -> None:
+        self.present = ""
+        if code in _ENDED:
+            return
+        self._wanted.discard(name)
+        if code:
+            lines = tail(self.log(name), 40) or [f"exit code {code}"]
+            ways = [line.removeprefix("  - ") for line in lines if line.startswith("  - ")]
+            self._failures[name] = (
+                f"{(ways or lines)[-1]}. Once that is fixed, `python -m sandbox.toolchain ensure {name}` builds it"
             )
-            try:
-                process = self._supervisor.start(spec)
-            except ProcessError as error:
-                self._fail(name, str(error))
-                return
-            while process.exit_code is None and not self._stopped.is_set():
-                time.sleep(LOOK_SECONDS)
-            code = process.exit_code
-            self._supervisor.stop(process)
-            if code:
-                self._fail(name, next(iter(tail(self.log(name), 1)), f"exit code {code}"))
-
-    def _fail(self, name: str, reason: str) -> None:
-        with self._lock:
-            self._failures[name] = reason
 
 
 # One controller beside one cluster: waits for its binary, runs it, and starts it again if it ends.
@@ -297,18 +297,16 @@ class Running:
             self._stopped.wait(pause)
 
     def _binary(self) -> Path | None:
-        """The binary, once it is built; None if it can't be."""
+        """The binary, once it is built: here, or by whoever fixed why that failed; None if it is wanted no more."""
         controller = self.launch.controller
         while not self._stopped.is_set():
             binary = controller.binary
             if binary is not None:
                 return binary
-            self._place.builds.want(controller)
-            failure = self._place.builds.failure(controller)
-            if failure:
-                self._set(State.MISSING, failure)
-                return None
-            self._set(State.BUILDING, f"progress in {self._place.builds.log(controller.name)}")
+            failure = self._place.builds.want(controller)
+            state = State.MISSING if failure else State.BUILDING
+            if self._state is not state:
+                self._set(state, failure or f"progress in {self._place.builds.log(controller.name)}")
             self._stopped.wait(LOOK_SECONDS)
         return None
 

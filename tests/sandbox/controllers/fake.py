@@ -8,7 +8,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.cluster.process import Supervisor
 from sandbox.kubernetes.controllers.running import Builds
 from sandbox.kubernetes.controllers.table import CERTIFICATES, WEBHOOK, Controller
 from sandbox.kubernetes.objects import Object
@@ -97,10 +96,11 @@ class ByHand(Builds):
     """Builds nothing: tests do."""
 
     def __init__(self) -> None:
-        super().__init__(Supervisor(), Path())
+        super().__init__(Path())
 
-    def want(self, controller: Controller) -> None:
+    def want(self, controller: Controller) -> str:
         """Nobody builds it."""
+        return ""
 
 
 def gadget(directory: Path) -> Gadget:

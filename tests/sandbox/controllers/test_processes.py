@@ -1,6 +1,9 @@
 """What a controller's process gets, how it is built, and what is reported of it."""
 
 import copy
+import os
+import signal
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +12,6 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.cluster.process import Supervisor
 from sandbox.kubernetes.controllers.launch import (
     Launch,
     Mount,
@@ -19,11 +21,12 @@ from sandbox.kubernetes.controllers.launch import (
     of_deployment,
 )
 from sandbox.kubernetes.controllers.running import FILE, Builds, Entry, Report, State, load
-from sandbox.kubernetes.controllers.table import BY_NAME, CERTIFICATES, of_image
+from sandbox.kubernetes.controllers.table import BY_NAME, CERTIFICATES, Controller, of_image
 from sandbox.kubernetes.waiting import until
 from tests.sandbox.controllers.fake import gadget
 from tests.support.patience import SECONDS
 
+REAL = sys.executable
 VALUES = {"health": 1001, "webhook": 1002, "root": "/box/root", "namespace": "queues", "kubeconfig": "/box/kubeconfig"}
 DEPLOYMENT: dict[str, Any] = {
     "metadata": {"name": "kueue-controller-manager", "namespace": "queues"},
@@ -172,41 +175,72 @@ def test_a_file_that_is_not_a_list_of_entries_has_none(tmp_path: Path) -> None:
         assert load(tmp_path) == ()
 
 
-def test_a_build_that_fails_gives_its_last_line(
-    tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def ended(builds: Builds, *rows: Controller) -> bool:
+    """Whether nothing is built any more, after one look of those that wait."""
+    for row in rows:
+        builds.want(row)
+    return not builds.present
+
+
+def test_a_build_that_fails_gives_its_reason_and_the_command_that_builds_it(tmp_path: Path) -> None:
     """The toolchain has no tool of this name."""
-    builds, row = Builds(supervisor, tmp_path), gadget(tmp_path)
-    builds.want(row)
-    until(lambda: builds.failure(row) or None, SECONDS, "no failure")
-    assert "gadget" in builds.failure(row)
-    assert builds.log("gadget").is_file()
-    assert supervisor.identities() == ()
+    builds, row = Builds(tmp_path), gadget(tmp_path)
+    until(lambda: ended(builds, row) or None, SECONDS, "it goes on")
+    assert "argument NAME: invalid choice: 'gadget'" in builds.want(row)
+    assert builds.want(row).endswith("`python -m sandbox.toolchain ensure gadget` builds it")
     # Not again in the same sandbox.
     before = builds.log("gadget").stat().st_mtime_ns
-    builds.want(row)
+    assert ended(builds, row)
     assert builds.log("gadget").stat().st_mtime_ns == before
 
 
-def test_a_build_is_a_child_that_may_end(
-    tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    go = tmp_path / "slow"
-    go.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'import time; time.sleep(600)'\n")
-    go.chmod(0o700)
-    monkeypatch.setattr("sandbox.kubernetes.controllers.running.sys.executable", str(go))
-    builds, row = Builds(supervisor, tmp_path), gadget(tmp_path)
-    builds.want(row)
-    identity = until(lambda: next(iter(supervisor.identities()), None), SECONDS, "no build")
-    assert identity.transient
-    assert identity.name == "build of gadget"
-    builds.stop()
-    until(lambda: supervisor.identities() == () or None, SECONDS, "it goes on")
+@pytest.fixture
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file to which each build adds its tool. One goes on until it is asked to end, or the folder has `go`."""
+    script = tmp_path / "builder"
+    script.write_text(
+        f"#!/bin/sh\necho $4 >> {tmp_path}/begun\n"
+        f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done\ntouch {tmp_path}/$4\n"
+    )
+    script.chmod(0o700)
+    monkeypatch.setattr("sandbox.kubernetes.controllers.running.sys.executable", str(script))
+    return tmp_path / "begun"
 
 
-def test_what_is_built_is_not_built_again(tmp_path: Path, supervisor: Supervisor) -> None:
-    builds, row = Builds(supervisor, tmp_path), gadget(tmp_path)
+def test_what_most_jobs_wait_for_is_built_first_and_others_make_way(begun: Path, tmp_path: Path) -> None:
+    builds = Builds(tmp_path / "logs")
+    kueue, trainer, karpenter = (
+        replace(gadget(tmp_path), name=name, path=tmp_path / name) for name in ("kueue", "trainer", "karpenter")
+    )
+    builds.want(karpenter)
+    until(lambda: begun.exists() or None, SECONDS, "nothing is built")
+    until(lambda: not ended(builds, kueue, trainer) and "kueue" in begun.read_text(), SECONDS, "Karpenter goes on")
+    (tmp_path / "go").touch()
+    until(lambda: ended(builds, karpenter, trainer, kueue) or None, SECONDS, "it goes on")
+    assert begun.read_text().split() == ["karpenter", "kueue", "trainer", "karpenter"]
+    assert [builds.want(each) for each in (kueue, trainer, karpenter)] == [""] * 3
+
+
+def test_a_build_outlives_its_sandbox(begun: Path, tmp_path: Path) -> None:
+    """The whole session of the sandbox may be ended: the build is in another one."""
+    source = (
+        "from pathlib import Path; from sandbox.kubernetes.controllers import running; import sys\n"
+        "from tests.sandbox.controllers.fake import gadget\n"
+        f"running.sys.executable = {str(tmp_path / 'builder')!r}\n"
+        f"running.Builds(Path({str(tmp_path)!r})).want(gadget(Path({str(tmp_path / 'none')!r})))\n"
+        "sys.stdin.read()\n"
+    )
+    with subprocess.Popen([REAL, "-c", source], stdin=subprocess.PIPE, start_new_session=True) as sandbox:
+        until(lambda: begun.exists() or sandbox.poll(), SECONDS, "nothing is built")
+        os.killpg(sandbox.pid, signal.SIGKILL)
+    assert not (tmp_path / "gadget").exists()
+    (tmp_path / "go").touch()
+    until(lambda: (tmp_path / "gadget").exists() or None, SECONDS, "it ended with the sandbox")
+
+
+def test_what_is_built_is_not_built_again(tmp_path: Path) -> None:
+    builds, row = Builds(tmp_path), gadget(tmp_path)
     row.build()
-    builds.want(row)
+    assert ended(builds, row)
     assert not builds.log("gadget").exists()
-    assert builds.failure(row) == ""
+    assert builds.want(row) == ""

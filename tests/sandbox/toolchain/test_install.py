@@ -1,5 +1,7 @@
 import hashlib
 import io
+import re
+import shutil
 import socket
 import tarfile
 import threading
@@ -12,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.errors import AttemptError
-from sandbox.toolchain import cache, install
+from sandbox.toolchain import archive, cache, ensure, install
 from sandbox.toolchain.process import Progress
 from sandbox.toolchain.tools import TOOLS, Download, Tool
+from tests.sandbox.toolchain.conftest import FakeGo
 from tests.support.patience import SECONDS
 
 BINARY = b"#!/bin/sh\necho gadget v1.2.3\n"
@@ -29,7 +32,8 @@ class Host:
 
     def publish(self, name: str, content: bytes, checksum: str | None = None) -> None:
         self.files[f"/{name}"] = content
-        self.files[f"/{name}.sha256"] = f"{checksum or hashlib.sha256(content).hexdigest()}  {name}\n".encode()
+        digest = checksum or hashlib.sha256(content).hexdigest()
+        self.files[f"/{name}.sha256"] = f"{digest}  {name.rpartition('/')[2]}\n".encode()
 
 
 @pytest.fixture
@@ -98,7 +102,7 @@ def test_nothing_is_downloaded_for_a_system_without_a_published_binary(gadget: T
         fetch(gadget, Download("http://127.0.0.1:9/gadget", ".sha256", systems=("plan9",)), tmp_path / "bin")
 
 
-def archive(**files: bytes) -> bytes:
+def packed(**files: bytes) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as opened:
         for name, content in files.items():
@@ -146,7 +150,7 @@ def test_without_a_committed_checksum_nothing_is_downloaded_where_it_has_to_be_p
 def test_what_is_beside_a_binary_in_its_archive_comes_along(
     gadget: Tool, host: Host, tmp_path: Path, commit: Callable[[str, str], None]
 ) -> None:
-    content = archive(gadget__gadget=BINARY, gadget__host=b"#!/bin/sh\n", other__file=b"", gadget__deep__file=b"")
+    content = packed(gadget__gadget=BINARY, gadget__host=b"#!/bin/sh\n", other__file=b"", gadget__deep__file=b"")
     host.publish("gadget-x64.tar.gz", content)
     commit(f"{host.url}/gadget-x64.tar.gz", hashlib.sha256(content).hexdigest())
     download = Download(f"{host.url}/gadget-{{cpu}}.tar.gz", member="gadget/gadget", whole=True)
@@ -190,3 +194,62 @@ def test_a_host_that_does_not_answer_fails_quickly(
         with pytest.raises(AttemptError, match="does not answer"):
             fetch(gadget, Download(url, ".sha256"), tmp_path / "bin")
         assert time.monotonic() - started < SECONDS / 2
+
+
+# The archive of a release.
+
+
+@pytest.fixture
+def release(gadget: Tool, host: Host, fake_go: FakeGo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A host that has the archive, a machine that has nothing, and the log of its `go`; returns the log."""
+    fake_go("")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLIPWAY_CACHE", str(tmp_path / "runner"))
+        ensure(gadget.name)
+        name, content = archive.name(), io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w:gz") as packed:
+            packed.add(cache.root() / "tools", "tools")
+    host.publish(f"v1/{name}", content.getvalue())
+    monkeypatch.setenv(archive.VARIABLE, f"{host.url}/v1/")
+    calls = fake_go("")
+    calls.unlink()
+    return calls
+
+
+def test_a_release_brings_its_tools_without_go(release: Path, gadget: Tool) -> None:
+    assert ensure(gadget.name, read=True) == cache.binary(gadget)
+    assert not release.exists()
+    assert [path.name for path in cache.root().iterdir()] == [".archive.lock", "tools"]
+    assert not cache.verified(cache.directory(gadget)), "the host published its checksum"
+
+
+def test_only_a_committed_checksum_of_a_release_counts_where_it_has_to_be_pinned(
+    release: Path, gadget: Tool, host: Host, commit: Callable[[str, str], None]
+) -> None:
+    ensure(gadget.name, pinned=True)
+    assert release.exists()
+    shutil.rmtree(cache.root())
+    url = f"{host.url}/v1/{archive.name()}"
+    commit(url, hashlib.sha256(host.files[f"/v1/{archive.name()}"]).hexdigest())
+    release.unlink()
+    assert ensure(gadget.name, pinned=True) == cache.binary(gadget)
+    assert not release.exists()
+
+
+@pytest.mark.parametrize(
+    ("what", "said"), [("changed", "its SHA-256 is"), ("gone", "does not answer"), ("silent", "timed out")]
+)
+def test_tools_are_built_where_a_release_does_not_have_what_was_published(
+    release: Path, gadget: Tool, host: Host, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    what: str, said: str,
+) -> None:  # fmt: skip
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        if what == "silent":
+            monkeypatch.setenv(archive.VARIABLE, f"http://127.0.0.1:{silent.getsockname()[1]}")
+        elif what == "gone":
+            host.files.clear()
+        else:
+            host.files[f"/v1/{archive.name()}"] += b"more"
+        assert ensure(gadget.name) == cache.binary(gadget)
+    assert re.search(rf"SLIPWAY_TOOLCHAIN: .*{said}", capsys.readouterr().err)
+    assert release.exists()

@@ -49,6 +49,7 @@ def test_a_binary_of_a_wrong_version_is_skipped_and_reported_once(
 ) -> None:
     wrong = script(machine / "bin" / "gadget", printing(version))
     script(cache.binary(gadget), printing("1.2.3"))
+    cache.record(cache.directory(gadget))
     assert find(gadget.name) == cache.binary(gadget)
     assert find(gadget.name) == cache.binary(gadget)
     (record,) = caplog.records

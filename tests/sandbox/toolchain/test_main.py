@@ -17,7 +17,7 @@ from sandbox.toolchain.__main__ import main
 from sandbox.toolchain.process import Progress, run
 from sandbox.toolchain.tools import Tool, get
 from tests.sandbox.toolchain.conftest import FakeGo, WriteScript
-from tests.support.patience import SECONDS, is_gone, too_long_once
+from tests.support.patience import SECONDS, is_gone
 
 
 def test_the_list_shows_wanted_version_and_path_of_every_tool(
@@ -85,14 +85,13 @@ def test_an_interrupt_ends_the_compiler_and_leaves_nothing_incomplete(
 # Long-running children and their progress.
 
 
-def go(script: Path, log: Path, seconds: float | None = None) -> None:
+def go(script: Path, log: Path) -> None:
     run(
         [script],
         directory=script.parent,
         environment=os.environ,
         log=log,
         progress=Progress("test", io.StringIO()),
-        seconds=seconds,
     )
 
 
@@ -113,17 +112,6 @@ def test_a_failure_shows_its_last_lines_and_the_log(tmp_path: Path, script: Writ
 def test_a_command_that_does_not_exist_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(AttemptError, match=r"can't start .*: No such file"):
         go(tmp_path / "nothing", tmp_path / "log")
-
-
-def test_a_command_that_takes_too_long_ends_with_its_children(
-    tmp_path: Path, script: WriteScript, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    child = tmp_path / "child"
-    tool = script(tmp_path / "tool", f"sleep 600 & echo $! > {child}.new; mv {child}.new {child}; wait")
-    monkeypatch.setattr("sandbox.toolchain.process.time", too_long_once(child.exists))
-    with pytest.raises(AttemptError, match="took longer than 600 s"):
-        go(tool, tmp_path / "log", seconds=600)
-    assert is_gone(int(child.read_text()))
 
 
 class Terminal(io.StringIO):

@@ -1,6 +1,8 @@
 """Finding, installing or building a tool."""
 
 import re
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.errors import AttemptError
-from sandbox.toolchain import ToolError, cache, ensure, find, tools
+from sandbox.identity import ProcessIdentity
+from sandbox.kubernetes.waiting import until
+from sandbox.toolchain import ToolError, building, cache, ensure, find, tools
 from sandbox.toolchain.obtain import arguments, go_command, obstacle, require
 from sandbox.toolchain.process import Progress
 from sandbox.toolchain.tools import Download, Tool, get
@@ -72,6 +76,50 @@ def test_two_concurrent_calls_build_once(
     assert paths == [cache.binary(gadget)] * 2
     assert builds(calls) == 1
     assert len([text for text in said if "another process is installing it" in text]) == 1
+
+
+KILLED = """
+import sys
+from dataclasses import replace
+from sandbox.toolchain import ensure, tools
+tools.TOOLS = {"other": replace(tools.TOOLS["helm"], name="other", version_arguments=())}
+ensure("other")
+"""
+
+
+def test_a_build_waits_for_that_of_another_tool_and_for_its_compiler_if_its_process_is_killed(
+    gadget: Tool, fake_go: FakeGo, machine: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two processes, whatever they build: of one machine."""
+    calls = fake_go(f"while [ ! -e {machine}/on ]; do sleep 0.05; done")
+    with subprocess.Popen([sys.executable, "-c", KILLED]) as first:
+        until(lambda: (calls.exists() and builds(calls)) or first.poll(), SECONDS, "nothing is built")
+        assert building.present() == ProcessIdentity.of("other", first.pid)
+        first.kill()
+    assert building.present() is None
+    made: list[Path] = []
+    second = threading.Thread(target=lambda: made.append(ensure(gadget.name)))
+    second.start()
+    until(lambda: "waiting for it" in capfd.readouterr().err or None, SECONDS, "it does not wait")
+    assert builds(calls) == 1
+    (machine / "on").touch()
+    second.join(SECONDS)
+    assert made == [cache.binary(gadget)]
+    assert building.present() is None
+
+
+def test_the_minutes_left_are_those_of_the_table_without_what_the_present_build_has_used(
+    gadget: Tool, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert gadget.go is not None
+    slow = replace(gadget, name="slow", go=replace(gadget.go, minutes=3.0))
+    monkeypatch.setattr(tools, "TOOLS", {one.name: one for one in (gadget, slow)})
+    assert building.minutes(["gadget", "slow"]) == 4.0
+    monkeypatch.setattr(building, "_used", lambda _: 90.0)
+    with building.turn(slow, pytest.fail):
+        assert building.minutes(["gadget", "slow"], building.present()) == 4.0 - 90 / 60 / 2
+        monkeypatch.setattr(building, "_used", lambda _: 9000.0)
+        assert building.about(building.minutes(["slow"], building.present())) == "about 1 min on 2 cores"
 
 
 def test_a_tool_is_built_from_source_if_its_download_host_is_unreachable(

@@ -56,6 +56,9 @@ def test_go_takes_a_copy_with_the_patch_for_one_build(build: GoBuild, machine: P
         assert modfile.read_text().startswith((build.directory / "go.mod").read_text())
         assert modfile.with_name("go.sum").read_text() == (build.directory / "go.sum").read_text()
     assert not modfile.parent.exists()
+    # Go's cache knows what it compiled by the path of its source.
+    with patched.arguments(build, machine / "bin" / "go", os.environ) as again:
+        assert again == [argument]
     assert (machine / "mod" / "example.org" / "greeting@v1.0.0" / "pkg" / "greeting.go").read_text() == SOURCE
 
 
@@ -67,7 +70,7 @@ def test_a_repository_around_the_copy_and_settings_of_git_change_nothing(
     subprocess.run(["git", "init", "--quiet", around], check=True)
     (machine / ".gitconfig").write_text("[apply]\n\twhitespace = error-all\n")
     monkeypatch.setenv("HOME", str(machine))
-    monkeypatch.setattr("tempfile.tempdir", str(around))
+    monkeypatch.setenv("SLIPWAY_CACHE", str(around))
     with patched.arguments(build, machine / "bin" / "go", os.environ) as (argument,):
         copy = Path(argument.removeprefix("-modfile=")).with_name("source")
         assert copy.is_relative_to(around)

@@ -35,7 +35,7 @@ def served(machine: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
         return io.BytesIO(files[url])
 
     monkeypatch.setattr(install, "_open", opened)
-    monkeypatch.setattr(install, "_require_answer", lambda _: None)
+    monkeypatch.setattr(install, "_require_answer", lambda *_: None)
     monkeypatch.setattr(install, "CHECKSUMS", machine / "checksums.txt")
     install.CHECKSUMS.write_text("# comment\n")
     monkeypatch.setenv("PULUMI_HOME", str(machine / "home"))
@@ -46,6 +46,7 @@ def served(machine: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
 def pulumi(machine: Path, script: WriteScript) -> Path:
     """One in the cache that a committed sum verified."""
     path = script(cache.binary(TOOLS["pulumi"]), PULUMI)
+    cache.record(cache.directory(TOOLS["pulumi"]))
     cache.mark_verified(cache.directory(TOOLS["pulumi"]))
     return path
 
@@ -59,7 +60,7 @@ def publish(served: dict[str, bytes]) -> None:
     for url, tool in record.files():
         served[url] = url.encode()
         if tool is not None and tool.installer is not None:
-            at = install._published_at(url, tool, tool.installer)
+            at = install.sums(url, tool, tool.installer)
             line = f"{hashlib.sha256(url.encode()).hexdigest()}  {url.rpartition('/')[2]}\n".encode()
             served[at] = served.get(at, b"") + line
 
@@ -118,6 +119,8 @@ def test_an_empty_list_verifies_nothing(
     monkeypatch.setattr(obtain, "go_command", lambda: None)
     tool = TOOLS["pulumi"]
     script(machine / "bin" / "pulumi" if brought == "PATH" else cache.binary(tool), PULUMI)
+    if brought == "cache":
+        cache.record(cache.directory(tool))
     assert find("pulumi") is not None
     assert find("pulumi", pinned=True) is None
     assert main(["pipeline"]) == 1

@@ -1,4 +1,4 @@
-"""`slipway sandbox capacity|reclaim|expire|run`, and `status --limits`."""
+"""`slipway sandbox capacity|reclaim|expire|run|wait`, and `status --limits`."""
 
 import json
 from argparse import Namespace
@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 import yaml
 
+from sandbox.identity import ProcessIdentity
+from sandbox.kubernetes.controllers.running import Entry, State
 from sandbox.kubernetes.objects import Ref
 from sandbox.nodes.instances import INTERRUPTION
+from sandbox.toolchain import building
 from slipway.cli import elastic, main, offline, sandbox_run
 from slipway.cli.offline import Sandbox
+from slipway.cli.sandbox import progress_of
 from slipway.cli.sandbox_run import SECRET, copied, nearest
 from spec.errors import SlipwayError
 
@@ -162,3 +166,57 @@ def test_a_stack_file_that_is_no_mapping_is_refused(folder: Path, tmp_path: Path
 def test_the_command_has_to_be_named() -> None:
     with pytest.raises(SlipwayError, match="name the command after `--`"):
         sandbox_run.run(Namespace(extra=()))
+
+
+# `slipway sandbox wait`.
+
+B, S, R, F, M = State.BUILDING, State.STARTING, State.RUNNING, State.FAILING, State.MISSING
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(
+    ("looks", "code", "said"),
+    [
+        ([(B, B), (S, B), (R, B), (R, S), (R, R)], 0, "kueue 1, jobset 1 running."),
+        ([(B, B), (M, B), (M, R)], 1, "  kueue 1 can't be built: go build failed"),
+        ([(R, S), (R, F), (R, S), (R, R)], 0, "running."),
+        ([(R, S), *[(R, F)] * 40], 1, "  jobset 1 fails: go build failed"),
+        ([()], 0, "no controller of an add-on is installed"),
+    ],
+)
+def test_wait_ends_when_each_controller_runs_or_can_not(
+    slipway: Slipway, monkeypatch: pytest.MonkeyPatch, looks: list[tuple[State, ...]], code: int, said: str
+) -> None:
+    now, at = [0.0], iter(looks)
+    monkeypatch.setattr("slipway.cli.sandbox.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("slipway.cli.sandbox.time.sleep", lambda seconds: now.append(now.pop() + seconds))
+
+    def load(_: Path) -> list[Entry]:
+        names = zip(("kueue", "jobset"), next(at), strict=False)
+        return [Entry("a", name, "1", state, "go build failed") for name, state in names]
+
+    monkeypatch.setattr("slipway.cli.sandbox.load", load)
+    shown = slipway("sandbox wait", code=code)
+    assert said in shown.out
+    assert len(list(at)) == (9 if F in looks[-1] else 0)
+
+
+def test_wait_shows_what_is_built_now_then_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [Entry("a", name, "1", B) for name in ("trainer", "karpenter", "kueue")] + [Entry("a", "jobset", "1", R)]
+    monkeypatch.setattr(building, "minutes", lambda names, now: len(names) * (2 if now else 3))
+    monkeypatch.setattr(building, "present", lambda: None)
+    left = "about 9 min on 2 cores"
+    assert progress_of(entries) == f"1 of 4 run; kueue is being built, then trainer, karpenter: {left}"
+    assert progress_of(entries[2:]) == "1 of 2 run; kueue is being built: about 3 min on 2 cores"
+    # Another sandbox began it.
+    monkeypatch.setattr(building, "present", lambda: ProcessIdentity("karpenter", 7, "boot", 1))
+    assert "karpenter is being built, then kueue, trainer: about 6 min" in progress_of(entries)
+    assert progress_of(entries[3:]) == "1 of 1 run"
+
+
+def test_stop_names_the_build_that_goes_on(slipway: Slipway, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offline, "stop", lambda _: True)
+    monkeypatch.setattr(building, "present", lambda: ProcessIdentity("kueue", 7, "boot", 1))
+    assert "kueue is being built, for whoever needs it next: `kill 7` ends that" in slipway("sandbox stop").out
+    monkeypatch.setattr(building, "present", lambda: None)
+    assert slipway("sandbox stop").out == "the sandbox is stopped\n"

@@ -1,6 +1,7 @@
 """The summary after a run, and the numbers of resources that commands report."""
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from sandbox.kubernetes.controllers.running import Entry, State
 from sandbox.nodes.spec import PLACEHOLDER_NODE
 from sandbox.notes import BECAUSE, Note, NoteKind
+from sandbox.toolchain.tools import TOOLS
 from slipway.cli import coverage, summary
 from slipway.cli.offline import Sandbox
 from slipway.cli.pods import PoolNodes, by_pool, read_nodes
@@ -191,12 +193,25 @@ def test_controllers_that_run_and_what_keeps_the_others_are_said() -> None:
     runs = Entry("api-1", "kueue", "0.19.2", State.RUNNING)
     assert summary.controllers([]) == ""
     assert summary.controllers([runs]) == "Controllers: kueue 0.19.2 running."
-    building = Entry("api-1", "jobset", "0.12.0", State.BUILDING, "progress in build-jobset.log")
-    assert summary.controllers([runs, building]).splitlines() == [
+    fails = Entry("api-1", "kuberay", "1.6.1", State.FAILING, "it ended with exit code 1")
+    assert summary.controllers([runs, fails]).splitlines() == [
         "Controllers: kueue 0.19.2 running, others:",
-        "  jobset 0.12.0 is being built: progress in build-jobset.log",
-        "  Builds go on in the background, and what is built starts: `slipway sandbox status`.",
+        "  kuberay 1.6.1 fails: it ended with exit code 1",
     ]
+
+
+def test_what_is_being_built_is_listed_in_its_order_with_the_minutes_of_the_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path))
+    queue = [Entry(slot, name, "1", State.BUILDING) for slot in "ab" for name in ("jobset", "trainer", "kueue")]
+    minutes = math.ceil(sum(go.minutes for name in ("kueue", "jobset", "trainer") if (go := TOOLS[name].go)))
+    built = (
+        f"kueue, jobset, trainer being built in the background, about {minutes} min on 2 cores (`slipway sandbox wait`)"
+    )
+    assert summary.controllers(queue) == f"Controllers: {built}."
+    runs = Entry("a", "kserve", "0.20.0", State.RUNNING)
+    assert summary.controllers([*queue, runs]) == f"Controllers: kserve 0.20.0 running; {built}."
 
 
 def test_without_charts_the_controllers_say_why_and_so_do_the_releases() -> None:
