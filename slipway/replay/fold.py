@@ -1,5 +1,6 @@
 """Folds the engine's events into the result: who waited for what, which GPUs were busy, and who pays."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from slipway.replay.result import (
     Decided,
     Held,
     Jobs,
+    LeftOut,
     Outcome,
     PoolUse,
     Result,
@@ -268,6 +270,7 @@ class Fold:
         states = list(self._states.values())
         return Result(
             stack=self._stack,
+            left_out=self._left_out(),
             trace=TraceFacts(
                 source=self._source,
                 format=self._form,
@@ -296,6 +299,21 @@ class Fold:
             longest=self._longest(states),
             timeline=self._timeline(end),
             outcomes=[self._outcome(one) for one in self._plan.jobs.values()],
+        )
+
+    def _left_out(self) -> LeftOut:
+        every = self._plan.jobs.values()
+        missing = [one for one in every if one.id not in self._states]
+        reasons = Counter(self._refused.get(one.id, "it was not submitted before the end") for one in missing)
+        unknown = sum(self._plan.left_out.values())
+        hours = [math.fsum(one.job.gpus * one.job.duration / HOUR for one in jobs) for jobs in (missing, every)]
+        return LeftOut(
+            jobs=len(missing) + unknown,
+            of=len(every) + unknown,
+            gpu_hours=hours[0],
+            of_gpu_hours=hours[1],
+            unknown=unknown,
+            reasons=dict((reasons + Counter(self._plan.left_out)).most_common()),
         )
 
     def _jobs(self, states: Sequence[_State]) -> Jobs:
