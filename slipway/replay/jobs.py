@@ -170,7 +170,7 @@ def read(source: Source) -> Trace:
     """
     found = Collector(source, "csv")
     times: set[bool] = set()
-    for row in source.rows(COLUMNS, REQUIRED):
+    for row in source.rows(COLUMNS, REQUIRED, own=True):
         at, absolute = row.moment("submitted")
         times.add(absolute)
         if len(times) > 1:

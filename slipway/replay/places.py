@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
-from typing import Any, Final
-
-import yaml
+from typing import Final
 
 from components.queues import LEVELS, by_topology, ordered
 from slipway.replay.jobs import Job
+from slipway.replay.text import tables
 from spec.catalog import gpus, instances
 from spec.pools import PoolSpec, resolve_all
 from spec.pools.allocatable import allocatable
@@ -25,13 +22,6 @@ from spec.settings.capacity import Market
 _SLICES: Final = 7
 """Compute slices of a GPU with MIG (NVIDIA MIG User Guide, "Partitioning")."""
 _WORDS: Final = ("nvidia", "tesla", " ", "-", "_")
-
-
-@cache
-def tables() -> Mapping[str, Any]:
-    """`tables.yaml`."""
-    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
-    return found
 
 
 @dataclass(frozen=True, kw_only=True)

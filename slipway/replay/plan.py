@@ -18,7 +18,8 @@ from sandbox.nodes.spec import network_nodes
 from slipway.render.layout import RELEASE
 from slipway.render.recording import Recording
 from slipway.replay.jobs import Job, Trace
-from slipway.replay.places import Fit, NoPlaceError, Place, find, places, tables, topology_of
+from slipway.replay.places import Fit, NoPlaceError, Place, find, places, topology_of
+from slipway.replay.text import tables
 from spec.catalog import instances, prices
 from spec.catalog.kubernetes import scheduler_configuration
 from spec.errors import refuse

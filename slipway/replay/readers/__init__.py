@@ -32,6 +32,10 @@ READERS: Final[Mapping[str, Reader]] = {
 }
 
 
+_DELIMITERS: Final = {"|": slurm.FORMAT, ",": "csv", ";": "csv", "\t": "csv"}
+"""The format of a table that is of none by its columns: its reader names those that it lacks."""
+
+
 def read(path: Path, form: str | None = None) -> Trace:
     """The trace of a file.
 
@@ -48,6 +52,9 @@ def read(path: Path, form: str | None = None) -> Trace:
     for one in READERS.values():
         if one.recognises(source):
             return one.read(source)
-    first = source.text.lstrip().partition("\n")[0]
+    first = source.text.strip().partition("\n")[0].strip()
+    table = next((form for mark, form in _DELIMITERS.items() if mark in first and first[0] not in "{[<"), None)
+    if table is not None:
+        return READERS[table].read(source)
     fix = f"Name its format with --format ({', '.join(READERS)}) for the reason, or convert it to the guide's CSV."
     raise TraceError(source.name, "line 1", "the file must be of a known format", first, fix)
