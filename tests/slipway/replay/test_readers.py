@@ -109,6 +109,8 @@ def test_sacct_divides_a_job_by_its_nodes_and_skips_steps(tmp_path: Path) -> Non
     ]
     trace = of(tmp_path, "\n".join([HEADERS["slurm"], *rows]))
     assert trace.left_out == {"it has not ended": 1}
+    part = f"6|u||gpu||{times}|1|cpu=1,gres/gpu:a100_3g.20gb=1,gres/gpu=1|COMPLETED"
+    assert of(tmp_path, "\n".join([HEADERS["slurm"], part])).jobs[0].gpu_millis == 429
     first, second = trace.jobs
     assert first == Job(
         name="7_1", team="lab", kind="high", submitted=0.0, duration=7200.0, pods=2, cpu_millis=16500,
