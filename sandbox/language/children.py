@@ -114,11 +114,11 @@ class Children:
             children._ready = {False: plain, True: Forked([plain], captured=True)}
         return children
 
-    def take(self, *, captured: bool) -> Child:
-        """A waiting process, else a new interpreter."""
+    def take(self, python: str = sys.executable, *, captured: bool) -> Child:
+        """A waiting process, else a new interpreter, as of another environment."""
         with self._lock:
-            ready = self._ready.pop(captured, None)
-        return ready or spawn(captured=captured)
+            ready = self._ready.pop(captured, None) if python == sys.executable else None
+        return ready or spawn(python, captured=captured)
 
     def dismiss(self) -> None:
         """End the processes that were not taken."""
@@ -129,11 +129,10 @@ class Children:
                 child.terminate()
 
 
-def spawn(*, captured: bool) -> Child:
-    """A new interpreter that runs `program`."""
+def spawn(python: str = sys.executable, *, captured: bool) -> Child:
+    """A new interpreter that runs `program`: as a file, because another environment has the SDK and not this one."""
     output = subprocess.PIPE if captured else None
-    # -P: files in the working directory must not shadow packages of the environment.
-    command = [sys.executable, "-u", "-P", "-m", program.__name__]
+    command = [python, "-u", program.__file__]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
 
 

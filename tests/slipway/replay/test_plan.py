@@ -7,8 +7,9 @@ import pytest
 from slipway.render.program import record_platform
 from slipway.replay import plan
 from slipway.replay.jobs import Job, Trace
-from slipway.replay.places import NoPlaceError, find, memory_of, places, tables
+from slipway.replay.places import NoPlaceError, find, memory_of, places
 from slipway.replay.plan import Options, checkpointed, make, priority_of, teams_for
+from slipway.replay.text import tables
 from spec.catalog import gpus
 from spec.catalog.kubernetes import scheduler_configuration
 from spec.errors import SlipwayError
