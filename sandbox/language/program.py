@@ -137,7 +137,7 @@ def _configure(engine: str, request: language_pb2.RunRequest) -> None:
     pulumi.runtime.set_all_config(dict(request.config), list(request.configSecretKeys))
     # A program may have an older SDK: 3.113 has no such setting.
     knows_root = "root_directory" in inspect.signature(pulumi.runtime.Settings).parameters
-    root = {"root_directory": request.info.root_directory or None} if knows_root else {}
+    root: dict[str, Any] = {"root_directory": request.info.root_directory or None} if knows_root else {}
     pulumi.runtime.configure(
         pulumi.runtime.Settings(
             project=request.project,
