@@ -12,7 +12,8 @@ from sandbox.kubernetes.objects import Ref
 from sandbox.nodes.instances import INTERRUPTION
 from slipway.cli import elastic, main, offline, sandbox_run
 from slipway.cli.offline import Sandbox
-from slipway.cli.sandbox_run import SECRET, copied, nearest
+from slipway.cli.sandbox_run import SECRET, copied, cost_line, nearest, planned
+from slipway.engine.gate import UNKNOWN
 from spec.errors import SlipwayError
 
 # `slipway sandbox capacity|reclaim|expire`.
@@ -162,3 +163,24 @@ def test_a_stack_file_that_is_no_mapping_is_refused(folder: Path, tmp_path: Path
 def test_the_command_has_to_be_named() -> None:
     with pytest.raises(SlipwayError, match="name the command after `--`"):
         sandbox_run.run(Namespace(extra=()))
+
+
+def test_a_preview_has_the_price_of_what_there_would_be(tmp_path: Path) -> None:
+    cluster, group = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"
+    sizes = {"minSize": 0, "desiredSize": 1, "maxSize": 2}
+    steps = [
+        ("create", cluster, {"version": "1.33", "roleArn": UNKNOWN}),
+        ("create-replacement", group, {"instanceTypes": ["g6.xlarge"], "scalingConfig": sizes}),
+        ("replace", group, {"instanceTypes": ["g6.xlarge"], "scalingConfig": sizes}),
+        ("read", "aws:ec2/instance:Instance", {"instanceType": "p5.48xlarge"}),
+        ("delete", "aws:ec2/natGateway:NatGateway", None),
+    ]
+    events: list[dict[str, Any]] = [{"preludeEvent": {}}]
+    for op, kind, inputs in steps:
+        new = None if inputs is None else {"inputs": inputs}
+        events.append({"resourcePreEvent": {"metadata": {"op": op, "urn": kind, "type": kind, "new": new}}})
+    (log := tmp_path / "events").write_text("\n".join(map(json.dumps, events)))
+    assert [kind for kind, _ in planned(log)] == [cluster, group]
+    # 0.60 USD an hour past standard support, and up to two nodes of 0.8048 USD.
+    assert cost_line(planned(log)) == "Cost a month by list prices: $438.00 to $1,613.01."
+    assert planned(tmp_path / "none") == []
