@@ -10,35 +10,12 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import IO, Protocol
+from typing import IO, TypeAlias
 
 from sandbox.language import program
 
 FORKING = sys.platform == "linux"
 """Not on macOS, whose system libraries start threads of their own (Python's documentation of os.fork)."""
-
-
-class Child(Protocol):
-    """A process that reads its task from standard input; `subprocess.Popen` is one."""
-
-    stdin: IO[bytes] | None
-    stdout: IO[bytes] | None
-    stderr: IO[bytes] | None
-
-    def terminate(self) -> None:
-        """Send SIGTERM, unless it has ended."""
-
-    def wait(self) -> int:
-        """Wait for its end; returns the exit code, or the negative number of the signal that ended it."""
-
-    def __enter__(self) -> Child:
-        """Return itself."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close its streams and wait for its end."""
 
 
 class Forked:
@@ -94,6 +71,10 @@ class Forked:
             if stream:
                 stream.close()
         self.wait()
+
+
+Child: TypeAlias = "Forked | subprocess.Popen[bytes]"
+"""A process that reads its task from standard input."""
 
 
 class Children:

@@ -197,23 +197,21 @@ def _name_missing_providers() -> None:
     monitor: Any = get_monitor()
     if monitor is None or not os.environ.get("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"):
         return
-    known = {"pulumi", "pulumi-python"}
-    known |= {one.partition(":")[0] for one in os.environ.get("PULUMI_DEBUG_PROVIDERS", "").split(",")}
-    served, send = ", ".join(sorted(known - {"pulumi", "pulumi-python"})), monitor.RegisterResource
+    served = [one.partition(":")[0] for one in os.environ.get("PULUMI_DEBUG_PROVIDERS", "").split(",")]
+    known, send = {"pulumi", "pulumi-python", *served}, monitor.RegisterResource
 
     def register(request: Any, *rest: Any, **more: Any) -> Any:
         package = request.type.partition(":")[0]
         if (request.custom or request.remote) and package not in known:
             known.add(package)
-            name = f"resource-{package}-v{request.version or '*'}"
-            installed = next(Path(os.environ.get("PULUMI_HOME", "")).glob(f"plugins/{name}/pulumi-resource-*"), None)
-            if installed is None and not shutil.which(f"pulumi-resource-{package}"):
-                version = f" {request.version}" if request.version else ""
+            place = f"plugins/resource-{package}-v{request.version or '*'}"
+            installed = any(Path(os.environ.get("PULUMI_HOME", "")).glob(place))
+            if not installed and not shutil.which(f"pulumi-resource-{package}"):
                 pulumi.log.warn(
-                    f"{request.type}: the sandbox itself provides {served}, and downloads no plugin. "
-                    f"`slipway sandbox run -- pulumi plugin install resource {package}{version}` does. A package of "
-                    "components (eks, awsx) also needs the language host that its plugin is written for, on PATH "
-                    "(docs/guides/any-program.md)"
+                    f"{request.type}: the sandbox itself provides {', '.join(served)}, and downloads no plugin. "
+                    f"`slipway sandbox run -- pulumi plugin install resource {package} {request.version}` does. A "
+                    "package of components (eks, awsx) also needs the language host that its plugin is written for, "
+                    "on PATH (docs/guides/any-program.md)"
                 )
         return send(request, *rest, **more)
 

@@ -121,9 +121,9 @@ class Fold:
         """
         try:
             self.now = max(self.now, float(event["t"]))
-            handler = _HANDLERS.get(str(event["kind"]))
-            if handler is not None:
-                handler(self, self.now, event)
+            # A kind without a handler changes nothing in the result.
+            if handler := getattr(self, f"_on_{event['kind']}", None):
+                handler(self.now, event)
         except (KeyError, TypeError, ValueError) as error:
             fail(
                 f"the engine of the replay reports what this version can't read ({error!r}): {dict(event)!r:.300}",
@@ -418,21 +418,6 @@ class Fold:
 
         named = {name: averages(series) for name, series in self._series.items()}
         return Timeline(step_seconds=end / POINTS, pending=averages(self._pending), **named)
-
-
-_HANDLERS: Final = {
-    "engine": Fold._on_engine,
-    "summary": Fold._on_summary,
-    "submitted": Fold._on_submitted,
-    "pending": Fold._on_pending,
-    "admitted": Fold._on_admitted,
-    "running": Fold._on_running,
-    "evicted": Fold._on_evicted,
-    "finished": Fold._on_finished,
-    "refused": Fold._on_refused,
-    "node": Fold._on_node,
-}
-"""What is not here changes nothing in the result."""
 
 
 def _grouped(states: Iterable[_State], key: Callable[[_State], str]) -> Iterator[tuple[str, list[_State]]]:

@@ -173,28 +173,24 @@ def _alike(missing: Sequence[str], given: Sequence[str]) -> Mapping[str, Sequenc
     """For each column that is missing the given ones that look like it, or mean it, more than any other."""
     found: dict[str, list[str]] = {}
     for name in given:
-        scores = {column: _likeness(column, _words(name)) for column in missing}
-        most = max(scores.values(), default=0.0)
-        for column in (one for one, score in scores.items() if score == most >= _ALIKE):
+        scores = {column: _likeness(column, name) for column in missing}
+        for column in (one for one in missing if scores[one] == max(scores.values()) >= _ALIKE):
             found.setdefault(column, []).append(name)
     return found
 
 
-def _words(name: str) -> list[str]:
-    """`numGPUs` and `num_gpus` are `gpus`: what only says that it is a number is left out."""
+def _likeness(column: str, name: str) -> float:
+    """The part of the words of both that the other has, too: words are equal if one begins the other, or is a synonym
+    of the table, and `numGPUs` is `gpus`, because what only says that it is a number is left out."""
+    table = tables()["columns"]
     parts = re.findall("[a-z]+|[A-Z]+s?(?![a-z])|[A-Z][a-z]+", name)
-    return [word for part in parts if (word := part.lower()) not in tables()["columns"]["ignored"]]
-
-
-def _likeness(column: str, words: Sequence[str]) -> float:
-    """The part of both names that the other has, too; words are equal if one begins the other or is a synonym."""
-    own, table = column.lower().split("_"), tables()["columns"]["words"]
-    every = [[part, *table.get(part, ())] for part in own]
+    words = [part.lower() for part in parts if part.lower() not in table["ignored"]]
+    every = [(part, *table["words"].get(part, ())) for part in column.lower().split("_")]
     hits = sum(
-        any(get_close_matches(word, names, 1, _ALIKE_WORDS) or word.startswith(tuple(names)) for word in words)
+        any(word.startswith(names) or get_close_matches(word, names, 1, _ALIKE_WORDS) for word in words)
         for names in every
     )
-    return 2 * hits / (len(own) + len(words))
+    return 2 * hits / (len(every) + len(words))
 
 
 def _text(name: str, data: bytes) -> str:

@@ -99,8 +99,7 @@ def service_range_outside_the_vpc(case: Case) -> str | None:
     text = value(case.new, "kubernetesNetworkConfig.serviceIpv4Cidr")
     if not text:
         return None
-    subnet = case.aws.call("ec2", "describe_subnets", SubnetIds=[case.new["vpcConfig"]["subnetIds"][0]])["Subnets"][0]
-    vpc = case.aws.call("ec2", "describe_vpcs", VpcIds=[subnet["VpcId"]])["Vpcs"][0]
+    vpc = case.aws.call("ec2", "describe_vpcs", VpcIds=[_subnets(case)[0]["VpcId"]])["Vpcs"][0]
     for one in vpc["CidrBlockAssociationSet"]:
         if ipaddress.ip_network(one["CidrBlock"]).overlaps(ipaddress.ip_network(text)):
             return f"The service IPv4 CIDR {text} overlaps with the CIDR block {one['CidrBlock']} of {vpc['VpcId']}"
