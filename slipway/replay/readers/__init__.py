@@ -20,7 +20,9 @@ class Reader:
 
 
 def _is_csv(source: Source) -> bool:
-    return set(jobs.REQUIRED) <= {name.strip() for name in source.text.partition("\n")[0].split(",")}
+    """Whether it is any table that is not openb's: the reader names the columns that it lacks."""
+    first = source.text.lstrip().partition("\n")[0]
+    return first[0] not in "{[<" and any(mark in first for mark in ",;\t") and not openb.recognises(source)
 
 
 READERS: Final[Mapping[str, Reader]] = {
@@ -30,10 +32,6 @@ READERS: Final[Mapping[str, Reader]] = {
     kubernetes.FORMAT: Reader(kubernetes.recognises, kubernetes.read),
     prometheus.FORMAT: Reader(prometheus.recognises, prometheus.read),
 }
-
-
-_DELIMITERS: Final = {"|": slurm.FORMAT, ",": "csv", ";": "csv", "\t": "csv"}
-"""The format of a table that is of none by its columns: its reader names those that it lacks."""
 
 
 def read(path: Path, form: str | None = None) -> Trace:
@@ -53,8 +51,5 @@ def read(path: Path, form: str | None = None) -> Trace:
         if one.recognises(source):
             return one.read(source)
     first = source.text.strip().partition("\n")[0].strip()
-    table = next((form for mark, form in _DELIMITERS.items() if mark in first and first[0] not in "{[<"), None)
-    if table is not None:
-        return READERS[table].read(source)
     fix = f"Name its format with --format ({', '.join(READERS)}) for the reason, or convert it to the guide's CSV."
     raise TraceError(source.name, "line 1", "the file must be of a known format", first, fix)

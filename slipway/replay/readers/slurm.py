@@ -22,9 +22,8 @@ _MEMORY: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?[KMGTP]?")
 
 
 def recognises(source: Source) -> bool:
-    """Whether the header is sacct's."""
-    header = source.text.partition("\n")[0].strip().split("|")
-    return {"JobID", "Submit"} <= set(header)
+    """Whether the header is that of a table of sacct."""
+    return len({"JobID", "Submit", "AllocTRES"} & set(source.text.partition("\n")[0].strip().split("|"))) > 1
 
 
 def read(source: Source) -> Trace:
