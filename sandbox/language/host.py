@@ -106,9 +106,10 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         if request.kind != "analyzer":
             context.abort(grpc.StatusCode.UNIMPLEMENTED, f"only policy packs run as plugins here, not a {request.kind}")
         program = Path(request.info.program_directory, request.info.entry_point or ".")
-        environment = dict(entry.split("=", 1) for entry in request.env)
+        found = Environment.of(request.info)
+        environment = dict(entry.split("=", 1) for entry in request.env) | found.variables
         task = Task(arguments=(*request.args, str(program)), environment=environment)
-        with self._child(context, task, captured=True) as child:
+        with self._child(context, task, python=found.python, captured=True) as child:
             yield from _relay(child)
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
