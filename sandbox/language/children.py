@@ -10,35 +10,12 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import IO, Protocol
+from typing import IO, TypeAlias
 
 from sandbox.language import program
 
 FORKING = sys.platform == "linux"
 """Not on macOS, whose system libraries start threads of their own (Python's documentation of os.fork)."""
-
-
-class Child(Protocol):
-    """A process that reads its task from standard input; `subprocess.Popen` is one."""
-
-    stdin: IO[bytes] | None
-    stdout: IO[bytes] | None
-    stderr: IO[bytes] | None
-
-    def terminate(self) -> None:
-        """Send SIGTERM, unless it has ended."""
-
-    def wait(self) -> int:
-        """Wait for its end; returns the exit code, or the negative number of the signal that ended it."""
-
-    def __enter__(self) -> Child:
-        """Return itself."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close its streams and wait for its end."""
 
 
 class Forked:
@@ -96,6 +73,10 @@ class Forked:
         self.wait()
 
 
+Child: TypeAlias = "Forked | subprocess.Popen[bytes]"
+"""A process that reads its task from standard input."""
+
+
 class Children:
     """The waiting processes, by whether their output is captured."""
 
@@ -114,11 +95,11 @@ class Children:
             children._ready = {False: plain, True: Forked([plain], captured=True)}
         return children
 
-    def take(self, *, captured: bool) -> Child:
-        """A waiting process, else a new interpreter."""
+    def take(self, python: str = sys.executable, *, captured: bool) -> Child:
+        """A waiting process, else a new interpreter, as of another environment."""
         with self._lock:
-            ready = self._ready.pop(captured, None)
-        return ready or spawn(captured=captured)
+            ready = self._ready.pop(captured, None) if python == sys.executable else None
+        return ready or spawn(python, captured=captured)
 
     def dismiss(self) -> None:
         """End the processes that were not taken."""
@@ -129,11 +110,10 @@ class Children:
                 child.terminate()
 
 
-def spawn(*, captured: bool) -> Child:
-    """A new interpreter that runs `program`."""
+def spawn(python: str = sys.executable, *, captured: bool) -> Child:
+    """A new interpreter that runs `program`: as a file, because another environment has the SDK and not this one."""
     output = subprocess.PIPE if captured else None
-    # -P: files in the working directory must not shadow packages of the environment.
-    command = [sys.executable, "-u", "-P", "-m", program.__name__]
+    command = [python, "-u", program.__file__]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
 
 

@@ -3,12 +3,14 @@
 import os
 import queue
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import IO
@@ -20,6 +22,7 @@ from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
 from sandbox.language import program
 from sandbox.language.children import Child, Children
+from sandbox.language.environments import Environment
 from sandbox.language.program import Task
 from sandbox.language.shims import install_shims
 
@@ -62,8 +65,18 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def InstallDependencies(
         self, request: language_pb2.InstallDependenciesRequest, context: grpc.ServicerContext
     ) -> Iterator[language_pb2.InstallDependenciesResponse]:
-        """Nothing to do: `make setup` installs the environment from the lock file."""
-        return iter(())
+        """Makes the environment that Pulumi.yaml names: `pulumi install`."""
+        found = Environment.of(request.info)
+        for command in found.install():
+            # uv puts it where the option says; pip is that of the new environment.
+            variables = os.environ | ({"UV_PROJECT_ENVIRONMENT": str(found.place)} if found.place else {})
+            try:
+                done = subprocess.run(command, cwd=found.program, env=variables, capture_output=True, check=False)
+            except OSError as error:
+                context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{command[0]} can't be run: {error.strerror}")
+            yield language_pb2.InstallDependenciesResponse(stdout=done.stdout, stderr=done.stderr)
+            if done.returncode:
+                context.abort(grpc.StatusCode.INTERNAL, f"{' '.join(command)}: exit code {done.returncode}")
 
     def GetProgramDependencies(
         self, request: language_pb2.GetProgramDependenciesRequest, context: grpc.ServicerContext
@@ -75,8 +88,12 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
     def Run(self, request: language_pb2.RunRequest, context: grpc.ServicerContext) -> language_pb2.RunResponse:
         """Runs the program to its end, in its own process; its output goes where the host's output goes."""
+        found = Environment.of(request.info)
+        if refused := found.refused():
+            return language_pb2.RunResponse(error=refused)
         task = program.program_task(self._engine, request, debug=wants_debug(_engine_arguments()))
-        with self._child(context, task) as child:
+        task = replace(task, environment=found.variables, problem=found.problem)
+        with self._child(context, task, python=found.python) as child:
             code = child.wait()
         if code == program.EXIT_REPORTED:
             return language_pb2.RunResponse(bail=True)
@@ -89,9 +106,10 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         if request.kind != "analyzer":
             context.abort(grpc.StatusCode.UNIMPLEMENTED, f"only policy packs run as plugins here, not a {request.kind}")
         program = Path(request.info.program_directory, request.info.entry_point or ".")
-        environment = dict(entry.split("=", 1) for entry in request.env)
+        found = Environment.of(request.info)
+        environment = dict(entry.split("=", 1) for entry in request.env) | found.variables
         task = Task(arguments=(*request.args, str(program)), environment=environment)
-        with self._child(context, task, captured=True) as child:
+        with self._child(context, task, python=found.python, captured=True) as child:
             yield from _relay(child)
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
@@ -107,9 +125,11 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
                 child.terminate()
 
     @contextmanager
-    def _child(self, context: grpc.ServicerContext, task: Task, *, captured: bool = False) -> Iterator[Child]:
+    def _child(
+        self, context: grpc.ServicerContext, task: Task, *, python: str = sys.executable, captured: bool = False
+    ) -> Iterator[Child]:
         """A child that runs a task; it is ended when the engine cancels the call or the block is left."""
-        with self._ready.take(captured=captured) as child:
+        with self._ready.take(python, captured=captured) as child:
             with self._lock:
                 self._children.add(child)
             context.add_callback(child.terminate)

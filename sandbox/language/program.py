@@ -1,12 +1,19 @@
-"""The process that runs one Pulumi program, or one policy pack, for the language host."""
+"""The process that runs one Pulumi program, or one policy pack, for the language host.
+
+It runs in the program's environment, which has the SDK and not this package: Python from 3.9 on, and no other import.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import base64
 import gc
+import inspect
 import json
 import logging
 import os
 import runpy
+import shutil
 import signal
 import sys
 import threading
@@ -20,7 +27,7 @@ from typing import Any
 import pulumi
 import pulumi.runtime
 from pulumi.runtime.proto import engine_pb2, language_pb2
-from pulumi.runtime.settings import SETTINGS, get_engine, get_root_resource
+from pulumi.runtime.settings import SETTINGS, get_engine, get_monitor, get_root_resource
 
 # Waiting for all outputs of a Pulumi program, without checking all of them each time one resolves.
 
@@ -31,8 +38,9 @@ async def settled() -> None:
     The SDK's wait wakes up at each resolved output and then checks all others: 8 of 23 s of CPU for the 430 resources
     of stack dev (pulumi 3.258, runtime/stack.py, wait_for_rpcs; 2026-11).
     """
-    if getattr(get_root_resource(), "_async_program", None) is not None:
+    if getattr(get_root_resource(), "_async_program", None) is not None or not hasattr(SETTINGS, "lock"):
         # The program runs under `pulumi.run`, and outputs may depend on the rest of it: waiting here could deadlock.
+        # Or its SDK is an older one, which has its outputs elsewhere.
         return
     while True:
         with SETTINGS.lock:
@@ -58,6 +66,7 @@ class Task:
         debug: Whether the user wants the SDK's debug messages.
         arguments: Arguments of a policy pack, the last of which is its path.
         environment: Variables to set.
+        problem: What is wrong with the environment, said beside a module that it lacks.
     """
 
     engine: str = ""
@@ -65,6 +74,7 @@ class Task:
     debug: bool = False
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
 
     @property
     def line(self) -> bytes:
@@ -77,11 +87,13 @@ def program_task(engine: str, request: language_pb2.RunRequest, *, debug: bool =
     return Task(engine, base64.b64encode(request.SerializeToString()).decode(), debug=debug)
 
 
-def run_program(engine: str, request: language_pb2.RunRequest, *, debug: bool = False) -> int:
+def run_program(task: Task) -> int:
     """Runs the program against the engine's resource monitor, and reports its failure to the engine's log."""
-    _configure(engine, request)
-    if not debug:
+    request = language_pb2.RunRequest.FromString(base64.b64decode(task.request))
+    _configure(task.engine, request)
+    if not task.debug:
         _drop_debug_messages()
+    _name_missing_providers()
     if request.organization == ORGANIZATION:
         _find_stacks_here()
     directory = request.info.program_directory or request.pwd
@@ -101,6 +113,8 @@ def run_program(engine: str, request: language_pb2.RunRequest, *, debug: bool = 
         pulumi.log.error(str(error))
     except Exception as error:
         pulumi.log.error("Program failed with an unhandled exception:\n" + user_traceback(error, program))
+        if isinstance(error, ModuleNotFoundError) and task.problem:
+            pulumi.log.error(task.problem)
     else:
         return 0
     return EXIT_REPORTED
@@ -121,6 +135,9 @@ def _entry(program: Path) -> Path:
 
 def _configure(engine: str, request: language_pb2.RunRequest) -> None:
     pulumi.runtime.set_all_config(dict(request.config), list(request.configSecretKeys))
+    # A program may have an older SDK: 3.113 has no such setting.
+    knows_root = "root_directory" in inspect.signature(pulumi.runtime.Settings).parameters
+    root: dict[str, Any] = {"root_directory": request.info.root_directory or None} if knows_root else {}
     pulumi.runtime.configure(
         pulumi.runtime.Settings(
             project=request.project,
@@ -130,7 +147,7 @@ def _configure(engine: str, request: language_pb2.RunRequest) -> None:
             engine=engine,
             parallel=request.parallel,
             dry_run=request.dryRun,
-            root_directory=request.info.root_directory or None,
+            **root,
         )
     )
 
@@ -173,6 +190,32 @@ def _drop_debug_messages() -> None:
         return
     send = engine.Log
     engine.Log = lambda message: None if message.severity == engine_pb2.DEBUG else send(message)
+
+
+def _name_missing_providers() -> None:
+    """Say which plugin a resource needs, and how to get it, where none is downloaded."""
+    monitor: Any = get_monitor()
+    if monitor is None or not os.environ.get("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"):
+        return
+    served = [one.partition(":")[0] for one in os.environ.get("PULUMI_DEBUG_PROVIDERS", "").split(",")]
+    known, send = {"pulumi", "pulumi-python", *served}, monitor.RegisterResource
+
+    def register(request: Any, *rest: Any, **more: Any) -> Any:
+        package = request.type.partition(":")[0]
+        if (request.custom or request.remote) and package not in known:
+            known.add(package)
+            place = f"plugins/resource-{package}-v{request.version or '*'}"
+            installed = any(Path(os.environ.get("PULUMI_HOME", "")).glob(place))
+            if not installed and not shutil.which(f"pulumi-resource-{package}"):
+                pulumi.log.warn(
+                    f"{request.type}: the sandbox itself provides {', '.join(served)}, and downloads no plugin. "
+                    f"`slipway sandbox run -- pulumi plugin install resource {package} {request.version}` does. A "
+                    "package of components (eks, awsx) also needs the language host that its plugin is written for, "
+                    "on PATH (docs/guides/any-program.md)"
+                )
+        return send(request, *rest, **more)
+
+    monitor.RegisterResource = register
 
 
 def _run_in_loop(program: Path, parallel: int) -> None:
@@ -219,12 +262,13 @@ def main() -> int:
     task = Task(**json.loads(line))
     os.environ.update(task.environment)
     if task.request:
-        request = language_pb2.RunRequest.FromString(base64.b64decode(task.request))
-        return run_program(task.engine, request, debug=task.debug)
+        return run_program(task)
     sys.argv[1:] = task.arguments
     runpy.run_module("pulumi.policy", run_name="__main__", alter_sys=True)
     return 0
 
 
 if __name__ == "__main__":
+    # As a file, this one has its folder on the path, whose modules would shadow the program's.
+    sys.path[:] = [one for one in sys.path if Path(one) != Path(__file__).parent]
     sys.exit(main())

@@ -33,7 +33,10 @@ def install_shims(directory: Path) -> list[Path]:
     begins = f"#!/bin/sh\nours={shlex.quote(sys.executable)}\n"
     script = f'{begins}{environment.bytecode_lines()}exec {interpreter} -P -m sandbox.language.host "$@"\n'
     _write_executable(shim, script)
-    _write_executable(dynamic, f'{begins}exec {interpreter} -u -m pulumi.dynamic "$@"\n')
+    # A dynamic provider is a part of the program: the engine passes the options of its Pulumi.yaml as PULUMI_RUNTIME_*.
+    named = '"${PULUMI_RUNTIME_VIRTUALENV:-}/bin/python"'
+    own = f'[ -x {named} ] && exec {named} -u -m pulumi.dynamic "$@"\n'
+    _write_executable(dynamic, f'{begins}{own}exec {interpreter} -u -m pulumi.dynamic "$@"\n')
     if cli is None:
         return [shim, dynamic]
     # A symbolic link does not work: the CLI looks beside the link's target.

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from slipway.advise.measure import Figures, saved
 from slipway.advise.search import Found, Half
 from slipway.advise.stack import Stack
-from slipway.replay.result import Document
+from slipway.replay.result import Document, LeftOut
 from spec.settings.schema import write_or_check
 
 SCHEMA: Final = Path(__file__).with_name("advice.schema.json")
@@ -54,6 +54,8 @@ class Advice(Document):
 
     version: Literal[1] = 1
     stack: str
+    left_out: LeftOut
+    """Jobs that the stack as it is leaves out, on all days."""
     source: str
     """The trace."""
     format: str
@@ -80,6 +82,7 @@ def document(found: Found, stack: Stack, halves: tuple[Half, Half], source: str)
     after = found.after if found.adopted else None
     return Advice(
         stack=stack.name,
+        left_out=found.before.left_out + found.before_held.left_out,
         source=source,
         format=search.trace.format,
         advised=found.advised,

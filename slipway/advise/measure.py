@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from slipway.replay.plan import Plan, Planned
-from slipway.replay.result import Document, Outcome, Result
+from slipway.replay.result import Document, LeftOut, Outcome, Result
 from slipway.replay.steps import HOUR, waits
 from spec.quantities import CPU, MEMORY, MI, parse
 
@@ -36,8 +36,7 @@ class Figures(Document):
     """GPU hours that jobs have asked for and had, without those lost; CPU hours of finished jobs where none asks for
     a GPU."""
     usd_per_hour_of_work: float
-    given_up: int
-    """Jobs that can't run, or that Kueue gave up."""
+    left_out: LeftOut
     short: int
     """Jobs whose pods get less GPU, CPU or memory than they ask for: the replay lets them run as long all the same."""
     preemptions: int
@@ -59,7 +58,7 @@ def figures(result: Result, plan: Plan) -> Figures:
         usd=result.usd,
         work=work,
         usd_per_hour_of_work=result.usd / work if work else 0.0,
-        given_up=sum(bool(one.refused) for _, one in jobs),
+        left_out=result.left_out,
         short=sum(_short(planned) for planned, _ in jobs),
         preemptions=result.preemptions,
         waits={name: Wait(jobs=one.jobs, mean=one.mean, p95=one.p95) for name, one in found.items()},
@@ -109,8 +108,8 @@ def objections(before: Figures, after: Figures, longer: float) -> Iterator[str]:
         longer: Part by which the waits of all jobs, and the mean of each team and class, may become longer.
     """
     few = MORE * before.waits["all"].jobs
-    if after.given_up > before.given_up + few:
-        yield f"{after.given_up - before.given_up:,} more jobs can't run"
+    if after.left_out.jobs > before.left_out.jobs + few:
+        yield f"{after.left_out.jobs - before.left_out.jobs:,} more jobs can't run"
     if after.short > before.short + few:
         yield f"{after.short - before.short:,} more jobs get less than they ask for"
     if after.work < LEAST_WORK * before.work:

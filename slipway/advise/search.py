@@ -60,7 +60,7 @@ def halves(trace: Trace, source: str) -> tuple[Half, Half]:
     start = trace.start + timedelta(days=first) if trace.start else None
     return (
         Half(trace=replace(trace, jobs=early), days=first),
-        Half(trace=replace(trace, jobs=late, start=start), days=days - first),
+        Half(trace=replace(trace, jobs=late, start=start, left_out={}), days=days - first),
     )
 
 

@@ -72,6 +72,7 @@ def text(advice: Advice) -> str:
 
 def _lines(advice: Advice) -> Iterator[str]:
     search, other = advice.search, advice.held_out
+    yield from textwrap.wrap(advice.left_out.sentence, WIDTH)
     yield (
         f"stack {advice.stack}, {advice.source} ({advice.format}): searched on the first {search.days} days "
         f"({search.jobs:,} jobs), judged on the other {other.days} ({other.jobs:,} jobs)"
@@ -118,7 +119,7 @@ def _figures(search: Days, other: Days) -> Iterator[Sequence[str]]:
         "cost": lambda one: dollars(one.usd),
         "hours of work": lambda one: f"{one.work:,.0f}",
         "cost of an hour of work": lambda one: f"${one.usd_per_hour_of_work:.2f}",
-        "jobs that can't run": lambda one: f"{one.given_up:,}",
+        "jobs in no figure": lambda one: f"{one.left_out.jobs:,}",
         "preemptions": lambda one: f"{one.preemptions:,}",
     }
     for name, of in rows.items():

@@ -94,15 +94,16 @@ def _replay(scenarios: Sequence[ClockScenario], project: Project, stack: str, sa
                 result, lanes = play(variant, scenario, on, say)
             except SlipwayError as error:
                 # Others may still say something, such as in a pull request that removes a team of this one.
-                length, checks = 0.0, [Check(scenario.name, "can be replayed", Status.FAILED, str(error))]
+                length, missing, checks = 0.0, "", [Check(scenario.name, "can be replayed", Status.FAILED, str(error))]
             else:
                 length, checks = result.seconds, evaluate(variant, result, blocked(variant, on))
+                missing = f"; in no figure: {result.left_out.amount}" if result.left_out.jobs else ""
             took = round(time.monotonic() - began, 1)
             yield Played(
                 scenario=name,
                 description=variant.description,
                 driven_by="clock",
-                how=f"replayed, by the clock: {duration(length)} in {took:.0f} s",
+                how=f"replayed, by the clock: {duration(length)} in {took:.0f} s{missing}",
                 seconds=took,
                 length=length,
                 passed=met(checks),

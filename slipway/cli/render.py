@@ -65,7 +65,7 @@ def _replayed(path: Path) -> Replayed:
     found = document_of(path, Advice, "document of `slipway advise --json`")
     return Replayed(
         jobs=f"{found.source} ({found.search.jobs + found.held_out.jobs:,} jobs)",
-        verdict=verdict(found),
+        verdict=". ".join(filter(None, (found.left_out.sentence, verdict(found)))),
         changes=tuple((one.what, one.but) for one in found.steps),
         diff=found.diff if found.advised else "",
     )

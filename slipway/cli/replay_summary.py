@@ -19,6 +19,9 @@ def text(result: Result, other: Result | None = None) -> str:
 
 
 def _lines(result: Result, other: Result | None) -> Iterator[str]:
+    yield from textwrap.wrap(result.left_out.sentence, WIDTH)
+    if other is not None and other.left_out.jobs:
+        yield from textwrap.wrap(f"Of the other: {other.left_out.sentence}", WIDTH)
     yield _short(what(result))
     yield from textwrap.wrap(f"decided by {'; '.join(deciders(result))}", WIDTH)
     if result.cut:
@@ -39,7 +42,7 @@ def _lines(result: Result, other: Result | None) -> Iterator[str]:
         said = one.why or one.message or "its nodes had to start"
         yield _short(f"  {duration(one.waited)}{ended}: {one.job} ({one.team}, {one.gpus:g} GPUs)")
         yield _short(f"    {said}")
-    notes = [*(f"{count:,} refused: {why}" for why, count in result.refused.items()), *_notes(result)]
+    notes = list(_notes(result))
     if notes:
         yield ""
     yield from map(_short, notes[:_SHOWN])
@@ -51,7 +54,7 @@ def _notes(result: Result) -> Iterator[str]:
     unpriced = [one.name for one in result.pools if not one.priced and one.node_hours]
     if unpriced:
         yield f"no dated price for nodes of {', '.join(unpriced)}: they count as 0 USD"
-    yield from (note for note in result.trace.notes if " refused: " not in note)
+    yield from result.trace.notes
 
 
 def _figures(result: Result, other: Result | None) -> Iterator[str]:

@@ -5,10 +5,12 @@ secrets into the file, and could not decrypt those of the user's backend. The sa
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,13 +20,15 @@ import yaml
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.notes import Note, NoteKind, load_notes
 from slipway.cli import coverage, offline
+from slipway.cli.gate import logged
 from slipway.cli.offline import Sandbox
 from slipway.cli.output import say
 from slipway.cli.pods import read_pods
 from slipway.cli.summary import pods
 from slipway.cost import declared
 from slipway.cost.estimates import money
-from slipway.engine import process, shim, state
+from slipway.cost.reconciliation import Resource
+from slipway.engine import gate, process, shim, state
 from slipway.engine.invocation import Invocation, sandbox_environment
 from slipway.engine.project import is_ours
 from slipway.engine.stacks import stack_file, write_if_changed
@@ -40,6 +44,7 @@ SECRET: Final = "slipway-sandbox"  # noqa: S105 - in the place of one
 _KEYS: Final = ("encryptionsalt", "encryptedkey", "secretsprovider")
 UNPRICED_SHOWN: Final = 4
 """Items without a price that are named."""
+_PREVIEWS: Final = frozenset({"preview", "pre"})
 _CHANGES: Final = frozenset({"up", "update", "refresh", "import"})
 
 
@@ -164,11 +169,30 @@ def _pulumi(
         # Beside the copy, into which the CLI writes its key for secrets.
         capture("stack", "init", "--no-select", "--stack", stack, "--cwd", str(copy.parent))
         capture("stack", "select", "--stack", stack)
-    line, before = (str(pulumi), *words, "--config-file", str(copy)), load_notes(sandbox.home)
-    code = process.run(Invocation(line, environment, Path.cwd()))
-    if code == 0 and next((word for word in words if not word.startswith("-")), "") in _CHANGES:
+    call = Invocation((str(pulumi), *words, "--config-file", str(copy)), environment, Path.cwd())
+    command, before = next((word for word in words if not word.startswith("-")), ""), load_notes(sandbox.home)
+    if command in _PREVIEWS and not {"--json", "-j", "--event-log"} & set(words):
+        with tempfile.TemporaryDirectory(prefix="slipway-plan-") as folder:
+            log = Path(folder, "events")
+            code = process.run(logged(call, log))
+            if code == 0 and (cost := cost_line(planned(log), environment["AWS_REGION"])):
+                print(f"\n{cost}")
+        return code
+    code = process.run(call)
+    if code == 0 and command in _CHANGES:
         print(summary(state.parse(capture("stack", "export", "--stack", stack)), sandbox, before))
     return code
+
+
+def planned(log: Path) -> list[Resource]:
+    """What there would be after a preview, from the engine's log of events; what is not known yet is None."""
+    found: dict[str, Resource] = {}
+    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
+        event = json.loads(line.replace(f'"{gate.UNKNOWN}"', "null"))
+        step = (event.get("resourcePreEvent") or {}).get("metadata") or {}
+        if step.get("new") and step["op"] != "read":
+            found[step["urn"]] = (str(step["type"]), step["new"].get("inputs") or {})
+    return list(found.values())
 
 
 def _selected(capture: Any) -> str | None:
@@ -178,12 +202,12 @@ def _selected(capture: Any) -> str | None:
         return None
 
 
-def cost_line(found: state.StackState) -> str | None:
+def cost_line(resources: Iterable[Resource], region: str = prices.REGION) -> str | None:
     """What the resources in AWS cost a month; None if there are none."""
-    aws = [(one.type, one.outputs) for one in found.existing if one.type.startswith("aws:")]
+    aws = [one for one in resources if one[0].startswith("aws:")]
     if not aws:
         return None
-    region = next((str(outputs["region"]) for _, outputs in aws if outputs.get("region")), prices.REGION)
+    region = next((str(values["region"]) for _, values in aws if values.get("region")), region)
     known = declared.estimate(aws, region)
     of_month = Amounts(known.floor, known.expected, known.ceiling).month
     from_to = dict.fromkeys(f"${money(amount, '0.01')}" for amount in (of_month.floor, of_month.ceiling))
@@ -215,7 +239,7 @@ def summary(found: state.StackState, sandbox: Sandbox, before: Collection[Note])
         lines.append(
             f"Data sources of types that are only recorded, answered with made-up texts: {', '.join(made_up)}."
         )
-    if (cost := cost_line(found)) is not None:
+    if (cost := cost_line((one.type, one.outputs) for one in found.existing)) is not None:
         lines.append(cost)
     for cluster in clusters(found, sandbox.kubeconfig):
         running = read_pods(sandbox.kubeconfig, cluster)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from slipway.cost.reconciliation import Resource
-from spec import strict_yaml
-from spec.catalog import prices
+from spec import clock, strict_yaml
+from spec.catalog import kubernetes, prices
 from spec.catalog.prices import Book
 from spec.pricing.model import Estimate, Line, Unpriced, priced
 from spec.pricing.resource_types import FREE, PRICED
@@ -41,6 +41,8 @@ def _items(token: str, inputs: Mapping[str, Any], book: Book) -> Iterator[Line |
 
 def _item(row: Mapping[str, Any], inputs: Mapping[str, Any], book: Book) -> Line | Unpriced:
     name = _INPUT.sub(lambda match: str(_input(inputs, match[1]) or _MISSING), row["price"])
+    if "extended" in row and _is_extended(inputs):
+        name = row["extended"]
     price = book.prices.get(name) or book.instance(name)
     counts = [_input(inputs, path) for path in row.get("counts", ())] or [1, 1, 1]
     if price is None or None in counts:
@@ -52,6 +54,14 @@ def _item(row: Mapping[str, Any], inputs: Mapping[str, Any], book: Book) -> Line
         times *= len(found) if isinstance(found, list) else Decimal(str(found or 0))
     few, usual, most = (Decimal(int(count)) * times for count in counts)
     return priced(row["service"], row["item"], (price.hourly, price.source), (few, usual, most), "unit", note=name)
+
+
+def _is_extended(inputs: Mapping[str, Any]) -> bool:
+    """Whether a cluster is past the standard support of its version: EKS updates it then only if its policy says so
+    (EKS User Guide, "View current cluster upgrade policy", read 2026-11)."""
+    if _input(inputs, "upgradePolicy.supportType") == "STANDARD":
+        return False
+    return kubernetes.support(str(inputs.get("version") or kubernetes.DEFAULT), clock.today()) in ("extended", "ended")
 
 
 def _applies(where: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:

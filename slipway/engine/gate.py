@@ -34,7 +34,7 @@ _TAKES: Final = {
 }
 """The engine's steps that replace or delete a resource, and the operation that each belongs to. A replacement is three
 steps, in an order that depends on `deleteBeforeReplace`."""
-_UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """The engine's text for a value that is not known yet (sdk/go/common/resource/plugin/rpc.go, UnknownStringValue)."""
 _PART: Final = re.compile(r"\[\"(?P<quoted>[^\"]*)\"\]|\[(?P<index>\d+)\]|(?P<name>[^.\[]+)")
 _LONGEST: Final = 100
@@ -141,7 +141,7 @@ def _shown(values: Mapping[str, Any], path: str) -> str:
             value = value[key]
         except (KeyError, IndexError, TypeError):
             return "not set"
-    if value == _UNKNOWN:
+    if value == UNKNOWN:
         return "known only after the update"
     text = json.dumps(value, sort_keys=True)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

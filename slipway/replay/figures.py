@@ -46,6 +46,7 @@ class Figure:
 
 
 _FIGURES: Final[dict[str, Callable[[Result], str]]] = {
+    "jobs in no figure": lambda one: f"{one.left_out.jobs:,} of {one.left_out.of:,}",
     "jobs finished": lambda one: f"{one.jobs.finished:,} of {one.jobs.submitted:,}",
     "wait, mean": lambda one: duration(one.waits.mean),
     "wait, median": lambda one: duration(one.waits.median),

@@ -1,5 +1,6 @@
 """Folds the engine's events into the result: who waited for what, which GPUs were busy, and who pays."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from slipway.replay.result import (
     Decided,
     Held,
     Jobs,
+    LeftOut,
     Outcome,
     PoolUse,
     Result,
@@ -119,9 +121,9 @@ class Fold:
         """
         try:
             self.now = max(self.now, float(event["t"]))
-            handler = _HANDLERS.get(str(event["kind"]))
-            if handler is not None:
-                handler(self, self.now, event)
+            # A kind without a handler changes nothing in the result.
+            if handler := getattr(self, f"_on_{event['kind']}", None):
+                handler(self.now, event)
         except (KeyError, TypeError, ValueError) as error:
             fail(
                 f"the engine of the replay reports what this version can't read ({error!r}): {dict(event)!r:.300}",
@@ -268,6 +270,7 @@ class Fold:
         states = list(self._states.values())
         return Result(
             stack=self._stack,
+            left_out=self._left_out(),
             trace=TraceFacts(
                 source=self._source,
                 format=self._form,
@@ -296,6 +299,21 @@ class Fold:
             longest=self._longest(states),
             timeline=self._timeline(end),
             outcomes=[self._outcome(one) for one in self._plan.jobs.values()],
+        )
+
+    def _left_out(self) -> LeftOut:
+        every = self._plan.jobs.values()
+        missing = [one for one in every if one.id not in self._states]
+        reasons = Counter(self._refused.get(one.id, "it was not submitted before the end") for one in missing)
+        unknown = sum(self._plan.left_out.values())
+        hours = [math.fsum(one.job.gpus * one.job.duration / HOUR for one in jobs) for jobs in (missing, every)]
+        return LeftOut(
+            jobs=len(missing) + unknown,
+            of=len(every) + unknown,
+            gpu_hours=hours[0],
+            of_gpu_hours=hours[1],
+            unknown=unknown,
+            reasons=dict((reasons + Counter(self._plan.left_out)).most_common()),
         )
 
     def _jobs(self, states: Sequence[_State]) -> Jobs:
@@ -400,21 +418,6 @@ class Fold:
 
         named = {name: averages(series) for name, series in self._series.items()}
         return Timeline(step_seconds=end / POINTS, pending=averages(self._pending), **named)
-
-
-_HANDLERS: Final = {
-    "engine": Fold._on_engine,
-    "summary": Fold._on_summary,
-    "submitted": Fold._on_submitted,
-    "pending": Fold._on_pending,
-    "admitted": Fold._on_admitted,
-    "running": Fold._on_running,
-    "evicted": Fold._on_evicted,
-    "finished": Fold._on_finished,
-    "refused": Fold._on_refused,
-    "node": Fold._on_node,
-}
-"""What is not here changes nothing in the result."""
 
 
 def _grouped(states: Iterable[_State], key: Callable[[_State], str]) -> Iterator[tuple[str, list[_State]]]:

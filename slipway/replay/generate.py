@@ -5,6 +5,7 @@ The same seed gives the same jobs on every machine: only `Random.random` is used
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -123,6 +124,7 @@ def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
         "cpu": [one for one in every if not one.model],
     }
     drawn: dict[int, list[Job]] = {id(one): [] for one in every}
+    left_out: Counter[str] = Counter()
     for number in range(shape.jobs):
         job = source[int(rng.random() * len(source))]
         moved = (rng.random() - 0.5) * 2 * JITTER
@@ -131,11 +133,13 @@ def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
         kind = "gang" if gang else "gpu" if job.gpu_millis else "cpu"
         pool = _weighted(rng, [(one, one.most) for one in kinds[kind]])
         if pool is None:
+            left_out[f"no pool of the stack has {kind.upper()}s for teams"] += 1
             continue
         at = _packed(job.submitted - first, span, shape.days) + moved
         named = replace(job, name=f"g{number:06d}", submitted=min(max(at, 0.0), shape.days * DAY - 1.0), spot=None)
         drawn[id(pool)].append(_fitted(named, pool, nodes if gang else 1))
-    jobs, notes = [], [f"seed {shape.seed}: {shape.jobs:,} jobs drawn from the last {span / DAY:.0f} days"]
+    jobs, notes = [], [f"{count:,} jobs of it are never drawn: {why}" for why, count in trace.left_out.items()]
+    notes += [f"seed {shape.seed}: {shape.jobs:,} jobs drawn from the last {span / DAY:.0f} days"]
     for pool in every:
         found = drawn[id(pool)]
         if not pool.model or not found:
@@ -152,7 +156,7 @@ def resample(trace: Trace, every: Sequence[Ceiling], shape: Shape) -> Trace:
     ordered = tuple(sorted(moved_jobs, key=lambda one: (one.submitted, one.name)))
     if not ordered:
         refuse("no job of the trace is of a kind that the stack's pools take: has it GPUs, and shares of teams?")
-    return Trace(jobs=ordered, format=f"{trace.format}, resampled", notes=(*trace.notes, *notes))
+    return Trace(jobs=ordered, format=f"{trace.format}, resampled", left_out=left_out, notes=(*trace.notes, *notes))
 
 
 def _packed(at: float, span: float, days: int) -> float:

@@ -7,7 +7,8 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -81,12 +82,14 @@ class Trace:
         jobs: The jobs.
         format: What it was read from, or made by: `openb`, `slurm`, `generated`.
         start: When it starts; None if its times are relative.
-        notes: What was left out or changed, and why.
+        left_out: How many jobs of the file can't be replayed, by reason.
+        notes: How its jobs were changed.
     """
 
     jobs: Sequence[Job]
     format: str
     start: datetime | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = field(default_factory=tuple)
 
     @property
@@ -105,7 +108,7 @@ class Collector:
         self._source, self._format = source, form
         self._places: dict[str, str] = {}
         self._jobs: list[Job] = []
-        self._notes: dict[str, int] = {}
+        self._left_out: Counter[str] = Counter()
 
     def add(self, job: Job, place: str) -> None:
         """Add a job that a place of the file describes.
@@ -124,7 +127,7 @@ class Collector:
 
     def leave_out(self, why: str) -> None:
         """Count a job that can't be replayed, such as one without an end."""
-        self._notes[why] = self._notes.get(why, 0) + 1
+        self._left_out[why] += 1
 
     def trace(self, *, absolute: bool) -> Trace:
         """The trace.
@@ -135,14 +138,14 @@ class Collector:
         Raises:
             TraceError: There is no job.
         """
-        left = tuple(f"{count:,} left out: {why}" for why, count in self._notes.items())
         if not self._jobs:
-            rule = "a trace has at least one job that ended" + (f" ({'; '.join(left)})" if left else "")
+            left = "; ".join(f"{count:,} left out: {why}" for why, count in self._left_out.items())
+            rule = "a trace has at least one job that ended" + (f" ({left})" if left else "")
             raise TraceError(self._source.name, "", rule, "none", "Export a period with finished jobs.")
         first = min(one.submitted for one in self._jobs)
         start = datetime.fromtimestamp(first, UTC) if absolute else None
         jobs = sorted((_moved(one, -first) for one in self._jobs), key=lambda one: (one.submitted, one.name))
-        return Trace(jobs=tuple(jobs), format=self._format, start=start, notes=left)
+        return Trace(jobs=tuple(jobs), format=self._format, start=start, left_out=self._left_out)
 
 
 def _moved(job: Job, by: float) -> Job:
@@ -167,7 +170,7 @@ def read(source: Source) -> Trace:
     """
     found = Collector(source, "csv")
     times: set[bool] = set()
-    for row in source.rows(COLUMNS, REQUIRED):
+    for row in source.rows(COLUMNS, REQUIRED, own=True):
         at, absolute = row.moment("submitted")
         times.add(absolute)
         if len(times) > 1:

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from pathlib import Path
-from typing import Any, Final
-
-import yaml
+from typing import Final
 
 from components.queues import LEVELS, by_topology, ordered
 from slipway.replay.jobs import Job
+from slipway.replay.text import tables
 from spec.catalog import gpus, instances
 from spec.pools import PoolSpec, resolve_all
 from spec.pools.allocatable import allocatable
@@ -24,14 +21,9 @@ from spec.settings.capacity import Market
 
 _SLICES: Final = 7
 """Compute slices of a GPU with MIG (NVIDIA MIG User Guide, "Partitioning")."""
-_WORDS: Final = ("nvidia", "tesla", " ", "-", "_")
-
-
-@cache
-def tables() -> Mapping[str, Any]:
-    """`tables.yaml`."""
-    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
-    return found
+_BOARD: Final = re.compile("nvidia|tesla|geforce|quadro|generation|sxm[0-9]?|pcie|nvl|hbm[0-9]?e?")
+"""What NVML and Slurm write around a model: brand, form of the board and kind of memory."""
+_MIG: Final = re.compile(r"[0-9]g\.([0-9]+)gb")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,32 +202,26 @@ def _memory(place: Place) -> int:
     return place.spec.gpu.memory_mib if place.spec.gpu else 0
 
 
-def _plain(word: str) -> str:
-    text = word.lower()
-    for part in _WORDS:
-        text = text.replace(part, "")
-    return text
+def _named(word: str) -> tuple[str, int | None]:
+    """Model and memory in GiB of `nvidia_a100-sxm4-40gb_3g.20gb`, `a100_80` or `NVIDIA GeForce RTX 2080 Ti`. A MIG
+    instance is one of its GPU; without a model it has its own memory."""
+    model, memory, instance = "", None, _MIG.search(word.lower())
+    for part in re.split("[^a-z0-9]+", _MIG.sub("", word.lower())):
+        if model and (size := re.fullmatch("([0-9]{2,3})(gb?)?", part)):
+            memory = int(size[1])
+        elif not _BOARD.fullmatch(part):
+            model += part
+    return model.replace("rtxa", "a"), int(instance[1]) if instance and not model else memory
 
 
 def _models(word: str) -> set[str]:
-    """Models of the catalog that a word names: `A100`, `A100-40GB`, `NVIDIA-A100-SXM4-40GB`, `nvidia-a100`,
-    `p4d.24xlarge`."""
+    """Models of the catalog that a word names, or an instance type: those of its memory, if it has one."""
     kind = instances.find(word.lower())
     if kind is not None and kind.gpu_name:
         return {kind.gpu_name}
-    text = _plain(word)
-    exact = {
-        name
-        for name, model in gpus.GPUS.items()
-        if text in (_plain(name), _plain(model.ec2_name), _plain(model.accelerator))
-    }
-    # Products of GPU feature discovery have the form of the board between model and memory.
-    words = {part.lower() for part in re.split("[-_ ]", word)}
-    return exact or {
-        name
-        for name, model in gpus.GPUS.items()
-        if model.ec2_name.lower() in words and {part.lower() for part in name.split("-")} <= words
-    }
+    model, memory = _named(word)
+    found = (name for name, one in gpus.GPUS.items() if model in (_named(one.ec2_name)[0], _named(one.accelerator)[0]))
+    return {name for name in found if None in (memory, _named(name)[1]) or memory == _named(name)[1]}
 
 
 def memory_of(word: str) -> int | None:
@@ -243,8 +229,9 @@ def memory_of(word: str) -> int | None:
     models = _models(word)
     if models:
         return min(gpus.get(name).memory_mib for name in models)
-    table = {_plain(name): gib for name, gib in tables()["gpus"].items()}
-    size = table.get(_plain(word))
+    table = {_named(name)[0]: gib for name, gib in tables()["gpus"].items()}
+    model, memory = _named(word)
+    size = memory or table.get(model)
     # What is sold as 24 GB, EC2 reports as 22,888 MiB: GPUs of one size count as equal.
     return None if size is None else int(size) * 1024 * 9 // 10
 

@@ -18,7 +18,8 @@ from sandbox.nodes.spec import network_nodes
 from slipway.render.layout import RELEASE
 from slipway.render.recording import Recording
 from slipway.replay.jobs import Job, Trace
-from slipway.replay.places import Fit, NoPlaceError, Place, find, places, tables, topology_of
+from slipway.replay.places import Fit, NoPlaceError, Place, find, places, topology_of
+from slipway.replay.text import tables
 from spec.catalog import instances, prices
 from spec.catalog.kubernetes import scheduler_configuration
 from spec.errors import refuse
@@ -79,6 +80,7 @@ class Plan:
         pools: The stack's pools for jobs, those of fallbacks too, by name.
         places: The stack's pools, as jobs see them.
         teams: Team of the stack by team of the trace, where they differ.
+        left_out: How many jobs of the trace's file are not among these, by reason.
         notes: How the trace was changed to run on the stack.
     """
 
@@ -87,6 +89,7 @@ class Plan:
     pools: Mapping[str, PoolSpec]
     places: Sequence[Place]
     teams: Mapping[str, str]
+    left_out: Mapping[str, int]
     notes: Sequence[str]
 
 
@@ -137,9 +140,15 @@ def make(trace: Trace, platform: Platform, recording: Recording, options: Option
         "jobs": [_document(one, platform) for one in planned if one.fit is not None],
     }
     moved = {one.job.team: one.team for one in planned if one.job.team not in ("", one.team)}
-    notes = (*trace.notes, *_notes(planned))
-    jobs = {one.id: one for one in planned}
-    return Plan(document=document, jobs=jobs, pools=specs, places=every, teams=moved, notes=notes)
+    return Plan(
+        document=document,
+        jobs={one.id: one for one in planned},
+        pools=specs,
+        places=every,
+        teams=moved,
+        left_out=trace.left_out,
+        notes=(*trace.notes, *_notes(planned)),
+    )
 
 
 def _objects(recording: Recording) -> Iterator[dict[str, Any]]:
@@ -371,6 +380,3 @@ def _notes(planned: Sequence[Planned]) -> Iterator[str]:
     changed = Counter(note for one in planned if one.fit for note in one.fit.notes)
     for note, count in changed.most_common():
         yield f"{count:,} {'job' if count == 1 else 'jobs'}: {note}"
-    refused = Counter(one.refused for one in planned if one.refused)
-    for why, count in refused.most_common():
-        yield f"{count:,} {'job' if count == 1 else 'jobs'} refused: {why}"

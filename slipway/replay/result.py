@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeVar
@@ -157,6 +158,48 @@ class Jobs(Document):
     refused: int
 
 
+class LeftOut(Document):
+    """Jobs of a trace that are in no figure: the stack can't run them, the trace doesn't say how long they ran, or they
+    were not submitted before the end."""
+
+    jobs: int = 0
+    of: int
+    """Jobs of the trace, with those."""
+    gpu_hours: float = 0.0
+    """That they ask for, as the trace has them."""
+    of_gpu_hours: float
+    unknown: int = 0
+    """Jobs whose GPU hours the trace doesn't say."""
+    reasons: dict[str, int] = {}
+
+    def __add__(self, other: "LeftOut") -> "LeftOut":
+        """Those of two parts of a trace."""
+        reasons = dict((Counter(self.reasons) + Counter(other.reasons)).most_common())
+        sums = {name: value + getattr(other, name) for name, value in self if name != "reasons"}
+        return LeftOut(**sums, reasons=reasons)
+
+    @property
+    def amount(self) -> str:
+        """How many, with their GPU hours: `100 of 300 jobs, 40 of 80 GPU hours (50.0 %)`."""
+        hours = f", {self.gpu_hours:,.1f} of {self.of_gpu_hours:,.1f} GPU hours" if self.of_gpu_hours else ""
+        share = f" ({self.gpu_hours / self.of_gpu_hours:.1%})" if self.of_gpu_hours else ""
+        return f"{self.jobs:,} of {self.of:,} jobs{hours}{share}"
+
+    @property
+    def sentence(self) -> str:
+        """What a reader must know before any figure; empty if every job is in them."""
+        if not self.jobs:
+            return ""
+        more = f" and unknown ones of {self.unknown:,}" if self.unknown else ""
+        why = [f"{count:,}: {reason}" for reason, count in self.reasons.items()]
+        rest = f"; {len(why) - _REASONS} more reasons" if len(why) > _REASONS else ""
+        return f"In no figure: {self.amount}{more}. {'; '.join(why[:_REASONS])}{rest}"
+
+
+_REASONS: Final = 3
+"""Reasons that a sentence has; the document has all."""
+
+
 class Timeline(Document):
     """Averages over steps of equal length."""
 
@@ -179,7 +222,7 @@ class TraceFacts(Document):
     format: str
     jobs: int
     notes: list[str]
-    """What was left out or changed."""
+    """What was changed."""
     teams: dict[str, str]
     """Team of the stack by team of the trace, where they differ."""
 
@@ -189,6 +232,7 @@ class Result(Document):
 
     version: Literal[1] = VERSION
     stack: str
+    left_out: LeftOut
     trace: TraceFacts
     decided: list[Decided]
     assumptions: list[str]
@@ -213,8 +257,8 @@ class Result(Document):
     lost_gpu_hours: float
     longest: list[Held]
     timeline: Timeline
-    outcomes: list[Outcome] = []
-    """Every job, also those that were refused; empty in a result that an earlier version has written."""
+    outcomes: list[Outcome]
+    """Every job, also those that were refused."""
 
     @property
     def gpu_hours_busy(self) -> float:

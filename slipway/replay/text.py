@@ -8,14 +8,18 @@ import csv
 import io
 import json
 import math
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Decimal
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final, NoReturn
+
+import yaml
 
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import parse
@@ -34,10 +38,21 @@ _ARCHIVES: Final[Mapping[bytes, str]] = {
     b"SQLite format 3": "an SQLite database",
 }
 """First bytes of files that a trace is often packed in, from their specifications."""
+_ALIKE: Final = 0.6
+"""Likeness of names: of two words of one name and one of the other, one is the same."""
+_ALIKE_WORDS: Final = 0.85
+"""Likeness of words: one letter of seven differs."""
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
 _UNKNOWN: Final = frozenset({"", "unknown", "none", "n/a", "null"})
+
+
+@cache
+def tables() -> Mapping[str, Any]:
+    """`tables.yaml`."""
+    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
+    return found
 
 
 class TraceError(SlipwayError):
@@ -78,13 +93,16 @@ class Source:
             raise TraceError(str(path), "", "the file must be readable", error.strerror or str(error), fix) from error
         return cls(str(path), _text(str(path), data))
 
-    def rows(self, known: Sequence[str], required: Sequence[str], *, sacct: bool = False) -> Iterator[Row]:
+    def rows(
+        self, known: Sequence[str], required: Sequence[str], *, sacct: bool = False, own: bool = False
+    ) -> Iterator[Row]:
         """The rows of a table with a header; columns that are not known are left out.
 
         Args:
             known: Names of its columns.
             required: Those that must be there.
             sacct: Whether it is a table of sacct, with `|` between values and without quotes; otherwise it is CSV.
+            own: Whether users name its columns, so that `gpu_count` may be meant where no `gpus` is.
 
         Raises:
             TraceError: The header lacks a column or has one twice, or a row has too few or too many values.
@@ -95,7 +113,7 @@ class Source:
         try:
             for values in reader:
                 if not header:
-                    header = self._header(values, known, required)
+                    header = self._header(values, known, required, own=own)
                 elif values:
                     place = f"line {reader.line_num}"
                     if len(values) != len(header):
@@ -109,15 +127,19 @@ class Source:
             place = f"line {reader.line_num}"
             raise TraceError(self.name, place, "the table must be valid CSV", str(error), fix) from error
 
-    def _header(self, values: Sequence[str], known: Sequence[str], required: Sequence[str]) -> list[str]:
+    def _header(self, values: Sequence[str], known: Sequence[str], required: Sequence[str], *, own: bool) -> list[str]:
         if len(values) > _MOST_COLUMNS:
             fix = "Export the columns of the guide."
             raise TraceError(self.name, "line 1", f"a table has at most {_MOST_COLUMNS} columns", len(values), fix)
         header = [value.strip() for value in values]
-        missing = [name for name in required if name not in header]
+        if own and len(header) == 1 and (mark := re.search("[;\t]", header[0])):
+            raise TraceError(self.name, "line 1", "commas are between values", mark[0], "Export it as CSV with commas.")
+        like = _alike([name for name in known if name not in header], [name for name in header if name not in known])
+        missing = [name for name in known if name not in header and (name in required or (own and name in like))]
         if missing:
-            fix = f"The columns are {', '.join(known)}."
-            rule = f"the header must have {', '.join(missing)}"
+            fix = f"Rename what is meant, and remove what looks alike and is not. The columns are {', '.join(known)}."
+            lacks = (name + (f" (looks alike: {', '.join(like[name])})" if name in like else "") for name in missing)
+            rule = f"the header must have {', '.join(lacks)}"
             raise TraceError(self.name, "line 1", rule, ",".join(header), fix)
         twice = sorted({name for name in header if name in known and header.count(name) > 1})
         if twice:
@@ -145,6 +167,30 @@ class Source:
         except (RecursionError, ValueError) as error:
             fix = "Export it again."
             raise TraceError(self.name, "", "the file must be JSON that a reader can hold", str(error), fix) from error
+
+
+def _alike(missing: Sequence[str], given: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """For each column that is missing the given ones that look like it, or mean it, more than any other."""
+    found: dict[str, list[str]] = {}
+    for name in given:
+        scores = {column: _likeness(column, name) for column in missing}
+        for column in (one for one in missing if scores[one] == max(scores.values()) >= _ALIKE):
+            found.setdefault(column, []).append(name)
+    return found
+
+
+def _likeness(column: str, name: str) -> float:
+    """The part of the words of both that the other has, too: words are equal if one begins the other, or is a synonym
+    of the table, and `numGPUs` is `gpus`, because what only says that it is a number is left out."""
+    table = tables()["columns"]
+    parts = re.findall("[a-z]+|[A-Z]+s?(?![a-z])|[A-Z][a-z]+", name)
+    words = [part.lower() for part in parts if part.lower() not in table["ignored"]]
+    every = [(part, *table["words"].get(part, ())) for part in column.lower().split("_")]
+    hits = sum(
+        any(word.startswith(names) or get_close_matches(word, names, 1, _ALIKE_WORDS) for word in words)
+        for names in every
+    )
+    return 2 * hits / (len(every) + len(words))
 
 
 def _text(name: str, data: bytes) -> str:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
+from slipway.replay.result import LeftOut
 from slipway.statement.split import NO_JOB, Charge, Key, Use
 from spec.catalog import prices
 from spec.pools import resolve_all
@@ -43,6 +44,7 @@ class Period:
         hours: Its length.
         pools: Its nodes by pool.
         uses: What jobs had of them.
+        left_out: Jobs that are not among the uses.
         notes: What a reader must know of it.
     """
 
@@ -51,6 +53,7 @@ class Period:
     hours: Fraction
     pools: Mapping[str, Nodes]
     uses: tuple[Use, ...]
+    left_out: LeftOut
     notes: tuple[str, ...] = ()
 
 

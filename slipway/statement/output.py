@@ -60,6 +60,7 @@ def document(shown: Shown) -> dict[str, Any]:
     statement = shown.statement
     return {
         "stack": shown.stack,
+        "leftOut": shown.period.left_out.model_dump(by_alias=True),
         "source": shown.period.source,
         "start": shown.period.start,
         "hours": round(float(shown.period.hours), 3),
@@ -90,6 +91,7 @@ def text(shown: Shown) -> str:
     statement = shown.statement
     return "\n".join(
         [
+            *(folded(text) for text in (shown.period.left_out.sentence,) if text),
             folded(f"statement of stack {shown.stack}: {shown.title}"),
             "",
             *aligned(list(_teams(statement)), 1),

@@ -16,6 +16,7 @@ from typing import Any, Final
 from components.observability.promql import NODE, POD_JOB
 from components.observability.recording import NODE_COST, POD_COST
 from slipway.replay.readers.prometheus import OWNER, series
+from slipway.replay.result import LeftOut
 from slipway.replay.text import Row, Source, TraceError
 from slipway.statement.charges import Nodes, Period, projects
 from slipway.statement.split import Key, Use
@@ -74,6 +75,9 @@ def period(source: Source, platform: Platform) -> Period:
         pools[pool][1] += len(read.known[node] | priced.keys()) * step
         if read.known[node] - priced.keys():
             unpriced.add(pool)
+    pods = list(_uses(read, step, platform))
+    uses = tuple(use for _, use in pods if use is not None)
+    missing = len({key for key, use in pods if use is None})
     return Period(
         source=f"series of Prometheus in {Path(source.name).name}, a sample each {float(step * 60):g} min",
         start=datetime.fromtimestamp(float(moments[0]), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -81,30 +85,34 @@ def period(source: Source, platform: Platform) -> Period:
         pools={
             name: Nodes(usd=usd, hours=hours, unpriced=name in unpriced) for name, (usd, hours) in sorted(pools.items())
         },
-        uses=tuple(_uses(read, step, platform)),
+        uses=uses,
+        left_out=LeftOut(
+            jobs=missing,
+            of=len({key for key, _ in pods}),
+            of_gpu_hours=float(sum((use.gpu_hours for use in uses), Fraction(0))),
+            unknown=missing,
+            reasons={"pods of it ran on nodes without a price": missing} if missing else {},
+        ),
         notes=("pods pay by their requests; those without a team count as idle",),
     )
 
 
-def _uses(read: _Read, step: Fraction, platform: Platform) -> Iterator[Use]:
-    """A pod's GPU hours are its part of its node's GPUs: what it pays of what the node costs."""
+def _uses(read: _Read, step: Fraction, platform: Platform) -> Iterator[tuple[Key, Use | None]]:
+    """Job and use of each pod of a team; no use on a node without a price. A pod's GPU hours are its part of its node's
+    GPUs: what it pays of what the node costs."""
     gpus = {name: spec.gpu_count for name, spec in resolve_all(platform).items()}
     of = projects(platform)
     for metric, values in read.pods:
         team, node = str(metric.get("team") or ""), str(metric.get("node") or "")
-        if not team or node not in read.nodes:
+        if not team:
             continue
-        pool, costs = read.pools.get(node) or UNNAMED, read.nodes[node]
+        pool, costs = read.pools.get(node) or UNNAMED, read.nodes.get(node, {})
         parts = (usd / costs[at] for at, usd in values.items() if costs.get(at))
         where = str(metric.get("namespace") or ""), str(metric.get("pod") or "")
         name = read.jobs.get(where) or read.owners.get(where) or where[1]
         key: Key = (team, str(metric.get("project") or of.get(team, "")), f"{where[0]}/{name}")
-        yield Use(
-            key=key,
-            pool=pool,
-            usd=sum(values.values(), Fraction(0)) * step,
-            gpu_hours=sum(parts, Fraction(0)) * step * gpus.get(pool, 0),
-        )
+        hours, usd = sum(parts, Fraction(0)) * step * gpus.get(pool, 0), sum(values.values(), Fraction(0)) * step
+        yield key, Use(key=key, pool=pool, usd=usd, gpu_hours=hours) if costs else None
 
 
 def _read(source: Source) -> _Read:

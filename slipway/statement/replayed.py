@@ -18,12 +18,10 @@ def period(result: Result, platform: Platform, stack: str) -> Period:
     """What the replay's nodes cost, and what its jobs had of them.
 
     Raises:
-        SlipwayError: It is of another stack, or an earlier version has written it, without its jobs.
+        SlipwayError: It is of another stack.
     """
     if result.stack != stack:
         refuse(f"the replay is of stack {result.stack}, not of {stack}: name that stack, or replay on {stack}")
-    if result.jobs.submitted and not result.outcomes:
-        refuse("the replay has no job of its own, because an earlier version has written it: replay the trace again")
     of = projects(platform)
     uses = tuple(
         Use(
@@ -50,5 +48,6 @@ def period(result: Result, platform: Platform, stack: str) -> Period:
         hours=Fraction(str(result.seconds)) / Fraction(str(HOUR)),
         pools=pools,
         uses=uses,
+        left_out=result.left_out,
         notes=(_NODES, *cut),
     )

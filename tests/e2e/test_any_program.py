@@ -92,6 +92,7 @@ def test_a_pulumi_program_with_its_own_stack_file(home: Path, tmp_path: Path) ->
     preview = here.run("pulumi", "preview", "--stack", "lab")
     assert "network-and-cluster:password" in preview, "a secret of another backend is named"
     assert counts(preview).keys() == {"to create"}
+    assert "Cost a month by list prices: $" in preview
     made = here.run("pulumi", "up", "--yes")
     assert counts(made) == {"created": counts(preview)["to create"]}
     assert "1 ec2 PlacementGroup" in made, "what is only recorded is named"

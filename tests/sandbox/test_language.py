@@ -49,7 +49,11 @@ class Project:
 
     def program(self, source: str) -> "Project":
         """Makes this the program."""
-        (self.root / "infra" / "__main__.py").write_text(textwrap.dedent(source))
+        return self.program_here(source, "infra")
+
+    def program_here(self, source: str, folder: str = ".") -> "Project":
+        """Makes this the program of a folder."""
+        (self.root / folder / "__main__.py").write_text(textwrap.dedent(source))
         return self
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":

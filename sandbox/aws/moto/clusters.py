@@ -163,6 +163,9 @@ class Operations(ContentOperations):
         group.disk_size = self._get_param("diskSize") or (None if template else 20)
         group.release_version, group.remote_access = self._get_param("releaseVersion"), self._get_param("remoteAccess")
         group.version = self._get_param("version") or self.cluster().version
+        # From Kubernetes 1.30 on (EKS User Guide, al2023.html, read 2026-11).
+        image = "CUSTOM" if (template or {}).get("ImageId") else "AL2023_x86_64_STANDARD"
+        group.ami_type = self._get_param("amiType") or image
         group.update_config = self._get_param("updateConfig") or {"maxUnavailable": 1}
         group.node_repair_config = self._get_param("nodeRepairConfig")
         self._follow(group, live.CREATING, template)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.rule import Case, Moment, Rule, is_true, listed, rule, value
-from spec.catalog import addons, kubernetes
+from spec.catalog import addons, kubernetes, regions
 
 _CLUSTER = "aws:eks/cluster:Cluster"
 _API = "EKS API Reference, read 2026-11: "
@@ -98,8 +99,7 @@ def service_range_outside_the_vpc(case: Case) -> str | None:
     text = value(case.new, "kubernetesNetworkConfig.serviceIpv4Cidr")
     if not text:
         return None
-    subnet = case.aws.call("ec2", "describe_subnets", SubnetIds=[case.new["vpcConfig"]["subnetIds"][0]])["Subnets"][0]
-    vpc = case.aws.call("ec2", "describe_vpcs", VpcIds=[subnet["VpcId"]])["Vpcs"][0]
+    vpc = case.aws.call("ec2", "describe_vpcs", VpcIds=[_subnets(case)[0]["VpcId"]])["Vpcs"][0]
     for one in vpc["CidrBlockAssociationSet"]:
         if ipaddress.ip_network(one["CidrBlock"]).overlaps(ipaddress.ip_network(text)):
             return f"The service IPv4 CIDR {text} overlaps with the CIDR block {one['CidrBlock']} of {vpc['VpcId']}"
@@ -109,11 +109,36 @@ def service_range_outside_the_vpc(case: Case) -> str | None:
 @rule(_CLUSTER, _BAD, "vpcConfig.subnetIds", "EKS User Guide, network-reqs.html, read 2026-11", Moment.CREATE)
 def two_zones(case: Case) -> str | None:
     """EKS puts its interfaces into two zones at least."""
-    ids = list(case.new["vpcConfig"]["subnetIds"])
-    subnets = case.aws.call("ec2", "describe_subnets", SubnetIds=ids)["Subnets"]
-    if len({subnet["AvailabilityZone"] for subnet in subnets}) < 2:
+    if len({subnet["AvailabilityZone"] for subnet in _subnets(case)}) < 2:
         return "Subnets specified must be in at least two different AZs"
     return None
+
+
+def _subnets(case: Case) -> list[dict[str, Any]]:
+    ids = list(value(case.new, "vpcConfig.subnetIds") or ())
+    found: list[dict[str, Any]] = case.aws.call("ec2", "describe_subnets", SubnetIds=ids)["Subnets"] if ids else []
+    return found
+
+
+@rule(
+    _CLUSTER, "UnsupportedAvailabilityZoneException", "vpcConfig.subnetIds",
+    "EKS User Guide, network-reqs.html, in spec/catalog/data/zone-ids.yaml; the words as in pulumi/pulumi-eks#1401",
+    Moment.CREATE, Moment.UPDATE,
+)  # fmt: skip
+def zones_with_a_control_plane(case: Case) -> str | None:
+    """EKS has no control plane in some zones, which are known by their IDs: an account names them as it does."""
+    without = {one["AvailabilityZone"] for one in _subnets(case) if one["AvailabilityZoneId"] in regions.WITHOUT_EKS}
+    if not without:
+        return None
+    zones = case.aws.call("ec2", "describe_availability_zones")["AvailabilityZones"]
+    others = sorted(one["ZoneName"] for one in zones if one["ZoneId"] not in regions.WITHOUT_EKS)
+    return (
+        f"Cannot create cluster '{case.new.get('name')}' because EKS does not support creating control plane instances "
+        f"in {', '.join(sorted(without))}, the targeted availability zone. Retry cluster creation using control plane "
+        f"subnets that span at least two of these availability zones: {', '.join(others)}. Note, post cluster "
+        "creation, you can run worker nodes in separate subnets/availability zones from control plane "
+        "subnets/availability zones passed during cluster creation"
+    )
 
 
 @rule(
@@ -136,7 +161,7 @@ def missing_role(case: Case, arn: str) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     cluster_version, one_minor_version, an_endpoint, public_ranges, service_range, service_range_outside_the_vpc,
-    two_zones, role_exists,
+    two_zones, zones_with_a_control_plane, role_exists,
 )  # fmt: skip
 
 

@@ -180,6 +180,25 @@ def version_at_update(case: Case) -> str | None:
     return f"Requested Nodegroup Kubernetes version {version} is not supported by the version {has} of the cluster"
 
 
+_LAST_OF_AL2 = "1.32"
+
+
+@rule(NODE_GROUP, BAD, "amiType version clusterName",
+      "EKS User Guide, eks-ami-deprecation-faqs.html, read 2026-11; words as in scylladb/scylla-cluster-tests#12524",
+      Moment.CREATE, Moment.UPDATE)  # fmt: skip
+def images_of_the_version(case: Case) -> str | None:
+    """EKS publishes images of Amazon Linux 2 up to a version of Kubernetes."""
+    image, version = str(case.new.get("amiType") or ""), case.new.get("version")
+    if not image.startswith("AL2_") or (case.old and version == case.old.get("version")):
+        return None
+    skew = kubernetes.skew(_LAST_OF_AL2, str(version or _cluster_version(case)))
+    return (
+        f"AMI Type {image} is only supported for kubernetes versions {_LAST_OF_AL2} or earlier"
+        if skew and skew > 0
+        else None
+    )
+
+
 @rule(
     NODE_GROUP, "InvalidRequestException", "launchTemplate instanceTypes", f"{API}instanceTypes",
     Moment.CREATE, Moment.UPDATE,
@@ -255,6 +274,6 @@ def node_role_exists(case: Case) -> str | None:
 
 
 RULES += (
-    version_at_creation, version_at_update, types_in_one_place, settings_of_the_template, architecture_of_the_template,
-    offered_in_every_zone, node_role_exists,
+    version_at_creation, version_at_update, images_of_the_version, types_in_one_place, settings_of_the_template,
+    architecture_of_the_template, offered_in_every_zone, node_role_exists,
 )  # fmt: skip

@@ -20,7 +20,9 @@ class Reader:
 
 
 def _is_csv(source: Source) -> bool:
-    return set(jobs.REQUIRED) <= {name.strip() for name in source.text.partition("\n")[0].split(",")}
+    """Whether it is any table that is not openb's: the reader names the columns that it lacks."""
+    first = source.text.lstrip().partition("\n")[0]
+    return first[0] not in "{[<" and any(mark in first for mark in ",;\t") and not openb.recognises(source)
 
 
 READERS: Final[Mapping[str, Reader]] = {
@@ -48,6 +50,6 @@ def read(path: Path, form: str | None = None) -> Trace:
     for one in READERS.values():
         if one.recognises(source):
             return one.read(source)
-    first = source.text.lstrip().partition("\n")[0]
+    first = source.text.strip().partition("\n")[0].strip()
     fix = f"Name its format with --format ({', '.join(READERS)}) for the reason, or convert it to the guide's CSV."
     raise TraceError(source.name, "line 1", "the file must be of a known format", first, fix)

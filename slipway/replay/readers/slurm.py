@@ -16,14 +16,14 @@ COLUMNS: Final = (
 )
 _REQUIRED: Final = ("JobID", "Submit", "Start", "End", "AllocTRES")
 _TYPED: Final = re.compile(r"gres/gpu:([A-Za-z0-9_.-]+)")
+_MIG: Final = re.compile(r"([0-7])g\.[0-9]+gb")
 _MEMORY: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?[KMGTP]?")
 """Sizes of memory have binary prefixes without the `i`, and MiB without a letter (sacct(1), `--units`)."""
 
 
 def recognises(source: Source) -> bool:
-    """Whether the header is sacct's."""
-    header = source.text.partition("\n")[0].strip().split("|")
-    return {"JobID", "Submit"} <= set(header)
+    """Whether the header is that of a table of sacct."""
+    return len({"JobID", "Submit", "AllocTRES"} & set(source.text.partition("\n")[0].strip().split("|"))) > 1
 
 
 def read(source: Source) -> Trace:
@@ -57,6 +57,10 @@ def _job(row: Row, duration: float) -> Job:
     memory = of.quantity("mem", 1, most=MOST_MEBIBYTES * nodes, default=1024 * nodes)
     typed = {match[1]: of.count(name, most=10_000_000) for name in resources if (match := _TYPED.fullmatch(name))}
     gpus = of.count("gres/gpu", most=MOST_MILLIS * nodes, default=sum(typed.values()))
+    # An instance of MIG, `a100_3g.20gb`, is its part of a GPU's seven.
+    sliced = {name: int(match[1]) for name in typed if (match := _MIG.search(name))}
+    whole = gpus - sum(typed[name] for name in sliced)
+    slices = sum(typed[name] * size for name, size in sliced.items())
     return Job(
         name=name_in(row, "JobID", required=True),
         team=name_in(row, "Account") or name_in(row, "User"),
@@ -66,7 +70,7 @@ def _job(row: Row, duration: float) -> Job:
         pods=nodes,
         cpu_millis=-(-cpu // nodes),
         memory_mib=-(-memory // nodes),
-        gpu_millis=-(-gpus // nodes) * 1000,
+        gpu_millis=-(-whole // nodes) * 1000 + -(-1000 * slices // (7 * nodes)),
         gpu_types=tuple(sorted(typed)),
     )
 

@@ -10,6 +10,7 @@ from slipway.advise.kinds import KINDS, Subject, changes, edited
 from slipway.advise.measure import Figures, Wait, demand, figures, objections, saved, steady
 from slipway.advise.stack import ABOVE, NotAllowedError, Stack
 from slipway.cli import replay_options
+from slipway.replay.result import LeftOut
 from spec.clock import today
 from spec.settings import load, read_stack
 from spec.settings.pools import Role
@@ -124,7 +125,8 @@ def made(**fields: Any) -> Figures:
     mean, p95, team = fields.pop("mean", 1000.0), fields.pop("p95", 9000.0), fields.pop("team", 1000.0)
     usd, work = fields.pop("usd", 500.0), fields.pop("work", 100.0)
     waits = {"all": Wait(jobs=100, mean=mean, p95=p95), "team a": Wait(jobs=50, mean=team, p95=p95)}
-    rest = {"given_up": 5, "short": 5, "preemptions": 0, **fields}
+    left_out = LeftOut(jobs=fields.pop("left_out", 5), of=100, of_gpu_hours=1)
+    rest = {"left_out": left_out, "short": 5, "preemptions": 0, **fields}
     return Figures(usd=usd, work=work, usd_per_hour_of_work=usd / work, waits=waits, **rest)
 
 
@@ -133,7 +135,7 @@ def test_figures_of_a_recorded_replay() -> None:
     # train: 2 GPUs for an hour; notebook: a quarter of one for two; sweep: one for ten minutes. `huge` has no place.
     assert found.work == pytest.approx(2 * 1 + 0.25 * 2 + 1 / 6)
     assert found.usd_per_hour_of_work == pytest.approx(result().usd / found.work)
-    assert (found.given_up, found.short) == (1, 0)
+    assert (found.left_out.jobs, found.short) == (1, 0)
     assert found.waits["all"].jobs == 5
     assert found.waits["team language"].p95 == 1831
 
@@ -164,8 +166,8 @@ AGAINST = [
     ({"p95": 9061.0}, ["the 95th percentile of all waits is longer"]),
     ({"work": 98.0}, []),
     ({"work": 97.0}, ["3.0% less work is done"]),
-    ({"given_up": 6, "short": 6}, []),
-    ({"given_up": 7}, ["2 more jobs can't run"]),
+    ({"left_out": 6, "short": 6}, []),
+    ({"left_out": 7}, ["2 more jobs can't run"]),
     ({"short": 25}, ["20 more jobs get less than they ask for"]),
 ]
 

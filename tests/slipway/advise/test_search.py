@@ -25,6 +25,7 @@ from slipway.render.program import record_platform
 from slipway.replay.generate import DAY
 from slipway.replay.jobs import Job, Trace
 from slipway.replay.plan import Options, Plan
+from slipway.replay.result import LeftOut
 from spec.clock import today
 from spec.errors import SlipwayError
 from spec.settings import Platform, load, read_stack
@@ -56,7 +57,13 @@ class Fake:
         mean = 9000.0 if "waits" in names or (late and "only here" in names) else 1000.0
         waits = {"all": Wait(jobs=100, mean=mean, p95=mean)}
         return Figures(
-            usd=usd, work=100.0, usd_per_hour_of_work=usd / 100, given_up=0, short=0, preemptions=0, waits=waits
+            usd=usd,
+            work=100.0,
+            usd_per_hour_of_work=usd / 100,
+            short=0,
+            preemptions=0,
+            waits=waits,
+            left_out=LeftOut(jobs=days, of=100, of_gpu_hours=8, gpu_hours=2, reasons={"no GPU": days}),
         )
 
     def found(self, monkeypatch: pytest.MonkeyPatch, **bounds: Any) -> Found:
@@ -122,6 +129,7 @@ def test_what_saves_on_the_days_of_the_search_alone_is_not_advised(monkeypatch: 
     assert not found.advised
     assert found.objections == ["the 95th percentile of all waits is longer", "the mean wait of all is longer"]
     shown = text(document(found, stack("dev"), parts(3), "jobs.csv"))
+    assert shown.startswith("In no figure: 3 of 200 jobs, 4.0 of 16.0 GPU hours (25.0%). 3: no GPU")
     assert "Nothing is advised. The changes below save on the days of the search" in shown
 
 

@@ -16,7 +16,8 @@ from sandbox.toolchain import building
 from slipway.cli import elastic, main, offline, sandbox_run
 from slipway.cli.offline import Sandbox
 from slipway.cli.sandbox import progress_of
-from slipway.cli.sandbox_run import SECRET, copied, nearest
+from slipway.cli.sandbox_run import SECRET, copied, cost_line, nearest, planned
+from slipway.engine.gate import UNKNOWN
 from spec.errors import SlipwayError
 
 # `slipway sandbox capacity|reclaim|expire`.
@@ -220,3 +221,24 @@ def test_stop_names_the_build_that_goes_on(slipway: Slipway, monkeypatch: pytest
     assert "kueue is being built, for whoever needs it next: `kill 7` ends that" in slipway("sandbox stop").out
     monkeypatch.setattr(building, "present", lambda: None)
     assert slipway("sandbox stop").out == "the sandbox is stopped\n"
+
+
+def test_a_preview_has_the_price_of_what_there_would_be(tmp_path: Path) -> None:
+    cluster, group = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup"
+    sizes = {"minSize": 0, "desiredSize": 1, "maxSize": 2}
+    steps = [
+        ("create", cluster, {"version": "1.33", "roleArn": UNKNOWN}),
+        ("create-replacement", group, {"instanceTypes": ["g6.xlarge"], "scalingConfig": sizes}),
+        ("replace", group, {"instanceTypes": ["g6.xlarge"], "scalingConfig": sizes}),
+        ("read", "aws:ec2/instance:Instance", {"instanceType": "p5.48xlarge"}),
+        ("delete", "aws:ec2/natGateway:NatGateway", None),
+    ]
+    events: list[dict[str, Any]] = [{"preludeEvent": {}}]
+    for op, kind, inputs in steps:
+        new = None if inputs is None else {"inputs": inputs}
+        events.append({"resourcePreEvent": {"metadata": {"op": op, "urn": kind, "type": kind, "new": new}}})
+    (log := tmp_path / "events").write_text("\n".join(map(json.dumps, events)))
+    assert [kind for kind, _ in planned(log)] == [cluster, group]
+    # 0.60 USD an hour past standard support, and up to two nodes of 0.8048 USD.
+    assert cost_line(planned(log)) == "Cost a month by list prices: $438.00 to $1,613.01."
+    assert planned(tmp_path / "none") == []

@@ -57,9 +57,11 @@ def test_each_has_a_bad_variant_on_dev_and_a_good_one_on_prod() -> None:
 
 
 @pytest.mark.usefixtures("engine")
-def test_the_command_says_what_drove_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rehearse", "dev", str(ROOT / FOLDER / "zombies.yaml"), "--replayed", "--json"]) == 0
-    assert '"drivenBy": "clock"' in capsys.readouterr().out
+def test_the_command_says_what_drove_it_and_what_is_in_no_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rehearse", "dev", str(ROOT / FOLDER / "gpu-memory.yaml"), "--replayed", "--json"]) == 0
+    shown = capsys.readouterr().out
+    assert '"drivenBy": "clock"' in shown
+    assert "s; in no figure: 1 of 2 jobs, 4.0 of 8.0 GPU hours (50.0%)" in shown
 
 
 def test_a_team_that_the_stack_lacks_is_named() -> None:

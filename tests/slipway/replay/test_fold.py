@@ -1,6 +1,7 @@
 """Events become figures: the sums are worked out by hand from `events.ndjson`."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,12 @@ from slipway.cli import replay_summary
 from slipway.replay import result as results
 from slipway.replay.figures import duration
 from slipway.replay.fold import Fold
+from slipway.replay.result import LeftOut
 from slipway.replay.sentences import sentence
 from slipway.replay.steps import Steps, percentile, waits
 from slipway.replay.text import TraceError
 from spec.errors import SlipwayError
-from tests.slipway.replay.examples import planned, result
+from tests.slipway.replay.examples import events, planned, result
 
 
 def test_a_job_waits_until_its_first_start() -> None:
@@ -75,6 +77,32 @@ def test_a_replay_that_is_cut_says_so_and_has_what_is_known() -> None:
     assert found.jobs.model_dump() == {"submitted": 4, "finished": 0, "running": 1, "pending": 2, "refused": 1}
     assert found.waits.unstarted == 2
     assert "CUT by the engine ended early at 2 min 31 s" in replay_summary.text(found)
+
+
+def test_what_is_in_no_figure_is_said_first_with_its_gpu_hours() -> None:
+    left = result().left_out
+    # `huge`: a GPU for a minute. The others: two for an hour, a quarter for two, one for ten minutes.
+    assert (left.jobs, left.of, left.unknown) == (1, 5, 0)
+    assert left.gpu_hours == pytest.approx(1 / 60)
+    assert left.of_gpu_hours == pytest.approx(2 + 0.5 + 1 / 6 + 1 / 60)
+    says = "In no figure: 1 of 5 jobs, 0.0 of 2.7 GPU hours (0.6%). 1: the stack has no GPU with the memory of B200"
+    assert replay_summary.text(result()).replace("\n", " ").startswith(says)
+    assert "In no figure" not in replay_summary.text(
+        result().model_copy(update={"left_out": LeftOut(of=4, of_gpu_hours=1)})
+    )
+    assert "Of the other: In no figure" in replay_summary.text(result(), result())
+    # Those without an end in the trace, and those that a replay did not come to.
+    fold = Fold(replace(planned(), left_out={"it never started": 2}), stack="dev", source="t", form="csv")
+    for event in events()[:5]:
+        fold.add(event)
+    more = fold.result().left_out
+    assert (more.jobs, more.of, more.unknown) == (6, 7, 2)
+    assert list(more.reasons.items())[:2] == [("it was not submitted before the end", 3), ("it never started", 2)]
+    assert "and unknown ones of 2. 3: it was not" in more.sentence
+    assert (left + more).amount == "7 of 12 jobs, 0.7 of 5.4 GPU hours (13.0%)"
+    assert LeftOut(jobs=5, of=9, of_gpu_hours=0, reasons=dict.fromkeys("abcd", 1)).sentence.endswith(
+        "c; 1 more reasons"
+    )
 
 
 def test_the_timeline_has_averages() -> None:

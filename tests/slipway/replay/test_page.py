@@ -69,6 +69,12 @@ def test_a_replay_that_was_cut_says_so_and_another_is_beside_it() -> None:
     text = page(result(until=14), result())
     assert "Cut by the engine ended early." in text
     assert '<span class="other">60.7 %</span>' in text
+    assert (
+        0
+        < text.index("<b>In no figure: 2 of 5 jobs")
+        < text.index("<b>Of the other: In no")
+        < text.index('class="tiles"')
+    )
     assert parsed(text).open == []
 
 

@@ -108,7 +108,9 @@ def test_sacct_divides_a_job_by_its_nodes_and_skips_steps(tmp_path: Path) -> Non
         "9|u|lab|gpu|high|2026-01-05T09:00:00|2026-01-05T10:00:00|Unknown|1|cpu=1|RUNNING",
     ]
     trace = of(tmp_path, "\n".join([HEADERS["slurm"], *rows]))
-    assert trace.notes == ("1 left out: it has not ended",)
+    assert trace.left_out == {"it has not ended": 1}
+    part = f"6|u||gpu||{times}|1|cpu=1,gres/gpu:a100_3g.20gb=1,gres/gpu=1|COMPLETED"
+    assert of(tmp_path, "\n".join([HEADERS["slurm"], part])).jobs[0].gpu_millis == 429
     first, second = trace.jobs
     assert first == Job(
         name="7_1", team="lab", kind="high", submitted=0.0, duration=7200.0, pods=2, cpu_millis=16500,
@@ -161,7 +163,7 @@ def test_jobs_and_workloads_of_a_cluster(tmp_path: Path) -> None:
         ]},
     }  # fmt: skip
     trace = of(tmp_path, json.dumps({"apiVersion": "v1", "kind": "List", "items": [job, waits, workload]}))
-    assert trace.notes == ("1 left out: it has not ended, or never started",)
+    assert trace.left_out == {"it has not ended, or never started": 1}
     ray, train = trace.jobs
     assert train == Job(
         name="vision/train", team="vision", kind="production-training", submitted=0.0, duration=3600.0, pods=2,
@@ -196,7 +198,7 @@ def test_pods_in_prometheus_are_joined_by_their_job(tmp_path: Path) -> None:
             memory_mib=1024, gpu_millis=4000,
         ),
     )  # fmt: skip
-    assert trace.notes == ("1 left out: its pods never had a node",)
+    assert trace.left_out == {"its pods never had a node": 1}
 
 
 def test_a_named_format_gives_the_reason(tmp_path: Path) -> None:

@@ -114,14 +114,16 @@ def rehearsed(*met: bool) -> dict[str, object]:
 
 def advised(*, advised: bool) -> dict[str, object]:
     wait = {"jobs": 10, "mean": 1.0, "p95": 2.0}
-    figures = {"usd": 100.0, "work": 10.0, "usdPerHourOfWork": 10.0, "givenUp": 0, "short": 0, "preemptions": 0}
-    before = {**figures, "waits": {"all": wait}}
+    left = {"jobs": 10, "of": 1000, "gpuHours": 5.0, "ofGpuHours": 50.0, "unknown": 0, "reasons": {"no B200": 10}}
+    figures = {"usd": 100.0, "work": 10.0, "usdPerHourOfWork": 10.0, "short": 0, "preemptions": 0}
+    before = {**figures, "leftOut": left, "waits": {"all": wait}}
     after = {**before, "usdPerHourOfWork": 7.5}
     step = {"kind": "spot", "what": "cpu: Spot instead of on-demand", "but": "EC2 takes nodes back", "saved": 0.25}
     days = {"days": 4, "jobs": 600, "before": before, "after": after}
     return {
         "version": 1,
         "stack": STACK,
+        "leftOut": left,
         "source": "the generator",
         "format": "synthetic",
         "advised": advised,
@@ -151,8 +153,9 @@ def test_scenarios_and_advice_are_on_the_page_and_in_the_comment(tmp_path: Path)
         "- `night-2` as expected: The night costs nothing.",
     ]
     assert (
-        "What saves most, by replays of the generator (1,000 jobs): Advised: 25.0 % less for an hour of work, on days "
-        "that the search has not seen.\n\n- cpu: Spot instead of on-demand (but EC2 takes nodes back)\n\n```diff\n-  "
+        "What saves most, by replays of the generator (1,000 jobs): In no figure: 10 of 1,000 jobs, 5.0 of 50.0 GPU "
+        "hours (10.0%). 10: no B200. Advised: 25.0 % less for an hour of work, on days that the search has not seen."
+        "\n\n- cpu: Spot instead of on-demand (but EC2 takes nodes back)\n\n```diff\n-  "
     ) in comment
     # What GitHub shows is what is written here: comment.yml changes nothing that is visible.
     shown = section(STACK, comment).replace("\u200b", "")

@@ -213,6 +213,44 @@ def test_each_zone_of_a_group_offers_one_of_its_types(provider: AwsProvider, wor
     create(provider, east, NODES, **mixed, instanceTypes=["p4de.24xlarge", "m7i.2xlarge"])
 
 
+# -- what EKS has in some zones, and for some versions
+
+
+def test_a_control_plane_is_in_zones_that_have_one(provider: AwsProvider, world: World) -> None:
+    """By the ID of the zone, which moto names as an account may: its us-east-1e is use1-az3."""
+    there = World(replace(world.aws, region="us-east-1"))
+    vpc = there.vpc()
+    *right, wrong = (
+        there.make(SUBNET, vpcId=vpc, cidrBlock=f"10.1.{at}.0/24", availabilityZone=f"us-east-1{zone}")[0]
+        for at, zone in enumerate("abcdfe")
+    )
+    inputs = sample(there, CLUSTER, name=there.unique("main"), vpcConfig={"subnetIds": right})
+    more = {**inputs, "vpcConfig": {"subnetIds": [*right, wrong]}}
+    said = "UnsupportedAvailabilityZoneException.* does not support creating control plane instances in us-east-1e, "
+    with pytest.raises(AwsError, match=said + ".*: us-east-1a, us-east-1b, us-east-1c, us-east-1d, us-east-1f. "):
+        create(provider, there, CLUSTER, **more)
+    id, outputs = create(provider, there, CLUSTER, **inputs)
+    with pytest.raises(ProviderError, match="UnsupportedAvailabilityZoneException"):
+        provider.update(there.aws, of(CLUSTER), id, outputs, more, inputs)
+
+
+@pytest.mark.parametrize(("image", "kind"), [("AL2_x86_64_GPU", "g5.xlarge"), ("AL2_ARM_64", "m7g.large")])
+def test_images_of_amazon_linux_2_end_with_a_version(
+    provider: AwsProvider, world: World, image: str, kind: str
+) -> None:
+    inputs = sample(world, NODES, instanceTypes=[kind], amiType=image, launchTemplate=None)
+    with pytest.raises(AwsError, match=f"AMI Type {image} is only supported for kubernetes versions 1.32 or earlier"):
+        create(provider, world, NODES, **inputs)
+    cluster = sample(world, CLUSTER, name=world.unique("old"), version="1.32")
+    name, made = create(provider, world, CLUSTER, **cluster)
+    id, outputs = create(provider, world, NODES, **(old := {**inputs, "clusterName": name, "version": "1.32"}))
+    provider.update(world.aws, of(CLUSTER), name, made, {**cluster, "version": "1.33"}, cluster)
+    with pytest.raises(ProviderError, match="is only supported for kubernetes versions"):
+        provider.update(world.aws, of(NODES), id, outputs, {**old, "version": "1.33"}, old)
+    grown = {**old, "scalingConfig": {"minSize": 1, "maxSize": 9, "desiredSize": 1}}
+    provider.update(world.aws, of(NODES), id, outputs, grown, old)
+
+
 # -- IAM
 
 
