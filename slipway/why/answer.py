@@ -73,6 +73,7 @@ BEFORE: Final[Mapping[Layer, str]] = MappingProxyType(
         Layer.SCHEDULER: "would get no node from the scheduler",
         Layer.POOL_LIMIT: "would reach the limit of its pool",
         Layer.VOLUME: "would get no volume",
+        Layer.CONTAINER: "would have a container that can't start",
     }
 )
 """The same about an object that does not exist yet."""

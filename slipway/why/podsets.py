@@ -1,10 +1,11 @@
 """The pods that a manifest makes, and Jobs of several groups of pods: which lacks pods while others run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from components.admission import kinds
+from components.admission.isolation import EXCLUSIVE, NODE
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, name_of
 
@@ -20,12 +21,14 @@ class PodSet:
         spec: Spec of each pod.
         metadata: Metadata of the template.
         count: Number of pods that run at the same time.
+        alone: Number of them in each Job that has a node to itself; 0 if they share nodes.
     """
 
     name: str
     spec: Object
     metadata: Object
     count: int
+    alone: int = 0
 
 
 Reader = Callable[[Object], Iterable[PodSet]]
@@ -37,7 +40,21 @@ def podsets(manifest: Object) -> list[PodSet]:
     found = list(reader(manifest.get("spec") or {})) if reader else []
     if manifest.get("kind") == "Pod":
         found = [PodSet("pod", manifest.get("spec") or {}, manifest.get("metadata") or {}, 1)]
+    if manifest.get("kind") == "JobSet":
+        whole = _has_nodes(manifest)
+        jobs = {str(one.get("name")): one for one in manifest["spec"].get("replicatedJobs") or ()}
+        found = [
+            replace(one, alone=one.count // max(1, int(jobs[one.name].get("replicas", 1))))
+            if whole or _has_nodes(jobs[one.name].get("template") or {})
+            else one
+            for one in found
+        ]
     return [one for one in found if one.spec.get("containers")]
+
+
+def _has_nodes(holder: Object) -> bool:
+    """Whether each Job has a node to itself (jobset.sigs.k8s.io, "Exclusive Job to Topology Placement")."""
+    return ((holder.get("metadata") or {}).get("annotations") or {}).get(EXCLUSIVE) == NODE
 
 
 def _of(name: str, template: Object | None, count: int) -> PodSet:
@@ -52,7 +69,8 @@ def _job(spec: Object, name: str = "pod", times: int = 1) -> Iterator[PodSet]:
     yield _of(name, spec.get("template"), parallel * times)
 
 
-def _job_set(spec: Object) -> Iterator[PodSet]:
+def job_set(spec: Object) -> Iterator[PodSet]:
+    """The pods of the spec of a JobSet."""
     for one in spec.get("replicatedJobs") or ():
         yield from _job(
             (one.get("template") or {}).get("spec") or {}, str(one.get("name")), int(one.get("replicas", 1))
@@ -94,7 +112,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "Job": _job,
     "CronJob": lambda spec: _job((spec.get("jobTemplate") or {}).get("spec") or {}),
     "ScaledJob": lambda spec: _job(spec.get("jobTargetRef") or {}),
-    "JobSet": _job_set,
+    "JobSet": job_set,
     **dict.fromkeys(
         ("Deployment", "ReplicaSet", "StatefulSet"),
         lambda spec: [_of("pod", spec.get("template"), int(spec.get("replicas", 1)))],

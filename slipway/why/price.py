@@ -1,6 +1,6 @@
 """What a workload costs before it exists: the nodes that its pods start, until its deadline."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -9,9 +9,11 @@ from components.workloads.checks.fit import need
 from components.workloads.target import Target
 from slipway.why import file
 from slipway.why.bundle import Object
-from slipway.why.podsets import PodSet, podsets
+from slipway.why.podsets import PodSet
+from slipway.why.runtimes import all_podsets
 from spec.catalog.prices import HOURS_PER_MONTH
-from spec.pricing.pods import HOUR, StartedNode, deadline, hours, nodes_for, usd
+from spec.pools.allocatable import Amounts
+from spec.pricing.pods import HOUR, StartedNode, deadline, hours, nodes_for, nodes_on, usd
 from spec.settings import Platform
 from spec.settings.pools import Role
 
@@ -55,23 +57,23 @@ class Bound:
         return f"{hourly}, at most {usd(self.most)} USD for {hours(self.seconds)}{idle}"
 
 
-def bound(manifest: Object, target: Target, platform: Platform) -> Bound | None:
+def bound(manifest: Object, target: Target, platform: Platform, others: Sequence[Object] = ()) -> Bound | None:
     """What an object costs at most; None if it starts no pods, fits no pool, or a price is unknown.
 
-    Of the pools that its pods may use it takes the one whose nodes cost most: Kueue and the scheduler choose among
+    Of the pools that a pod set may use it takes the one whose nodes cost most: Kueue and the scheduler choose among
     them by what is free. A node is counted whole, because it runs for the pods, and is shared if there is room.
     """
-    found = []
-    for group in podsets(manifest):
+    by_node = dict[tuple[str, StartedNode], list[tuple[Amounts, int]]]()
+    for group in all_podsets(manifest, target, others):
         if group.count:
-            dearest = max(
-                _candidates(manifest, group, target, platform), key=lambda one: one[0].hourly * one[1], default=None
-            )
-            if dearest is None or dearest[0].price is None:
+            dearest = max(_candidates(manifest, group, target, platform), default=None, key=lambda one: one[0])
+            if dearest is None or dearest[1].price is None:
                 return None
-            found.append(dearest)
-    if not found:
+            _, node, name = dearest
+            by_node.setdefault((name, node), []).append((need(group.spec), group.count))
+    if not by_node:
         return None
+    found = [(node, nodes_on(target.pools[pool], node, groups), pool) for (pool, node), groups in by_node.items()]
     return Bound(
         nodes=tuple(f"{count} x {node.kind} ({node.market}) of pool {pool}" for node, count, pool in found),
         hourly=sum((node.hourly * count for node, count, _ in found), Decimal(0)),
@@ -83,13 +85,12 @@ def bound(manifest: Object, target: Target, platform: Platform) -> Bound | None:
 
 def _candidates(
     manifest: Object, group: PodSet, target: Target, platform: Platform
-) -> Iterator[tuple[StartedNode, int, str]]:
-    """Node, number of nodes and pool, of each pool that the pods may use and the team has a share of."""
-    wanted = need(group.spec)
-    for name, problems in file.usable(str(manifest.get("kind")), manifest, group, target).items():
-        pool = target.pools[name]
-        if not problems and pool.role is not Role.SYSTEM and (target.shares is None or name in target.shares):
-            yield (*nodes_for(pool, platform, wanted, group.count), name)
+) -> Iterator[tuple[Decimal, StartedNode, str]]:
+    """Price an hour, node and pool, of each pool that the pods may use and the team has a share of."""
+    for name, pool in file.fits(str(manifest.get("kind")), manifest, group, target).items():
+        if pool.role is not Role.SYSTEM:
+            node, count = nodes_for(pool, platform, need(group.spec), group.count)
+            yield node.hourly * count, node, name
 
 
 def _longest(manifest: Object) -> int | None:

@@ -29,8 +29,6 @@ def metrics(manifest: Object, target: Target) -> Iterator[Problem]:
         for at, metric in enumerate(spec.get("metrics") or ()):
             yield from _metric(f"spec.metrics[{at}]", metric, target.addons)
     elif kind in (kinds.SCALED_OBJECT.kind, kinds.SCALED_JOB.kind):
-        if Keda not in target.addons:
-            yield Problem("kind", f"{kind} needs the add-on keda", None, "Add `keda: {}` to the stack's addons.")
         for at, trigger in enumerate(spec.get("triggers") or ()):
             if trigger.get("type") == "prometheus" and KubePrometheusStack not in target.addons:
                 rule = "the trigger prometheus asks Prometheus, and the stack has none"
@@ -104,10 +102,13 @@ def features(manifest: Object) -> Iterator[Problem]:
         )
 
 
+CLAIM: Final = "PersistentVolumeClaim"
+
+
 def claims(manifest: Object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Specs of the claims that an object is or makes, each with its path."""
     spec = manifest.get("spec") or {}
-    if manifest.get("kind") == "PersistentVolumeClaim":
+    if manifest.get("kind") == CLAIM:
         yield "spec", spec
     for at, one in enumerate(spec.get("volumeClaimTemplates") or ()):
         yield f"spec.volumeClaimTemplates[{at}].spec", one.get("spec") or {}

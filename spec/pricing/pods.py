@@ -1,13 +1,13 @@
 """The nodes that a pool starts for pods: their type, their number, their price, and how long they may run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from spec.catalog import prices
 from spec.pools import resolve_all
-from spec.pools.allocatable import Allocatable, allocatable
+from spec.pools.allocatable import Amounts, allocatable, nodes_of
 from spec.pools.keys import MIG, NVIDIA
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.model import Line, Pricer
@@ -107,18 +107,13 @@ def nodes_for(spec: PoolSpec, platform: Platform, wanted: Mapping[str, Decimal],
     """
     cpu, memory = int(wanted.get(CPU, 0) * 1000), int(to_mebibytes(str(wanted.get(MEMORY, 0))))
     node = started(spec, platform, cpu, memory)
+    return node, nodes_on(spec, node, [(wanted, pods)])
+
+
+def nodes_on(spec: PoolSpec, node: StartedNode, groups: Sequence[tuple[Amounts, int]]) -> int:
+    """Number of such nodes of a pool that hold groups of pods, each with its requests and its number of pods."""
     room = next((one for one in allocatable(spec) if one.instance_type == node.kind), allocatable(spec)[0])
-    return node, -(-pods // max(1, _fitting(room, wanted, cpu, memory)))
-
-
-def _fitting(room: Allocatable, wanted: Mapping[str, Decimal], cpu_millis: int, memory_mib: int) -> int:
-    """Pods that fit on one empty node; they are small enough for at least one."""
-    has = {name: Decimal(count) for name, count in room.devices.items()}
-    asked = {name: amount for name, amount in wanted.items() if name in has and amount}
-    limits = [int(has[name] // amount) for name, amount in asked.items()]
-    limits += [room.cpu_millis // cpu_millis] if cpu_millis else []
-    limits += [room.memory_mib // memory_mib] if memory_mib else []
-    return min(limits, default=1)
+    return nodes_of(room, groups)
 
 
 # How long pods run, and the amounts as text.

@@ -9,7 +9,7 @@ from typing import Any, Final
 from components.pools.karpenter import requirements
 from components.workloads.target import Target
 from spec.pools import PoolSpec, keys
-from spec.pools.allocatable import HUGEPAGES, Allocatable, allocatable
+from spec.pools.allocatable import HUGEPAGES, Allocatable, allocatable, fitting
 from spec.quantities import CPU, MEMORY, MI, is_amount, parse, readable
 from spec.settings.pools import Role
 from spec.settings.problems import Problem
@@ -282,21 +282,13 @@ def capacity_problems(
 ) -> Iterator[Problem]:
     """Pods that run at the same time must fit at the same time: otherwise they are admitted together but never all
     run."""
-    maximum = sum(pool.settings.max * max(_per_node(node, wanted) for node in allocatable(pool)) for pool in pools)
+    maximum = sum(
+        pool.settings.max * max(fitting(node.amounts, wanted) for node in allocatable(pool)) for pool in pools
+    )
     if at_once > maximum:
         names = ", ".join(f"{pool.name} (max {pool.settings.max})" for pool in pools)
         rule = f"pods that run at the same time must fit on the pools: {names} can run {maximum} of them"
         yield Problem(path, rule, at_once, "Run fewer at the same time, or raise `max` of the pool.")
-
-
-def _per_node(node: Allocatable, wanted: Mapping[str, Decimal]) -> int:
-    offered = {
-        **{name: Decimal(count) for name, count in node.devices.items()},
-        "cpu": Decimal(node.cpu_millis) / 1000,
-        "memory": Decimal(node.memory_mib) * MI,
-    }
-    shares = [offered[name] // amount for name, amount in wanted.items() if name in offered]
-    return int(min(shares, default=Decimal(110)))
 
 
 def share_problems(
@@ -324,7 +316,10 @@ def share_problems(
 
 def fits_in_share(pool: PoolSpec, share: int, wanted: Mapping[str, Decimal]) -> int:
     """Number of pods that fit into a share of a pool: its GPUs, and the CPU and memory that belong to them."""
+    return fitting(share_of(pool, share), wanted) if any(name in amounts(pool, share) for name in wanted) else 0
+
+
+def share_of(pool: PoolSpec, share: int) -> dict[str, Decimal]:
+    """What belongs to a share of a pool, in the units of requests."""
     offered = {name: Decimal(amount) for name, amount in amounts(pool, share).items()}
-    offered |= {CPU: offered[CPU] / 1000, MEMORY: offered[MEMORY] * MI}
-    parts = [offered[name] // amount for name, amount in wanted.items() if name in offered]
-    return int(min(parts, default=Decimal(0)))
+    return {**offered, CPU: offered[CPU] / 1000, MEMORY: offered[MEMORY] * MI}

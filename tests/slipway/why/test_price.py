@@ -68,8 +68,8 @@ def test_a_job_of_which_all_attempts_share_a_deadline_counts_it_once() -> None:
     assert of(job(spec__backoffLimit=5)).seconds == 3600
 
 
-def test_groups_of_pods_have_their_own_nodes() -> None:
-    assert [one.partition(" ")[0] for one in of(ray()).nodes] == ["1", "1"]
+def test_groups_of_pods_share_nodes() -> None:
+    assert of(ray()).nodes == ("1 x p4d.24xlarge (on-demand) of pool a100",)
 
 
 def test_without_a_choice_of_pool_it_is_the_dearest_that_may_be_used() -> None:

@@ -1,0 +1,130 @@
+"""Kinds that members of a team may create, with their versions and fields: from the roles, the pinned software, and the
+classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Final, get_args
+
+from pulumi._types import input_type_types, is_input_type
+from pulumi_kubernetes.core.v1 import PodSpecArgs
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+
+from components.admission import kinds
+from components.admission.rule import Kind
+from components.tenancy.roles import created
+from components.workloads.checks.jobs import key_of, missing_addon
+from components.workloads.target import Target
+from slipway.why.bundle import Object
+from slipway.why.podsets import podsets
+from spec.catalog.software import SOFTWARE
+from spec.settings.problems import Problem
+
+_CREATED: Final = tuple(kinds.BY_RESOURCE[one] for one in created())
+_SOFTWARE: Final = {
+    (*api.partition("/")[::2], resource): row.addon or ""
+    for row in SOFTWARE.values()
+    for api, names in row.team_kinds.items()
+    for resource in names
+}
+"""Add-on that serves a resource, by group, version and resource."""
+_STABLE: Final = re.compile(r"v\d+")
+"""Versions of Kubernetes' own kinds: the last beta of one that members create ended with 1.26 (kubernetes.io,
+"Deprecated API Migration Guide")."""
+
+
+def kind_problems(manifest: Object, target: Target) -> Iterator[Problem]:
+    """A kind or version that the stack does not serve, or that members of a team may not create."""
+    api, name = str(manifest.get("apiVersion")), str(manifest.get("kind"))
+    group = api.rpartition("/")[0]
+    kind = next((one for one in _CREATED if (one.group, one.kind) == (group, name)), None)
+    if kind is not None:
+        if addon := _missing(kind, target):
+            yield missing_addon(target, name, addon)
+        elif api not in (versions := _versions(kind)):
+            yield Problem("apiVersion", f"{name} is served as {', '.join(versions)}", api, f"Write {versions[0]}.")
+        return
+    own = _classes(group, name)
+    if own and target.shares is None:
+        return  # without teams nobody is a member of one
+    of_group = ", ".join(one.kind for one in _CREATED if one.group == group)
+    rule = f"teams create {of_group} of {api}" if of_group else "no add-on of the stack serves this kind to teams"
+    rule = "members of a team may not create this kind" if own else rule
+    meant = [one for one in _CREATED if one.kind == name] or _like(group, name)
+    known = ", ".join(one.kind for one in kinds.WITH_PODS if one in _CREATED and not _missing(one, target))
+    fix = " or ".join(f"{_versions(one)[0]} {one.kind}" for one in meant)
+    yield Problem("kind", rule, f"{api} {name}", f"Did you mean {fix}?" if meant else f"Workloads can be {known}.")
+
+
+def _like(group: str, name: str) -> list[Kind]:
+    known = {one.kind.lower(): one for one in sorted(_CREATED, key=lambda one: one.group == group)}
+    return [known[one] for one in get_close_matches(name.lower(), known, 1, 0.8)]
+
+
+def _missing(kind: Kind, target: Target) -> str:
+    """The add-on that serves a kind, if the stack lacks it."""
+    addons = {addon for (group, _, name), addon in _SOFTWARE.items() if (group, name) == (kind.group, kind.resource)}
+    installed = {key_of(one) for one in target.addons or ()}
+    return "" if target.addons is None or not addons - installed else min(addons)
+
+
+def _versions(kind: Kind) -> list[str]:
+    found = [one for group, one, name in _SOFTWARE if (group, name) == (kind.group, kind.resource)]
+    return [f"{kind.group}/{one}".lstrip("/") for one in found or sorted(_classes(kind.group, kind.kind), reverse=True)]
+
+
+@cache
+def _classes(group: str, kind: str) -> Mapping[str, type]:
+    """Classes of a kind of Kubernetes itself, by stable version; none for another."""
+    package = f"pulumi_kubernetes.{group.partition('.')[0] or 'core'}"
+    if ("." in group and not group.endswith(".k8s.io")) or importlib.util.find_spec(package) is None:
+        return {}
+    names = [one.name for one in pkgutil.iter_modules(importlib.import_module(package).__path__)]
+    modules = {one: importlib.import_module(f"{package}.{one}") for one in names if _STABLE.fullmatch(one)}
+    return {one: getattr(each, f"{kind}Args") for one, each in modules.items() if hasattr(each, f"{kind}Patch")}
+
+
+def field_problems(manifest: Object) -> Iterator[Problem]:
+    """Fields that the API does not have: of Kubernetes' own kinds all, of others those of their metadata and pods. The
+    API server refuses them (kubectl: `--validate=strict`, its default)."""
+    group, _, version = str(manifest.get("apiVersion")).rpartition("/")
+    kind = _classes(group, str(manifest.get("kind"))).get(version)
+    if kind is not None:
+        yield from _unknown("", manifest, kind)
+        return
+    yield from _unknown("metadata", manifest.get("metadata"), ObjectMetaArgs)
+    for one in podsets(manifest):
+        yield from _unknown(one.name, one.spec, PodSpecArgs)
+
+
+def fields_of(kind: Any) -> Mapping[str, Any]:
+    """The fields of an object with their types, by name; none for a map and for a value."""
+    return _fields(kind) if isinstance(kind, type) and is_input_type(kind) else {}
+
+
+_fields = cache(input_type_types)
+
+
+def _unknown(path: str, value: Any, kind: Any) -> Iterator[Problem]:
+    fields, inner = fields_of(kind), _inner(kind)
+    below: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, Mapping):
+        below = ((f"{path}.{key}".lstrip("."), (key, one)) for key, one in value.items())
+    elif isinstance(value, list):
+        below = ((f"{path}[{at}]", (None, one)) for at, one in enumerate(value))
+    for where, (key, one) in below:
+        if fields and key not in fields:
+            like = get_close_matches(str(key), fields, 1)
+            fix = f"Did you mean {like[0]}?" if like else "Remove it."
+            yield Problem(where, "the API has no such field there", key, fix)
+        else:
+            yield from _unknown(where, one, fields.get(key, inner))
+
+
+def _inner(kind: Any) -> Any:
+    """What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`."""
+    *_, last = get_args(kind) or (None,)
+    return next(iter(get_args(last)), last)
