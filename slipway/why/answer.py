@@ -156,7 +156,8 @@ class Answer:
         words = BEFORE if self.planned else NEVER if part.never else SAYS
         says = words.get(part.layer, SAYS[part.layer])
         cause = f": {part.cause.rstrip('.')}" if part.cause else ""
-        return f"{self.subject} {says}{cause}" + (f"; next: {part.fix.rstrip('.')}." if part.fix else ".")
+        step = f"; next: {part.fix.rstrip('.')}" if part.fix else ""
+        return f"{self.subject} {says}{cause}{step}{'' if step.endswith('?') else '.'}"
 
     def text(self) -> str:
         """The sentence, and below it what it was read from."""

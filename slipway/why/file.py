@@ -11,6 +11,7 @@ from typing import Any, Final
 from components.admission import kinds
 from components.admission.isolation import NODE
 from components.workloads.checks.fit import (
+    ZONE,
     capacity_problems,
     choice,
     fits_in_share,
@@ -25,10 +26,9 @@ from slipway.why import beside, capacity, schema, served
 from slipway.why.answer import Layer
 from slipway.why.bundle import Object
 from slipway.why.judge import is_queued, label
-from slipway.why.pods import claims_of
 from slipway.why.podsets import PodSet
 from slipway.why.runtimes import all_podsets, runtime_problems
-from spec.jobs import PODSET, PRIORITY, QUEUE
+from spec.jobs import DO_NOT_DISRUPT, PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import WHOLE, Amounts, allocatable, nodes_of
 from spec.pools.allocatable import fitting as pods_in
@@ -53,6 +53,8 @@ class Finding:
 
     layer: Layer
     problem: Problem
+    decoding: bool = False
+    """Whether the API server refuses it before it asks any rule."""
 
 
 def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) -> list[Finding]:
@@ -63,27 +65,21 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
         target: What the stack offers in its namespace.
         others: The other objects of its file: claims may be among them.
     """
-    kind = str(manifest.get("kind"))
-    found = [Finding(Layer.ADMISSION, one) for one in schema.kind_problems(manifest, target)]
-    if found:
+    if found := [Finding(Layer.ADMISSION, one, decoding=True) for one in schema.kind_problems(manifest, target)]:
         return found
-    refused = (
-        *schema.field_problems(manifest),
-        *served.features(manifest),
-        *runtime_problems(manifest, target, others),
-    )
-    found = [Finding(Layer.ADMISSION, one) for one in refused]
-    found += _queue(kind, manifest, target)
+    found = [Finding(Layer.ADMISSION, one, decoding=True) for one in schema.field_problems(manifest)]
+    found += [Finding(Layer.ADMISSION, one) for one in served.features(manifest)]
+    found += [Finding(Layer.ADMISSION, one) for one in runtime_problems(manifest, target, others)]
+    found += _queue(manifest, target)
     found += [Finding(Layer.CONTROLLER, one) for one in served.metrics(manifest, target)]
-    found += [Finding(Layer.VOLUME, one) for one in served.classes(manifest, target)]
-    found += [Finding(Layer.VOLUME, one) for one in beside.unbound(manifest, target, others)]
+    found += [Finding(Layer.VOLUME, one) for one in served.classes(manifest, target, others)]
     groups = all_podsets(manifest, target, others)
     for group in groups:
-        found += _pods(kind, manifest, group, target)
+        found += _pods(manifest, group, target)
         found += [Finding(layer, one) for layer, one in beside.missing(group, target, others)]
-        found += [Finding(Layer.VOLUME, one) for one in _volumes(kind, manifest, group, target, others)]
-        found += [Finding(Layer.SCHEDULER, one) for one in beside.devices(group, others)]
-    found += _sizes(kind, manifest, groups, target)
+        pools = fits(manifest, group, target)
+        found += [Finding(Layer.VOLUME, one) for one in beside.volumes(group, pools, target, others)]
+    found += _sizes(manifest, groups, target)
     order = list(Layer)
     return sorted(found, key=lambda one: order.index(one.layer))
 
@@ -91,22 +87,38 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
 def notes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> list[Problem]:
     """What need not hold it: nodes that don't outlast its deadline, pools of its queue on which it doesn't fit, and a
     later rollout."""
-    kind, found = str(manifest.get("kind")), list[Problem]()
     groups = all_podsets(manifest, target, others)
-    found += _rollout(kind, manifest, groups, target)
+    found = list(_rollout(manifest, groups, target))
     for group in groups:
-        for path, value in _deadlines(kind, manifest):
+        for path, value in _deadlines(manifest):
             found += lifetime_problems(path, value, group.spec, target)
-        found += _by_quota(kind, manifest, group, target)
+        found += _by_quota(manifest, group, target)
+        found += _moved(manifest, group, target)
     return found
 
 
-def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
+_MOVED: Final = {one.kind for one in (*kinds.JOBS, kinds.POD, kinds.TRAIN_JOB)}
+
+
+def _moved(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
+    """Jobs whose pods Karpenter evicts, to end nodes that are in use (karpenter.sh, "Disruption", Consolidation)."""
+    full = [
+        name
+        for name, pool in fits(manifest, group, target).items()
+        if not pool.managed and pool.settings.disruption.consolidation_policy != "WhenEmpty"
+    ]
+    if full and manifest.get("kind") in _MOVED and DO_NOT_DISRUPT not in (group.metadata.get("annotations") or {}):
+        rule = f"Karpenter consolidates nodes of pool {', '.join(full)} that are not full, and evicts their pods"
+        fix = f"Annotate the pods with {DO_NOT_DISRUPT}: 'true', or set `consolidationPolicy: WhenEmpty` of the pool."
+        yield Problem(f"{group.name}.metadata.annotations", rule, None, fix)
+
+
+def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
     """Kueue gives pods the first pool with quota for them. It reads the pool that they select and their tolerations, no
     other label and no size of a node (kueue v0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go)."""
-    if not is_queued(kind, manifest, target):
+    if not _queued(manifest, target):
         return
-    spec = with_tolerations(kind, manifest, group.spec, target)
+    spec = with_tolerations(manifest, group.spec, target)
     named, wanted = choice(spec, target).named, need(spec)
     shares = target.shares
     offered = {
@@ -114,7 +126,7 @@ def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Ite
         for name, pool in target.pools.items()
         if shares is None or (name in shares and fits_in_share(pool, shares[name], wanted))
     }
-    fitting = {name for name, wrong in usable(kind, manifest, group, target).items() if not wrong and name in offered}
+    fitting = {name for name, wrong in usable(manifest, group, target).items() if not wrong and name in offered}
     bare, devices = {"tolerations": spec["tolerations"]}, {name: Decimal(1) for name in wanted if "/" in name}
     others = [
         name
@@ -131,14 +143,13 @@ def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Ite
 
 def beyond_share(manifest: Object, target: Target) -> list[Problem]:
     """Pods of a queued object that never run at once, because the team's share of every pool is too small."""
-    kind = str(manifest.get("kind"))
-    sizes = _sizes(kind, manifest, all_podsets(manifest, target), target) if is_queued(kind, manifest, target) else ()
-    return [one.problem for one in sizes if one.layer is Layer.QUOTA]
+    found = _sizes(manifest, all_podsets(manifest, target), target)
+    return [one.problem for one in found if one.layer is Layer.QUOTA and _queued(manifest, target)]
 
 
-def _deadlines(kind: str, manifest: Object) -> Iterator[tuple[str, int | None]]:
+def _deadlines(manifest: Object) -> Iterator[tuple[str, int | None]]:
     """Path and value of each deadline of a job."""
-    spec = manifest.get("spec") or {}
+    kind, spec = manifest.get("kind"), manifest.get("spec") or {}
     holders = {"spec": spec}
     if kind == "CronJob":
         holders = {"spec.jobTemplate.spec": (spec.get("jobTemplate") or {}).get("spec") or {}}
@@ -154,33 +165,28 @@ def _deadlines(kind: str, manifest: Object) -> Iterator[tuple[str, int | None]]:
         yield f"{path}.activeDeadlineSeconds", value if isinstance(value, int) else None
 
 
-def usable(kind: str, manifest: Object, group: PodSet, target: Target) -> dict[str, list[Problem]]:
+def usable(manifest: Object, group: PodSet, target: Target) -> dict[str, list[Problem]]:
     """By pool that the pods select: what keeps them from its nodes, with the tolerations that they will get."""
-    spec = with_tolerations(kind, manifest, group.spec, target)
+    spec = with_tolerations(manifest, group.spec, target)
     wanted = need(spec)
     return {
         name: list(node_problems(group.name, spec, pool, wanted)) for name, pool in choice(spec, target).pools.items()
     }
 
 
-def with_tolerations(kind: str, manifest: Object, spec: Object, target: Target) -> dict[str, Any]:
+def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str, Any]:
     """The spec with the tolerations that Kueue and the API server add (`components.admission.placement`)."""
-    if is_queued(kind, manifest, target):
+    if _queued(manifest, target):
         added = [one.manifest for pool in target.pools.values() for one in pool.tolerations if one.key != keys.GPU]
-    elif kind != "Pod" and need(spec).get(keys.GPU):
+    elif manifest.get("kind") != "Pod" and need(spec).get(keys.GPU):
         added = [{"key": keys.GPU, "operator": "Exists"}]
     else:
         added = []
     return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *added]}
 
 
-def _queue(kind: str, manifest: Object, target: Target) -> Iterator[Finding]:
-    queue, priority = label(kind, manifest, QUEUE), label(kind, manifest, PRIORITY)
-    spec = manifest.get("spec") or {}
-    suspended = bool(spec.get("suspend") or (spec.get("runPolicy") or {}).get("suspend"))
-    if kind != "CronJob" and suspended and not is_queued(kind, manifest, target):
-        rule, fix = "it starts when somebody resumes it: no queue does", f"Remove it, or set the label {QUEUE}."
-        yield Finding(Layer.CONTROLLER, Problem("spec.suspend", rule, True, fix))
+def _queue(manifest: Object, target: Target) -> Iterator[Finding]:
+    queue, priority = (label(str(manifest.get("kind")), manifest, key) for key in (QUEUE, PRIORITY))
     if target.queue is not None and queue not in ("", target.queue, *target.aliases):
         rule, fix = f"namespace {target.namespace} has no such LocalQueue", f"Write {target.queue}."
         yield Finding(Layer.QUEUE, Problem(f"metadata.labels[{QUEUE}]", rule, queue, fix))
@@ -205,17 +211,17 @@ def _topology(group: PodSet, pools: Collection[str], target: Target) -> Iterator
         yield Finding(Layer.QUEUE, Problem(at, rule, notes[asked[0]], fix))
 
 
-def _pods(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
-    spec = with_tolerations(kind, manifest, group.spec, target)
+def _pods(manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
+    spec = with_tolerations(manifest, group.spec, target)
     priority = spec.get("priorityClassName")
     if priority in PRIORITIES and priority not in target.priorities:
         yield Finding(Layer.ADMISSION, _priority(f"{group.name}.priorityClassName", priority, target))
     restart = str(spec.get("restartPolicy") or "")
-    if restart not in (allowed := _RESTARTS.get(kind, (restart,))):
-        words = " or ".join(one for one in allowed if one)
-        rule = f"the pods of a {kind} have the restart policy {words}, and no other; Always is the default of pods"
+    if restart not in (allowed := _RESTARTS.get(str(manifest["kind"]), (restart,))):
+        words = " or ".join(filter(None, allowed))
+        rule = f"the pods of a {manifest['kind']} have the restart policy {words}; Always is the default of pods"
         yield Finding(Layer.ADMISSION, Problem(f"{group.name}.restartPolicy", rule, restart, f"Write {allowed[0]}."))
-    pools = usable(kind, manifest, group, target)
+    pools = usable(manifest, group, target)
     yield from _topology(group, pools, target)
     if not pools:
         fix = f"Select {keys.POOL}: one of {', '.join(capacity.for_work(target))}."
@@ -226,7 +232,7 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterato
         more = capacity.offers(spec, target)
         yield from (Finding(Layer.SCHEDULER, replace(one, fix=one.fix + more)) for one in pools[name])
     else:
-        yield from (Finding(Layer.SCHEDULER, one) for one in _apart(group, fits(kind, manifest, group, target)))
+        yield from (Finding(Layer.SCHEDULER, one) for one in _apart(group, fits(manifest, group, target)))
 
 
 def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Problem]:
@@ -237,7 +243,7 @@ def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Problem]:
         matched = ((term.get("labelSelector") or {}).get("matchLabels") or {}).items()
         zones = {zone for pool in pools.values() for zone in pool.zones}
         nodes = sum(pool.settings.max for pool in pools.values())
-        what, most = {beside.ZONE: ("zones", len(zones)), NODE: ("nodes", nodes)}.get(
+        what, most = {ZONE: ("zones", len(zones)), NODE: ("nodes", nodes)}.get(
             str(term.get("topologyKey")), ("", group.count)
         )
         if matched and matched <= labels and group.count > most:
@@ -246,18 +252,14 @@ def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Problem]:
             yield Problem(f"{group.name}.affinity.podAntiAffinity", rule, group.count, fix)
 
 
-def fits(kind: str, manifest: Object, group: PodSet, target: Target) -> dict[str, PoolSpec]:
+def _queued(manifest: Object, target: Target) -> bool:
+    return is_queued(str(manifest.get("kind")), manifest, target)
+
+
+def fits(manifest: Object, group: PodSet, target: Target) -> dict[str, PoolSpec]:
     """The pools on whose nodes the pods fit; of those the team's, if it has a share of one."""
-    found = {name: target.pools[name] for name, wrong in usable(kind, manifest, group, target).items() if not wrong}
+    found = {name: target.pools[name] for name, wrong in usable(manifest, group, target).items() if not wrong}
     return {name: pool for name, pool in found.items() if name in (target.shares or found)} or found
-
-
-def _volumes(kind: str, manifest: Object, group: PodSet, target: Target, others: Sequence[Object]) -> Iterator[Problem]:
-    yield from beside.apart(group, fits(kind, manifest, group, target), others)
-    for one in others:
-        if one.get("kind") == served.CLAIM and (name := one["metadata"].get("name")) in claims_of(group.spec):
-            for wrong in (*served.classes(one, target), *beside.unbound(one, target, others)):
-                yield replace(wrong, path=f"{group.name}.volumes, claim {name}: {wrong.path}")
 
 
 # All pods at once: the pod sets of an object start together, or not at all.
@@ -273,126 +275,70 @@ class _Set:
     pools: Mapping[str, PoolSpec]
 
 
-def _set(one: PodSet, pools: Mapping[str, PoolSpec]) -> _Set:
-    """Pods that share a node of their own count as one that needs all of it."""
-    wanted: Amounts = need(one.spec)
-    if not one.alone:
-        return _Set(one.name, wanted, one.count, pools)
-    whole = {**{name: amount * one.alone for name, amount in wanted.items()}, WHOLE: Decimal(1)}
-    return _Set(one.name, whole, one.count // one.alone, pools)
+def _sizes(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Finding]:
+    """All pods at once, against the team's shares and the number of nodes of the pools. Kueue gives all pods of a set
+    one pool, and admits all sets or none (kueue.sigs.k8s.io, "Workload"). What pods without requests get from the
+    LimitRange of the namespace is not known here."""
+    sets = list[_Set]()
+    for group in groups:
+        # Pods that share a node of their own count as one that needs all of it.
+        jobs, each_has = (group.alone or 1), {WHOLE: Decimal(1)} if group.alone else {}
+        wanted = {name: amount * jobs for name, amount in need(group.spec).items()}
+        if wanted and group.count and (pools := fits(manifest, group, target)):
+            sets.append(_Set(group.name, {**wanted, **each_has}, group.count // jobs, pools))
+    shares = target.shares if target.shares is not None else {name for one in sets for name in one.pools}
+    for each in sets:
+        if not set(each.pools) & set(shares):
+            problems = share_problems(each.name, each.pools, target.shares or {}, each.wanted, each.count)
+            return [Finding(Layer.QUOTA, one) for one in problems]
+    if not _queued(manifest, target) and any(len(each.pools) > 1 for each in sets):
+        # Without a queue, pods of a set may run on several pools.
+        spread = [capacity_problems(each.name, [*each.pools.values()], each.wanted, each.count) for each in sets]
+        return [Finding(Layer.POOL_LIMIT, one) for problems in spread for one in problems]
+    ways = list(islice(product(*(each.pools for each in sets)), _WAYS)) if sets else []
+    over = [_over(sets, way, target) for way in ways if len(ways) < _WAYS]
+    found = sorted((one for one in over if one), key=lambda one: one.layer is Layer.QUOTA)
+    return found[:1] if all(over) else []
 
 
-def _sizes(kind: str, manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Finding]:
-    """All pods at once: against the share of the team, and the number of nodes of the pools; first each pod set, then
-    all of them. What pods without requests get from the LimitRange of the namespace is not known here."""
-    fitted = [(one, fits(kind, manifest, one, target)) for one in groups if one.count and need(one.spec)]
-    sets = [_set(one, pools) for one, pools in fitted if pools]
-    found = [each for one in sets for each in _amounts(one, target)]
-    whole = is_queued(kind, manifest, target) or all(len(one.pools) == 1 for one in sets)
-    return found or (list(_together(sets, target)) if whole and len(sets) > 1 else [])
-
-
-def _amounts(one: _Set, target: Target) -> Iterator[Finding]:
-    if target.shares is not None:
-        shares, pools = target.shares, one.pools
-        best = max(pools, key=lambda name: fits_in_share(pools[name], shares.get(name, 0), one.wanted))
-        problems = share_problems(one.name, {best: pools[best]}, shares, one.wanted, one.count)
-        yield from (Finding(Layer.QUOTA, each) for each in problems)
-    for each in capacity_problems(one.name, list(one.pools.values()), one.wanted, one.count):
-        yield Finding(Layer.POOL_LIMIT, each)
-
-
-def _together(sets: Sequence[_Set], target: Target) -> Iterator[Finding]:
-    """Pod sets that fit one by one and not together. Kueue gives all pods of a pod set one pool, and admits all sets or
-    none (kueue.sigs.k8s.io, "Workload")."""
-    ways = list(islice(product(*(one.pools for one in sets)), _WAYS))
-    over = [_over_share(sets, way, target) for way in ways]
-    limits = [_over_nodes(sets, way, target) for way, more in zip(ways, over, strict=True) if not more]
-    found, layer, what = (limits, Layer.POOL_LIMIT, "`max` of the pool") if limits else (over, Layer.QUOTA, "the share")
-    if len(ways) < _WAYS and all(found) and found[0] is not None:
-        fix = f"Run fewer at the same time, or raise {what}."
-        yield Finding(layer, replace(found[0], path=" + ".join(one.name for one in sets), fix=fix))
-
-
-def _over_share(sets: Sequence[_Set], way: Sequence[str], target: Target) -> Problem | None:
-    """What all pods request together beyond the team's share of a pool."""
+def _over(sets: Sequence[_Set], way: Sequence[str], target: Target) -> Finding | None:
+    """What all pods request together beyond the team's share of a pool or its number of nodes, each set on one pool."""
     for pool in dict.fromkeys(way):
-        own = [one for one, name in zip(sets, way, strict=True) if name == pool]
+        own, spec = [one for one, name in zip(sets, way, strict=True) if name == pool], target.pools[pool]
+        path = " + ".join(one.name for one in own)
+        parts = " + ".join(f"{one.count} of {one.name}" for one in own)
         share = (target.shares or {}).get(pool, 0)
-        for resource, most in share_of(target.pools[pool], share).items() if target.shares is not None else ():
-            parts = {one.name: one.wanted.get(resource, Decimal(0)) * one.count for one in own}
-            asked = sum(parts.values(), Decimal(0))
+        offered = share_of(spec, share) if target.shares is not None else {}
+        for resource, most in sorted(offered.items(), key=lambda one: "/" not in one[0]):
+            asked = sum((one.wanted.get(resource, Decimal(0)) * one.count for one in own), Decimal(0))
             if asked > most:
-                has = f"{readable(resource, most)} of {resource}"
-                rule = f"pod sets start together, and the team's share of pool {pool} is {share}: {has}"
-                listed = ", ".join(f"{name} {readable(resource, each)}" for name, each in parts.items() if each)
-                return Problem("", rule, f"{readable(resource, asked)}: {listed}", "")
-    return None
-
-
-def _over_nodes(sets: Sequence[_Set], way: Sequence[str], target: Target) -> Problem | None:
-    """The nodes that all pods need together, if a pool may not have as many."""
-    for pool in dict.fromkeys(way):
-        own = [one for one, name in zip(sets, way, strict=True) if name == pool]
+                has = f"{share} of {pool} has {readable(resource, most)} of {resource}"
+                rule = f"pods that start together must fit into the team's share: {has}"
+                fix = "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
+                return Finding(Layer.QUOTA, Problem(path, rule, f"{readable(resource, asked)}: {parts}", fix))
         groups = [(one.wanted, one.count) for one in own]
-        rooms = [
-            one for one in allocatable(target.pools[pool]) if all(pods_in(one.amounts, each) for each, _ in groups)
-        ]
-        nodes = min((nodes_of(one, groups) for one in rooms), default=0)
-        if nodes > (most := target.pools[pool].settings.max):
-            rule = f"pod sets start together, and pool {pool} has at most {most} {'node' if most == 1 else 'nodes'}"
-            listed = ", ".join(f"{one.count} of {one.name}" for one in own)
-            return Problem("", rule, f"{nodes}: {listed}", "")
+        rooms = [one for one in allocatable(spec) if all(pods_in(one.amounts, each) for each, _ in groups)]
+        nodes, most_nodes = min((nodes_of(one, groups) for one in rooms), default=0), spec.settings.max
+        if nodes > most_nodes:
+            rule = f"pods that start together must fit on the nodes of their pool: {pool} has at most {most_nodes}"
+            fix = "Run fewer at the same time, or raise `max` of the pool."
+            return Finding(Layer.POOL_LIMIT, Problem(path, rule, f"{nodes}: {parts}", fix))
     return None
 
 
-def _rollout(kind: str, manifest: Object, groups: Sequence[PodSet], target: Target) -> Iterator[Problem]:
-    """A rolling update that starts a new pod before it ends an old one, if the old ones take all that there is."""
-    for path, strategy, replicas, default, sets in _strategies(kind, manifest, groups):
-        rolling = {**default, **(strategy.get("rollingUpdate") or strategy.get("rollingUpdateConfiguration") or {})}
-        surge, lost = (_part(rolling[each], replicas, up=each == "maxSurge") for each in ("maxSurge", "maxUnavailable"))
-        if strategy.get("type") == "Recreate" or lost or not surge or not replicas:
+def _rollout(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iterator[Problem]:
+    """A rolling update starts a pod before it ends one, unless one may be unavailable (kubernetes.io, "Deployments"):
+    it never ends if the old pods take all that there is."""
+    spec, services = manifest.get("spec") or {}, manifest.get("kind") == kinds.INFERENCE_SERVICE.kind
+    for group in groups if services or manifest.get("kind") == kinds.DEPLOYMENT.kind else ():
+        path = f"{group.name}.deploymentStrategy" if services else "strategy"
+        strategy = (spec.get(group.name) or {}).get("deploymentStrategy") if services else spec.get("strategy")
+        rolling = (strategy or {}).get("rollingUpdate") or {}
+        lost = str(rolling.get("maxUnavailable", "25%"))
+        ends = int(lost.removesuffix("%")) * (group.count if "%" in lost else 100) // 100
+        if ends or (strategy or {}).get("type") == "Recreate" or str(rolling.get("maxSurge")) in ("0", "0%"):
             continue
-        more = [replace(one, count=one.count // replicas * (replicas + 1)) for one in sets]
-        for one in [] if _sizes(kind, manifest, sets, target) else _sizes(kind, manifest, more, target)[:1]:
+        for one in _sizes(manifest, [replace(group, count=group.count + 1)], target):
             rule = f"a rolling update starts a pod before it ends an old one, and would never end: {one.problem.rule}"
-            fix = "Write `maxSurge: 0` and `maxUnavailable: 1`" + (
-                ", or `type: Recreate`." if kind != "LeaderWorkerSet" else "."
-            )
-            yield Problem(path, rule, one.problem.value, fix)
-
-
-_ROLLING: Final = {"maxSurge": "25%", "maxUnavailable": "25%"}
-
-
-def _strategies(
-    kind: str, manifest: Object, groups: Sequence[PodSet]
-) -> Iterator[tuple[str, Object, int, Mapping[str, Any], Sequence[PodSet]]]:
-    """Path, strategy, replicas, defaults and pod sets of each rollout of an object."""
-    spec = manifest.get("spec") or {}
-    replicas = int(spec.get("replicas", 1))
-    if kind == "Deployment":
-        yield "spec.strategy", spec.get("strategy") or {}, replicas, _ROLLING, groups
-    elif kind == "LeaderWorkerSet":
-        # lws v0.10.0, api/leaderworkerset/v1/leaderworkerset_types.go.
-        default = {"maxSurge": 0, "maxUnavailable": 1}
-        yield "spec.rolloutStrategy", spec.get("rolloutStrategy") or {}, replicas, default, groups
-    elif kind == kinds.INFERENCE_SERVICE.kind:
-        for one in groups:
-            part = spec.get(one.name) or {}
-            yield (
-                f"spec.{one.name}.deploymentStrategy",
-                part.get("deploymentStrategy") or {},
-                one.count,
-                _ROLLING,
-                [one],
-            )
-
-
-def _part(value: Any, replicas: int, *, up: bool) -> int:
-    """A number, or a percentage of the replicas, rounded as Deployments do (kubernetes.io, "Deployments")."""
-    text = str(value)
-    if not text.endswith("%"):
-        return int(value)
-    part = int(text.removesuffix("%")) * replicas
-    return -(-part // 100) if up else part // 100
+            fix = "Write `maxSurge: 0` and `maxUnavailable: 1`, or `type: Recreate`."
+            yield Problem(f"spec.{path}", rule, one.problem.value, fix)

@@ -227,13 +227,13 @@ def answer(
         found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.CONTAINER, Layer.VOLUME)]
     elif target is not None and not any(one.problem.path in ("kind", "apiVersion") for one in found):
         broken = list(judge.violations(manifest, target, rules))
-        parts += judge.refusals(broken)
+        parts += [*(_part(one) for one in found if one.decoding), *judge.refusals(broken)]
         seen += [
             Evidence(f"{one.action} by rule {one.rule.name}", one.message)
             for one in broken
             if one.action is not Action.DENY
         ]
-    parts += [_part(one) for one in found]
+    parts += [one for one in map(_part, found) if one not in parts]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target, others) if target else ())]
@@ -272,9 +272,9 @@ def _refused(outcome: Outcome, who: str) -> Part:
 def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iterator[Part]:
     """Claims, Secrets, ConfigMaps and queues that neither the namespace nor the file has."""
     made = {(one.get("kind"), (one.get("metadata") or {}).get("name")) for one in others}
-    named = [each for one in podsets(manifest) for each in references(one.name, one.spec)]
+    named = [each[1:3] for one in podsets(manifest) for each in references(one.name, one.spec)]
     for kind, layer in ((CLAIM, Layer.VOLUME), (SECRET, Layer.CONTAINER), (CONFIG_MAP, Layer.CONTAINER)):
-        wanted = dict.fromkeys(each.name for each in named if each.kind == kind and (kind, each.name) not in made)
+        wanted = dict.fromkeys(name for each, name in named if each == kind and (kind, name) not in made)
         for name in dry_run.missing("v1", kind, list(wanted)):
             called, known = "claim" if kind == CLAIM else kind, ", ".join(dry_run.names("v1", kind))
             there = f"there are {known}" if known else "the namespace has none"
@@ -307,7 +307,7 @@ def _room(manifest: Object, target: Target | None, others: Sequence[Object]) -> 
         return "", {}
     parts = []
     for one in groups:
-        pools = file.usable(str(manifest.get("kind")), manifest, one, target)
+        pools = file.usable(manifest, one, target)
         names = ", ".join(name for name, problems in pools.items() if not problems and name in (target.shares or pools))
         parts.append(f"{one.count} {'pod' if one.count == 1 else 'pods'} on {names}")
     return ", ".join(parts), {"pods": str(sum(one.count for one in groups))}

@@ -1,6 +1,6 @@
 """What a workload costs before it exists: the nodes that its pods start, until its deadline."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -9,11 +9,10 @@ from components.workloads.checks.fit import need
 from components.workloads.target import Target
 from slipway.why import file
 from slipway.why.bundle import Object
-from slipway.why.podsets import PodSet
 from slipway.why.runtimes import all_podsets
 from spec.catalog.prices import HOURS_PER_MONTH
 from spec.pools.allocatable import Amounts
-from spec.pricing.pods import HOUR, StartedNode, deadline, hours, nodes_for, nodes_on, usd
+from spec.pricing.pods import HOUR, deadline, hours, nodes_for, usd
 from spec.settings import Platform
 from spec.settings.pools import Role
 
@@ -63,17 +62,19 @@ def bound(manifest: Object, target: Target, platform: Platform, others: Sequence
     Of the pools that a pod set may use it takes the one whose nodes cost most: Kueue and the scheduler choose among
     them by what is free. A node is counted whole, because it runs for the pods, and is shared if there is room.
     """
-    by_node = dict[tuple[str, StartedNode], list[tuple[Amounts, int]]]()
+    by_pool = dict[str, list[tuple[Amounts, int]]]()
     for group in all_podsets(manifest, target, others):
         if group.count:
-            dearest = max(_candidates(manifest, group, target, platform), default=None, key=lambda one: one[0])
-            if dearest is None or dearest[1].price is None:
+            wanted = [(need(group.spec), group.count)]
+            pools = file.fits(manifest, group, target).values()
+            nodes = [(nodes_for(one, platform, wanted), one.name) for one in pools if one.role is not Role.SYSTEM]
+            _, dearest = max(((node.hourly * count, name) for (node, count), name in nodes), default=(None, None))
+            if dearest is None:
                 return None
-            _, node, name = dearest
-            by_node.setdefault((name, node), []).append((need(group.spec), group.count))
-    if not by_node:
+            by_pool.setdefault(dearest, []).extend(wanted)
+    found = [(*nodes_for(target.pools[pool], platform, groups), pool) for pool, groups in by_pool.items()]
+    if not found or not all(node.price for node, _, _ in found):
         return None
-    found = [(node, nodes_on(target.pools[pool], node, groups), pool) for (pool, node), groups in by_node.items()]
     return Bound(
         nodes=tuple(f"{count} x {node.kind} ({node.market}) of pool {pool}" for node, count, pool in found),
         hourly=sum((node.hourly * count for node, count, _ in found), Decimal(0)),
@@ -81,16 +82,6 @@ def bound(manifest: Object, target: Target, platform: Platform, others: Sequence
         idle_seconds=max(node.idle_seconds for node, _, _ in found),
         day=str(min(node.price.source.day for node, _, _ in found if node.price)),
     )
-
-
-def _candidates(
-    manifest: Object, group: PodSet, target: Target, platform: Platform
-) -> Iterator[tuple[Decimal, StartedNode, str]]:
-    """Price an hour, node and pool, of each pool that the pods may use and the team has a share of."""
-    for name, pool in file.fits(str(manifest.get("kind")), manifest, group, target).items():
-        if pool.role is not Role.SYSTEM:
-            node, count = nodes_for(pool, platform, need(group.spec), group.count)
-            yield node.hourly * count, node, name
 
 
 def _longest(manifest: Object) -> int | None:

@@ -1,5 +1,4 @@
-"""Pods of kinds that take them from a runtime: TrainJobs, and the predictor, transformer and explainer of an
-InferenceService."""
+"""Pods that come from a runtime: those of TrainJobs and of InferenceServices, beside those of every other kind."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -17,109 +16,90 @@ from slipway.why.schema import fields_of
 from spec.settings.addons.batch import Trainer
 from spec.settings.problems import Problem
 
-_STEP: Final = "trainer"
-"""Value of the label on the job whose pods `trainer.numNodes` counts (kubeflow/trainer v2.3.0, pkg/constants)."""
 _PARTS: Final = ("predictor", "transformer", "explainer")
+_MODEL: Final = {"modelFormat", "resources", "runtime", "storageUri"}
+"""Fields by which an object in a part of an InferenceService is its model (kserve v0.20.0, PredictorExtensionSpec)."""
 
 
 def all_podsets(manifest: Object, target: Target, others: Sequence[Object] = ()) -> list[PodSet]:
     """The pod sets of a manifest, those that it takes from a runtime of the platform or of its file among them."""
-    group = str(manifest.get("apiVersion")).partition("/")[0]
-    if (group, manifest.get("kind")) == (kinds.TRAIN_JOB.group, kinds.TRAIN_JOB.kind):
-        return list(_of_train_job(manifest.get("spec") or {}, target, others))
-    if (group, manifest.get("kind")) == (kinds.INFERENCE_SERVICE.group, kinds.INFERENCE_SERVICE.kind):
-        found = ((name, (manifest.get("spec") or {}).get(name)) for name in _PARTS)
-        return [one for name, part in found if part for one in _of_service(name, part, target, others)]
-    return podsets(manifest)
+    spec, known = manifest.get("spec") or {}, _known(manifest, target, others)
+    if manifest.get("kind") == kinds.TRAIN_JOB.kind:
+        return list(_of_train_job(spec, known.get(_runtime(spec, known), {})))
+    if manifest.get("kind") != kinds.INFERENCE_SERVICE.kind:
+        return podsets(manifest)
+    parts = [(name, spec[name], known.get(_runtime(spec[name], known), {})) for name in _PARTS if spec.get(name)]
+    return [one for name, part, runtime in parts for one in _of_service(name, part, runtime)]
 
 
 def runtime_problems(manifest: Object, target: Target, others: Sequence[Object]) -> Iterator[Problem]:
-    """A runtime that neither the platform nor the file has; webhooks of Trainer and KServe refuse it."""
-    spec = manifest.get("spec") or {}
-    named = {"spec.runtimeRef.name": _train(spec, target, others)} if manifest.get("kind") == "TrainJob" else {}
-    if manifest.get("kind") == kinds.INFERENCE_SERVICE.kind and target.runtimes is not None:
-        named = {f"spec.{name}.model.runtime": _serve(spec.get(name) or {}, target, others) for name in _PARTS}
-    for path, (name, known) in named.items():
-        if name and name not in known:
+    """A runtime that neither the platform nor the file has; the webhooks of Trainer and KServe refuse it."""
+    known, spec = _known(manifest, target, others), manifest.get("spec") or {}
+    for part in (spec, *(spec.get(name) or {} for name in _PARTS)) if known else ():
+        if (name := _runtime(part, known)) and name not in known:
             rule = "neither the platform nor the file has a runtime of that name"
-            yield Problem(path, rule, name, f"Use one of {', '.join(sorted(known))}.")
+            yield Problem("spec.runtime", rule, name, f"Use one of {', '.join(sorted(known))}.")
 
 
-def _train(spec: Object, target: Target, others: Sequence[Object]) -> tuple[str, Mapping[str, Object]]:
-    """The runtime that a TrainJob names, and those that there are."""
-    made = (
-        trainer.runtimes(target.pools, image=trainer.IMAGE) if target.addons is None or Trainer in target.addons else {}
-    )
-    return str((spec.get("runtimeRef") or {}).get("name") or ""), {**made, **_made(others, "TrainingRuntime")}
+def _known(manifest: Object, target: Target, others: Sequence[Object]) -> Mapping[str, Object]:
+    """The specs of the runtimes of a kind by name."""
+    made: Mapping[str, Object] = {}
+    if manifest.get("kind") == kinds.TRAIN_JOB.kind and Trainer in (target.addons or {Trainer}):
+        made = trainer.runtimes(target.pools, image=trainer.IMAGE)
+    elif manifest.get("kind") == kinds.INFERENCE_SERVICE.kind:
+        made = {name: serving.manifest(name, one) for name, one in (target.runtimes or {}).items()}
+    elif manifest.get("kind") != kinds.TRAIN_JOB.kind:
+        return {}
+    wanted = "TrainingRuntime" if manifest["kind"] == kinds.TRAIN_JOB.kind else "ServingRuntime"
+    own = {str(one["metadata"]["name"]): one for one in others if str(one.get("kind")).endswith(wanted)}
+    return {name: one.get("spec") or {} for name, one in {**made, **own}.items()}
 
 
-def _of_train_job(spec: Object, target: Target, others: Sequence[Object]) -> Iterator[PodSet]:
-    name, known = _train(spec, target, others)
-    runtime, own = (known.get(name) or {}).get("spec") or {}, spec.get("trainer") or {}
-    patches = [(one.get("trainingRuntimeSpec") or {}).get("template") or {} for one in spec.get("runtimePatches") or ()]
-    merged = runtime.get("template") or {}
-    for patch in patches:
-        merged = _merged(merged, patch)
-    for job in (merged.get("spec") or {}).get("replicatedJobs") or ():
-        for one in job_set({"replicatedJobs": [job]}):
-            labels = ((job.get("template") or {}).get("metadata") or {}).get("labels") or {}
-            if labels.get(trainer.STEP_LABEL) != _STEP:
-                yield one
-                continue
-            nodes = own.get("numNodes") or (runtime.get("mlPolicy") or {}).get("numNodes") or 1
-            containers = [
-                {**each, "resources": own.get("resourcesPerNode") or each.get("resources") or {}}
-                if each.get("name") == "node"
-                else each
-                for each in one.spec.get("containers") or ()
-            ]
-            yield PodSet(one.name, {**one.spec, "containers": containers}, one.metadata, int(nodes))
-
-
-def _serve(part: Object, target: Target, others: Sequence[Object]) -> tuple[str, Mapping[str, Object]]:
-    """The runtime that a part of an InferenceService names, or that KServe selects by the format of its model, and
-    those that there are."""
-    own = {name: serving.manifest(name, one) for name, one in (target.runtimes or {}).items()}
-    known: dict[str, Object] = {**own, **_made(others, "ServingRuntime")}
+def _runtime(part: Object, known: Mapping[str, Object]) -> str:
+    """The runtime that a TrainJob or a model names, or that KServe selects by the format of the model."""
     model = part.get("model") or {}
+    formats = [(name, each) for name, one in known.items() for each in one.get("supportedModelFormats") or ()]
     wanted = (model.get("modelFormat") or {}).get("name")
-    automatic = (
-        name
-        for name, one in known.items()
-        for each in one["spec"].get("supportedModelFormats") or ()
-        if each.get("autoSelect") and each.get("name") == wanted
-    )
-    return str(model.get("runtime") or next(automatic, "")), known
+    automatic = (name for name, each in formats if each.get("autoSelect") and each.get("name") == wanted)
+    return str((part.get("runtimeRef") or {}).get("name") or model.get("runtime") or next(automatic, ""))
 
 
-def _of_service(name: str, part: Object, target: Target, others: Sequence[Object]) -> Iterator[PodSet]:
-    runtime, known = _serve(part, target, others)
-    base = (known.get(runtime) or {}).get("spec") or {}
+def _of_train_job(spec: Object, runtime: Object) -> Iterator[PodSet]:
+    own, template = spec.get("trainer") or {}, runtime.get("template") or {}
+    for patch in spec.get("runtimePatches") or ():
+        template = _merged(template, (patch.get("trainingRuntimeSpec") or {}).get("template") or {})
+    steps = {
+        one.get("name"): ((one.get("template") or {}).get("metadata") or {}).get("labels") or {}
+        for one in (template.get("spec") or {}).get("replicatedJobs") or ()
+    }
+    for one in job_set(template.get("spec") or {}):
+        if steps[one.name].get(trainer.STEP_LABEL) != "trainer":
+            yield one
+            continue
+        # `numNodes` and `resourcesPerNode` are of this step and its container `node` (kubeflow/trainer v2.3.0,
+        # pkg/constants).
+        nodes = own.get("numNodes") or (runtime.get("mlPolicy") or {}).get("numNodes") or 1
+        given = {"resources": own["resourcesPerNode"]} if own.get("resourcesPerNode") else {}
+        each = [{**has, **given} if has.get("name") == "node" else has for has in one.spec.get("containers") or ()]
+        yield PodSet(one.name, {**one.spec, "containers": each}, one.metadata, int(nodes))
+
+
+def _of_service(name: str, part: Object, runtime: Object) -> Iterator[PodSet]:
     replicas = int(part.get("minReplicas", 1))
-    yield PodSet(name, _pod(base, part), {}, replicas)
+    yield PodSet(name, _pod(runtime, part), {}, replicas)
     if workers := part.get("workerSpec"):
-        size = int(
-            workers.get("pipelineParallelSize") or (base.get("workerSpec") or {}).get("pipelineParallelSize") or 1
-        )
-        yield PodSet(f"{name} worker", _pod(base.get("workerSpec") or {}, workers), {}, replicas * (size - 1))
+        inner = runtime.get("workerSpec") or {}
+        size = int(workers.get("pipelineParallelSize") or inner.get("pipelineParallelSize") or 1)
+        yield PodSet(f"{name} worker", _pod(inner, workers), {}, replicas * (size - 1))
 
 
-def _pod(runtime: Object, part: Object) -> dict[str, Any]:
-    """The pod of a part: fields of pods are inline; any other object with fields of a container is the model (kserve
-    v0.20.0, pkg/apis/serving/v1beta1, PredictorSpec)."""
+def _pod(runtime: Object, part: Object) -> Object:
+    """The pod of a part: its fields are those of a pod, beside the model, which is the runtime's first container."""
     pod = fields_of(PodSpecArgs)
-    own = {key: value for key, value in part.items() if key in pod}
-    models = [{"name": CONTAINER, **one} for key, one in part.items() if key not in pod and _is_container(one)]
-    spec: dict[str, Any] = _merged({key: value for key, value in runtime.items() if key in pod}, own)
-    return {**spec, "containers": _merged(spec.get("containers") or [], models)}
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, Mapping) and bool({"resources", "storageUri", "modelFormat", "runtime"} & set(value))
-
-
-def _made(others: Sequence[Object], kind: str) -> dict[str, Object]:
-    return {str(one["metadata"]["name"]): one for one in others if str(one.get("kind")).endswith(kind)}
+    rest = [one for key, one in part.items() if key not in pod and isinstance(one, Mapping) and _MODEL & set(one)]
+    own, base = ({key: one for key, one in each.items() if key in pod} for each in (part, runtime))
+    models = [{**one, "name": CONTAINER} for one in rest]
+    return _merged(_merged(base, own), {"containers": models}) if models else _merged(base, own)  # type: ignore[no-any-return]
 
 
 def _merged(base: Any, patch: Any) -> Any:
@@ -128,7 +108,7 @@ def _merged(base: Any, patch: Any) -> Any:
         return {**base, **{key: _merged(base[key], one) if key in base else one for key, one in patch.items()}}
     if not (isinstance(base, list) and isinstance(patch, list)):
         return patch
-    if not all(isinstance(one, Mapping) and one.get("name") for one in [*base, *patch]):
-        return [*base, *patch]
-    own = {one["name"]: one for one in patch}
-    return [_merged(one, own.pop(one["name"], {})) for one in base] + list(own.values())
+    own = {one["name"]: one for one in patch if isinstance(one, Mapping) and one.get("name")}
+    rest = [one for one in patch if not isinstance(one, Mapping) or not one.get("name")]
+    merged = [_merged(one, own.pop(one.get("name"), {})) if isinstance(one, Mapping) else one for one in base]
+    return [*merged, *own.values(), *rest]

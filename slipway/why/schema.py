@@ -4,7 +4,7 @@ classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final, get_args
@@ -41,27 +41,22 @@ def kind_problems(manifest: Object, target: Target) -> Iterator[Problem]:
     api, name = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = api.rpartition("/")[0]
     kind = next((one for one in _CREATED if (one.group, one.kind) == (group, name)), None)
-    if kind is not None:
-        if addon := _missing(kind, target):
-            yield missing_addon(target, name, addon)
-        elif api not in (versions := _versions(kind)):
-            yield Problem("apiVersion", f"{name} is served as {', '.join(versions)}", api, f"Write {versions[0]}.")
-        return
     own = _classes(group, name)
-    if own and target.shares is None:
-        return  # without teams nobody is a member of one
-    of_group = ", ".join(one.kind for one in _CREATED if one.group == group)
-    rule = f"teams create {of_group} of {api}" if of_group else "no add-on of the stack serves this kind to teams"
-    rule = "members of a team may not create this kind" if own else rule
-    meant = [one for one in _CREATED if one.kind == name] or _like(group, name)
-    known = ", ".join(one.kind for one in kinds.WITH_PODS if one in _CREATED and not _missing(one, target))
-    fix = " or ".join(f"{_versions(one)[0]} {one.kind}" for one in meant)
-    yield Problem("kind", rule, f"{api} {name}", f"Did you mean {fix}?" if meant else f"Workloads can be {known}.")
-
-
-def _like(group: str, name: str) -> list[Kind]:
-    known = {one.kind.lower(): one for one in sorted(_CREATED, key=lambda one: one.group == group)}
-    return [known[one] for one in get_close_matches(name.lower(), known, 1, 0.8)]
+    if kind is not None and (addon := _missing(kind, target)):
+        yield missing_addon(target, name, addon)
+    elif kind is not None and api not in (known := versions(kind)):
+        yield Problem("apiVersion", f"{name} is served as {', '.join(known)}", api, f"Write {known[0]}.")
+    elif kind is None and (not own or target.shares is not None):  # without teams nobody is a member of one
+        of_group = ", ".join(one.kind for one in _CREATED if one.group == group)
+        rule = f"teams create {of_group} of {api}" if of_group else "no add-on of the stack serves this kind to teams"
+        rule = "members of a team may not create this kind" if own else rule
+        by_name = {one.kind.lower(): one for one in sorted(_CREATED, key=lambda one: one.group == group)}
+        like = get_close_matches(name.lower(), by_name, 1, 0.8)
+        served = ", ".join(one.kind for one in kinds.WITH_PODS if one in _CREATED and not _missing(one, target))
+        meant = " or ".join(f"{versions(by_name[one])[0]} {by_name[one].kind}" for one in like)
+        yield Problem(
+            "kind", rule, f"{api} {name}", f"Did you mean {meant}?" if like else f"Workloads can be {served}."
+        )
 
 
 def _missing(kind: Kind, target: Target) -> str:
@@ -71,7 +66,8 @@ def _missing(kind: Kind, target: Target) -> str:
     return "" if target.addons is None or not addons - installed else min(addons)
 
 
-def _versions(kind: Kind) -> list[str]:
+def versions(kind: Kind) -> list[str]:
+    """The API versions in which a kind is served."""
     found = [one for group, one, name in _SOFTWARE if (group, name) == (kind.group, kind.resource)]
     return [f"{kind.group}/{one}".lstrip("/") for one in found or sorted(_classes(kind.group, kind.kind), reverse=True)]
 
@@ -109,22 +105,16 @@ _fields = cache(input_type_types)
 
 
 def _unknown(path: str, value: Any, kind: Any) -> Iterator[Problem]:
-    fields, inner = fields_of(kind), _inner(kind)
-    below: Iterable[tuple[str, Any]] = ()
-    if isinstance(value, Mapping):
-        below = ((f"{path}.{key}".lstrip("."), (key, one)) for key, one in value.items())
-    elif isinstance(value, list):
-        below = ((f"{path}[{at}]", (None, one)) for at, one in enumerate(value))
-    for where, (key, one) in below:
-        if fields and key not in fields:
-            like = get_close_matches(str(key), fields, 1)
+    fields = fields_of(kind)
+    # What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`.
+    *_, union = get_args(kind) or (None,)
+    inner = next(iter(get_args(union)), union)
+    for at, one in enumerate(value) if isinstance(value, list) else ():
+        yield from _unknown(f"{path}[{at}]", one, inner)
+    for key, one in value.items() if isinstance(value, Mapping) else ():
+        where, like = f"{path}.{key}".lstrip("."), get_close_matches(str(key), fields, 1)
+        if not fields or key in fields:
+            yield from _unknown(where, one, fields.get(key, inner))
+        else:
             fix = f"Did you mean {like[0]}?" if like else "Remove it."
             yield Problem(where, "the API has no such field there", key, fix)
-        else:
-            yield from _unknown(where, one, fields.get(key, inner))
-
-
-def _inner(kind: Any) -> Any:
-    """What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`."""
-    *_, last = get_args(kind) or (None,)
-    return next(iter(get_args(last)), last)

@@ -12,7 +12,7 @@ from spec.pools.keys import MIG, NVIDIA
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.model import Line, Pricer
 from spec.pricing.pools import machines, running
-from spec.quantities import CPU, MEMORY, seconds, to_mebibytes
+from spec.quantities import CPU, MEMORY, MI, seconds
 from spec.settings.capacity import Market
 from spec.settings.platform import Platform
 
@@ -96,24 +96,27 @@ def _slices(resource: str) -> int:
     return int(resource.removeprefix(MIG).partition("g.")[0]) if resource.startswith(MIG) else 1
 
 
-def nodes_for(spec: PoolSpec, platform: Platform, wanted: Mapping[str, Decimal], pods: int) -> tuple[StartedNode, int]:
-    """The node that a pool starts for pods, and the number of such nodes that hold them, each node empty before.
+def nodes_for(spec: PoolSpec, platform: Platform, groups: Sequence[tuple[Amounts, int]]) -> tuple[StartedNode, int]:
+    """The node that a pool starts for pods, and the number of such nodes that hold them, each node empty before. If the
+    pool may not have so many, it is a node as large as the pods need on its maximum of nodes.
 
     Args:
         spec: The pool.
         platform: The platform, for its Region, use and discounts.
-        wanted: What one pod requests: CPU in vCPUs, memory in bytes, devices.
-        pods: Number of pods that run at the same time.
+        groups: What one pod requests (CPU in vCPUs, memory in bytes, devices), and number of pods that run at the same
+            time, of each group.
     """
-    cpu, memory = int(wanted.get(CPU, 0) * 1000), int(to_mebibytes(str(wanted.get(MEMORY, 0))))
-    node = started(spec, platform, cpu, memory)
-    return node, nodes_on(spec, node, [(wanted, pods)])
-
-
-def nodes_on(spec: PoolSpec, node: StartedNode, groups: Sequence[tuple[Amounts, int]]) -> int:
-    """Number of such nodes of a pool that hold groups of pods, each with its requests and its number of pods."""
-    room = next((one for one in allocatable(spec) if one.instance_type == node.kind), allocatable(spec)[0])
-    return nodes_of(room, groups)
+    asked = [[(wanted.get(name, Decimal(0)), pods) for wanted, pods in groups] for name in (CPU, MEMORY)]
+    largest = [max(amount for amount, _ in each) for each in asked]
+    even = [sum(amount * pods for amount, pods in each) / spec.settings.max for each in asked]
+    node, count = started(spec, platform, 0, 0), 0
+    for cpu, memory in (largest, map(max, largest, even)):
+        node = started(spec, platform, int(cpu * 1000), int(memory / MI))
+        room = next((one for one in allocatable(spec) if one.instance_type == node.kind), allocatable(spec)[0])
+        count = nodes_of(room, groups)
+        if count <= spec.settings.max:
+            break
+    return node, count
 
 
 # How long pods run, and the amounts as text.

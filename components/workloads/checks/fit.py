@@ -141,6 +141,7 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
     yield from _space(path, spec, pool, wanted)
 
 
+ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 _REGION_OF: Final = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]+")
 
@@ -155,7 +156,7 @@ def node_values(pool: PoolSpec) -> dict[str, frozenset[str]]:
     if pool.managed:
         # A node of a node group has EKS's own label for the purchase option.
         found.pop(keys.CAPACITY_TYPE, None)
-    regions = frozenset(_REGION_OF.findall(" ".join(found["topology.kubernetes.io/zone"])))
+    regions = frozenset(_REGION_OF.findall(" ".join(found[ZONE])))
     return {**found, REGION: regions}
 
 

@@ -200,7 +200,7 @@ USUAL: Final[Mapping[str, tuple[Held, Held, bool]]] = {
     ),
     "larger than quota": _held(
         Layer.QUOTA,
-        "fit into the team's share: 5 of a100 fits 35 (given: 40)",
+        "must fit into the team's share: 5 of a100 has 35 of nvidia.com/mig-1g.5gb (given: 4",
         "on pool a100, and the team can have at most 35",
     ),
     "larger than any node": _held(
@@ -230,7 +230,7 @@ OTHERWISE: Final[Mapping[tuple[str, str], tuple[Held, Held, bool]]] = {
     ("raycluster", "larger than quota"): _OF_TWO_SETS,
     # The pods of a TrainJob are its runtime's: the API server does not see them with it.
     ("trainjob-1", "larger than quota"): _held(
-        Layer.QUOTA, "2 of h100 fits 2 (given: 3)", "on pool h100, and the team can have at most 2"
+        Layer.QUOTA, "2 of h100 has 2 of nvidia.com/gpu (given: 3", "on pool h100, and the team can have at most 2"
     ),
     ("trainjob-1", "larger than any node"): (
         Held(layer=Layer.SCHEDULER, words="a node of pool h100 has 1 (given: 2)"),
