@@ -105,7 +105,7 @@ def _moved(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]
     full = [
         name
         for name, pool in fits(manifest, group, target).items()
-        if not pool.managed and pool.settings.disruption.consolidation_policy != "WhenEmpty"
+        if not (pool.managed or pool.may_be_spot) and pool.settings.disruption.consolidation_policy != "WhenEmpty"
     ]
     if full and manifest.get("kind") in _MOVED and DO_NOT_DISRUPT not in (group.metadata.get("annotations") or {}):
         rule = f"Karpenter consolidates nodes of pool {', '.join(full)} that are not full, and evicts their pods"
@@ -266,7 +266,7 @@ def fits(manifest: Object, group: PodSet, target: Target) -> dict[str, PoolSpec]
 
 
 @dataclass(frozen=True)
-class _Set:
+class Demand:
     """Pods of one pod set: what each requests, how many there are, and their pools."""
 
     name: str
@@ -275,17 +275,22 @@ class _Set:
     pools: Mapping[str, PoolSpec]
 
 
+def sets_of(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Demand]:
+    """What pod sets request; pods that share a node of their own count as one that needs all of it."""
+    found = []
+    for one in groups:
+        wanted = {name: amount * (one.alone or 1) for name, amount in need(one.spec).items()}
+        whole = {WHOLE: Decimal(1)} if one.alone else {}
+        pools = fits(manifest, one, target) if one.count else {}
+        found.append(Demand(one.name, {**wanted, **whole}, one.count // (one.alone or 1), pools))
+    return [one for one in found if one.count]
+
+
 def _sizes(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Finding]:
     """All pods at once, against the team's shares and the number of nodes of the pools. Kueue gives all pods of a set
     one pool, and admits all sets or none (kueue.sigs.k8s.io, "Workload"). What pods without requests get from the
     LimitRange of the namespace is not known here."""
-    sets = list[_Set]()
-    for group in groups:
-        # Pods that share a node of their own count as one that needs all of it.
-        jobs, each_has = (group.alone or 1), {WHOLE: Decimal(1)} if group.alone else {}
-        wanted = {name: amount * jobs for name, amount in need(group.spec).items()}
-        if wanted and group.count and (pools := fits(manifest, group, target)):
-            sets.append(_Set(group.name, {**wanted, **each_has}, group.count // jobs, pools))
+    sets = [one for one in sets_of(manifest, groups, target) if one.wanted and one.pools]
     shares = target.shares if target.shares is not None else {name for one in sets for name in one.pools}
     for each in sets:
         if not set(each.pools) & set(shares):
@@ -301,7 +306,7 @@ def _sizes(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[F
     return found[:1] if all(over) else []
 
 
-def _over(sets: Sequence[_Set], way: Sequence[str], target: Target) -> Finding | None:
+def _over(sets: Sequence[Demand], way: Sequence[str], target: Target) -> Finding | None:
     """What all pods request together beyond the team's share of a pool or its number of nodes, each set on one pool."""
     for pool in dict.fromkeys(way):
         own, spec = [one for one, name in zip(sets, way, strict=True) if name == pool], target.pools[pool]
@@ -315,7 +320,9 @@ def _over(sets: Sequence[_Set], way: Sequence[str], target: Target) -> Finding |
                 has = f"{share} of {pool} has {readable(resource, most)} of {resource}"
                 rule = f"pods that start together must fit into the team's share: {has}"
                 fix = "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
-                return Finding(Layer.QUOTA, Problem(path, rule, f"{readable(resource, asked)}: {parts}", fix))
+                given = readable(resource, asked)
+                alone = len(own) == 1 and given == str(own[0].count)
+                return Finding(Layer.QUOTA, Problem(path, rule, given if alone else f"{given}: {parts}", fix))
         groups = [(one.wanted, one.count) for one in own]
         rooms = [one for one in allocatable(spec) if all(pods_in(one.amounts, each) for each, _ in groups)]
         nodes, most_nodes = min((nodes_of(one, groups) for one in rooms), default=0), spec.settings.max

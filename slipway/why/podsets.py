@@ -41,20 +41,8 @@ def podsets(manifest: Object) -> list[PodSet]:
     if manifest.get("kind") == "Pod":
         found = [PodSet("pod", manifest.get("spec") or {}, manifest.get("metadata") or {}, 1)]
     if manifest.get("kind") == "JobSet":
-        whole = _has_nodes(manifest)
-        jobs = {str(one.get("name")): one for one in manifest["spec"].get("replicatedJobs") or ()}
-        found = [
-            replace(one, alone=one.count // max(1, int(jobs[one.name].get("replicas", 1))))
-            if whole or _has_nodes(jobs[one.name].get("template") or {})
-            else one
-            for one in found
-        ]
+        found = list(job_set(manifest.get("spec") or {}, whole=_has_node(manifest)))
     return [one for one in found if one.spec.get("containers")]
-
-
-def _has_nodes(holder: Object) -> bool:
-    """Whether each Job has a node to itself (jobset.sigs.k8s.io, "Exclusive Job to Topology Placement")."""
-    return ((holder.get("metadata") or {}).get("annotations") or {}).get(EXCLUSIVE) == NODE
 
 
 def _of(name: str, template: Object | None, count: int) -> PodSet:
@@ -62,19 +50,25 @@ def _of(name: str, template: Object | None, count: int) -> PodSet:
     return PodSet(name, body.get("spec") or {}, body.get("metadata") or {}, count)
 
 
-def _job(spec: Object, name: str = "pod", times: int = 1) -> Iterator[PodSet]:
+def _job(spec: Object, name: str = "pod") -> Iterator[PodSet]:
     parallel = int(spec.get("parallelism", 1))
     if spec.get("completions") is not None:
         parallel = min(parallel, int(spec["completions"]))
-    yield _of(name, spec.get("template"), parallel * times)
+    yield _of(name, spec.get("template"), parallel)
 
 
-def job_set(spec: Object) -> Iterator[PodSet]:
-    """The pods of the spec of a JobSet."""
+def job_set(spec: Object, *, whole: bool = False) -> Iterator[PodSet]:
+    """The pods of the spec of a JobSet; `whole`: each of its Jobs has a node to itself."""
     for one in spec.get("replicatedJobs") or ():
-        yield from _job(
-            (one.get("template") or {}).get("spec") or {}, str(one.get("name")), int(one.get("replicas", 1))
-        )
+        job, times = one.get("template") or {}, int(one.get("replicas", 1))
+        for each in _job(job.get("spec") or {}, str(one.get("name"))):
+            alone = each.count if whole or _has_node(job) else 0
+            yield replace(each, count=each.count * times, alone=alone)
+
+
+def _has_node(holder: Object) -> bool:
+    """Whether a Job has a node to itself (jobset.sigs.k8s.io, "Exclusive Job to Topology Placement")."""
+    return ((holder.get("metadata") or {}).get("annotations") or {}).get(EXCLUSIVE) == NODE
 
 
 def _leader_worker_set(spec: Object) -> Iterator[PodSet]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from components.admission import kinds
-from components.workloads.checks.fit import need
 from components.workloads.target import Target
 from slipway.why import file
 from slipway.why.bundle import Object
@@ -14,7 +13,6 @@ from spec.catalog.prices import HOURS_PER_MONTH
 from spec.pools.allocatable import Amounts
 from spec.pricing.pods import HOUR, deadline, hours, nodes_for, usd
 from spec.settings import Platform
-from spec.settings.pools import Role
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,15 +61,13 @@ def bound(manifest: Object, target: Target, platform: Platform, others: Sequence
     them by what is free. A node is counted whole, because it runs for the pods, and is shared if there is room.
     """
     by_pool = dict[str, list[tuple[Amounts, int]]]()
-    for group in all_podsets(manifest, target, others):
-        if group.count:
-            wanted = [(need(group.spec), group.count)]
-            pools = file.fits(manifest, group, target).values()
-            nodes = [(nodes_for(one, platform, wanted), one.name) for one in pools if one.role is not Role.SYSTEM]
-            _, dearest = max(((node.hourly * count, name) for (node, count), name in nodes), default=(None, None))
-            if dearest is None:
-                return None
-            by_pool.setdefault(dearest, []).extend(wanted)
+    for one in file.sets_of(manifest, all_podsets(manifest, target, others), target):
+        wanted = [(one.wanted, one.count)]
+        nodes = [(nodes_for(pool, platform, wanted), name) for name, pool in one.pools.items()]
+        _, dearest = max(((node.hourly * count, name) for (node, count), name in nodes), default=(None, None))
+        if dearest is None:
+            return None
+        by_pool.setdefault(dearest, []).extend(wanted)
     found = [(*nodes_for(target.pools[pool], platform, groups), pool) for pool, groups in by_pool.items()]
     if not found or not all(node.price for node, _, _ in found):
         return None

@@ -8,6 +8,7 @@ from pulumi_kubernetes.core.v1 import PodSpecArgs
 from components.addons import trainer
 from components.addons.kserve import runtimes as serving
 from components.admission import kinds
+from components.workloads.checks.fit import requests
 from components.workloads.serving.kserve import CONTAINER
 from components.workloads.target import Target
 from slipway.why.bundle import Object
@@ -17,6 +18,7 @@ from spec.settings.addons.batch import Trainer
 from spec.settings.problems import Problem
 
 _PARTS: Final = ("predictor", "transformer", "explainer")
+_RUNTIMES: Final = {kinds.TRAIN_JOB.kind: "TrainingRuntime", kinds.INFERENCE_SERVICE.kind: "ServingRuntime"}
 _MODEL: Final = {"modelFormat", "resources", "runtime", "storageUri"}
 """Fields by which an object in a part of an InferenceService is its model (kserve v0.20.0, PredictorExtensionSpec)."""
 
@@ -43,16 +45,12 @@ def runtime_problems(manifest: Object, target: Target, others: Sequence[Object])
 
 def _known(manifest: Object, target: Target, others: Sequence[Object]) -> Mapping[str, Object]:
     """The specs of the runtimes of a kind by name."""
-    made: Mapping[str, Object] = {}
-    if manifest.get("kind") == kinds.TRAIN_JOB.kind and Trainer in (target.addons or {Trainer}):
-        made = trainer.runtimes(target.pools, image=trainer.IMAGE)
-    elif manifest.get("kind") == kinds.INFERENCE_SERVICE.kind:
-        made = {name: serving.manifest(name, one) for name, one in (target.runtimes or {}).items()}
-    elif manifest.get("kind") != kinds.TRAIN_JOB.kind:
-        return {}
-    wanted = "TrainingRuntime" if manifest["kind"] == kinds.TRAIN_JOB.kind else "ServingRuntime"
-    own = {str(one["metadata"]["name"]): one for one in others if str(one.get("kind")).endswith(wanted)}
-    return {name: one.get("spec") or {} for name, one in {**made, **own}.items()}
+    suffix = _RUNTIMES.get(str(manifest.get("kind")))
+    trains = target.addons is None or Trainer in target.addons
+    made = trainer.runtimes(target.pools, image=trainer.IMAGE) if suffix and trains else {}
+    own = [*made.values(), *(serving.manifest(*one) for one in (target.runtimes or {}).items() if suffix), *others]
+    of_kind = [one for one in own if suffix and str(one.get("kind")).endswith(suffix)]
+    return {str(one["metadata"]["name"]): one.get("spec") or {} for one in of_kind}
 
 
 def _runtime(part: Object, known: Mapping[str, Object]) -> str:
@@ -68,12 +66,10 @@ def _of_train_job(spec: Object, runtime: Object) -> Iterator[PodSet]:
     own, template = spec.get("trainer") or {}, runtime.get("template") or {}
     for patch in spec.get("runtimePatches") or ():
         template = _merged(template, (patch.get("trainingRuntimeSpec") or {}).get("template") or {})
-    steps = {
-        one.get("name"): ((one.get("template") or {}).get("metadata") or {}).get("labels") or {}
-        for one in (template.get("spec") or {}).get("replicatedJobs") or ()
-    }
-    for one in job_set(template.get("spec") or {}):
-        if steps[one.name].get(trainer.STEP_LABEL) != "trainer":
+    for job in (template.get("spec") or {}).get("replicatedJobs") or ():
+        (one,) = job_set({"replicatedJobs": [job]})
+        labels = ((job.get("template") or {}).get("metadata") or {}).get("labels") or {}
+        if labels.get(trainer.STEP_LABEL) != "trainer":
             yield one
             continue
         # `numNodes` and `resourcesPerNode` are of this step and its container `node` (kubeflow/trainer v2.3.0,
@@ -98,7 +94,12 @@ def _pod(runtime: Object, part: Object) -> Object:
     pod = fields_of(PodSpecArgs)
     rest = [one for key, one in part.items() if key not in pod and isinstance(one, Mapping) and _MODEL & set(one)]
     own, base = ({key: one for key, one in each.items() if key in pod} for each in (part, runtime))
-    models = [{**one, "name": CONTAINER} for one in rest]
+    # What has a limit requests it, whatever the runtime requests (kubernetes.io, "Resource Management").
+    sizes = [
+        {**(one.get("resources") or {}), "requests": requests({"resources": one.get("resources") or {}})}
+        for one in rest
+    ]
+    models = [{**one, "name": CONTAINER, "resources": size} for one, size in zip(rest, sizes, strict=True)]
     return _merged(_merged(base, own), {"containers": models}) if models else _merged(base, own)  # type: ignore[no-any-return]
 
 

@@ -2,11 +2,13 @@
 classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
 
 import importlib
+import os
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, get_args
 
 from pulumi._types import input_type_types, is_input_type
@@ -18,6 +20,8 @@ from components.admission.rule import Kind
 from components.tenancy.roles import created
 from components.workloads.checks.jobs import key_of, missing_addon
 from components.workloads.target import Target
+from sandbox import CHARTS, asked
+from sandbox.kubernetes.helm.chart import Charts
 from slipway.why.bundle import Object
 from slipway.why.podsets import podsets
 from spec.catalog.software import SOFTWARE
@@ -84,20 +88,39 @@ def _classes(group: str, kind: str) -> Mapping[str, type]:
 
 
 def field_problems(manifest: Object) -> Iterator[Problem]:
-    """Fields that the API does not have: of Kubernetes' own kinds all, of others those of their metadata and pods. The
-    API server refuses them (kubectl: `--validate=strict`, its default)."""
+    """Fields that the API does not have: of Kubernetes' own kinds all, of others those of their metadata and pods, and
+    the rest where a chart at hand has their CRD. The API server refuses them (kubectl: `--validate=strict`, its
+    default)."""
     group, _, version = str(manifest.get("apiVersion")).rpartition("/")
-    kind = _classes(group, str(manifest.get("kind"))).get(version)
-    if kind is not None:
-        yield from _unknown("", manifest, kind)
-        return
-    yield from _unknown("metadata", manifest.get("metadata"), ObjectMetaArgs)
-    for one in podsets(manifest):
+    kind = str(manifest.get("kind"))
+    if schema := _classes(group, kind).get(version) or _of_chart(group, version, kind):
+        yield from _unknown("", manifest, schema)
+    if not _classes(group, kind):
+        yield from _unknown("metadata", manifest.get("metadata"), ObjectMetaArgs)
+        if not podsets(manifest) and any((one.group, one.kind) == (group, kind) for one in kinds.UNCHECKED):
+            rule = f"a {kind} has pods, and no field of this one has a template of them"
+            yield Problem("spec", rule, None, "Write the fields as the API spells them.")
+    for one in () if _classes(group, kind) else podsets(manifest):
         yield from _unknown(one.name, one.spec, PodSpecArgs)
+
+
+@cache
+def _of_chart(group: str, version: str, kind: str) -> Any:
+    """The schema of a kind in the CRDs of the pinned charts, if they are on this machine."""
+    charts = Charts(Path(os.environ.get(CHARTS) or asked.cached()))
+    rows = [row for row in SOFTWARE.values() if any(api.startswith(f"{group}/") for api in row.team_kinds)]
+    found = [chart for row in rows if (chart := charts.find(row.name, row.version)) is not None]
+    for spec in (crd["spec"] for chart in found for crd in chart.crds):
+        if (spec["group"], spec["names"]["kind"]) == (group, kind):
+            schemas = {one["name"]: one["schema"]["openAPIV3Schema"] for one in spec["versions"]}
+            return {**schemas.get(version, {})}
+    return None
 
 
 def fields_of(kind: Any) -> Mapping[str, Any]:
     """The fields of an object with their types, by name; none for a map and for a value."""
+    if isinstance(kind, Mapping):
+        return {} if kind.get("x-kubernetes-preserve-unknown-fields") else kind.get("properties") or {}
     return _fields(kind) if isinstance(kind, type) and is_input_type(kind) else {}
 
 
@@ -109,6 +132,8 @@ def _unknown(path: str, value: Any, kind: Any) -> Iterator[Problem]:
     # What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`.
     *_, union = get_args(kind) or (None,)
     inner = next(iter(get_args(union)), union)
+    if isinstance(kind, Mapping):
+        inner = kind.get("items") or kind.get("additionalProperties")
     for at, one in enumerate(value) if isinstance(value, list) else ():
         yield from _unknown(f"{path}[{at}]", one, inner)
     for key, one in value.items() if isinstance(value, Mapping) else ():

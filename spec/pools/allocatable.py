@@ -69,8 +69,7 @@ def nodes_of(room: Allocatable, groups: Sequence[tuple[Amounts, int]]) -> int:
         room: The node. A pod that is too large for it gets one alone.
         groups: Requests and number of the pods of each group.
     """
-    has: Amounts = {**room.amounts, WHOLE: Decimal(1)}
-    nodes: list[tuple[Amounts, int]] = []
+    has, nodes = {**room.amounts, WHOLE: Decimal(1)}, list[tuple[Amounts, int]]()
     for wanted, count in sorted(groups, key=lambda group: fitting(has, group[0])):
         left, placed = count, list[tuple[Amounts, int]]()
         for free, there in [*nodes, (has, count)]:

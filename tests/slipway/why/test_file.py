@@ -7,14 +7,11 @@ from typing import Any, Final
 import pytest
 
 from components.addons.kueue import FRAMEWORKS
-from components.admission import kinds
-from components.admission.isolation import NODE as HOST
 from components.workloads.target import Target
-from slipway.why.answer import Answer, Layer
+from slipway.why.answer import Answer
 from slipway.why.file import findings, notes
 from slipway.why.manifests import answer, flat
 from slipway.why.podsets import podsets
-from slipway.why.schema import versions
 from spec.settings.admission import Action, Admission
 from tests.e2e.workloads.rows import DEV as ROWS
 from tests.e2e.workloads.rows import Objects, Row
@@ -188,141 +185,12 @@ def test_a_list_is_its_items() -> None:
     ]
 
 
-# Pod sets of one object start together.
-
-_ON_SLICES: Final = job()["spec"]["template"]
-GANGS: Final = {
-    "JobSet": lambda each: {
-        "replicatedJobs": [
-            {"name": name, "replicas": count, "template": {"spec": {"backoffLimit": 0, "template": _ON_SLICES}}}
-            for name, count in each.items()
-        ]
-    },
-    "PyTorchJob": lambda each: {
-        "pytorchReplicaSpecs": {name: {"replicas": count, "template": _ON_SLICES} for name, count in each.items()}
-    },
-    "RayCluster": lambda each: {
-        "headGroupSpec": {"template": _ON_SLICES},
-        "workerGroupSpecs": [
-            {"groupName": name, "replicas": count, "template": _ON_SLICES} for name, count in each.items()
-        ],
-    },
-    "LeaderWorkerSet": lambda each: {
-        "replicas": each["a"],
-        "leaderWorkerTemplate": {"size": 2, "leaderTemplate": _ON_SLICES, "workerTemplate": _ON_SLICES},
-    },
-}
-
-
-def gang(kind: str, each: dict[str, int], **metadata: Any) -> Object:
-    found = next(one for one in (*kinds.UNCHECKED, kinds.DEPLOYMENT) if one.kind == kind)
-    labels = {QUEUE: "default"}
-    return {
-        "apiVersion": versions(found)[0],
-        "kind": kind,
-        "metadata": {"name": "a", "labels": labels, **metadata},
-        "spec": GANGS[kind](each),
-    }
-
-
-def held(manifest: Object, **facts: Any) -> list[tuple[Layer, str, Any]]:
-    """What holds an object on dev, where every add-on is installed."""
-    found = findings(manifest, replace(DEV, addons=None, **facts))
-    return [(one.layer, one.problem.path, one.problem.value) for one in found]
-
-
-@pytest.mark.parametrize("kind", GANGS)
-def test_pod_sets_are_added_up(kind: str) -> None:
-    names = {"RayCluster": "head + a + b", "LeaderWorkerSet": "leader + worker"}.get(kind, "a + b")
-    assert not held(gang(kind, {"a": 16, "b": 16}))
-    ((layer, path, given),) = held(gang(kind, {"a": 18, "b": 18}))
-    assert (layer, path, given.partition(":")[0]) == (Layer.QUOTA, names, "37" if kind == "RayCluster" else "36")
-    # 56 instances on the one node of the pool.
-    ((layer, path, given),) = held(gang(kind, {"a": 29, "b": 29}), shares=None)
-    assert (layer, path, given.partition(":")[0]) == (Layer.POOL_LIMIT, names, "2")
-
-
-def test_jobs_with_nodes_of_their_own_are_counted_by_nodes() -> None:
-    alone = gang("JobSet", {"a": 1, "b": 1}, annotations={"alpha.jobset.sigs.k8s.io/exclusive-topology": HOST})
-    assert held(alone) == [(Layer.POOL_LIMIT, "a + b", "2: 1 of a + 1 of b")]
-
-
-@pytest.mark.parametrize(
-    ("strategy", "pods", "noted"),
-    [({}, 3, True), ({}, 2, False), ({"type": "Recreate"}, 3, False),
-     ({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}, 3, False),
-     ({"rollingUpdate": {"maxSurge": 1, "maxUnavailable": "20%"}}, 3, True)],
-)  # fmt: skip
-def test_a_rollout_that_finds_no_room_is_a_note(strategy: Object, pods: int, noted: bool) -> None:
-    spec = {"replicas": pods, "strategy": strategy, "template": job({MIG: "11"})["spec"]["template"]}
-    spec["template"]["spec"]["restartPolicy"] = "Always"
-    manifest = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "a", "labels": {QUEUE: "default"}},
-        "spec": spec,
-    }
-    assert not held(manifest)
-    assert [one.path for one in notes(manifest, DEV)] == (["spec.strategy"] if noted else [])
-
-
-def test_nodes_that_are_consolidated_are_a_note() -> None:
-    def noted(**more: Any) -> list[str]:
-        cpu = job({"cpu": "1"}, pod__nodeSelector={POOL: "cpu"}, **more)
-        return [one.fix for one in notes(cpu, DEV) if "Karpenter consolidates nodes of pool cpu" in one.rule]
-
-    assert [len(noted()), len(noted(annotations={"karpenter.sh/do-not-disrupt": "true"}))] == [1, 0]
-
-
-# Pods that a runtime has.
-
-
-def train(name: str = "torch-distributed-h100", **trainer: Any) -> Object:
-    spec = {"runtimeRef": {"name": name}, "trainer": trainer}
-    metadata = {"name": "a", "labels": {QUEUE: "default"}}
-    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": metadata, "spec": spec}
-
-
-def serve(**predictor: Any) -> Object:
-    spec = {"predictor": predictor}
-    return {
-        "apiVersion": "serving.kserve.io/v1beta1",
-        "kind": "InferenceService",
-        "metadata": {"name": "a"},
-        "spec": spec,
-    }
-
-
-def model(**more: Any) -> Object:
-    return {"modelFormat": {"name": "onnx"}, "storageUri": "s3://a/b", **more}
-
-
-@pytest.mark.parametrize(
-    ("manifest", "says"),
-    [
-        (train(numNodes=2), ""),
-        (train(numNodes=3), "2 of h100 has 2 of nvidia.com/gpu 3: 3 of node"),
-        (train(resourcesPerNode={"limits": {"nvidia.com/gpu": "16"}}), "a node of pool h100 has 1 16"),
-        (train("torch"), "neither the platform nor the file has a runtime of that name torch"),
-        (serve(model=model()), ""),
-        (serve(model=model(runtime="triton-gpu-spot")), ""),
-        (serve(model=model(runtime="triton-gpu-spot"), minReplicas=17), "4 of gpu-spot has 16 of nvidia.com/gpu 17"),
-        (serve(model=model(resources={"limits": {"nvidia.com/gpu": "16"}})), "a node of pool gpu-spot has 4 16"),
-        (serve(model=model(resources={"limits": {"nvidia.com/mig-3g.20gb": "1"}})), "doesn't offer it 1"),
-        (serve(sklearn={"storageUri": "s3://a", "resources": {"limits": {"nvidia.com/gpu": "16"}}}), "16"),
-        (serve(model=model(runtime="vllm")), "neither the platform nor the file has a runtime of that name vllm"),
-    ],
-)
-def test_the_sizes_of_a_runtime_are_checked(manifest: Object, says: str) -> None:
-    facts = replace(DEV, shares={**(DEV.shares or {}), "h100": 2}, queued=frozenset(FRAMEWORKS.values()))
-    found = [f"{one.problem.rule} {one.problem.value}" for one in findings(manifest, facts)]
-    assert any(says in one for one in found) if says else not found, found
-
-
-def test_a_part_of_an_inference_service_is_read_like_its_predictor() -> None:
-    manifest = serve(model=model())
-    manifest["spec"]["transformer"] = {"containers": [{"name": "a", "resources": {"limits": {"cpu": "500"}}}]}
-    assert [one.problem.path for one in findings(manifest, DEV)] == ["transformer.resources[cpu]"]
+@cases("settings")
+def test_the_settings_of_the_stack_hold_or_note_it(row: dict[str, Any]) -> None:
+    target = replace(DEV, **{"addons": None, **row.get("on", {})})
+    found = findings(row["manifest"], target)
+    assert [[str(one.layer), one.problem.path, str(one.problem.value)] for one in found] == row.get("held", [])
+    assert [one.path for one in notes(row["manifest"], target)] == row.get("noted", [])
 
 
 TEMPLATE: Final = {"spec": {"containers": [{"name": "main"}]}}
