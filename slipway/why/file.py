@@ -5,20 +5,18 @@ the checks of workloads.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import islice, product
 from typing import Any, Final
 
 from components.admission import kinds
 from components.admission.isolation import NODE
 from components.workloads.checks.fit import (
     ZONE,
-    capacity_problems,
+    Demand,
     choice,
     fits_in_share,
     need,
     node_problems,
-    share_of,
-    share_problems,
+    together,
 )
 from components.workloads.checks.jobs import lifetime_problems
 from components.workloads.target import PRIORITIES, Target
@@ -30,9 +28,7 @@ from slipway.why.podsets import PodSet
 from slipway.why.runtimes import all_podsets, runtime_problems
 from spec.jobs import DO_NOT_DISRUPT, PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
-from spec.pools.allocatable import WHOLE, Amounts, allocatable, nodes_of
-from spec.pools.allocatable import fitting as pods_in
-from spec.quantities import readable
+from spec.pools.allocatable import WHOLE
 from spec.settings.problems import Problem
 
 _RUN_BY_JOBS: Final = ("Never", "OnFailure")
@@ -43,8 +39,6 @@ _RESTARTS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet"), ("Always", "")),
 }
 """What `restartPolicy` may be, by kind; empty: absent (kubernetes 1.36, pkg/apis/batch and apps, validation)."""
-_WAYS: Final = 10_000
-"""Choices of a pool for each pod set, beyond which none is tried."""
 
 
 @dataclass(frozen=True)
@@ -265,16 +259,6 @@ def fits(manifest: Object, group: PodSet, target: Target) -> dict[str, PoolSpec]
 # All pods at once: the pod sets of an object start together, or not at all.
 
 
-@dataclass(frozen=True)
-class Demand:
-    """Pods of one pod set: what each requests, how many there are, and their pools."""
-
-    name: str
-    wanted: Amounts
-    count: int
-    pools: Mapping[str, PoolSpec]
-
-
 def sets_of(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Demand]:
     """What pod sets request; pods that share a node of their own count as one that needs all of it."""
     found = []
@@ -287,50 +271,11 @@ def sets_of(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[
 
 
 def _sizes(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Finding]:
-    """All pods at once, against the team's shares and the number of nodes of the pools. Kueue gives all pods of a set
-    one pool, and admits all sets or none (kueue.sigs.k8s.io, "Workload"). What pods without requests get from the
-    LimitRange of the namespace is not known here."""
-    sets = [one for one in sets_of(manifest, groups, target) if one.wanted and one.pools]
-    shares = target.shares if target.shares is not None else {name for one in sets for name in one.pools}
-    for each in sets:
-        if not set(each.pools) & set(shares):
-            problems = share_problems(each.name, each.pools, target.shares or {}, each.wanted, each.count)
-            return [Finding(Layer.QUOTA, one) for one in problems]
-    if not _queued(manifest, target) and any(len(each.pools) > 1 for each in sets):
-        # Without a queue, pods of a set may run on several pools.
-        spread = [capacity_problems(each.name, [*each.pools.values()], each.wanted, each.count) for each in sets]
-        return [Finding(Layer.POOL_LIMIT, one) for problems in spread for one in problems]
-    ways = list(islice(product(*(each.pools for each in sets)), _WAYS)) if sets else []
-    over = [_over(sets, way, target) for way in ways if len(ways) < _WAYS]
-    found = sorted((one for one in over if one), key=lambda one: one.layer is Layer.QUOTA)
-    return found[:1] if all(over) else []
-
-
-def _over(sets: Sequence[Demand], way: Sequence[str], target: Target) -> Finding | None:
-    """What all pods request together beyond the team's share of a pool or its number of nodes, each set on one pool."""
-    for pool in dict.fromkeys(way):
-        own, spec = [one for one, name in zip(sets, way, strict=True) if name == pool], target.pools[pool]
-        path = " + ".join(one.name for one in own)
-        parts = " + ".join(f"{one.count} of {one.name}" for one in own)
-        share = (target.shares or {}).get(pool, 0)
-        offered = share_of(spec, share) if target.shares is not None else {}
-        for resource, most in sorted(offered.items(), key=lambda one: "/" not in one[0]):
-            asked = sum((one.wanted.get(resource, Decimal(0)) * one.count for one in own), Decimal(0))
-            if asked > most:
-                has = f"{share} of {pool} has {readable(resource, most)} of {resource}"
-                rule = f"pods that start together must fit into the team's share: {has}"
-                fix = "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
-                given = readable(resource, asked)
-                alone = len(own) == 1 and given == str(own[0].count)
-                return Finding(Layer.QUOTA, Problem(path, rule, given if alone else f"{given}: {parts}", fix))
-        groups = [(one.wanted, one.count) for one in own]
-        rooms = [one for one in allocatable(spec) if all(pods_in(one.amounts, each) for each, _ in groups)]
-        nodes, most_nodes = min((nodes_of(one, groups) for one in rooms), default=0), spec.settings.max
-        if nodes > most_nodes:
-            rule = f"pods that start together must fit on the nodes of their pool: {pool} has at most {most_nodes}"
-            fix = "Run fewer at the same time, or raise `max` of the pool."
-            return Finding(Layer.POOL_LIMIT, Problem(path, rule, f"{nodes}: {parts}", fix))
-    return None
+    """All pods at once, against the team's shares and the number of nodes of the pools. What pods without requests get
+    from the LimitRange of the namespace is not known here."""
+    demands = [one for one in sets_of(manifest, groups, target) if one.wanted and one.pools]
+    found = together(demands, target.shares, queued=_queued(manifest, target))
+    return [Finding(Layer.QUOTA if share else Layer.POOL_LIMIT, one) for share, one in found]
 
 
 def _rollout(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iterator[Problem]:
@@ -345,7 +290,8 @@ def _rollout(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iter
         ends = int(lost.removesuffix("%")) * (group.count if "%" in lost else 100) // 100
         if ends or (strategy or {}).get("type") == "Recreate" or str(rolling.get("maxSurge")) in ("0", "0%"):
             continue
-        for one in _sizes(manifest, [replace(group, count=group.count + 1)], target):
+        more = [replace(one, count=one.count + 1) if one is group else one for one in groups]
+        for one in _sizes(manifest, more, target):
             rule = f"a rolling update starts a pod before it ends an old one, and would never end: {one.problem.rule}"
             fix = "Write `maxSurge: 0` and `maxUnavailable: 1`, or `type: Recreate`."
             yield Problem(f"spec.{path}", rule, one.problem.value, fix)

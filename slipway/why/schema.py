@@ -1,13 +1,14 @@
 """Kinds that members of a team may create, with their versions and fields: from the roles, the pinned software, and the
 classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
 
-import importlib
 import os
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -80,10 +81,10 @@ def versions(kind: Kind) -> list[str]:
 def _classes(group: str, kind: str) -> Mapping[str, type]:
     """Classes of a kind of Kubernetes itself, by stable version; none for another."""
     package = f"pulumi_kubernetes.{group.partition('.')[0] or 'core'}"
-    if ("." in group and not group.endswith(".k8s.io")) or importlib.util.find_spec(package) is None:
+    if ("." in group and not group.endswith(".k8s.io")) or find_spec(package) is None:
         return {}
-    names = [one.name for one in pkgutil.iter_modules(importlib.import_module(package).__path__)]
-    modules = {one: importlib.import_module(f"{package}.{one}") for one in names if _STABLE.fullmatch(one)}
+    names = [one.name for one in pkgutil.iter_modules(import_module(package).__path__)]
+    modules = {one: import_module(f"{package}.{one}") for one in names if _STABLE.fullmatch(one)}
     return {one: getattr(each, f"{kind}Args") for one, each in modules.items() if hasattr(each, f"{kind}Patch")}
 
 
@@ -104,7 +105,6 @@ def field_problems(manifest: Object) -> Iterator[Problem]:
         yield from _unknown(one.name, one.spec, PodSpecArgs)
 
 
-@cache
 def _of_chart(group: str, version: str, kind: str) -> Any:
     """The schema of a kind in the CRDs of the pinned charts, if they are on this machine."""
     charts = Charts(Path(os.environ.get(CHARTS) or asked.cached()))
