@@ -187,7 +187,7 @@ def test_fields_of_a_custom_resource_are_those_of_a_chart_at_hand(
     manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
-        "spec": {"jobs": [{"mane": 1}], "any": {"b": 1}},
+        "spec": {"jobs": [{"named": 1}], "any": {"b": 1}},
     }
     properties = {
         "jobs": {"items": {"properties": {"name": {}}}},
@@ -204,7 +204,7 @@ def test_fields_of_a_custom_resource_are_those_of_a_chart_at_hand(
     for folder in (tmp_path, "none"):
         monkeypatch.setenv("SLIPWAY_CHARTS", str(folder))
         found[folder] = [(one.path, one.fix) for one in field_problems(manifest) if one.path != "spec"]
-    assert found == {tmp_path: [("spec.jobs[0].mane", "Did you mean name?")], "none": []}
+    assert found == {tmp_path: [("spec.jobs[0].named", "Did you mean name?")], "none": []}
 
 
 def test_a_list_is_its_items() -> None:
