@@ -56,13 +56,8 @@ def missing(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator
     claims (DRA), which no add-on of the platform drives."""
     made = {(str(one.get("kind")), str((one.get("metadata") or {}).get("name"))): one for one in others}
     # Every namespace has two (kubernetes 1.36, pkg/controller/certificates/rootcacertpublisher, serviceaccount).
-    own = {
-        (CONFIG_MAP, "kube-root-ca.crt"),
-        (_ACCOUNT, "default"),
-        (_ACCOUNT, PICKER),
-        (_ACCOUNT, target.service_account),
-    }
-    own |= {(CLAIM, one) for one in target.claims.values()}
+    own = {(CONFIG_MAP, "kube-root-ca.crt"), *((CLAIM, one) for one in target.claims.values())}
+    own |= {(_ACCOUNT, one) for one in ("default", PICKER, target.service_account)}
     own |= {(CONFIG_MAP, LAUNCHER)} if KubeflowPipelines in (target.addons or ()) else set()
     for path, kind, name, key in references(group.name, group.spec):
         what, layer, rest = _MISSING[kind]

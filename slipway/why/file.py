@@ -29,6 +29,7 @@ from slipway.why.runtimes import all_podsets, runtime_problems
 from spec.jobs import DO_NOT_DISRUPT, PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import WHOLE
+from spec.pricing.pods import deadline
 from spec.settings.problems import Problem
 
 _RUN_BY_JOBS: Final = ("Never", "OnFailure")
@@ -84,8 +85,7 @@ def notes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> li
     groups = all_podsets(manifest, target, others)
     found = list(_rollout(manifest, groups, target))
     for group in groups:
-        for path, value in _deadlines(manifest):
-            found += lifetime_problems(path, value, group.spec, target)
+        found += lifetime_problems("activeDeadlineSeconds", deadline(manifest), group.spec, target)
         found += _by_quota(manifest, group, target)
         found += _moved(manifest, group, target)
     return found
@@ -110,7 +110,7 @@ def _moved(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]
 def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
     """Kueue gives pods the first pool with quota for them. It reads the pool that they select and their tolerations, no
     other label and no size of a node (kueue v0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go)."""
-    if not _queued(manifest, target):
+    if not is_queued(manifest, target):
         return
     spec = with_tolerations(manifest, group.spec, target)
     named, wanted = choice(spec, target).named, need(spec)
@@ -138,25 +138,7 @@ def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Probl
 def beyond_share(manifest: Object, target: Target) -> list[Problem]:
     """Pods of a queued object that never run at once, because the team's share of every pool is too small."""
     found = _sizes(manifest, all_podsets(manifest, target), target)
-    return [one.problem for one in found if one.layer is Layer.QUOTA and _queued(manifest, target)]
-
-
-def _deadlines(manifest: Object) -> Iterator[tuple[str, int | None]]:
-    """Path and value of each deadline of a job."""
-    kind, spec = manifest.get("kind"), manifest.get("spec") or {}
-    holders = {"spec": spec}
-    if kind == "CronJob":
-        holders = {"spec.jobTemplate.spec": (spec.get("jobTemplate") or {}).get("spec") or {}}
-    elif kind in {one.kind for one in kinds.OPERATED}:
-        holders = {"spec.runPolicy": spec.get("runPolicy") or {}}
-    elif kind == "JobSet":
-        holders = {
-            f"spec.replicatedJobs[{one.get('name')}].template.spec": (one.get("template") or {}).get("spec") or {}
-            for one in spec.get("replicatedJobs") or ()
-        }
-    for path, holder in holders.items():
-        value = holder.get("activeDeadlineSeconds")
-        yield f"{path}.activeDeadlineSeconds", value if isinstance(value, int) else None
+    return [one.problem for one in found if one.layer is Layer.QUOTA and is_queued(manifest, target)]
 
 
 def usable(manifest: Object, group: PodSet, target: Target) -> dict[str, list[Problem]]:
@@ -170,7 +152,7 @@ def usable(manifest: Object, group: PodSet, target: Target) -> dict[str, list[Pr
 
 def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str, Any]:
     """The spec with the tolerations that Kueue and the API server add (`components.admission.placement`)."""
-    if _queued(manifest, target):
+    if is_queued(manifest, target):
         added = [one.manifest for pool in target.pools.values() for one in pool.tolerations if one.key != keys.GPU]
     elif manifest.get("kind") != "Pod" and need(spec).get(keys.GPU):
         added = [{"key": keys.GPU, "operator": "Exists"}]
@@ -180,7 +162,7 @@ def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str
 
 
 def _queue(manifest: Object, target: Target) -> Iterator[Finding]:
-    queue, priority = (label(str(manifest.get("kind")), manifest, key) for key in (QUEUE, PRIORITY))
+    queue, priority = (label(manifest, key) for key in (QUEUE, PRIORITY))
     if target.queue is not None and queue not in ("", target.queue, *target.aliases):
         rule, fix = f"namespace {target.namespace} has no such LocalQueue", f"Write {target.queue}."
         yield Finding(Layer.QUEUE, Problem(f"metadata.labels[{QUEUE}]", rule, queue, fix))
@@ -246,10 +228,6 @@ def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Problem]:
             yield Problem(f"{group.name}.affinity.podAntiAffinity", rule, group.count, fix)
 
 
-def _queued(manifest: Object, target: Target) -> bool:
-    return is_queued(str(manifest.get("kind")), manifest, target)
-
-
 def fits(manifest: Object, group: PodSet, target: Target) -> dict[str, PoolSpec]:
     """The pools on whose nodes the pods fit; of those the team's, if it has a share of one."""
     found = {name: target.pools[name] for name, wrong in usable(manifest, group, target).items() if not wrong}
@@ -274,7 +252,7 @@ def _sizes(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[F
     """All pods at once, against the team's shares and the number of nodes of the pools. What pods without requests get
     from the LimitRange of the namespace is not known here."""
     demands = [one for one in sets_of(manifest, groups, target) if one.wanted and one.pools]
-    found = together(demands, target.shares, queued=_queued(manifest, target))
+    found = together(demands, target.shares, queued=is_queued(manifest, target))
     return [Finding(Layer.QUOTA if share else Layer.POOL_LIMIT, one) for share, one in found]
 
 

@@ -130,16 +130,14 @@ _fields = cache(input_type_types)
 def _unknown(path: str, value: Any, kind: Any) -> Iterator[Problem]:
     fields = fields_of(kind)
     # What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`.
-    *_, union = get_args(kind) or (None,)
-    inner = next(iter(get_args(union)), union)
-    if isinstance(kind, Mapping):
-        inner = kind.get("items") or kind.get("additionalProperties")
+    inner = kind.get("items") or kind.get("additionalProperties") if isinstance(kind, Mapping) else None
+    inner = inner or next((one for each in get_args(kind)[-1:] for one in get_args(each) or (each,)), None)
     for at, one in enumerate(value) if isinstance(value, list) else ():
         yield from _unknown(f"{path}[{at}]", one, inner)
     for key, one in value.items() if isinstance(value, Mapping) else ():
-        where, like = f"{path}.{key}".lstrip("."), get_close_matches(str(key), fields, 1)
+        where = f"{path}.{key}".lstrip(".")
         if not fields or key in fields:
             yield from _unknown(where, one, fields.get(key, inner))
         else:
-            fix = f"Did you mean {like[0]}?" if like else "Remove it."
+            fix = f"Did you mean {like[0]}?" if (like := get_close_matches(str(key), fields, 1)) else "Remove it."
             yield Problem(where, "the API has no such field there", key, fix)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from components.pools.karpenter import requirements
 from components.workloads.target import Target
 from spec.pools import PoolSpec, keys
-from spec.pools.allocatable import HUGEPAGES, Allocatable, Amounts, allocatable, fitting, nodes_of
+from spec.pools.allocatable import HUGEPAGES, Amounts, allocatable, fitting, nodes_of
 from spec.quantities import CPU, MEMORY, MI, is_amount, parse, readable
 from spec.settings.pools import Role
 from spec.settings.problems import Problem
@@ -237,10 +237,10 @@ def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[P
 
 def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
     nodes = allocatable(pool)
-    if any(_holds(node, wanted) for node in nodes):
+    if any(all(wanted.get(name, 0) <= node.amounts[name] for name in (CPU, MEMORY)) for node in nodes):
         return
     largest = max(nodes, key=lambda node: (node.memory_mib, node.cpu_millis))
-    limits = {"cpu": Decimal(largest.cpu_millis) / 1000, "memory": Decimal(largest.memory_mib) * MI}
+    limits = {name: largest.amounts[name] for name in (CPU, MEMORY)}
     for name, maximum in limits.items():
         amount = wanted.get(name, Decimal(0))
         if amount > maximum:
@@ -271,12 +271,6 @@ def _space(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal])
         rule = f"a node of pool {pool.name} has {left} GiB of disk for ephemeral storage and images"
         fix = "Use a volume claim instead, or raise `disk.sizeGib` of the pool."
         yield Problem(f"{path}.volumes", rule, f"{requested:.0f} GiB", fix)
-
-
-def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
-    return wanted.get("cpu", Decimal(0)) * 1000 <= node.cpu_millis and (
-        wanted.get("memory", Decimal(0)) <= Decimal(node.memory_mib) * MI
-    )
 
 
 @dataclass(frozen=True)
