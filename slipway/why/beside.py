@@ -43,7 +43,7 @@ def references(path: str, value: Any) -> Iterator[tuple[str, str, str, str]]:
         for at, below in enumerate(value):
             yield from references(f"{path}[{at}]", below)
     for field, below in value.items() if isinstance(value, Mapping) else ():
-        if field == "serviceAccountName" and below:
+        if field in ("serviceAccount", "serviceAccountName") and below:
             yield f"{path}.{field}", _ACCOUNT, str(below), ""
         named = below if field in _KINDS and isinstance(below, Mapping) and not below.get("optional") else {}
         if name := named.get("claimName") or named.get("secretName") or named.get("name"):

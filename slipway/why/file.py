@@ -196,7 +196,9 @@ def _pods(manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
     if restart not in (allowed := _RESTARTS.get(str(manifest["kind"]), (restart,))):
         words = " or ".join(filter(None, allowed))
         rule = f"the pods of a {manifest['kind']} have the restart policy {words}; Always is the default of pods"
-        yield Finding(Layer.ADMISSION, Problem(f"{group.name}.restartPolicy", rule, restart, f"Write {allowed[0]}."))
+        yield Finding(
+            Layer.ADMISSION, Problem(f"{group.name}.restartPolicy", rule, restart or None, f"Write {allowed[0]}.")
+        )
     pools = usable(manifest, group, target)
     yield from _topology(group, pools, target)
     if not pools:
