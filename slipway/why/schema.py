@@ -98,7 +98,8 @@ def field_problems(manifest: Object) -> Iterator[Problem]:
         yield from _unknown("", manifest, schema)
     if not _classes(group, kind):
         yield from _unknown("metadata", manifest.get("metadata"), ObjectMetaArgs)
-        if not podsets(manifest) and any((one.group, one.kind) == (group, kind) for one in kinds.UNCHECKED):
+        makes = any((one.group, one.kind) == (group, kind) for one in kinds.UNCHECKED)
+        if makes and not podsets(manifest) and not (manifest.get("spec") or {}).get("clusterSelector"):
             rule = f"a {kind} has pods, and no field of this one has a template of them"
             yield Problem("spec", rule, None, "Write the fields as the API spells them.")
     for one in () if _classes(group, kind) else podsets(manifest):
