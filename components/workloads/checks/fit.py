@@ -304,10 +304,10 @@ def together(
             return
     if not queued and any(len(each.pools) > 1 for each in demands):
         for each in demands:
-            most = sum(pool.settings.max * _per_node(pool, each.wanted) for pool in each.pools.values())
+            most = sum(_at_most(pool, each.wanted, shares) for pool in each.pools.values())
             if each.count > most:
-                rule = f"{_ON_NODES}: {', '.join(each.pools)} can run {most} of them"
-                yield False, Problem(each.path, rule, each.count, "Run fewer, or raise `max` of a pool.")
+                rule = f"{_ON_NODES} and into the team's shares: {', '.join(each.pools)} can run {most} of them"
+                yield False, Problem(each.path, rule, each.count, "Run fewer, or raise `max` of a pool, or a share.")
         return
     ways = list(islice(product(*(each.pools for each in demands)), _WAYS))
     found = [_beyond(demands, way, shares) for way in ways if len(ways) < _WAYS]
@@ -342,8 +342,9 @@ def _beyond(
     return None
 
 
-def _per_node(pool: PoolSpec, wanted: Amounts) -> int:
-    return max(fitting(node.amounts, wanted) for node in allocatable(pool))
+def _at_most(pool: PoolSpec, wanted: Amounts, shares: Mapping[str, int] | None) -> int:
+    nodes = pool.settings.max * max(fitting(node.amounts, wanted) for node in allocatable(pool))
+    return nodes if shares is None else min(nodes, fits_in_share(pool, shares.get(pool.name, 0), wanted))
 
 
 def fits_in_share(pool: PoolSpec, share: int, wanted: Mapping[str, Decimal]) -> int:
