@@ -108,7 +108,7 @@ def nodes_for(spec: PoolSpec, platform: Platform, groups: Sequence[tuple[Amounts
     """
     asked = [[(wanted.get(name, Decimal(0)), pods) for wanted, pods in groups] for name in (CPU, MEMORY)]
     largest = [max(amount for amount, _ in each) for each in asked]
-    even = [sum(amount * pods for amount, pods in each) / spec.settings.max for each in asked]
+    even = [sum(amount * -(-pods // max(1, spec.settings.max)) for amount, pods in each) for each in asked]
     node, count = started(spec, platform, 0, 0), 0
     for cpu, memory in (largest, map(max, largest, even)):
         node = started(spec, platform, int(cpu * 1000), int(memory / MI))

@@ -50,6 +50,11 @@ def test_pods_share_nodes_by_their_memory_too() -> None:
     assert of(job({"cpu": "1", "memory": "600Gi", MIG: "1"}, spec__parallelism=2)).hourly == hourly(2)
 
 
+def test_nodes_are_as_large_as_the_maximum_of_the_pool_needs() -> None:
+    many = job({"cpu": "1", "memory": "2Gi"}, pod__nodeSelector={POOL: "cpu"}, spec__parallelism=20)
+    assert of(many).nodes == ("3 x m7i.2xlarge (on-demand) of pool cpu",)  # of m7i.xlarge it would be 7, and 6 may run
+
+
 def test_the_deadline_and_the_empty_node_bound_it() -> None:
     idle = of(job()).idle_seconds
     assert of(job(spec__activeDeadlineSeconds=7200)).most == hourly(1) * (7200 + idle) / 3600
