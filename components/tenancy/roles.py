@@ -30,7 +30,8 @@ def of_addons() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for row in SOFTWARE.values():
         for api, names in row.team_kinds.items():
-            found[api] = (*found.get(api, ()), *names)
+            group = api.partition("/")[0]
+            found[group] = tuple(dict.fromkeys((*found.get(group, ()), *names)))
     return found
 
 

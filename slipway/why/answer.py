@@ -121,7 +121,8 @@ class Answer:
         words = _WORDS[part.layer]
         says = words.get("planned" if self.planned else "never" if part.never else "says", words["says"])
         cause = f": {part.cause.rstrip('.')}" if part.cause else ""
-        return f"{self.subject} {says}{cause}" + (f"; next: {part.fix.rstrip('.')}." if part.fix else ".")
+        step = f"; next: {part.fix.rstrip('.')}" if part.fix else ""
+        return f"{self.subject} {says}{cause}{step}{'' if step.endswith('?') else '.'}"
 
     def text(self) -> str:
         """The sentence, and below it what it was read from."""

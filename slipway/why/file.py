@@ -8,38 +8,38 @@ from decimal import Decimal
 from typing import Any, Final
 
 from components.admission import kinds
+from components.admission.isolation import NODE
 from components.workloads.checks.fit import (
-    capacity_problems,
+    ZONE,
+    Demand,
     choice,
     fits_in_share,
     need,
     node_problems,
-    share_problems,
+    together,
 )
-from components.workloads.checks.jobs import lifetime_problems, served_problems
+from components.workloads.checks.jobs import lifetime_problems
 from components.workloads.target import PRIORITIES, Target
-from slipway.why import capacity, served
+from slipway.why import beside, capacity, schema, served
 from slipway.why.answer import Layer
 from slipway.why.bundle import Object
 from slipway.why.judge import is_queued, label
-from slipway.why.pods import claims_of
-from slipway.why.podsets import PodSet, podsets
-from spec.jobs import PODSET, PRIORITY, QUEUE
+from slipway.why.podsets import PodSet
+from slipway.why.runtimes import all_podsets, runtime_problems
+from spec.jobs import DO_NOT_DISRUPT, PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
-from spec.settings.addons import AddonSettings
-from spec.settings.addons.batch import Jobset, Katib, Kuberay, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
+from spec.pools.allocatable import WHOLE
+from spec.pricing.pods import deadline
 from spec.settings.problems import Problem
 
-_ADDONS: Final[Mapping[tuple[str, str], type[AddonSettings]]] = {
-    (kind.group, kind.kind): addon
-    for addon, served in (
-        (Jobset, (kinds.JOB_SET,)), (LeaderWorkerSet, (kinds.LEADER_WORKER_SET,)), (Trainer, (kinds.TRAIN_JOB,)),
-        (MpiOperator, (kinds.MPI_JOB,)), (Katib, (kinds.EXPERIMENT,)), (TrainingOperator, kinds.TRAINING),
-        (Kuberay, kinds.RAY),
-    )
-    for kind in served
-}  # fmt: skip
-_ZONE: Final = "topology.kubernetes.io/zone"
+_RUN_BY_JOBS: Final = ("Never", "OnFailure")
+_RESTARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("Job", "CronJob", "ScaledJob"), _RUN_BY_JOBS),
+    # JobSet's webhook writes OnFailure if there is none (jobset v0.12.0, pkg/webhooks/jobset_webhook.go, Default).
+    "JobSet": (*_RUN_BY_JOBS, ""),
+    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet"), ("Always", "")),
+}
+"""What `restartPolicy` may be, by kind; empty: absent (kubernetes 1.36, pkg/apis/batch and apps, validation)."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Finding:
 
     layer: Layer
     problem: Problem
+    decoding: bool = False
+    """Whether the API server refuses it before it asks any rule."""
 
 
 def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) -> list[Finding]:
@@ -58,35 +60,59 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
         target: What the stack offers in its namespace.
         others: The other objects of its file: claims may be among them.
     """
-    kind = str(manifest.get("kind"))
-    found = [Finding(Layer.ADMISSION, one) for one in _served(kind, manifest, target)]
+    if found := [Finding(Layer.ADMISSION, one, decoding=True) for one in schema.kind_problems(manifest, target)]:
+        return found
+    found = [Finding(Layer.ADMISSION, one, decoding=True) for one in schema.field_problems(manifest)]
     found += [Finding(Layer.ADMISSION, one) for one in served.features(manifest)]
-    found += _queue(kind, manifest, target)
+    found += [Finding(Layer.ADMISSION, one) for one in runtime_problems(manifest, target, others)]
+    found += _queue(manifest, target)
     found += [Finding(Layer.CONTROLLER, one) for one in served.metrics(manifest, target)]
-    found += [Finding(Layer.VOLUME, one) for one in served.classes(manifest, target)]
-    for group in podsets(manifest):
-        found += _pods(kind, manifest, group, target)
-        found += [Finding(Layer.VOLUME, one) for one in _claims(group, target, others)]
+    found += [Finding(Layer.VOLUME, one) for one in served.classes(manifest, target, others)]
+    groups = all_podsets(manifest, target, others)
+    for group in groups:
+        found += _pods(manifest, group, target)
+        found += [Finding(layer, one) for layer, one in beside.missing(group, target, others)]
+        pools = fits(manifest, group, target)
+        found += [Finding(Layer.VOLUME, one) for one in beside.volumes(group, pools, target, others)]
+    found += _sizes(manifest, groups, target)
     order = list(Layer)
     return sorted(found, key=lambda one: order.index(one.layer))
 
 
-def notes(manifest: Object, target: Target) -> list[Problem]:
-    """What need not hold it: nodes that don't outlast its deadline, and pools of its queue on which it doesn't fit."""
-    kind, found = str(manifest.get("kind")), list[Problem]()
-    for group in podsets(manifest):
-        for path, value in _deadlines(kind, manifest):
-            found += lifetime_problems(path, value, group.spec, target)
-        found += _by_quota(kind, manifest, group, target)
+def notes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> list[Problem]:
+    """What need not hold it: nodes that don't outlast its deadline, pools of its queue on which it doesn't fit, and a
+    later rollout."""
+    groups = all_podsets(manifest, target, others)
+    found = list(_rollout(manifest, groups, target))
+    for group in groups:
+        found += lifetime_problems("activeDeadlineSeconds", deadline(manifest), group.spec, target)
+        found += _by_quota(manifest, group, target)
+        found += _moved(manifest, group, target)
     return found
 
 
-def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
+_MOVED: Final = {one.kind for one in (*kinds.JOBS, kinds.POD, kinds.TRAIN_JOB)}
+
+
+def _moved(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
+    """Jobs whose pods Karpenter evicts, to end nodes that are in use (karpenter.sh, "Disruption", Consolidation)."""
+    full = [
+        name
+        for name, pool in fits(manifest, group, target).items()
+        if not (pool.managed or pool.may_be_spot) and pool.settings.disruption.consolidation_policy != "WhenEmpty"
+    ]
+    if full and manifest.get("kind") in _MOVED and DO_NOT_DISRUPT not in (group.metadata.get("annotations") or {}):
+        rule = f"Karpenter consolidates nodes of pool {', '.join(full)} that are not full, and evicts their pods"
+        fix = f"Annotate the pods with {DO_NOT_DISRUPT}: 'true', or set `consolidationPolicy: WhenEmpty` of the pool."
+        yield Problem(f"{group.name}.metadata.annotations", rule, None, fix)
+
+
+def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
     """Kueue gives pods the first pool with quota for them. It reads the pool that they select and their tolerations, no
     other label and no size of a node (kueue v0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go)."""
-    if not is_queued(kind, manifest, target):
+    if not is_queued(manifest, target):
         return
-    spec = with_tolerations(kind, manifest, group.spec, target)
+    spec = with_tolerations(manifest, group.spec, target)
     named, wanted = choice(spec, target).named, need(spec)
     shares = target.shares
     offered = {
@@ -94,7 +120,7 @@ def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Ite
         for name, pool in target.pools.items()
         if shares is None or (name in shares and fits_in_share(pool, shares[name], wanted))
     }
-    fitting = {name for name, wrong in usable(kind, manifest, group, target).items() if not wrong and name in offered}
+    fitting = {name for name, wrong in usable(manifest, group, target).items() if not wrong and name in offered}
     bare, devices = {"tolerations": spec["tolerations"]}, {name: Decimal(1) for name in wanted if "/" in name}
     others = [
         name
@@ -111,64 +137,32 @@ def _by_quota(kind: str, manifest: Object, group: PodSet, target: Target) -> Ite
 
 def beyond_share(manifest: Object, target: Target) -> list[Problem]:
     """Pods of a queued object that never run at once, because the team's share of every pool is too small."""
-    kind = str(manifest.get("kind"))
-    found: list[Problem] = []
-    for group in podsets(manifest) if is_queued(kind, manifest, target) else ():
-        fitting = {
-            name: target.pools[name] for name, wrong in usable(kind, manifest, group, target).items() if not wrong
-        }
-        amounts = _amounts(group, fitting, need(group.spec), target) if fitting else ()
-        found += [one.problem for one in amounts if one.layer is Layer.QUOTA]
-    return found
+    found = _sizes(manifest, all_podsets(manifest, target), target)
+    return [one.problem for one in found if one.layer is Layer.QUOTA and is_queued(manifest, target)]
 
 
-def _deadlines(kind: str, manifest: Object) -> Iterator[tuple[str, int | None]]:
-    """Path and value of each deadline of a job."""
-    spec = manifest.get("spec") or {}
-    holders = {"spec": spec}
-    if kind == "CronJob":
-        holders = {"spec.jobTemplate.spec": (spec.get("jobTemplate") or {}).get("spec") or {}}
-    elif kind in {one.kind for one in kinds.OPERATED}:
-        holders = {"spec.runPolicy": spec.get("runPolicy") or {}}
-    elif kind == "JobSet":
-        holders = {
-            f"spec.replicatedJobs[{one.get('name')}].template.spec": (one.get("template") or {}).get("spec") or {}
-            for one in spec.get("replicatedJobs") or ()
-        }
-    for path, holder in holders.items():
-        value = holder.get("activeDeadlineSeconds")
-        yield f"{path}.activeDeadlineSeconds", value if isinstance(value, int) else None
-
-
-def usable(kind: str, manifest: Object, group: PodSet, target: Target) -> dict[str, list[Problem]]:
+def usable(manifest: Object, group: PodSet, target: Target) -> dict[str, list[Problem]]:
     """By pool that the pods select: what keeps them from its nodes, with the tolerations that they will get."""
-    spec = with_tolerations(kind, manifest, group.spec, target)
+    spec = with_tolerations(manifest, group.spec, target)
     wanted = need(spec)
     return {
         name: list(node_problems(group.name, spec, pool, wanted)) for name, pool in choice(spec, target).pools.items()
     }
 
 
-def with_tolerations(kind: str, manifest: Object, spec: Object, target: Target) -> dict[str, Any]:
+def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str, Any]:
     """The spec with the tolerations that Kueue and the API server add (`components.admission.placement`)."""
-    if is_queued(kind, manifest, target):
+    if is_queued(manifest, target):
         added = [one.manifest for pool in target.pools.values() for one in pool.tolerations if one.key != keys.GPU]
-    elif kind != "Pod" and need(spec).get(keys.GPU):
+    elif manifest.get("kind") != "Pod" and need(spec).get(keys.GPU):
         added = [{"key": keys.GPU, "operator": "Exists"}]
     else:
         added = []
     return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *added]}
 
 
-def _served(kind: str, manifest: Object, target: Target) -> Iterator[Problem]:
-    # Katib and Seldon Core both have Experiments.
-    addon = _ADDONS.get((str(manifest.get("apiVersion", "")).rpartition("/")[0], kind))
-    if addon is not None:
-        yield from served_problems(target, kind, addon)
-
-
-def _queue(kind: str, manifest: Object, target: Target) -> Iterator[Finding]:
-    queue, priority = label(kind, manifest, QUEUE), label(kind, manifest, PRIORITY)
+def _queue(manifest: Object, target: Target) -> Iterator[Finding]:
+    queue, priority = (label(manifest, key) for key in (QUEUE, PRIORITY))
     if target.queue is not None and queue not in ("", target.queue, *target.aliases):
         rule, fix = f"namespace {target.namespace} has no such LocalQueue", f"Write {target.queue}."
         yield Finding(Layer.QUEUE, Problem(f"metadata.labels[{QUEUE}]", rule, queue, fix))
@@ -193,13 +187,19 @@ def _topology(group: PodSet, pools: Collection[str], target: Target) -> Iterator
         yield Finding(Layer.QUEUE, Problem(at, rule, notes[asked[0]], fix))
 
 
-def _pods(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
-    spec = with_tolerations(kind, manifest, group.spec, target)
-    wanted = need(spec)
+def _pods(manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
+    spec = with_tolerations(manifest, group.spec, target)
     priority = spec.get("priorityClassName")
     if priority in PRIORITIES and priority not in target.priorities:
         yield Finding(Layer.ADMISSION, _priority(f"{group.name}.priorityClassName", priority, target))
-    pools = usable(kind, manifest, group, target)
+    restart = str(spec.get("restartPolicy") or "")
+    if restart not in (allowed := _RESTARTS.get(str(manifest["kind"]), (restart,))):
+        words = " or ".join(filter(None, allowed))
+        rule = f"the pods of a {manifest['kind']} have the restart policy {words}; Always is the default of pods"
+        yield Finding(
+            Layer.ADMISSION, Problem(f"{group.name}.restartPolicy", rule, restart or None, f"Write {allowed[0]}.")
+        )
+    pools = usable(manifest, group, target)
     yield from _topology(group, pools, target)
     if not pools:
         fix = f"Select {keys.POOL}: one of {', '.join(capacity.for_work(target))}."
@@ -210,46 +210,68 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target) -> Iterato
         more = capacity.offers(spec, target)
         yield from (Finding(Layer.SCHEDULER, replace(one, fix=one.fix + more)) for one in pools[name])
     else:
-        fitting = {name: target.pools[name] for name, problems in pools.items() if not problems}
-        yield from _amounts(group, fitting, wanted, target)
-        yield from (Finding(Layer.SCHEDULER, one) for one in _apart(group, fitting))
+        yield from (Finding(Layer.SCHEDULER, one) for one in _apart(group, fits(manifest, group, target)))
 
 
 def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Problem]:
-    """More pods at once that have to be in different zones than their pools have zones."""
+    """More pods at once that have to be in different zones or on different nodes than their pools have."""
     affinity = (group.spec.get("affinity") or {}).get("podAntiAffinity") or {}
     labels = (group.metadata.get("labels") or {}).items()
-    zones = {zone for pool in pools.values() for zone in pool.zones}
     for term in affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
         matched = ((term.get("labelSelector") or {}).get("matchLabels") or {}).items()
-        if term.get("topologyKey") == _ZONE and matched and matched <= labels and group.count > len(zones):
-            rule = f"its pods have to be in different zones, and pool {', '.join(pools)} has {len(zones)}"
-            fix = f"Run at most {len(zones)} at once, or write it as `preferredDuringSchedulingIgnoredDuringExecution`."
+        zones = {zone for pool in pools.values() for zone in pool.zones}
+        nodes = sum(pool.settings.max for pool in pools.values())
+        what, most = {ZONE: ("zones", len(zones)), NODE: ("nodes", nodes)}.get(
+            str(term.get("topologyKey")), ("", group.count)
+        )
+        if matched and matched <= labels and group.count > most:
+            rule = f"its pods have to be in different {what}, and pool {', '.join(pools)} has {most}"
+            fix = f"Run at most {most} at once, or write it as `preferredDuringSchedulingIgnoredDuringExecution`."
             yield Problem(f"{group.name}.affinity.podAntiAffinity", rule, group.count, fix)
 
 
-def _amounts(group: PodSet, pools: Mapping[str, PoolSpec], wanted: Any, target: Target) -> Iterator[Finding]:
-    """All pods at once: against the share of the team in one of the pools, and the number of nodes of all. What pods
-    without requests get from the LimitRange of the namespace is not known here."""
-    if not wanted:
-        return
-    if target.shares is not None:
-        shared = {name: pool for name, pool in pools.items() if name in target.shares} or pools
-        shares = target.shares
-        best = max(shared, key=lambda name: fits_in_share(shared[name], shares.get(name, 0), wanted))
-        problems = share_problems(group.name, {best: shared[best]}, target.shares, wanted, group.count)
-        yield from (Finding(Layer.QUOTA, one) for one in problems)
-    for one in capacity_problems(group.name, list(pools.values()), wanted, group.count):
-        yield Finding(Layer.POOL_LIMIT, one)
+def fits(manifest: Object, group: PodSet, target: Target) -> dict[str, PoolSpec]:
+    """The pools on whose nodes the pods fit; of those the team's, if it has a share of one."""
+    found = {name: target.pools[name] for name, wrong in usable(manifest, group, target).items() if not wrong}
+    return {name: pool for name, pool in found.items() if name in (target.shares or found)} or found
 
 
-def _claims(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator[Problem]:
-    """Claims that neither the platform nor the file makes."""
-    made = {
-        str((one.get("metadata") or {}).get("name")) for one in others if one.get("kind") == "PersistentVolumeClaim"
-    }
-    for name in claims_of(group.spec):
-        if name not in made | set(target.claims.values()):
-            known = ", ".join(sorted(target.claims.values()))
-            rule = "the platform makes no claim of that name, and neither does the file"
-            yield Problem(f"{group.name}.volumes", rule, name, f"Use one of {known}, or create the claim.")
+# All pods at once: the pod sets of an object start together, or not at all.
+
+
+def sets_of(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Demand]:
+    """What pod sets request; pods that share a node of their own count as one that needs all of it."""
+    found = []
+    for one in groups:
+        wanted = {name: amount * (one.alone or 1) for name, amount in need(one.spec).items()}
+        whole = {WHOLE: Decimal(1)} if one.alone else {}
+        pools = fits(manifest, one, target) if one.count else {}
+        found.append(Demand(one.name, {**wanted, **whole}, one.count // (one.alone or 1), pools))
+    return [one for one in found if one.count]
+
+
+def _sizes(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[Finding]:
+    """All pods at once, against the team's shares and the number of nodes of the pools. What pods without requests get
+    from the LimitRange of the namespace is not known here."""
+    demands = [one for one in sets_of(manifest, groups, target) if one.wanted and one.pools]
+    found = together(demands, target.shares, queued=is_queued(manifest, target))
+    return [Finding(Layer.QUOTA if share else Layer.POOL_LIMIT, one) for share, one in found]
+
+
+def _rollout(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iterator[Problem]:
+    """A rolling update starts a pod before it ends one, unless one may be unavailable (kubernetes.io, "Deployments"):
+    it never ends if the old pods take all that there is."""
+    spec, services = manifest.get("spec") or {}, manifest.get("kind") == kinds.INFERENCE_SERVICE.kind
+    for group in groups if services or manifest.get("kind") == kinds.DEPLOYMENT.kind else ():
+        path = f"{group.name}.deploymentStrategy" if services else "strategy"
+        strategy = (spec.get(group.name) or {}).get("deploymentStrategy") if services else spec.get("strategy")
+        rolling = (strategy or {}).get("rollingUpdate") or {}
+        lost = str(rolling.get("maxUnavailable", "25%"))
+        ends = int(lost.removesuffix("%")) * (group.count if "%" in lost else 100) // 100
+        if ends or (strategy or {}).get("type") == "Recreate" or str(rolling.get("maxSurge")) in ("0", "0%"):
+            continue
+        more = [replace(one, count=one.count + 1) if one is group else one for one in groups]
+        for one in _sizes(manifest, more, target):
+            rule = f"a rolling update starts a pod before it ends an old one, and would never end: {one.problem.rule}"
+            fix = "Write `maxSurge: 0` and `maxUnavailable: 1`, or `type: Recreate`."
+            yield Problem(f"spec.{path}", rule, one.problem.value, fix)

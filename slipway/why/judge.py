@@ -153,7 +153,7 @@ def as_served(manifest: Object, target: Target) -> dict[str, Any]:
     server adds to pods."""
     served: dict[str, Any] = without_nulls(manifest)
     kind, spec = str(served.get("kind")), served.get("spec")
-    if is_queued(kind, served, target) and kind != "CronJob":
+    if is_queued(served, target) and kind != "CronJob":
         metadata = served.setdefault("metadata", {})
         metadata["labels"] = {QUEUE: target.queue, **(metadata.get("labels") or {})}
     if not isinstance(spec, dict):
@@ -164,7 +164,7 @@ def as_served(manifest: Object, target: Target) -> dict[str, Any]:
         for group in podsets(served):
             _default(group)
     if kind == kinds.POD.kind:
-        _pod(spec, queued=is_queued(kind, served, target))
+        _pod(spec, queued=is_queued(served, target))
     return served
 
 
@@ -193,16 +193,16 @@ def _pod(spec: dict[str, Any], *, queued: bool) -> None:
         spec["schedulingGates"] = [*(spec.get("schedulingGates") or ()), {"name": GATE}]
 
 
-def is_queued(kind: str, manifest: Object, target: Target) -> bool:
+def is_queued(manifest: Object, target: Target) -> bool:
     """Whether Kueue queues it: by its label, or because it queues every object of the kind in namespaces of teams."""
     return target.queue is not None and (
-        bool(label(kind, manifest, QUEUE)) or FRAMEWORKS.get(kind) in (target.queued or ())
+        bool(label(manifest, QUEUE)) or FRAMEWORKS.get(str(manifest.get("kind"))) in (target.queued or ())
     )
 
 
-def label(kind: str, manifest: Object, key: str) -> str:
+def label(manifest: Object, key: str) -> str:
     """A label, of a CronJob that of its Jobs; empty if there is none."""
     metadata = manifest.get("metadata") or {}
-    if kind == "CronJob":
+    if manifest.get("kind") == "CronJob":
         metadata = ((manifest.get("spec") or {}).get("jobTemplate") or {}).get("metadata") or {}
     return str((metadata.get("labels") or {}).get(key) or "")

@@ -12,11 +12,13 @@ from sandbox.kubernetes.client import ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Ref
 from slipway.why import file, judge, price
 from slipway.why.answer import Answer, Evidence, Layer, Part
+from slipway.why.beside import CONFIG_MAP, SECRET, references
 from slipway.why.bundle import Object
 from slipway.why.file import Finding
-from slipway.why.pods import claims_of
 from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
+from slipway.why.runtimes import all_podsets
+from slipway.why.served import CLAIM
 from spec.jobs import GATE, KUEUE_API, QUEUE
 from spec.settings import Platform
 from spec.settings.admission import Action, Admission
@@ -222,22 +224,22 @@ def answer(
     found = file.findings(manifest, target, others) if target else []
     if dry_run is not None:
         # The API server has answered for admission, and knows the claims and queues that exist.
-        found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.VOLUME)]
-    elif target is not None and not any(one.problem.path == "kind" for one in found):
+        found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.CONTAINER, Layer.VOLUME)]
+    elif target is not None and not any(one.problem.path in ("kind", "apiVersion") for one in found):
         broken = list(judge.violations(manifest, target, rules))
-        parts += judge.refusals(broken)
+        parts += [*(_part(one) for one in found if one.decoding), *judge.refusals(broken)]
         seen += [
             Evidence(f"{one.action} by rule {one.rule.name}", one.message)
             for one in broken
             if one.action is not Action.DENY
         ]
-    parts += [_part(one) for one in found]
+    parts += [one for one in map(_part, found) if one not in parts]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
-    seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target) if target else ())]
+    seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target, others) if target else ())]
     if not parts:
-        cause, numbers = _room(manifest, target)
-        costs = price.bound(manifest, target, platform) if target and platform else None
+        cause, numbers = _room(manifest, target, others)
+        costs = price.bound(manifest, target, platform, others) if target and platform else None
         if costs is not None:
             seen.append(Evidence("price", costs.text))
             numbers |= costs.numbers
@@ -268,14 +270,16 @@ def _refused(outcome: Outcome, who: str) -> Part:
 
 
 def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iterator[Part]:
-    """Claims and queues that neither the namespace nor the file has."""
+    """Claims, Secrets, ConfigMaps and queues that neither the namespace nor the file has."""
     made = {(one.get("kind"), (one.get("metadata") or {}).get("name")) for one in others}
-    claims = [name for one in podsets(manifest) for name in claims_of(one.spec)]
-    wanted = [name for name in dict.fromkeys(claims) if ("PersistentVolumeClaim", name) not in made]
-    for name in dry_run.missing("v1", "PersistentVolumeClaim", wanted):
-        known = ", ".join(dry_run.names("v1", "PersistentVolumeClaim"))
-        fix = f"correct the name ({f'there are {known}' if known else 'the namespace has none'}), or create the claim"
-        yield Part(layer=Layer.VOLUME, cause=f"claim {name} does not exist", fix=fix, numbers={"claim": name})
+    named = [each[1:3] for one in podsets(manifest) for each in references(one.name, one.spec)]
+    for kind, layer in ((CLAIM, Layer.VOLUME), (SECRET, Layer.CONTAINER), (CONFIG_MAP, Layer.CONTAINER)):
+        wanted = dict.fromkeys(name for each, name in named if each == kind and (kind, name) not in made)
+        for name in dry_run.missing("v1", kind, list(wanted)):
+            called, known = "claim" if kind == CLAIM else kind, ", ".join(dry_run.names("v1", kind))
+            there = f"there are {known}" if known else "the namespace has none"
+            fix = f"correct the name ({there}), or create the {called}"
+            yield Part(layer=layer, cause=f"{called} {name} does not exist", fix=fix, numbers={called.lower(): name})
     queue = str(((manifest.get("metadata") or {}).get("labels") or {}).get(QUEUE) or "")
     known_queues = dry_run.names(KUEUE_API, "LocalQueue") if queue else []
     if known_queues and queue not in known_queues:
@@ -296,14 +300,14 @@ def _part(found: Finding) -> Part:
     )
 
 
-def _room(manifest: Object, target: Target | None) -> tuple[str, dict[str, str]]:
+def _room(manifest: Object, target: Target | None, others: Sequence[Object]) -> tuple[str, dict[str, str]]:
     """Where its pods would run."""
-    groups = [one for one in podsets(manifest) if one.count]
+    groups = [one for one in all_podsets(manifest, target, others) if one.count] if target else []
     if target is None or not groups:
         return "", {}
     parts = []
     for one in groups:
-        pools = file.usable(str(manifest.get("kind")), manifest, one, target)
+        pools = file.usable(manifest, one, target)
         names = ", ".join(name for name, problems in pools.items() if not problems and name in (target.shares or pools))
         parts.append(f"{one.count} {'pod' if one.count == 1 else 'pods'} on {names}")
     return ", ".join(parts), {"pods": str(sum(one.count for one in groups))}

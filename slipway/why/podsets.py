@@ -1,10 +1,11 @@
 """The pods that a manifest makes, and Jobs of several groups of pods: which lacks pods while others run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from components.admission import kinds
+from components.admission.isolation import EXCLUSIVE, NODE
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, name_of
 
@@ -20,12 +21,14 @@ class PodSet:
         spec: Spec of each pod.
         metadata: Metadata of the template.
         count: Number of pods that run at the same time.
+        alone: Number of them in each Job that has a node to itself; 0 if they share nodes.
     """
 
     name: str
     spec: Object
     metadata: Object
     count: int
+    alone: int = 0
 
 
 Reader = Callable[[Object], Iterable[PodSet]]
@@ -37,6 +40,8 @@ def podsets(manifest: Object) -> list[PodSet]:
     found = list(reader(manifest.get("spec") or {})) if reader else []
     if manifest.get("kind") == "Pod":
         found = [PodSet("pod", manifest.get("spec") or {}, manifest.get("metadata") or {}, 1)]
+    if manifest.get("kind") == "JobSet":
+        found = list(job_set(manifest.get("spec") or {}, whole=_has_node(manifest)))
     return [one for one in found if one.spec.get("containers")]
 
 
@@ -45,18 +50,25 @@ def _of(name: str, template: Object | None, count: int) -> PodSet:
     return PodSet(name, body.get("spec") or {}, body.get("metadata") or {}, count)
 
 
-def _job(spec: Object, name: str = "pod", times: int = 1) -> Iterator[PodSet]:
+def _job(spec: Object, name: str = "pod") -> Iterator[PodSet]:
     parallel = int(spec.get("parallelism", 1))
     if spec.get("completions") is not None:
         parallel = min(parallel, int(spec["completions"]))
-    yield _of(name, spec.get("template"), parallel * times)
+    yield _of(name, spec.get("template"), parallel)
 
 
-def _job_set(spec: Object) -> Iterator[PodSet]:
+def job_set(spec: Object, *, whole: bool = False) -> Iterator[PodSet]:
+    """The pods of the spec of a JobSet; `whole`: each of its Jobs has a node to itself."""
     for one in spec.get("replicatedJobs") or ():
-        yield from _job(
-            (one.get("template") or {}).get("spec") or {}, str(one.get("name")), int(one.get("replicas", 1))
-        )
+        job, times = one.get("template") or {}, int(one.get("replicas", 1))
+        for each in _job(job.get("spec") or {}, str(one.get("name"))):
+            alone = each.count if whole or _has_node(job) else 0
+            yield replace(each, count=each.count * times, alone=alone)
+
+
+def _has_node(holder: Object) -> bool:
+    """Whether a Job has a node to itself (jobset.sigs.k8s.io, "Exclusive Job to Topology Placement")."""
+    return ((holder.get("metadata") or {}).get("annotations") or {}).get(EXCLUSIVE) == NODE
 
 
 def _leader_worker_set(spec: Object) -> Iterator[PodSet]:
@@ -94,7 +106,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "Job": _job,
     "CronJob": lambda spec: _job((spec.get("jobTemplate") or {}).get("spec") or {}),
     "ScaledJob": lambda spec: _job(spec.get("jobTargetRef") or {}),
-    "JobSet": _job_set,
+    "JobSet": job_set,
     **dict.fromkeys(
         ("Deployment", "ReplicaSet", "StatefulSet"),
         lambda spec: [_of("pod", spec.get("template"), int(spec.get("replicas", 1)))],

@@ -1,19 +1,18 @@
 """What a workload costs before it exists: the nodes that its pods start, until its deadline."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from components.admission import kinds
-from components.workloads.checks.fit import need
 from components.workloads.target import Target
 from slipway.why import file
 from slipway.why.bundle import Object
-from slipway.why.podsets import PodSet, podsets
+from slipway.why.runtimes import all_podsets
 from spec.catalog.prices import HOURS_PER_MONTH
-from spec.pricing.pods import HOUR, StartedNode, deadline, hours, nodes_for, usd
+from spec.pools.allocatable import Amounts
+from spec.pricing.pods import HOUR, deadline, hours, nodes_for, usd
 from spec.settings import Platform
-from spec.settings.pools import Role
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,22 +54,22 @@ class Bound:
         return f"{hourly}, at most {usd(self.most)} USD for {hours(self.seconds)}{idle}"
 
 
-def bound(manifest: Object, target: Target, platform: Platform) -> Bound | None:
+def bound(manifest: Object, target: Target, platform: Platform, others: Sequence[Object] = ()) -> Bound | None:
     """What an object costs at most; None if it starts no pods, fits no pool, or a price is unknown.
 
-    Of the pools that its pods may use it takes the one whose nodes cost most: Kueue and the scheduler choose among
+    Of the pools that a pod set may use it takes the one whose nodes cost most: Kueue and the scheduler choose among
     them by what is free. A node is counted whole, because it runs for the pods, and is shared if there is room.
     """
-    found = []
-    for group in podsets(manifest):
-        if group.count:
-            dearest = max(
-                _candidates(manifest, group, target, platform), key=lambda one: one[0].hourly * one[1], default=None
-            )
-            if dearest is None or dearest[0].price is None:
-                return None
-            found.append(dearest)
-    if not found:
+    by_pool = dict[str, list[tuple[Amounts, int]]]()
+    for one in file.sets_of(manifest, all_podsets(manifest, target, others), target):
+        wanted = [(one.wanted, one.count)]
+        nodes = [(nodes_for(pool, platform, wanted), name) for name, pool in one.pools.items()]
+        _, dearest = max(((node.hourly * count, name) for (node, count), name in nodes), default=(None, None))
+        if dearest is None:
+            return None
+        by_pool.setdefault(dearest, []).extend(wanted)
+    found = [(*nodes_for(target.pools[pool], platform, groups), pool) for pool, groups in by_pool.items()]
+    if not found or not all(node.price for node, _, _ in found):
         return None
     return Bound(
         nodes=tuple(f"{count} x {node.kind} ({node.market}) of pool {pool}" for node, count, pool in found),
@@ -79,17 +78,6 @@ def bound(manifest: Object, target: Target, platform: Platform) -> Bound | None:
         idle_seconds=max(node.idle_seconds for node, _, _ in found),
         day=str(min(node.price.source.day for node, _, _ in found if node.price)),
     )
-
-
-def _candidates(
-    manifest: Object, group: PodSet, target: Target, platform: Platform
-) -> Iterator[tuple[StartedNode, int, str]]:
-    """Node, number of nodes and pool, of each pool that the pods may use and the team has a share of."""
-    wanted = need(group.spec)
-    for name, problems in file.usable(str(manifest.get("kind")), manifest, group, target).items():
-        pool = target.pools[name]
-        if not problems and pool.role is not Role.SYSTEM and (target.shares is None or name in target.shares):
-            yield (*nodes_for(pool, platform, wanted, group.count), name)
 
 
 def _longest(manifest: Object) -> int | None:

@@ -1,7 +1,7 @@
 """What an object asks of the cluster that nothing there serves: metrics of autoscalers, classes of volumes, features of
 controllers that are off."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from components.admission import kinds
@@ -29,8 +29,6 @@ def metrics(manifest: Object, target: Target) -> Iterator[Problem]:
         for at, metric in enumerate(spec.get("metrics") or ()):
             yield from _metric(f"spec.metrics[{at}]", metric, target.addons)
     elif kind in (kinds.SCALED_OBJECT.kind, kinds.SCALED_JOB.kind):
-        if Keda not in target.addons:
-            yield Problem("kind", f"{kind} needs the add-on keda", None, "Add `keda: {}` to the stack's addons.")
         for at, trigger in enumerate(spec.get("triggers") or ()):
             if trigger.get("type") == "prometheus" and KubePrometheusStack not in target.addons:
                 rule = "the trigger prometheus asks Prometheus, and the stack has none"
@@ -54,21 +52,42 @@ def _metric(path: str, metric: Mapping[str, Any], addons: frozenset[type[AddonSe
     yield Problem(path, rule, name, fix)
 
 
-def classes(manifest: Object, target: Target) -> Iterator[Problem]:
-    """Claims whose class the platform does not have, or whose access mode the class does not."""
-    if target.classes is None:
-        return
+def classes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> Iterator[Problem]:
+    """Claims whose class the platform does not have, or whose access mode the class does not; those for which no class
+    makes a volume, and the file has none."""
+    known = ", ".join(sorted(target.classes or ()))
     for path, spec in claims(manifest):
-        name = spec.get("storageClassName")
-        if not name:
+        name, named = spec.get("storageClassName"), spec.get("volumeName")
+        if target.classes is None or volume(manifest, spec, others) is not None or (name is None and not named):
             continue
-        if name not in target.classes:
-            rule, known = "the platform has no StorageClass of that name", ", ".join(sorted(target.classes))
-            yield Problem(f"{path}.storageClassName", rule, name, f"Use one of {known}.")
+        if named or not name:
+            rule = f"no class makes its volume, and the file has no PersistentVolume {named or 'that it fits'}"
+            field = "volumeName" if named else "storageClassName"
+            yield Problem(f"{path}.{field}", rule, named or '""', f"Remove it, or use the class {known}.")
+        elif name not in target.classes:
+            yield Problem(
+                f"{path}.storageClassName",
+                "the platform has no StorageClass of that name",
+                name,
+                f"Use one of {known}.",
+            )
         elif wrong := unsupported(target.classes[name], name, spec.get("accessModes") or ()):
             shared = [one for one, driver in target.classes.items() if not unsupported(driver, "", ["ReadWriteMany"])]
             other = f", or the class {' or '.join(sorted(shared))}" if shared else ""
             yield Problem(f"{path}.accessModes", wrong, spec.get("accessModes"), f"Use ReadWriteOnce{other}.")
+
+
+def volume(claim: Object, spec: Object, others: Sequence[Object]) -> Object | None:
+    """The volume of the file for a claim: the one that either names, or one of its class that nobody names
+    (kubernetes.io, "Persistent Volumes", Binding)."""
+    own = (claim.get("metadata") or {}).get("name")
+    for one in others if spec.get("storageClassName") is not None or spec.get("volumeName") else ():
+        has = one.get("spec") or {}
+        of, named = (has.get("claimRef") or {}).get("name"), spec.get("volumeName")
+        same = (has.get("storageClassName") or "") == spec.get("storageClassName") and not of and not named
+        if one.get("kind") == "PersistentVolume" and (same or of == own or named == one["metadata"].get("name")):
+            return one
+    return None
 
 
 OF_ONE_JOB: Final = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
@@ -104,10 +123,13 @@ def features(manifest: Object) -> Iterator[Problem]:
         )
 
 
+CLAIM: Final = "PersistentVolumeClaim"
+
+
 def claims(manifest: Object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Specs of the claims that an object is or makes, each with its path."""
     spec = manifest.get("spec") or {}
-    if manifest.get("kind") == "PersistentVolumeClaim":
+    if manifest.get("kind") == CLAIM:
         yield "spec", spec
     for at, one in enumerate(spec.get("volumeClaimTemplates") or ()):
         yield f"spec.volumeClaimTemplates[{at}].spec", one.get("spec") or {}

@@ -49,7 +49,7 @@ class Software:
         source: Where version and date were read.
         namespace: Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`.
         images: By the path of a chart's value: the registry, repository or image that is its default.
-        team_kinds: By API group: resources that members of teams may create.
+        team_kinds: By API group and version: resources that members of teams may create.
         queued_kinds: By kind: the integration of Kueue that queues it.
         addon: Key in the stack file of the add-on that these kinds come with.
         budget: A PodDisruptionBudget that its chart has no value for.

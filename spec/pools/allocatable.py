@@ -5,12 +5,14 @@ They are less than the capacity: without the hypervisor and the kernel, kube-res
 on every node. A pod that requests a node's whole nominal size stays Pending without an explanation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
 from spec.catalog.instances import InstanceType
 from spec.pools.pool_spec import PoolSpec
+from spec.quantities import CPU, MEMORY, MI
 
 DAEMON_CPU_MILLIS: Final = 500
 DAEMON_MEMORY_MIB: Final = 1024
@@ -40,6 +42,49 @@ class Allocatable:
     cpu_millis: int
     memory_mib: int
     devices: Mapping[str, int]
+
+    @property
+    def amounts(self) -> dict[str, Decimal]:
+        """What it offers, in the units of requests: vCPUs, bytes, devices."""
+        devices = {name: Decimal(count) for name, count in self.devices.items()}
+        return {**devices, CPU: Decimal(self.cpu_millis) / 1000, MEMORY: Decimal(self.memory_mib) * MI}
+
+
+Amounts = Mapping[str, Decimal]
+WHOLE: Final = "node"
+"""A resource of which each node has one: what requests it shares its node with nothing that does."""
+_PODS: Final = 110
+
+
+def fitting(has: Amounts, wanted: Amounts) -> int:
+    """Number of pods with these requests for which the amounts suffice; the kubelet's default of 110, if they request
+    none of them."""
+    return max(0, int(min((has[name] // amount for name, amount in wanted.items() if name in has), default=_PODS)))
+
+
+def nodes_of(room: Allocatable, groups: Sequence[tuple[Amounts, int]]) -> int:
+    """Number of empty nodes that hold groups of pods at the same time, the large pods placed first.
+
+    Args:
+        room: The node. A pod that is too large for it gets one alone.
+        groups: Requests and number of the pods of each group.
+    """
+    has, nodes = {**room.amounts, WHOLE: Decimal(1)}, list[tuple[Amounts, int]]()
+    for wanted, count in sorted(groups, key=lambda group: fitting(has, group[0])):
+        left, placed = count, list[tuple[Amounts, int]]()
+        for free, there in [*nodes, (has, count)]:
+            each = fitting(free, wanted) or int(free is has)
+            full = min(there, left // each) if each else 0
+            rest = left - full * each if each and full < there else 0
+            left -= full * each + rest
+            placed += [(_less(free, wanted, each), full), (_less(free, wanted, rest), min(rest, 1))]
+            placed += [] if free is has else [(free, there - full - min(rest, 1))]
+        nodes = [one for one in placed if one[1]]
+    return sum(many for _, many in nodes)
+
+
+def _less(free: Amounts, wanted: Amounts, pods: int) -> Amounts:
+    return {name: amount - wanted.get(name, 0) * pods for name, amount in free.items()}
 
 
 def allocatable(spec: PoolSpec) -> tuple[Allocatable, ...]:

@@ -1,18 +1,18 @@
 """The nodes that a pool starts for pods: their type, their number, their price, and how long they may run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from spec.catalog import prices
 from spec.pools import resolve_all
-from spec.pools.allocatable import Allocatable, allocatable
+from spec.pools.allocatable import Amounts, allocatable, nodes_of
 from spec.pools.keys import MIG, NVIDIA
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.model import Line, Pricer
 from spec.pricing.pools import machines, running
-from spec.quantities import CPU, MEMORY, seconds, to_mebibytes
+from spec.quantities import CPU, MEMORY, MI, seconds
 from spec.settings.capacity import Market
 from spec.settings.platform import Platform
 
@@ -96,29 +96,27 @@ def _slices(resource: str) -> int:
     return int(resource.removeprefix(MIG).partition("g.")[0]) if resource.startswith(MIG) else 1
 
 
-def nodes_for(spec: PoolSpec, platform: Platform, wanted: Mapping[str, Decimal], pods: int) -> tuple[StartedNode, int]:
-    """The node that a pool starts for pods, and the number of such nodes that hold them, each node empty before.
+def nodes_for(spec: PoolSpec, platform: Platform, groups: Sequence[tuple[Amounts, int]]) -> tuple[StartedNode, int]:
+    """The node that a pool starts for pods, and the number of such nodes that hold them, each node empty before. If the
+    pool may not have so many, it is a node as large as the pods need on its maximum of nodes.
 
     Args:
         spec: The pool.
         platform: The platform, for its Region, use and discounts.
-        wanted: What one pod requests: CPU in vCPUs, memory in bytes, devices.
-        pods: Number of pods that run at the same time.
+        groups: What one pod requests (CPU in vCPUs, memory in bytes, devices), and number of pods that run at the same
+            time, of each group.
     """
-    cpu, memory = int(wanted.get(CPU, 0) * 1000), int(to_mebibytes(str(wanted.get(MEMORY, 0))))
-    node = started(spec, platform, cpu, memory)
-    room = next((one for one in allocatable(spec) if one.instance_type == node.kind), allocatable(spec)[0])
-    return node, -(-pods // max(1, _fitting(room, wanted, cpu, memory)))
-
-
-def _fitting(room: Allocatable, wanted: Mapping[str, Decimal], cpu_millis: int, memory_mib: int) -> int:
-    """Pods that fit on one empty node; they are small enough for at least one."""
-    has = {name: Decimal(count) for name, count in room.devices.items()}
-    asked = {name: amount for name, amount in wanted.items() if name in has and amount}
-    limits = [int(has[name] // amount) for name, amount in asked.items()]
-    limits += [room.cpu_millis // cpu_millis] if cpu_millis else []
-    limits += [room.memory_mib // memory_mib] if memory_mib else []
-    return min(limits, default=1)
+    asked = [[(wanted.get(name, Decimal(0)), pods) for wanted, pods in groups] for name in (CPU, MEMORY)]
+    largest = [max(amount for amount, _ in each) for each in asked]
+    even = [sum(amount * -(-pods // max(1, spec.settings.max)) for amount, pods in each) for each in asked]
+    node, count = started(spec, platform, 0, 0), 0
+    for cpu, memory in (largest, map(max, largest, even)):
+        node = started(spec, platform, int(cpu * 1000), int(memory / MI))
+        room = next((one for one in allocatable(spec) if one.instance_type == node.kind), allocatable(spec)[0])
+        count = nodes_of(room, groups)
+        if count <= spec.settings.max:
+            break
+    return node, count
 
 
 # How long pods run, and the amounts as text.

@@ -302,7 +302,7 @@ def named(pools: Mapping[str, PoolSpec], servers: Sequence[str]) -> dict[str, Na
 
 def runtimes(pools: Mapping[str, PoolSpec], servers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Manifests of the runtimes by name; arguments as for `named`."""
-    return {name: _manifest(name, runtime) for name, runtime in named(pools, servers).items()}
+    return {name: manifest(name, runtime) for name, runtime in named(pools, servers).items()}
 
 
 def places(pools: Mapping[str, PoolSpec]) -> Iterator[RuntimePlace]:
@@ -335,19 +335,20 @@ def _rounded(amount: int, step: int) -> int:
     return max(step, amount // step * step)
 
 
-def _manifest(name: str, runtime: NamedRuntime) -> dict[str, Any]:
+def manifest(name: str, runtime: NamedRuntime) -> dict[str, Any]:
+    """The ClusterServingRuntime of a server at its place."""
     server, place = runtime.server, runtime.place
     if place is None:
         assert server.cpu is not None, "`named` leaves it out"  # noqa: S101
         return _runtime(name, server, server.container(server.cpu, _CPU), automatic=True)
     sharers = place.spec.sharing.replicas if place.spec.sharing else 1
     container = server.container(server.gpu, place.resources(), gpus=place.count, sharers=sharers)
-    manifest = _runtime(name, server, container, automatic=False)
-    manifest["spec"] |= {
+    found = _runtime(name, server, container, automatic=False)
+    found["spec"] |= {
         "nodeSelector": {keys.POOL: place.spec.name},
         "tolerations": [toleration.manifest for toleration in place.spec.tolerations],
     }
-    return manifest
+    return found
 
 
 def _runtime(name: str, server: ServerImage, container: dict[str, Any], *, automatic: bool) -> dict[str, Any]:

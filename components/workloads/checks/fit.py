@@ -1,15 +1,16 @@
 """Whether pods fit on the pools that they select, including all that run at the same time."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice, product
 from typing import Any, Final
 
 from components.pools.karpenter import requirements
 from components.workloads.target import Target
 from spec.pools import PoolSpec, keys
-from spec.pools.allocatable import HUGEPAGES, Allocatable, allocatable
+from spec.pools.allocatable import HUGEPAGES, Amounts, allocatable, fitting, nodes_of
 from spec.quantities import CPU, MEMORY, MI, is_amount, parse, readable
 from spec.settings.pools import Role
 from spec.settings.problems import Problem
@@ -113,9 +114,9 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
         yield from min(problems.values(), key=len)
     if any(problems.values()):
         return
-    yield from capacity_problems(path, list(chosen.pools.values()), wanted, at_once)
-    if chosen.named and target.queue and target.shares is not None:
-        yield from share_problems(path, chosen.pools, target.shares, wanted, at_once)
+    shares = target.shares if chosen.named and target.queue else None
+    found = together([Demand(path, wanted, at_once, chosen.pools)], shares, queued=target.queue is not None)
+    yield from (problem for _, problem in found)
 
 
 def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
@@ -143,6 +144,7 @@ def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, De
             )
 
 
+ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 _REGION_OF: Final = re.compile(r"[a-z]+(?:-[a-z]+)+-[0-9]+")
 
@@ -157,7 +159,7 @@ def node_values(pool: PoolSpec) -> dict[str, frozenset[str]]:
     if pool.managed:
         # A node of a node group has EKS's own label for the purchase option.
         found.pop(keys.CAPACITY_TYPE, None)
-    regions = frozenset(_REGION_OF.findall(" ".join(found["topology.kubernetes.io/zone"])))
+    regions = frozenset(_REGION_OF.findall(" ".join(found[ZONE])))
     return {**found, REGION: regions}
 
 
@@ -246,10 +248,10 @@ def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[P
 
 def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
     nodes = allocatable(pool)
-    if any(_holds(node, wanted) for node in nodes):
+    if any(all(wanted.get(name, 0) <= node.amounts[name] for name in (CPU, MEMORY)) for node in nodes):
         return
     largest = max(nodes, key=lambda node: (node.memory_mib, node.cpu_millis))
-    limits = {"cpu": Decimal(largest.cpu_millis) / 1000, "memory": Decimal(largest.memory_mib) * MI}
+    limits = {name: largest.amounts[name] for name in (CPU, MEMORY)}
     for name, maximum in limits.items():
         amount = wanted.get(name, Decimal(0))
         if amount > maximum:
@@ -282,60 +284,86 @@ def _space(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal])
         yield Problem(f"{path}.volumes", rule, f"{requested:.0f} GiB", fix)
 
 
-def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
-    return wanted.get("cpu", Decimal(0)) * 1000 <= node.cpu_millis and (
-        wanted.get("memory", Decimal(0)) <= Decimal(node.memory_mib) * MI
-    )
+@dataclass(frozen=True)
+class Demand:
+    """Pods of one template: what each requests, how many run at the same time, and the pools whose nodes they fit."""
+
+    path: str
+    wanted: Amounts
+    count: int
+    pools: Mapping[str, PoolSpec]
 
 
-def capacity_problems(
-    path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int
-) -> Iterator[Problem]:
-    """Pods that run at the same time must fit at the same time: otherwise they are admitted together but never all
-    run."""
-    maximum = sum(pool.settings.max * max(_per_node(node, wanted) for node in allocatable(pool)) for pool in pools)
-    if at_once > maximum:
-        names = ", ".join(f"{pool.name} (max {pool.settings.max})" for pool in pools)
-        rule = f"pods that run at the same time must fit on the pools: {names} can run {maximum} of them"
-        yield Problem(path, rule, at_once, "Run fewer at the same time, or raise `max` of the pool.")
+_ON_NODES: Final = "pods that run at the same time must fit on the nodes of their pools"
+_WAYS: Final = 10_000
+"""Choices of a pool for each template, beyond which none is tried."""
 
 
-def _per_node(node: Allocatable, wanted: Mapping[str, Decimal]) -> int:
-    offered = {
-        **{name: Decimal(count) for name, count in node.devices.items()},
-        "cpu": Decimal(node.cpu_millis) / 1000,
-        "memory": Decimal(node.memory_mib) * MI,
-    }
-    shares = [offered[name] // amount for name, amount in wanted.items() if name in offered]
-    return int(min(shares, default=Decimal(110)))
+def together(
+    demands: Sequence[Demand], shares: Mapping[str, int] | None, *, queued: bool
+) -> Iterator[tuple[bool, Problem]]:
+    """Pods that never run at the same time: beyond the team's shares (then true), or the nodes of their pools.
 
-
-def share_problems(
-    path: str, pools: Mapping[str, PoolSpec], shares: Mapping[str, int], wanted: Mapping[str, Decimal], at_once: int
-) -> Iterator[Problem]:
-    """The team's share of these pools: a job that needs more at the same time is never admitted."""
-    none = [name for name in pools if name not in shares]
-    for name in none:
-        rule = f"the team must have a share of pool {name}"
-        known = ", ".join(shares) or "no pool"
-        yield Problem(f"{path}.pools", rule, name, f"It has shares of {known}; add one to the team.")
-    if none:
+    Kueue gives all pods of a template one pool, and admits all or none (kueue.sigs.k8s.io, "Workload"); without it they
+    may run on several.
+    """
+    for each in demands:
+        if shares is not None and not set(each.pools) & set(shares):
+            pool, known = ", ".join(each.pools), ", ".join(shares) or "no pool"
+            rule, fix = f"the team must have a share of pool {pool}", f"It has shares of {known}; add one to the team."
+            yield True, Problem(f"{each.path}.pools", rule, pool, fix)
+            return
+    if not queued and any(len(each.pools) > 1 for each in demands):
+        for each in demands:
+            most = sum(_at_most(pool, each.wanted, shares) for pool in each.pools.values())
+            if each.count > most:
+                rule = f"{_ON_NODES} and into the team's shares: {', '.join(each.pools)} can run {most} of them"
+                yield False, Problem(each.path, rule, each.count, "Run fewer, or raise `max` of a pool, or a share.")
         return
-    node = {name: fits_in_share(pool, shares[name], wanted) for name, pool in pools.items()}
-    if at_once > sum(node.values()):
-        limit = ", ".join(f"{shares[name]} of {name}" for name in node)
-        rule = f"pods that run at the same time must fit into the team's share: {limit} fits {sum(node.values())}"
-        yield Problem(
-            path,
-            rule,
-            at_once,
-            "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`).",
-        )
+    ways = list(islice(product(*(each.pools for each in demands)), _WAYS))
+    found = [_beyond(demands, way, shares) for way in ways if len(ways) < _WAYS]
+    if all(found):  # also without demands
+        yield from sorted((one for one in found if one), key=lambda one: one[0])[:1]
+
+
+def _beyond(
+    demands: Sequence[Demand], way: Sequence[str], shares: Mapping[str, int] | None
+) -> tuple[bool, Problem] | None:
+    """What all pods together request too much, those of each template on one pool."""
+    for pool in dict.fromkeys(way):
+        own = [one for one, name in zip(demands, way, strict=True) if name == pool]
+        spec, path = own[0].pools[pool], " + ".join(one.path for one in own)
+        alone, parts = own[0].count, " + ".join(f"{one.count} of {one.path}" for one in own)
+        offered = share_of(spec, shares.get(pool, 0)) if shares is not None else {}
+        for resource, most in sorted(offered.items(), key=lambda one: "/" not in one[0]):
+            asked = sum((one.wanted.get(resource, Decimal(0)) * one.count for one in own), Decimal(0))
+            if asked > most and shares is not None:
+                has = f"{shares.get(pool, 0)} of {pool} has {readable(resource, most)} of {resource}"
+                rule = f"pods that run at the same time must fit into the team's share: {has}"
+                fix = "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
+                given = alone if asked == alone else f"{readable(resource, asked)}: {parts}"
+                return True, Problem(path, rule, given, fix)
+        groups, most_nodes = [(one.wanted, one.count) for one in own], spec.settings.max
+        rooms = [one for one in allocatable(spec) if all(fitting(one.amounts, each) for each, _ in groups)]
+        nodes = min((nodes_of(one, groups) for one in rooms), default=0)
+        if nodes > most_nodes:
+            rule, given = f"{_ON_NODES}: {pool} has at most {most_nodes}", f"{nodes}: {parts}"
+            fix = "Run fewer at the same time, or raise `max` of the pool."
+            return False, Problem(path, rule, alone if nodes == alone else given, fix)
+    return None
+
+
+def _at_most(pool: PoolSpec, wanted: Amounts, shares: Mapping[str, int] | None) -> int:
+    nodes = pool.settings.max * max(fitting(node.amounts, wanted) for node in allocatable(pool))
+    return nodes if shares is None else min(nodes, fits_in_share(pool, shares.get(pool.name, 0), wanted))
 
 
 def fits_in_share(pool: PoolSpec, share: int, wanted: Mapping[str, Decimal]) -> int:
     """Number of pods that fit into a share of a pool: its GPUs, and the CPU and memory that belong to them."""
+    return fitting(share_of(pool, share), wanted) if any(name in amounts(pool, share) for name in wanted) else 0
+
+
+def share_of(pool: PoolSpec, share: int) -> dict[str, Decimal]:
+    """What belongs to a share of a pool, in the units of requests."""
     offered = {name: Decimal(amount) for name, amount in amounts(pool, share).items()}
-    offered |= {CPU: offered[CPU] / 1000, MEMORY: offered[MEMORY] * MI}
-    parts = [offered[name] // amount for name, amount in wanted.items() if name in offered]
-    return int(min(parts, default=Decimal(0)))
+    return {**offered, CPU: offered[CPU] / 1000, MEMORY: offered[MEMORY] * MI}

@@ -51,15 +51,19 @@ def suspended_problems(suspend: bool, target: Target, kind: str) -> Iterator[Pro
 
 def served_problems(target: Target, kind: str, *addons: type[AddonSettings]) -> Iterator[Problem]:
     """A kind whose add-on isn't installed, if the installed add-ons are known."""
-    if target.addons is None:
-        return
-    for addon in addons:
-        if addon not in target.addons:
-            key = addon.__name__[0].lower() + addon.__name__[1:]
-            installed = sorted(each.__name__ for each in target.addons)
-            yield Problem(
-                "kind", f"{kind} needs the add-on {key}", installed, f"Add `{key}: {{}}` to the stack's addons."
-            )
+    missing = [] if target.addons is None else [one for one in addons if one not in target.addons]
+    yield from (missing_addon(target, kind, key_of(one)) for one in missing)
+
+
+def key_of(addon: type[AddonSettings]) -> str:
+    """Key of an add-on in the stack file."""
+    return addon.__name__[0].lower() + addon.__name__[1:]
+
+
+def missing_addon(target: Target, kind: str, key: str) -> Problem:
+    """That the stack lacks the add-on of a kind."""
+    installed = sorted(each.__name__ for each in target.addons or ())
+    return Problem("kind", f"{kind} needs the add-on {key}", installed, f"Add `{key}: {{}}` to the stack's addons.")
 
 
 def _within(path: str, value: int | None, minimum: int, maximum: int, question: str) -> Iterator[Problem]:

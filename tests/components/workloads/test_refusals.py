@@ -155,14 +155,14 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
         "pod.resources[vpc.amazonaws.com/efa]", "a node of pool block has 32"),
     "EFA where there is none": (sized(efa=1), "pod.resources[vpc.amazonaws.com/efa]", "doesn't offer it"),
     "huge pages where there are none": (sized(efa=1), "pod.resources[hugepages-2Mi]", "only nodes with EFA"),
-    "more nodes than the pool": (distributed(nodes=5), "pod", "block (max 4) can run 4 of them"),
-    "more trials at once than the pool": (trials(trials=[{"lr": 1}] * 9, at_once=9), "pod", "can run 4 of them"),
-    "more replicas than slices": (scaled(max_replicas=60), "pod", "slices (max 2) can run 48 of them"),
+    "more nodes than the pool": (distributed(nodes=5), "pod", "block has at most 4"),
+    "more trials at once than the pool": (trials(trials=[{"lr": 1}] * 9, at_once=9), "pod", "spot has at most 4"),
+    "more replicas than slices": (scaled(max_replicas=60), "pod", "slices has at most 2"),
     "more ephemeral storage than the node": (job(volumes={**SPOT.volumes, "big": Scratch(path="/big", size="9000Gi")}),
         "pod.volumes", "GiB of disk for ephemeral storage"),
     # The team's share.
     "a pool that the team has no share of": (training(target=POOR), "pod.pools", "must have a share"),
-    "more than the team's share": (deployed(target=POOR), "pod", "1 of slices fits 3"),
+    "more than the team's share": (deployed(target=POOR), "pod", "1 of slices has 3 of nvidia.com/mig-2g.10gb"),
     # Amounts.
     "no quantity": (sized(memory="much"), "pod.containers.train.resources[memory]", "a Kubernetes quantity"),
     "a limit below the request": (sized(cpu_limit="1"), "pod.containers.train.resources[cpu]",
@@ -396,7 +396,10 @@ def test_pods_that_run_at_once_must_fit_on_all_nodes_together(resource: str) -> 
     most = 3 * pool.settings.max
     assert list(fit_problems("pod", spec, TARGET, at_once=most)) == []
     (problem,) = fit_problems("pod", spec, TARGET, at_once=most + 1)
-    assert f"run {most} of them" in problem.rule
+    assert (f"at most {pool.settings.max}" in problem.rule, problem.value) == (
+        True,
+        f"{pool.settings.max + 1}: {most + 1} of pod",
+    )
 
 
 def test_huge_pages_count_as_memory() -> None:

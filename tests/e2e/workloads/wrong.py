@@ -48,7 +48,7 @@ class Wrong:
     Attributes:
         row: Name of the row whose YAML it changes.
         what: What is wrong with it.
-        file: The answer before submission, by the settings of the stack; None if only the cluster knows.
+        file: The answer before submission, by the settings of the stack.
         cluster: The answer of the API server, or for the object.
         refused: Whether the API server refuses the object itself.
         stack: The stack.
@@ -56,7 +56,7 @@ class Wrong:
 
     row: str
     what: str
-    file: Held | None
+    file: Held
     cluster: Held
     refused: bool = False
     stack: str = "dev"
@@ -186,12 +186,12 @@ _TAINT: Final = "must tolerate its taint nvidia.com/gpu=true:NoSchedule"
 _GPU_POOL: Final = Held(layer=Layer.ADMISSION, words="rule gpuPool: no pool fits this pod")
 
 
-def _held(layer: Layer, file: str, cluster: str = "", *, refused: bool = False) -> tuple[Held | None, Held, bool]:
+def _held(layer: Layer, file: str, cluster: str = "", *, refused: bool = False) -> tuple[Held, Held, bool]:
     """By one layer, in the same words where the cluster has no others."""
     return Held(layer=layer, words=file), Held(layer=layer, words=cluster or file), refused
 
 
-USUAL: Final[Mapping[str, tuple[Held | None, Held, bool]]] = {
+USUAL: Final[Mapping[str, tuple[Held, Held, bool]]] = {
     "no toleration": _held(Layer.ADMISSION, _TAINT, _GPU_POOL.words, refused=True),
     "no such queue": _held(
         Layer.QUEUE,
@@ -200,7 +200,7 @@ USUAL: Final[Mapping[str, tuple[Held | None, Held, bool]]] = {
     ),
     "larger than quota": _held(
         Layer.QUOTA,
-        "fit into the team's share: 5 of a100 fits 35 (given: 40)",
+        "must fit into the team's share: 5 of a100 has 35 of nvidia.com/mig-1g.5gb (given: 4",
         "on pool a100, and the team can have at most 35",
     ),
     "larger than any node": _held(
@@ -225,17 +225,18 @@ USUAL: Final[Mapping[str, tuple[Held | None, Held, bool]]] = {
 """What answers before submission, what the cluster answers, and whether the API server refuses the object."""
 _OF_TWO_SETS: Final = (USUAL["larger than quota"][0], Held(layer=Layer.QUOTA, words="35"), False)
 """Kueue reports what it tried last, which may be of the launcher or the head: then the stack's settings answer."""
-OTHERWISE: Final[Mapping[tuple[str, str], tuple[Held | None, Held, bool]]] = {
+OTHERWISE: Final[Mapping[tuple[str, str], tuple[Held, Held, bool]]] = {
     ("mpijob", "larger than quota"): _OF_TWO_SETS,
     ("raycluster", "larger than quota"): _OF_TWO_SETS,
-    # The pods of a TrainJob are its runtime's, and only the cluster has that.
-    ("trainjob-1", "larger than quota"): (
-        None,
-        Held(layer=Layer.QUOTA, words="on pool h100, and the team can have at most 2"),
+    # The pods of a TrainJob are its runtime's: the API server does not see them with it.
+    ("trainjob-1", "larger than quota"): _held(
+        Layer.QUOTA, "2 of h100 has 2 of nvidia.com/gpu (given: 3", "on pool h100, and the team can have at most 2"
+    ),
+    ("trainjob-1", "larger than any node"): (
+        Held(layer=Layer.SCHEDULER, words="a node of pool h100 has 1 (given: 2)"),
+        _GPU_POOL,
         False,
     ),
-    ("trainjob-1", "larger than any node"): (None, _GPU_POOL, False),
-    ("trainjob-1", "wrong claim"): (None, USUAL["wrong claim"][1], False),
 }
 """The same for a row that differs."""
 _OF_A_TRAIN_JOB: Final = (

@@ -122,4 +122,4 @@ def test_teams_may_create_ray_cron_jobs_once_the_operator_runs_them(shared: Path
     assert objects is not None
     (operator,) = [each for each in objects if each["kind"] == "Deployment"]
     given = " ".join(operator["spec"]["template"]["spec"]["containers"][0]["args"])
-    assert f"RayCronJob={str('raycronjobs' in CHARTS['kuberay-operator'].team_kinds['ray.io']).lower()}" in given
+    assert f"RayCronJob={str('raycronjobs' in CHARTS['kuberay-operator'].team_kinds['ray.io/v1']).lower()}" in given

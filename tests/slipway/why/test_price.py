@@ -50,6 +50,11 @@ def test_pods_share_nodes_by_their_memory_too() -> None:
     assert of(job({"cpu": "1", "memory": "600Gi", MIG: "1"}, spec__parallelism=2)).hourly == hourly(2)
 
 
+def test_nodes_are_as_large_as_the_maximum_of_the_pool_needs() -> None:
+    many = job({"cpu": "1", "memory": "2Gi"}, pod__nodeSelector={POOL: "cpu"}, spec__parallelism=20)
+    assert of(many).nodes == ("3 x m7i.2xlarge (on-demand) of pool cpu",)  # of m7i.xlarge it would be 7, and 6 may run
+
+
 def test_the_deadline_and_the_empty_node_bound_it() -> None:
     idle = of(job()).idle_seconds
     assert of(job(spec__activeDeadlineSeconds=7200)).most == hourly(1) * (7200 + idle) / 3600
@@ -68,8 +73,8 @@ def test_a_job_of_which_all_attempts_share_a_deadline_counts_it_once() -> None:
     assert of(job(spec__backoffLimit=5)).seconds == 3600
 
 
-def test_groups_of_pods_have_their_own_nodes() -> None:
-    assert [one.partition(" ")[0] for one in of(ray()).nodes] == ["1", "1"]
+def test_groups_of_pods_share_nodes() -> None:
+    assert of(ray()).nodes == ("1 x p4d.24xlarge (on-demand) of pool a100",)
 
 
 def test_without_a_choice_of_pool_it_is_the_dearest_that_may_be_used() -> None:

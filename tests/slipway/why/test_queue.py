@@ -247,7 +247,7 @@ def test_a_set_beyond_the_share_answers_although_kueue_names_a_taint_of_another_
     )
     found = asked(job, workload(message, owner=job))
     assert found.part.layer is Layer.QUOTA
-    assert "5 of a100 fits 35 (given: 40)" in found.part.cause
+    assert "5 of a100 has 35 of nvidia.com/mig-1g.5gb (given: 40)" in found.part.cause
     assert found.part.evidence
     groups["Worker"] = {**groups["Worker"], "replicas": 4}
     assert asked(job, workload(message, owner=job)).part.layer is Layer.QUEUE

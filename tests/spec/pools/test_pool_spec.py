@@ -1,6 +1,7 @@
 """The resolved pool: labels, taints, volumes, guaranteed time of jobs, and that all of it agrees for any pool."""
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from components.pools.karpenter import limits, node_overlay, node_pool, requirem
 from components.pools.managed import group_tags
 from spec.catalog import instances
 from spec.pools import PoolSpec, resolve_all
-from spec.pools.allocatable import DAEMON_CPU_MILLIS, DAEMON_MEMORY_MIB, allocatable
+from spec.pools.allocatable import DAEMON_CPU_MILLIS, DAEMON_MEMORY_MIB, allocatable, nodes_of
 from spec.pools.keys import config_name, replicas_of
 from spec.pools.pool_spec import Effect, Taint, Toleration, facts, guaranteed_seconds, volumes
 from spec.settings.capacity import Market
@@ -311,6 +312,16 @@ def test_managed_groups_and_spot_pools_have_no_drain_to_rely_on() -> None:
 
 
 # Allocatable resources of nodes.
+
+
+@pytest.mark.parametrize(
+    ("groups", "nodes"),
+    [([(8, 2)], 2), ([(4, 1), (2, 2)], 1), ([(1, 1), (4, 3)], 2), ([(2, 5), (3, 5)], 4), ([(9, 2)], 2), ([(1, 57)], 8)],
+)
+def test_groups_of_pods_share_nodes_the_large_ones_first(groups: list[tuple[int, int]], nodes: int) -> None:
+    (room,) = allocatable(spec(**MANAGED_A100))
+    eight = replace(room, devices={"nvidia.com/gpu": 8})
+    assert nodes_of(eight, [({"nvidia.com/gpu": Decimal(each)}, count) for each, count in groups]) == nodes
 
 
 def test_allocatable_is_without_kubelet_and_daemon_sets() -> None:

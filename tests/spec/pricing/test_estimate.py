@@ -394,5 +394,5 @@ def test_pods_get_the_cheapest_node_that_has_their_cpu(cpu: int, kind: str, node
     pool = {"preset": "cpu", "instanceTypes": ["m7i.xlarge", "m7i.4xlarge"]}
     platform = loaded({"pools.cpu": pool}).platform
     wanted = {"cpu": Decimal(cpu), "memory": Decimal(2**30)}
-    node, count = nodes_for(resolve_all(platform)["cpu"], platform, wanted, 4)
+    node, count = nodes_for(resolve_all(platform)["cpu"], platform, [(wanted, 4)])
     assert (node.kind, count) == (kind, nodes)

@@ -1,0 +1,144 @@
+"""Kinds that members of a team may create, with their versions and fields: from the roles, the pinned software, and the
+classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
+
+import os
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from pulumi._types import input_type_types, is_input_type
+from pulumi_kubernetes.core.v1 import PodSpecArgs
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+
+from components.admission import kinds
+from components.admission.rule import Kind
+from components.tenancy.roles import created
+from components.workloads.checks.jobs import key_of, missing_addon
+from components.workloads.target import Target
+from sandbox import CHARTS, asked
+from sandbox.kubernetes.helm.chart import Charts
+from slipway.why.bundle import Object
+from slipway.why.podsets import podsets
+from spec.catalog.software import SOFTWARE
+from spec.settings.problems import Problem
+
+_CREATED: Final = tuple(kinds.BY_RESOURCE[one] for one in created())
+_SOFTWARE: Final = {
+    (*api.partition("/")[::2], resource): row.addon or ""
+    for row in SOFTWARE.values()
+    for api, names in row.team_kinds.items()
+    for resource in names
+}
+"""Add-on that serves a resource, by group, version and resource."""
+_STABLE: Final = re.compile(r"v\d+")
+"""Versions of Kubernetes' own kinds: the last beta of one that members create ended with 1.26 (kubernetes.io,
+"Deprecated API Migration Guide")."""
+
+
+def kind_problems(manifest: Object, target: Target) -> Iterator[Problem]:
+    """A kind or version that the stack does not serve, or that members of a team may not create."""
+    api, name = str(manifest.get("apiVersion")), str(manifest.get("kind"))
+    group = api.rpartition("/")[0]
+    kind = next((one for one in _CREATED if (one.group, one.kind) == (group, name)), None)
+    own = _classes(group, name)
+    if kind is not None and (addon := _missing(kind, target)):
+        yield missing_addon(target, name, addon)
+    elif kind is not None and api not in (known := versions(kind)):
+        yield Problem("apiVersion", f"{name} is served as {', '.join(known)}", api, f"Write {known[0]}.")
+    elif kind is None and (not own or target.shares is not None):  # without teams nobody is a member of one
+        of_group = ", ".join(one.kind for one in _CREATED if one.group == group)
+        rule = f"teams create {of_group} of {api}" if of_group else "no add-on of the stack serves this kind to teams"
+        rule = "members of a team may not create this kind" if own else rule
+        by_name = {one.kind.lower(): one for one in sorted(_CREATED, key=lambda one: one.group == group)}
+        like = get_close_matches(name.lower(), by_name, 1, 0.8)
+        served = ", ".join(one.kind for one in kinds.WITH_PODS if one in _CREATED and not _missing(one, target))
+        meant = " or ".join(f"{versions(by_name[one])[0]} {by_name[one].kind}" for one in like)
+        yield Problem(
+            "kind", rule, f"{api} {name}", f"Did you mean {meant}?" if like else f"Workloads can be {served}."
+        )
+
+
+def _missing(kind: Kind, target: Target) -> str:
+    """The add-on that serves a kind, if the stack lacks it."""
+    addons = {addon for (group, _, name), addon in _SOFTWARE.items() if (group, name) == (kind.group, kind.resource)}
+    installed = {key_of(one) for one in target.addons or ()}
+    return "" if target.addons is None or not addons - installed else min(addons)
+
+
+def versions(kind: Kind) -> list[str]:
+    """The API versions in which a kind is served."""
+    found = [one for group, one, name in _SOFTWARE if (group, name) == (kind.group, kind.resource)]
+    return [f"{kind.group}/{one}".lstrip("/") for one in found or sorted(_classes(kind.group, kind.kind), reverse=True)]
+
+
+@cache
+def _classes(group: str, kind: str) -> Mapping[str, type]:
+    """Classes of a kind of Kubernetes itself, by stable version; none for another."""
+    package = f"pulumi_kubernetes.{group.partition('.')[0] or 'core'}"
+    if ("." in group and not group.endswith(".k8s.io")) or find_spec(package) is None:
+        return {}
+    names = [one.name for one in pkgutil.iter_modules(import_module(package).__path__)]
+    modules = {one: import_module(f"{package}.{one}") for one in names if _STABLE.fullmatch(one)}
+    return {one: getattr(each, f"{kind}Args") for one, each in modules.items() if hasattr(each, f"{kind}Patch")}
+
+
+def field_problems(manifest: Object) -> Iterator[Problem]:
+    """Fields that the API does not have: of Kubernetes' own kinds all, of others those of their metadata and pods, and
+    the rest where a chart at hand has their CRD. The API server refuses them (kubectl: `--validate=strict`, its
+    default)."""
+    group, _, version = str(manifest.get("apiVersion")).rpartition("/")
+    kind = str(manifest.get("kind"))
+    if schema := _classes(group, kind).get(version) or _of_chart(group, version, kind):
+        yield from _unknown("", manifest, schema)
+    if not _classes(group, kind):
+        yield from _unknown("metadata", manifest.get("metadata"), ObjectMetaArgs)
+        makes = any((one.group, one.kind) == (group, kind) for one in kinds.UNCHECKED)
+        if makes and not podsets(manifest) and not (manifest.get("spec") or {}).get("clusterSelector"):
+            rule = f"a {kind} has pods, and no field of this one has a template of them"
+            yield Problem("spec", rule, None, "Write the fields as the API spells them.")
+    for one in () if _classes(group, kind) else podsets(manifest):
+        yield from _unknown(one.name, one.spec, PodSpecArgs)
+
+
+def _of_chart(group: str, version: str, kind: str) -> Any:
+    """The schema of a kind in the CRDs of the pinned charts, if they are on this machine."""
+    charts = Charts(Path(os.environ.get(CHARTS) or asked.cached()))
+    rows = [row for row in SOFTWARE.values() if any(api.startswith(f"{group}/") for api in row.team_kinds)]
+    found = [chart for row in rows if (chart := charts.find(row.name, row.version)) is not None]
+    for spec in (crd["spec"] for chart in found for crd in chart.crds):
+        if (spec["group"], spec["names"]["kind"]) == (group, kind):
+            schemas = {one["name"]: one["schema"]["openAPIV3Schema"] for one in spec["versions"]}
+            return {**schemas.get(version, {})}
+    return None
+
+
+def fields_of(kind: Any) -> Mapping[str, Any]:
+    """The fields of an object with their types, by name; none for a map and for a value."""
+    if isinstance(kind, Mapping):
+        return {} if kind.get("x-kubernetes-preserve-unknown-fields") else kind.get("properties") or {}
+    return _fields(kind) if isinstance(kind, type) and is_input_type(kind) else {}
+
+
+_fields = cache(input_type_types)
+
+
+def _unknown(path: str, value: Any, kind: Any) -> Iterator[Problem]:
+    fields = fields_of(kind)
+    # What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`.
+    inner = kind.get("items") or kind.get("additionalProperties") if isinstance(kind, Mapping) else None
+    inner = inner or next((one for each in get_args(kind)[-1:] for one in get_args(each) or (each,)), None)
+    for at, one in enumerate(value) if isinstance(value, list) else ():
+        yield from _unknown(f"{path}[{at}]", one, inner)
+    for key, one in value.items() if isinstance(value, Mapping) else ():
+        where = f"{path}.{key}".lstrip(".")
+        if not fields or key in fields:
+            yield from _unknown(where, one, fields.get(key, inner))
+        else:
+            fix = f"Did you mean {like[0]}?" if (like := get_close_matches(str(key), fields, 1)) else "Remove it."
+            yield Problem(where, "the API has no such field there", key, fix)
