@@ -1,6 +1,8 @@
-"""Errors of the sandbox and of what it runs; each text is written for the user."""
+"""Errors of the sandbox and of what it runs, with texts for the user; and whether the engine cancelled a call."""
 
 import re
+import threading
+from contextvars import ContextVar
 from typing import Final
 
 from spec.errors import SlipwayError
@@ -29,3 +31,20 @@ class SandboxError(SlipwayError):
 
 class AttemptError(SlipwayError):
     """One way to obtain a tool failed; another may work. The text is the reason; the final message lists all."""
+
+
+# Whether the engine cancelled the operation of the running call: what waits for long asks, and ends.
+
+_OF_CALL: Final[ContextVar[threading.Event | None]] = ContextVar("of_call", default=None)
+"""The event of the connection whose call this thread answers; gRPC's threads answer one call at a time."""
+
+
+def of_call(event: threading.Event) -> None:
+    """From now on this thread works for the connection with this event."""
+    _OF_CALL.set(event)
+
+
+def cancelled() -> bool:
+    """Whether the engine cancelled; False outside a provider's call."""
+    event = _OF_CALL.get()
+    return event is not None and event.is_set()

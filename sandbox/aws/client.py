@@ -21,10 +21,11 @@ from botocore.awsrequest import AWSResponse
 from botocore.model import StructureShape
 from botocore.retries import standard
 
+from sandbox.errors import cancelled
 from sandbox.notes import Notes
 from sandbox.ports import Clusters, ManagedAddons
 from sandbox.rpc import wire
-from sandbox.rpc.errors import ProviderError, cancelled
+from sandbox.rpc.errors import ProviderError
 
 Send: TypeAlias = Callable[..., AWSResponse]
 """A handler of botocore's event `before-send`: botocore uses the returned answer and sends nothing."""

@@ -17,9 +17,8 @@ from urllib.parse import urlencode
 import urllib3
 
 from sandbox.cluster.patience import REQUEST_SECONDS, Patience
-from sandbox.errors import BUSY, GOES_ON, SandboxError
+from sandbox.errors import BUSY, GOES_ON, SandboxError, cancelled
 from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref
-from sandbox.rpc.errors import cancelled
 
 T = TypeVar("T")
 

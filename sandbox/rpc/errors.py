@@ -1,9 +1,7 @@
-"""Errors of a provider in the forms that the engine understands, and whether the engine cancelled the call."""
+"""Errors of a provider in the forms that the engine understands."""
 
-import threading
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any
 
 import grpc
 from google.protobuf import any_pb2, struct_pb2
@@ -40,20 +38,3 @@ def init_failed_metadata(
     packed.Pack(detail)
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message="; ".join(reasons), details=[packed])
     return DETAILS_KEY, status.SerializeToString()
-
-
-# Whether the engine cancelled the operation of the running call: what waits for long asks, and ends.
-
-_OF_CALL: Final[ContextVar[threading.Event | None]] = ContextVar("of_call", default=None)
-"""The event of the connection whose call this thread answers; gRPC's threads answer one call at a time."""
-
-
-def of_call(event: threading.Event) -> None:
-    """From now on this thread works for the connection with this event."""
-    _OF_CALL.set(event)
-
-
-def cancelled() -> bool:
-    """Whether the engine cancelled; False outside a provider's call."""
-    event = _OF_CALL.get()
-    return event is not None and event.is_set()

@@ -16,8 +16,9 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
 from pulumi.runtime.proto import provider_pb2 as pb
 
+from sandbox import errors
 from sandbox.identity import Peers
-from sandbox.rpc import errors, wire
+from sandbox.rpc import wire
 from sandbox.rpc.errors import PartialFailureError, ProviderError, init_failed_metadata
 from sandbox.rpc.hooks import Failure, Hooks, ReadResult, Resource, S
 from sandbox.rpc.wire import Secrets

@@ -9,7 +9,8 @@ from typing import Any
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.mapping import Call, Inputs, Item, find
 from sandbox.aws.shapes import to_api
-from sandbox.rpc.errors import ProviderError, cancelled
+from sandbox.errors import cancelled
+from sandbox.rpc.errors import ProviderError
 from spec.catalog import kubernetes
 
 # EKS clusters. Their API servers and nodes are started by the operations of EKS themselves (`moto/clusters.py`).

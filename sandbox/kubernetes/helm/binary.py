@@ -17,12 +17,11 @@ import yaml
 from sandbox import environment, toolchain
 from sandbox.cluster.patience import Patience, Work
 from sandbox.cluster.pki import kubeconfig
-from sandbox.errors import BUSY, SandboxError
+from sandbox.errors import BUSY, SandboxError, cancelled
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.webhooks import NOBODY
 from sandbox.kubernetes.helm import manifest
 from sandbox.ports import ClusterEndpoint
-from sandbox.rpc.errors import cancelled
 
 LOOK_SECONDS: Final = 2.0
 """Between two looks at what a running command waits for, as often as Helm itself looks (helm v3, pkg/kube/wait.go)."""

@@ -14,10 +14,10 @@ from unittest.mock import Mock, patch
 import pytest
 import urllib3
 
+from sandbox.errors import of_call
 from sandbox.kubernetes.client import ApiError, Discovery, KubeClient, NoSuchKindError, UnreachableError
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import Watch
-from sandbox.rpc.errors import of_call
 from tests.sandbox.plane import ControlPlane
 from tests.support.patience import SECONDS
 

@@ -10,9 +10,10 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import provider_pb2_grpc
 
+from sandbox import errors
 from sandbox.identity import Peers
 from sandbox.kubernetes.waiting import until
-from sandbox.rpc import errors, wire
+from sandbox.rpc import wire
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.provider import serve

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import pytest
 
+from sandbox import errors
 from sandbox.kubernetes import waiting
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.helm.binary import HelmError
 from sandbox.kubernetes.objects import Ref
-from sandbox.rpc import errors
 from sandbox.rpc.diff import Diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from tests.sandbox.kubernetes.helm.charts import (
