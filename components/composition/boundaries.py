@@ -28,6 +28,7 @@ from spec.pricing.pods import device_prices
 from spec.settings.addons.batch import Kueue
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.settings.cluster import AccessPolicy
+from spec.settings.extensions import Extension
 from spec.settings.platform import Platform
 from spec.settings.teams import MemberRole, PriorityName
 
@@ -63,6 +64,7 @@ class Boundaries:
         addons: Namespaces of the platform's own software, installed or not.
         entries: Access entries of people by their principal.
         groups: Kubernetes groups of those entries, with the team whose members they are, or "".
+        extensions: Objects that the settings name and the program's code declares.
     """
 
     objects: Mapping[Identity, Manifest]
@@ -70,6 +72,7 @@ class Boundaries:
     addons: frozenset[str]
     entries: Mapping[str, Entry]
     groups: Mapping[str, str]
+    extensions: Mapping[Identity, Extension]
 
     def of_platform(self, namespace: str) -> bool:
         """Whether a namespace is for the cluster's or the platform's own software."""
@@ -86,6 +89,10 @@ def boundaries(platform: Platform) -> Boundaries:
         addons=RESERVED - {"default"} | {SHUTDOWN.name},
         entries=entries,
         groups={group: one.team for one in entries.values() for group in one.groups},
+        extensions={
+            (type_token(one.api_version, one.kind), one.namespace or "", one.name): one
+            for one in platform.extensions.values()
+        },
     )
 
 

@@ -94,6 +94,17 @@ def exempt(resource: Resource, context: Context) -> bool:
     )
 
 
+def images(node: Node) -> Iterator[Node]:
+    """Every known image that a property names, of a container or a volume, in whatever kind."""
+    for key, below in node.fields().items() if isinstance(node.raw, Mapping) else ():
+        named = below["reference"] if isinstance(below.raw, Mapping) else below
+        if key == "image" and isinstance(named.raw, str):
+            yield named
+        yield from images(below)
+    for one in node.items() if isinstance(node.raw, list) else ():
+        yield from images(one)
+
+
 Question = Callable[[Pod, Node], Node | None]
 
 

@@ -8,25 +8,16 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.checks.sameness import MASKED, Comparison
+from policies.checks.pods import images
+from policies.checks.sameness import MASKED, Comparison, identity_of, named
 from policies.resources import tokens
 from policies.resources.resource import Resource, Stack
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation
+from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, violation
 from policies.stack_file import Declared, exists
 
 _OF_RELEASE: Final = frozenset({"checksum", "compat", "resourceNames", "timeout"})
 """Arguments of a release that its provider computes or drops, and a time-out (pulumi-kubernetes v4.34.2,
 provider/pkg/provider/helm_release.go, Check)."""
-_OF_ADDONS: Final = frozenset(
-    {
-        tokens.ADMISSION_BINDING, tokens.ADMISSION_POLICY, tokens.CLUSTER_ROLE, tokens.CLUSTER_ROLE_BINDING,
-        tokens.CONFIG_MAP, tokens.CRON_JOB, tokens.DAEMON_SET, tokens.DEPLOYMENT, tokens.JOB, tokens.LIMIT_RANGE,
-        tokens.NAMESPACE, tokens.NAMESPACE_ROLE, tokens.NETWORK_POLICY, tokens.POD_DISRUPTION_BUDGET,
-        tokens.POD_MONITOR, tokens.PRIORITY_CLASS, tokens.PROMETHEUS_RULE, tokens.RESOURCE_QUOTA, tokens.ROLE_BINDING,
-        tokens.SECRET, tokens.SERVICE, tokens.SERVICE_ACCOUNT, tokens.STATEFUL_SET,
-    }
-)  # fmt: skip
-"""Types that a program may have more of, for an add-on of its own: lists of what is allowed judge what is in them."""
 
 
 def _changed(one: Resource, context: Context) -> Iterator[Violation]:
@@ -75,8 +66,21 @@ def _of_provider(one: Resource) -> Collection[str]:
 
 
 def _added(one: Resource, context: Context) -> Iterator[Violation]:
-    if context.program and exists(one.type) and one.type not in _OF_ADDONS and one.urn not in context.program:
+    if not context.program or not exists(one.type) or one.urn in context.program:
+        return
+    extension = named(context.boundaries, one)
+    if extension is None or any(_same_object(urn, given, one) for urn, given in context.program.items()):
         yield Violation(path="", got=f"a {one.type} that they don't give", value=one.type)
+        return
+    for image in images(one.props):
+        if image.raw not in extension.images:
+            yield violation(image, f"{image.shown}, which its entry in `extensions` doesn't have")
+
+
+def _same_object(urn: str, given: Declared, one: Resource) -> bool:
+    """Whether a resource of another name is the same object of the cluster, which server-side apply would change."""
+    metadata = given.inputs.get("metadata") if urn.endswith(f"{one.type}::{urn.rpartition('::')[2]}") else None
+    return bool(metadata) and identity_of(one) == (one.type, metadata.get("namespace") or "", metadata.get("name"))
 
 
 AS_GIVEN = ResourceRule(
@@ -88,11 +92,11 @@ AS_GIVEN = ResourceRule(
     why="A value of a chart, a receiver of alerts, logs or events, a trust or a statement may be anything: no list of "
     "the bad has all of them. A change of the stack file changes both what the program declares and what its settings "
     "give; one that the settings don't give comes from code.",
-    fix="Change the stack file. If the code is meant to change, its owners accept the difference "
-    "(docs/guides/continuous-integration.md).",
+    fix="Change the stack file; name an object that the program adds in its `extensions`. If the code of the platform "
+    "is meant to change, its owners accept the difference (docs/guides/continuous-integration.md).",
     checks={
         "changed": Check("must be what the stack file's settings give", _changed),
-        "added": Check("must be one of those that the stack file's settings give", _added),
+        "added": Check("must be one of those that the stack file's settings give or its `extensions` name", _added),
     },
     program_only=True,
 )

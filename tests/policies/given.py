@@ -36,10 +36,23 @@ PROGRAM: Final[Program] = {
         ),
         ("nodes", tokens.LAUNCH_TEMPLATE, False, {"userData": b64encode(f"role={SAMPLE}".encode()).decode()}),
         ("chart", tokens.RELEASE, False, {"chart": "kueue", "version": "1.0.0", "compat": "true", "values": {"a": 1}}),
+        ("settings", tokens.CONFIG_MAP, False, {"metadata": {"name": "settings", "namespace": "scanner"}}),
         ("password", tokens.SECRET, False, {"stringData": {"user": "slipway", "password": "[secret]"}}),
     )
 }
 """What the settings give for the fixtures of `rendering.yaml`."""
+EXTENSIONS: Final[Any] = (
+    ("v1", "Namespace", "scanner", {}),
+    ("v1", "ConfigMap", "scanner", {"namespace": "scanner"}),
+    ("v1", "ConfigMap", "settings", {"namespace": "scanner"}),
+    (
+        "apps/v1",
+        "Deployment",
+        "scanner",
+        {"namespace": "scanner", "images": [f"registry.example.com/scanner@sha256:{'0' * 64}"]},
+    ),
+)
+"""What the stack file names and the program adds: version, kind, name, and the rest of the entry."""
 ACCOUNT: Final = "arn:aws:iam::111122223333:role/"
 RULE: Final = "image-tag.platform.slipway"
 
@@ -64,6 +77,10 @@ def stack_file() -> StackFile:
         to_camel(name): "off" for name, field in Admission.model_fields.items() if field.annotation is Action
     }
     del settings["admission"]["imageTag"]
+    settings["extensions"] = {
+        f"{name}-{kind.lower()}": {"apiVersion": version, "kind": kind, "name": name, **more}
+        for version, kind, name, more in EXTENSIONS
+    }
     more = {"addons": {"kueue": {}}, "storage": {}, "teams": {name: _team(name) for name in ("vision", "language")}}
     return from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform, PROGRAM)
 

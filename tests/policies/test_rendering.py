@@ -11,7 +11,8 @@ import pytest
 
 from policies.checks.sameness import Comparison
 from policies.resources.access import tree
-from policies.resources.resource import Stack
+from policies.resources.resource import Resource, Stack
+from policies.reviewed import REVIEWED
 from policies.rule import AnyRule, Context
 from policies.rules.rendering import AS_GIVEN, COMPLETE
 from policies.runner import findings
@@ -102,6 +103,17 @@ def test_ordinary_changes_of_a_stack_file_are_no_finding(changed_program: Record
 @pytest.mark.parametrize("change", ORDINARY)
 def test_each_of_them_is_valid(change: str) -> None:
     load(edited([ORDINARY[change]]), stack="prod", today=TODAY)
+
+
+def test_no_type_is_added_without_its_name_in_the_settings() -> None:
+    stack_file = from_platform(platform_of("prod"), program_of(map(as_data, recorded("prod"))))
+    context = Context(settings={}, today=TODAY, stack_file=stack_file)
+    silent = set()
+    for kind in {*REVIEWED, "kubernetes:example.com/v1:Another", "aws:iam/accessKey:AccessKey"}:
+        one = Resource(type=kind, name="it", urn=f"urn:pulumi:prod::slipway::{kind}::it", read=dict)
+        if not findings(AS_GIVEN, one, context, Suppressions()):
+            silent.add(kind.partition(":")[0])
+    assert silent == {"slipway", "pulumi"}, "components, and the stack itself"
 
 
 def test_what_the_settings_do_not_give_is_found(changed_program: Recording) -> None:
