@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _OF_TYPE = ("apiVersion", "kind")
 """`kubernetes-kind-of-type` compares these with the type."""
 _DROPPED = "globalDefault"
-MASKED: Final = ("[secret]", "[unknown]")
+HIDDEN: Final = "[unknown]"
+MASKED: Final = ("[secret]", HIDDEN)
 """Values that a rendering does not show (`slipway.render.recording`)."""
 _DIGEST: Final = r"(?<![0-9a-f:])(?!\d{12}\b)[0-9a-f]{7,40}(?![0-9a-f])"
 """Digits of a digest, but no account number, and no digest of an image."""
@@ -108,7 +109,7 @@ class Comparison:
             if one is not None and other is not None:
                 yield from self._values(one, Node(got.path, other))
                 return
-            if self._alike(_plain(given), _plain(got.raw)):
+            if any(self._alike(form(given), form(got.raw)) for form in (str, _plain)):
                 return
         yield _violation(given, got)
 

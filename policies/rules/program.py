@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.sameness import HIDDEN, Comparison
 from policies.evaluation.iam import listed, parsed
 from policies.resources import tokens
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.reviewed import REVIEWED
 from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from spec.kubeconfig import document
 
 
 def _unreviewed(resource: Resource, context: Context) -> Iterator[Violation]:
@@ -138,7 +141,7 @@ PROVIDER_PLAIN = ResourceRule(
 
 
 def _other_cluster(stack: Stack, _: Context) -> Iterator[Violation]:
-    """By the ARN that the provider declares: a preview knows it, but not the kubeconfig."""
+    """By the ARN that the provider declares, which a preview knows, and by the kubeconfig."""
     clusters = [cluster["name"] for cluster in stack.of(tokens.CLUSTER)]
     names = texts(clusters)
     for provider in stack.of(tokens.KUBERNETES_PROVIDER):
@@ -149,6 +152,18 @@ def _other_cluster(stack: Stack, _: Context) -> Iterator[Violation]:
         for key, node in provider.props.fields().items():
             if key not in _OF_CLUSTER and node.known and node.raw not in ([], {}, False, "", "false"):
                 yield violation(node, at=provider)
+        for cluster in stack.of(tokens.CLUSTER):
+            if cluster["name"].raw == named:
+                yield from _other_kubeconfig(provider, cluster, region=str(identifier.raw).split(":")[3])
+
+
+def _other_kubeconfig(provider: Resource, cluster: Resource, region: str) -> Iterator[Violation]:
+    """Where a kubeconfig is another than the platform's: it can run commands, and choose a server and a proxy."""
+    text, outputs = provider["kubeconfig"], (cluster["endpoint"], cluster["certificateAuthority"]["data"])
+    server, authority = (HIDDEN if one.unknown else one.raw for one in outputs)
+    given = document(str(cluster["name"].raw), region, server, authority)
+    for other in Comparison().maps(given, parsed(text)) if not text.missing else (violation(text),):
+        yield replace(other, at=provider)
 
 
 _OF_CLUSTER: Final = ("clusterIdentifier", "enablePatchForce", "enableServerSideApply", "kubeconfig", "version")

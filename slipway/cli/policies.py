@@ -95,7 +95,7 @@ def given_by(project: Project, stack: str, ref: str) -> Given:
     """
     newer = baseline(project, stack, ref, stack_file(project.stacks, stack))
     if not newer.problem:
-        return Given(program=program_of(newer.resources))
+        return Given(program=program_of(newer.resources, newer.outputs))
     note = f"the code of {newer.name} can't render this stack file ({newer.problem})"
     older = baseline(project, stack, ref)
     if older.problem or older.new:
@@ -110,7 +110,7 @@ def given_by(project: Project, stack: str, ref: str) -> Given:
             )
     return Given(
         settings=settings,
-        earlier=program_of(older.resources),
+        earlier=program_of(older.resources, older.outputs),
         note=f"{note}: both codes were compared with the stack file of {ref}",
     )
 

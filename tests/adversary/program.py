@@ -59,7 +59,7 @@ def _in_stack_file(*probes: Change) -> Iterator[None]:
     """Name what is added in the settings temporarily."""
     stack_file = production().stack_file
     before = stack_file.boundaries
-    named = {identity_of(_added(one)): _extension(one) for one in probes}
+    named = {identity_of(_added(one)) or ("", "", ""): _extension(one) for one in probes}
     stack_file.__dict__["boundaries"] = replace(before, extensions=named)
     try:
         yield

@@ -22,7 +22,9 @@ from tests.support.stacks import FOLDER
 SAMPLE: Final = "arn:aws:iam::111122223333:role/slipway-prod-reader-c79d466"
 OUTPUTS: Final = {SAMPLE: r"arn:aws:iam::111122223333:role/slipway\-prod\-reader\-[0-9A-Za-z-]+"}
 PROGRAM: Final[Program] = {
-    f"urn:pulumi:prod::slipway::{kind}::{name}": Declared(inputs=inputs, protect=protect, filled=True, outputs=OUTPUTS)
+    f"urn:pulumi:prod::slipway::{kind}::{name}": Declared(
+        inputs=inputs, options={"protect": protect, "ignoreChanges": []}, filled=True, outputs=OUTPUTS
+    )
     for name, kind, protect, inputs in (
         ("cluster", tokens.CLUSTER, True, {"name": "slipway-prod"}),
         (

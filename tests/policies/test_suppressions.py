@@ -311,12 +311,12 @@ def test_an_added_type_is_named() -> None:
     assert weakened(before, NOW, "prod") == ["adds the reviewed type aws:kms/alias:Alias"]
 
 
-def test_changed_code_of_the_pack_and_of_what_it_compares_with_is_named() -> None:
+def test_changed_code_is_named() -> None:
     files = ["policies/runner.py", "components/admission/pods.py", "tools/ci/page.sh"]
     assert weakened(base(TEXT, configuration(), *TYPES, changed=files), NOW, "prod") == [
-        "changes components/admission/pods.py, by which changes are judged",
-        "changes policies/runner.py, by which changes are judged",
-        "changes tools/ci/page.sh, by which changes are judged",
+        "changes components/admission/pods.py, which evaluates changes or runs in a deployment",
+        "changes policies/runner.py, which evaluates changes or runs in a deployment",
+        "changes tools/ci/page.sh, which evaluates changes or runs in a deployment",
     ]
 
 
