@@ -121,6 +121,11 @@ class StackFile:
         self._program = program
 
     @cached_property
+    def account(self) -> str:
+        """ID of the account of these settings; SlipwayError as below."""
+        return self._platform().account.id
+
+    @cached_property
     def boundaries(self) -> Boundaries:
         """What the platform's components declare for these settings.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.checks.images import REFERENCE
 from policies.checks.pods import Pod, exempt, node_software, of_container, of_pod, pods
 from policies.resources.access import Node
 from policies.resources.resource import Resource
@@ -80,7 +80,7 @@ POD_ISOLATED = ResourceRule(
     levels=Levels("M/M/M"),
     why="A pod with the host's namespaces, devices or paths controls the node, and with it the Secrets of all its "
     "pods.",
-    fix="Remove it; node software that needs it belongs in a namespace of the rule's setting.",
+    fix="Remove it; node software that needs it has an entry with its image in spec/catalog/data/software.yaml.",
     settings=node_software(),
     checks={
         "privileged": Check(
@@ -201,8 +201,6 @@ POD_READ_ONLY = ResourceRule(
 )
 
 
-_TAG: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
-"""A reference to an image (distribution/reference, grammar)."""
 _REMOVED: Final = (
     "extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "batch/v1beta1", "policy/v1beta1", "batch/v2alpha1",
 )  # fmt: skip
@@ -222,7 +220,7 @@ def _without(section: str, resource: str, *, with_devices: bool = False) -> Any:
 
 def _floating(_: Pod, container: Node) -> Node | None:
     image = container["image"]
-    reference = _TAG.match(image.text() or "x:1")
+    reference = REFERENCE.match(image.text() or "x:1")
     fixed = reference is not None and (reference["digest"] or reference["tag"] not in (None, "latest"))
     return None if fixed else image
 

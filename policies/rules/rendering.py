@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.checks.pods import images
+from policies.checks.images import images
 from policies.checks.sameness import MASKED, Comparison, identity_of, named
 from policies.resources import tokens
 from policies.resources.access import tree

@@ -50,7 +50,9 @@ def run(options: argparse.Namespace) -> int:
         found = evaluation.check(earlier, today, suppressions, program=given.earlier)
         findings += [one for one in found if one.rule in {rule.name for rule in rendering.RULES}]
     for each in objects:
-        findings += manifests.findings_for_manifests(each, stack=options.stack, today=today, suppressions=suppressions)
+        findings += manifests.findings_for_manifests(
+            each, stack=options.stack, today=today, suppressions=suppressions, account=loaded.platform.account.id
+        )
     for urn, path in judgement.undecided:
         print(f"undecided until the update: {path} of {urn}", file=sys.stderr)
     if given is not None and given.note:

@@ -48,6 +48,8 @@ class Software:
         released: Date of the release.
         source: Where version and date were read.
         namespace: Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`.
+        node_software: What needs its node, such as a node agent, as kind/name: the repository of its image, or the
+            chart of a release.
         images: By the path of a chart's value: the registry, repository or image that is its default.
         team_kinds: By API group: resources that members of teams may create.
         queued_kinds: By kind: the integration of Kueue that queues it.
@@ -60,6 +62,7 @@ class Software:
     released: date
     source: str
     namespace: OwnNamespace | None = None
+    node_software: dict[str, str] = field(default_factory=dict)
     images: dict[str, str] = field(default_factory=dict)
     team_kinds: dict[str, list[str]] = field(default_factory=dict)
     queued_kinds: dict[str, str] = field(default_factory=dict)
@@ -109,7 +112,7 @@ class _Rows(dict[str, Row]):
 _KEYS: Final[Mapping[str, str]] = MappingProxyType({"released": "date"})
 """Names of fields in the file, where they aren't the field's own in camel case."""
 _PARTS: Final[Mapping[str, type[Any]]] = MappingProxyType({"namespace": OwnNamespace, "budget": Budget})
-_MAPS: Final = ("images", "queued_kinds", "selects", "team_kinds")
+_MAPS: Final = ("images", "node_software", "queued_kinds", "selects", "team_kinds")
 
 
 def row_of(kind: type[Row], name: str, given: Mapping[str, Any]) -> Row:
@@ -159,6 +162,13 @@ PRIVILEGED: Final = tuple(
 CHARTS: Final[Mapping[str, ChartRef]] = MappingProxyType(
     _Rows({name: row for name, row in SOFTWARE.items() if isinstance(row, ChartRef)})
 )
+NODE_SOFTWARE: Final[Mapping[str, str]] = {
+    workload.replace("/", f"/{row.namespace.name if row.namespace else 'kube-system'}/"): source
+    for row in CHARTS.values()
+    for workload, source in row.node_software.items()
+}
+"""Workloads that need their node, such as device plugins and node agents, as kind/namespace/name: the repository of
+their image, or the chart of a release."""
 MANIFESTS: Final[Mapping[str, ManifestRef]] = MappingProxyType(
     _Rows({name: row for name, row in SOFTWARE.items() if isinstance(row, ManifestRef)})
 )

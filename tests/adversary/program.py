@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from policies.checks.pods import images
+from policies.checks.images import images
 from policies.checks.sameness import identity_of
 from policies.resources.resource import Resource
 from spec.settings.extensions import Extension
