@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from policies.resources.access import Node
+from policies.rule import Context
 from spec.catalog.regions import ACCOUNTS, CACHES, eks_registry
 
 REFERENCE: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
@@ -18,6 +19,16 @@ OWN: Final = "own account"
 """Place of an image that the account's own registry has, and no cache of it."""
 EKS: Final = str(eks_registry("us-west-2"))
 """Registry of EKS's own images, for those of all regions."""
+
+
+def trusted(image: str, context: Context) -> bool:
+    """Whether an image is of the account's own registry, of EKS, of a repository of the setting `repositories`, or one
+    that the stack file names."""
+    where, known = place(image, context.account), context.boundaries
+    named = known is not None and any(image in one.images for one in known.extensions.values())
+    allowed = context.settings["repositories"]
+    of_owner = any(where.startswith(each) for each in allowed if each.endswith("/"))
+    return named or of_owner or where == OWN or where in allowed or where.startswith(f"{EKS}/eks/")
 
 
 def images(node: Node) -> Iterator[Node]:

@@ -50,6 +50,7 @@ class Software:
         namespace: Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`.
         node_software: What needs its node, such as a node agent, as kind/name: the repository of its image, or the
             chart of a release.
+        repositories: Repositories of further images that its pods run; all of an owner's if one ends with a slash.
         images: By the path of a chart's value: the registry, repository or image that is its default.
         team_kinds: By API group: resources that members of teams may create.
         queued_kinds: By kind: the integration of Kueue that queues it.
@@ -63,6 +64,7 @@ class Software:
     source: str
     namespace: OwnNamespace | None = None
     node_software: dict[str, str] = field(default_factory=dict)
+    repositories: list[str] = field(default_factory=list)
     images: dict[str, str] = field(default_factory=dict)
     team_kinds: dict[str, list[str]] = field(default_factory=dict)
     queued_kinds: dict[str, str] = field(default_factory=dict)
@@ -112,6 +114,7 @@ class _Rows(dict[str, Row]):
 _KEYS: Final[Mapping[str, str]] = MappingProxyType({"released": "date"})
 """Names of fields in the file, where they aren't the field's own in camel case."""
 _PARTS: Final[Mapping[str, type[Any]]] = MappingProxyType({"namespace": OwnNamespace, "budget": Budget})
+_TYPES: Final[Mapping[str, type]] = MappingProxyType({"date": date, "repositories": list})
 _MAPS: Final = ("images", "node_software", "queued_kinds", "selects", "team_kinds")
 
 
@@ -125,7 +128,7 @@ def row_of(kind: type[Row], name: str, given: Mapping[str, Any]) -> Row:
     values: dict[str, Any] = {}
     for key, value in given.items():
         attribute = names.get(key)
-        expected = date if key == "date" else dict if attribute in (*_MAPS, *_PARTS) else str
+        expected = _TYPES.get(key, dict if attribute in (*_MAPS, *_PARTS) else str)
         if attribute is None or not isinstance(value, expected):
             msg = f"{FILE}, {name}.{key}: " + (f"must be a {expected.__name__}" if attribute else "is no key of a row")
             raise ValueError(msg)
@@ -172,6 +175,13 @@ their image, or the chart of a release."""
 MANIFESTS: Final[Mapping[str, ManifestRef]] = MappingProxyType(
     _Rows({name: row for name, row in SOFTWARE.items() if isinstance(row, ManifestRef)})
 )
+IMAGES: Final = frozenset(
+    image
+    for row in SOFTWARE.values()
+    for image in (*row.repositories, *row.images.values(), *([row.image] if isinstance(row, ManifestRef) else []))
+    if "/" in image
+)
+"""Repositories of images that the software runs, some with a version; all of an owner's if it ends with a slash."""
 
 CLUSTER_AUTOSCALER_IMAGES: Final[Mapping[str, str]] = MappingProxyType(
     {"1.32": "v1.32.5", "1.33": "v1.33.3", "1.34": "v1.34.2", "1.35": "v1.35.2", "1.36": "v1.36.1"}
