@@ -149,31 +149,32 @@ COMPLETE = StackRule(
 )
 
 
-SECURITY: Final = (
-    "host-access", "controller-reference", "queue-start", "queue-metadata", "priority-class", "node-selection",
-    "volume-sources", "external-ips", "ingress-scope", "trigger-scope", "monitor-files", "monitor-scope",
-    "workflow-locks", "workflow-scope", "device-variables", "object-reach", "team-labels",
-)  # fmt: skip
-"""Rules without which a team reaches nodes, data, quota or costs of others."""
+_ADVICE: Final = ["gpu-limits", "gpu-pool", "image-tag", "shown-defaults", "spot-checkpoint", "spot-eviction"]
+"""Rules whose violation harms its own workload alone: it doesn't start, or loses its work. One only shows defaults."""
 
 
-def _softened(one: Resource, context: Context) -> Iterator[Violation]:
-    rule = (one["spec"]["policyName"].text() or "").removesuffix(_OURS)
-    actions = one["spec"]["validationActions"]
-    given = actions.items() if actions.known else []
-    if rule in context.settings["rules"] and given and all(each.is_not("Deny") for each in given):
-        yield violation(actions)
+def _softened(stack: Stack, context: Context) -> Iterator[Violation]:
+    advice, known = context.settings["advice"], context.boundaries
+    for one in stack.of(tokens.ADMISSION_BINDING):
+        rule, ours, _ = (one["spec"]["policyName"].text() or "").partition(_OURS)
+        actions = one["spec"]["validationActions"]
+        given = actions.items() if actions.known else []
+        if ours and rule not in advice and given and all(each.is_not("Deny") for each in given):
+            yield violation(actions, at=one)
+    for rule in sorted(known.off.difference(advice) if known else ()):
+        yield Violation(path="", got=f"without {rule}, which the stack file turns off for some team")
 
 
-SECURITY_DENIES = ResourceRule(
+SECURITY_DENIES = StackRule(
     name="admission-security-denies",
-    title="Admission rules that separate teams deny",
+    title="Admission rules deny, but for those that give advice",
     types=(tokens.ADMISSION_BINDING,),
     severity=Severity.CRITICAL,
     levels=Levels("A/A/M"),
-    why="A rule that warns admits a pod that reaches its node, the data or the quota of another team.",
-    fix="Set the rule to `deny` in `admission`, for every team; rules about jobs, images and GPUs may warn.",
-    settings={"rules": setting("rules that have to deny", sorted(SECURITY))},
+    why="A rule that warns admits a pod that reaches its node, the data or the quota of another team, or GPUs outside "
+    "every quota.",
+    fix="Set the rule to `deny` in `admission`, for every team.",
+    settings={"advice": setting("rules that may warn", _ADVICE)},
     checks={"action": Check("must be Deny", _softened)},
 )
 

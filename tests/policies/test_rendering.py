@@ -115,6 +115,18 @@ def test_each_of_them_is_valid(change: str) -> None:
     load(edited([ORDINARY[change]]), stack="prod", today=TODAY)
 
 
+@pytest.mark.parametrize(("settings", "found"), [
+    ({"gpuQueue": "audit"}, {"admission-security-denies"}), ({"jobCost": "off"}, {"admission-security-denies"}),
+    ({"teams": {"vision": {"scaleBounds": "off"}}}, {"admission-security-denies"}),
+    ({"imageTag": "off", "spotCheckpoint": "warn"}, set()),
+])  # fmt: skip
+def test_a_rule_that_gives_no_advice_denies_in_prod(settings: Mapping[str, Any], found: set[str]) -> None:
+    recording = record_platform(
+        load(edited([{"admission": settings}]), stack="prod", today=TODAY).platform, stack="prod"
+    )
+    assert {one.rule for one in check(recording, TODAY) if one.rule == "admission-security-denies"} == found
+
+
 def test_no_type_is_added_without_its_name_in_the_settings() -> None:
     stack_file = from_platform(platform_of("prod"), prod())
     context = Context(settings={}, today=TODAY, stack_file=stack_file)
