@@ -11,8 +11,6 @@ from functools import cache, cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from policies.resources.tokens import STACK
-
 if TYPE_CHECKING:
     from components.composition.boundaries import Boundaries
     from slipway.render.recording import RecordedResource, Recording
@@ -51,7 +49,7 @@ Program = Mapping[str, Declared]
 def program_of(rendered: Iterable[Mapping[str, Any]], outputs: Mapping[str, Any]) -> Program:
     """The program in `resources.json` and `exports.json` of a rendering."""
     return {
-        one["urn"]: Declared(inputs=outputs if one["type"] == STACK else one["inputs"], options=one["options"])
+        one["urn"]: Declared(inputs=one["inputs"] if one["parent"] else outputs, options=one["options"])
         for one in rendered
         if not one["type"].startswith(COMPONENT)
     }
@@ -76,7 +74,7 @@ def recorded(recording: Recording) -> Program:
             outputs=outputs(one.urn),
         )
         for one in recording
-        if not one.type.startswith((COMPONENT, STACK))
+        if one.parent and not one.type.startswith(COMPONENT)
     }
 
 

@@ -66,43 +66,6 @@ KIND_OF_TYPE = ResourceRule(
 )
 
 
-_CONTROLLED: Final = {
-    tokens.CLUSTER: ["vpcConfig.subnetIds"],
-    tokens.NODE_GROUP: ["scalingConfig", "scalingConfig.desiredSize"],
-    tokens.DATABASE: ["allocatedStorage"],
-    tokens.JOB: ["spec.suspend"],
-    tokens.JOB_SET: ["spec.suspend"],
-    tokens.TRAIN_JOB: ["spec.suspend"],
-    tokens.PYTORCH_JOB: ["spec.runPolicy.suspend"],
-    tokens.MPI_JOB: ["spec.runPolicy.suspend"],
-    tokens.RAY_CLUSTER: ["spec.suspend"],
-    tokens.RAY_JOB: ["spec.suspend"],
-    tokens.RAY_SERVICE: ["spec.rayClusterConfig.suspend"],
-}
-"""Properties that AWS or a controller changes: subnets that EKS can't drop, sizes, and the admission of jobs."""
-
-
-def _ignored(resource: Resource, context: Context) -> Iterator[Violation]:
-    for path in resource.ignore_changes:
-        if path not in context.settings["properties"].get(resource.type, ()):
-            yield Violation(path="ignoreChanges", got=f"{path!r}")
-
-
-IGNORED_LISTED = ResourceRule(
-    name="ignore-changes-listed",
-    title="An update ignores only properties that controllers change",
-    types=ANY,
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    why="The engine keeps the old value of an ignored property, whatever the program says, so a weakness outlasts its "
-    "fix; `*` keeps all of them.",
-    fix="Remove the property from ignore_changes, or add it to the rule's setting with the controller that changes it.",
-    settings={"properties": setting("properties that may be ignored, by type", _CONTROLLED)},
-    checks={"property": Check("must be properties of the rule's setting", _ignored)},
-    program_only=True,
-)
-
-
 _AWS: Final = frozenset(
     {"allowedAccountIds", "defaultTags", "ignoreTags", "region", "skipCredentialsValidation", "skipRegionValidation"}
     | {"maxRetries", "retryMode", "version"}
@@ -182,4 +145,4 @@ PROVIDER_CLUSTER = StackRule(
 )
 
 
-RULES = (TYPE_REVIEWED, KIND_OF_TYPE, IGNORED_LISTED, PROVIDER_PLAIN, PROVIDER_CLUSTER)
+RULES = (TYPE_REVIEWED, KIND_OF_TYPE, PROVIDER_PLAIN, PROVIDER_CLUSTER)

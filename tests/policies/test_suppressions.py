@@ -20,7 +20,6 @@ from policies.resources.resource import Resource
 from policies.review import base, weakened
 from policies.reviewed import DECLARED, REVIEWED
 from policies.rules.helm import PINNED
-from policies.rules.program import IGNORED_LISTED
 from policies.runner import Finding, portable
 from policies.suppressions import FILE, SuppressionError, Suppressions, load, made, parse
 from slipway.render.evaluation import check
@@ -209,13 +208,6 @@ def test_every_type_of_a_stack_is_reviewed(stack: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_type_of_an_example_is_reviewed(example: str) -> None:
     assert {one.type for one in record(example)} - REVIEWED == set()
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_ignores_only_listed_changes(example: str) -> None:
-    listed = IGNORED_LISTED.settings["properties"].values["prod"]
-    ignored = [(one.type, path) for one in record(example) for path in one.ignore_changes]
-    assert [(kind, path) for kind, path in ignored if path not in listed.get(kind, ())] == []
 
 
 def test_every_class_of_aws_that_a_component_uses_is_reviewed() -> None:
