@@ -28,6 +28,7 @@ from components.storage.volumes import mounted_buckets
 from components.tenancy import TeamContext, TeamOutputs, teams
 from components.tenancy.priorities import Priorities, PrioritiesArgs
 from infra.providers import aws_provider, kubernetes_provider, tags_of
+from spec.kubeconfig import update_command
 from spec.pools import resolve_all
 from spec.pricing.estimate import bill_of
 from spec.settings import PROJECT
@@ -82,7 +83,7 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,
-        "kubeconfigCommand": f"aws eks update-kubeconfig --name {cluster.name} --region {cluster.region}",
+        "kubeconfigCommand": update_command(cluster.name, cluster.region),
         "vpcId": network.vpc_id,
         "buckets": {purpose: bucket.name for purpose, bucket in sorted(storage.buckets.items())},
     }

@@ -80,6 +80,7 @@ def findings_for_manifests(
     today: date,
     namespace: str = "",
     suppressions: Suppressions | None = None,
+    account: str = "",
 ) -> list[Finding]:
     """Findings of the rules for Kubernetes objects in manifests, with the levels and settings of a stack.
 
@@ -91,6 +92,7 @@ def findings_for_manifests(
         today: Date for the expiry of suppressions.
         namespace: Namespace of objects that name none: that of the release.
         suppressions: Suppressions; by default those of the pack.
+        account: Account of the stack; if none is given, images may be in any account's registry.
     """
     stage = environment(stack)
     suppressions = suppressions if suppressions is not None else load(identities())
@@ -101,7 +103,7 @@ def findings_for_manifests(
             continue
         if rule.program_only or (rule.types != ANY and not _for_objects(rule.types)):
             continue
-        context = Context(settings=rule.defaults(stage), today=today, installed=True)
+        context = Context(settings=rule.defaults(stage), today=today, installed=True, owner=account)
         for one in resources:
             all_findings += findings(rule, one, context, suppressions)
     return all_findings

@@ -22,13 +22,11 @@ LEVEL: Final = "enforcementLevel"
 TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
 """Files that spell out the reviewed types."""
 UNNAMED: Final = (
-    "*.md", "CHANGELOG.md", "docs", "examples", "infra", "stacks", "tests", "components/cluster", "components/cost",
-    "components/network", "components/observability", "components/pools", "components/storage", "components/workloads",
-    "policies/levels", "policies/suppressions.yaml",
+    "*.md", "docs", "examples", "stacks", "tests", "policies/levels", "policies/suppressions.yaml",
 )  # fmt: skip
-"""What judges no change: documents, tests, and the program, which is judged; the last ones are compared one by one.
-Every other changed file is named: of the pack, of the components that it compares with, of the gate, the pipeline, the
-commands, the settings' checks, and at the root, where Python, git and pip look first."""
+"""What neither evaluates a change nor runs where the stack is deployed: documents, tests, settings; the last ones are
+compared one by one. Every other changed file is named: what the program does beside its declarations, while it is
+imported or to the machine, shows in no comparison."""
 _TYPE: Final = re.compile(r"[\w.-]+:[\w./-]+:\w+")
 _ORDER: Final = ("disabled", "advisory", "mandatory")
 
@@ -105,5 +103,5 @@ def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
                 changed.append(f"changes {name} of {rule} from {json.dumps(value)} to {json.dumps(new)}")
     root = Path(__file__).resolve().parents[1]
     types = spelled(*((root / file).read_text(encoding="utf-8") for file in TYPES)) - before.types
-    code = (f"changes {file}, by which changes are judged" for file in sorted(before.changed))
+    code = (f"changes {file}, which evaluates changes or runs in a deployment" for file in sorted(before.changed))
     return [*added, *changed, *(f"adds the reviewed type {one}" for one in sorted(types)), *code]

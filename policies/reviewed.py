@@ -41,7 +41,6 @@ DECLARED: Final = frozenset(
         "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule",
         "kubernetes:operator.knative.dev/v1beta1:KnativeServing",
         "kubernetes:scheduling.volcano.sh/v1beta1:Queue",
-        "pulumi:pulumi:Stack",
         "slipway:addons:ClusterAutoscaler",
         "slipway:addons:Karpenter",
         "slipway:addons:Namespaces",

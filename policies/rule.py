@@ -130,12 +130,19 @@ class Context:
         today: Date for the support of versions and the expiry of approvals and suppressions.
         stack_file: The settings that the program was run with; None for a program without any.
         installed: Whether the objects are of something that the platform installs, such as a chart.
+        owner: The account of the stack, where there is no `stack_file`.
     """
 
     settings: Mapping[str, Any]
     today: date
     stack_file: StackFile | None = None
     installed: bool = False
+    owner: str = ""
+
+    @property
+    def account(self) -> str:
+        """The account of the stack; empty if it is not known."""
+        return self.stack_file.account if self.stack_file else self.owner
 
     @property
     def of_platform(self) -> bool:

@@ -114,7 +114,7 @@ OF_PLATFORM: Final = frozenset(
         "accounts-known", "autoscalers-bounded/triggers", "ecr-hardened/lifecycle", "eks-addon-own-role",
         "eks-core-addons-pinned/present",
         "exposure-internal/scheme", "gpu-type-allowed/allowed", "gpu-type-allowed/known", "helm-pinned/repository",
-        "iam-no-admin/managed", "identity-issuers-known", "ignore-changes-listed", "kserve-hardened",
+        "iam-no-admin/managed", "identity-issuers-known", "kserve-hardened",
         "lb-tls-internal/internal", "node-no-public-ip/pool", "node-role-minimal", "pod-roles-own",
         "pod-trusted-image/registry",
         "principals-known/account", "priorities-bounded", "provider-of-the-cluster", "provider-plain",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 KEY = "slipway:platform"
 """Key of the settings in the configuration of a stack."""
+COMPONENT: Final = "slipway:"
+"""Begins the types of components, which are made nowhere."""
 _SHORTEST: Final = 6
 """Letters of the shortest text that is a sample of an output: `vpc-1a`, but not `true` or `17.4`."""
 
@@ -27,39 +29,35 @@ class Declared:
     """A resource as the platform's program declares it for a stack's settings.
 
     Attributes:
-        inputs: Its inputs. Outputs of other resources in them are samples of `slipway.render`.
-        protect: Whether the engine refuses to delete it.
-        ignore_changes: Properties whose changes the engine ignores.
+        inputs: Its inputs; of the stack itself, its outputs. Outputs of other resources in them are samples of
+            `slipway.render`.
+        options: Its options, as in a rendering.
         filled: Whether it is compared with inputs that a provider has checked, and filled in.
         outputs: Regular expressions of the outputs of other resources that may be in its inputs, by their samples.
     """
 
     inputs: Mapping[str, Any]
-    protect: bool = False
-    ignore_changes: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
     filled: bool = False
     outputs: Mapping[str, str] = field(default_factory=dict)
 
 
 Program = Mapping[str, Declared]
-"""A program's resources by URN, without components and providers."""
+"""A program's resources by URN, without components."""
 
 
-def program_of(rendered: Iterable[Mapping[str, Any]]) -> Program:
-    """The program in `resources.json` of a rendering."""
+def program_of(rendered: Iterable[Mapping[str, Any]], outputs: Mapping[str, Any]) -> Program:
+    """The program in `resources.json` and `exports.json` of a rendering."""
     return {
-        one["urn"]: Declared(
-            inputs=one["inputs"],
-            protect=one["options"]["protect"],
-            ignore_changes=tuple(one["options"]["ignoreChanges"]),
-        )
+        one["urn"]: Declared(inputs=one["inputs"] if one["parent"] else outputs, options=one["options"])
         for one in rendered
-        if exists(one["type"])
+        if not one["type"].startswith(COMPONENT)
     }
 
 
 def recorded(recording: Recording) -> Program:
-    """The program in a recording whose outputs are samples, for resources of the engine."""
+    """The program in a recording whose outputs are samples, for resources of the engine, which sends two options and
+    no outputs of the stack."""
     own = {one.urn: dict(_patterns(one)) for one in recording}
 
     @cache
@@ -71,19 +69,13 @@ def recorded(recording: Recording) -> Program:
     return {
         one.urn: Declared(
             inputs=one.inputs.plain,
-            protect=one.options.protect,
-            ignore_changes=one.options.ignore_changes,
+            options={"protect": one.options.protect, "ignoreChanges": list(one.options.ignore_changes)},
             filled=True,
             outputs=outputs(one.urn),
         )
         for one in recording
-        if exists(one.type)
+        if one.parent and not one.type.startswith(COMPONENT)
     }
-
-
-def exists(kind: str) -> bool:
-    """Whether a resource of a type is created in AWS or in a cluster: no component, stack or provider."""
-    return not kind.startswith(("slipway:", "pulumi:"))
 
 
 def _patterns(one: RecordedResource) -> Iterator[tuple[str, str]]:
@@ -125,6 +117,11 @@ class StackFile:
     def __init__(self, platform: Callable[[], Platform], program: Callable[[Platform], Program] | None = None) -> None:
         self._platform = platform
         self._program = program
+
+    @cached_property
+    def account(self) -> str:
+        """ID of the account of these settings; SlipwayError as below."""
+        return self._platform().account.id
 
     @cached_property
     def boundaries(self) -> Boundaries:

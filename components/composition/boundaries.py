@@ -26,8 +26,10 @@ from spec.pools import resolve_all
 from spec.pools.pool_spec import PoolSpec
 from spec.pricing.pods import device_prices
 from spec.settings.addons.batch import Kueue
+from spec.settings.admission import Action, Admission
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.settings.cluster import AccessPolicy
+from spec.settings.extensions import Extension
 from spec.settings.platform import Platform
 from spec.settings.teams import MemberRole, PriorityName
 
@@ -63,6 +65,8 @@ class Boundaries:
         addons: Namespaces of the platform's own software, installed or not.
         entries: Access entries of people by their principal.
         groups: Kubernetes groups of those entries, with the team whose members they are, or "".
+        extensions: Objects that the settings name and the program's code declares.
+        off: Admission rules that the settings turn off, for all teams or for one.
     """
 
     objects: Mapping[Identity, Manifest]
@@ -70,6 +74,8 @@ class Boundaries:
     addons: frozenset[str]
     entries: Mapping[str, Entry]
     groups: Mapping[str, str]
+    extensions: Mapping[Identity, Extension]
+    off: frozenset[str]
 
     def of_platform(self, namespace: str) -> bool:
         """Whether a namespace is for the cluster's or the platform's own software."""
@@ -86,6 +92,15 @@ def boundaries(platform: Platform) -> Boundaries:
         addons=RESERVED - {"default"} | {SHUTDOWN.name},
         entries=entries,
         groups={group: one.team for one in entries.values() for group in one.groups},
+        extensions={
+            (type_token(one.api_version, one.kind), one.namespace or "", one.name): one
+            for one in platform.extensions.values()
+        },
+        off=frozenset(
+            rule
+            for rule in (name.replace("_", "-") for name, f in Admission.model_fields.items() if f.annotation is Action)
+            if any(platform.admission.of_team(rule, team) is Action.OFF for team in ("", *platform.teams))
+        ),
     )
 
 

@@ -14,16 +14,10 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
+from spec.catalog.regions import CACHES
 from spec.settings.storage import Registry, Upstream
 
-UPSTREAMS: Final[Mapping[Upstream, str]] = {
-    Upstream.ECR_PUBLIC: "public.ecr.aws",
-    Upstream.K8S: "registry.k8s.io",
-    Upstream.QUAY: "quay.io",
-    Upstream.DOCKER_HUB: "registry-1.docker.io",
-    Upstream.GITHUB: "ghcr.io",
-    Upstream.GITLAB: "registry.gitlab.com",
-}
+UPSTREAMS: Final[Mapping[Upstream, str]] = {Upstream(prefix): host for prefix, host in CACHES.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

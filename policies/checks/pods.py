@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from policies.checks.images import images, place
 from policies.resources.access import MISSING, Node
 from policies.resources.resource import Resource
+from policies.resources.tokens import RELEASE
 from policies.rule import Context, Setting, Violation, setting, violation
-from spec.catalog.software import PRIVILEGED
+from spec.catalog.software import NODE_SOFTWARE
 
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 _STEPS: Final = ("container", "script")
 """One container of a template of Argo (argoproj/argo-workflows v4, pkg/apis/workflow/v1alpha1, Template)."""
-EXEMPT: Final = "privilegedNamespaces"
-"""Setting: namespaces of node software."""
+EXEMPT: Final = "privilegedWorkloads"
+"""Setting: workloads of node software, such as drivers, device plugins and node agents, as kind/namespace/name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,12 +87,19 @@ def _is_step(raw: Mapping[str, Any]) -> bool:
 
 
 def exempt(resource: Resource, context: Context) -> bool:
-    """Whether a resource is, or may be, in a namespace of node software."""
-    namespace = resource["metadata"]["namespace"]
-    patterns = context.settings.get(EXEMPT, ())
-    return bool(patterns) and (
-        namespace.unknown or any(fnmatchcase(namespace.text() or "", pattern) for pattern in patterns)
-    )
+    """Whether a resource is, or may be, one of the workloads of node software, with its image or its chart."""
+    release = resource.type == RELEASE
+    at = resource.props if release else resource["metadata"]
+
+    def may_be(workload: str) -> bool:
+        kind, *names = workload.split("/")
+        parts = zip(names, (at["namespace"], at["name"]), strict=True)
+        return resource.type.endswith(f":{kind}") and all(node.unknown or node.raw == name for name, node in parts)
+
+    software = {source for workload, source in context.settings.get(EXEMPT, {}).items() if may_be(workload)}
+    if release:
+        return bool(software) and (resource["chart"].text() or "").rpartition("/")[2] in {"", *software}
+    return bool(software) and {place(str(image.raw), context.account) for image in images(resource.props)} <= software
 
 
 Question = Callable[[Pod, Node], Node | None]
@@ -125,13 +133,5 @@ def of_pod(
 
 
 def node_software() -> dict[str, Setting]:
-    """The setting that exempts the namespaces of node software."""
-    names = ["kube-system", *PRIVILEGED]
-    return {
-        EXEMPT: setting(
-            "globs of namespaces for node software, such as drivers, device plugins and node agents",
-            names,
-            names,
-            names,
-        )
-    }
+    """The setting that exempts node software."""
+    return {EXEMPT: setting("workloads of node software with their image's repository or their chart", NODE_SOFTWARE)}

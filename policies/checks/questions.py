@@ -7,7 +7,6 @@ finds the property where it is not at the same path in each type. `types` are th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fnmatch import fnmatchcase
 from typing import Any
 
 from policies.resources.access import Node
@@ -60,16 +59,6 @@ def in_setting(place: Place, setting: str, *types: str) -> Find:
 def listed(place: Place, setting: str, *types: str) -> Find:
     """Where it is set, it must be one of the values of a setting."""
     return _check(place, lambda node, context: node.known and node.raw not in context.settings[setting], types)
-
-
-def matches(place: Place, setting: str, *types: str) -> Find:
-    """Where it is set, it must match one of the globs of a setting."""
-
-    def other(node: Node, context: Context) -> bool:
-        text = node.text()
-        return text is not None and not any(fnmatchcase(text, pattern) for pattern in context.settings[setting])
-
-    return _check(place, other, types)
 
 
 def at_least(place: Place, setting: str, *types: str, default: float = 0) -> Find:

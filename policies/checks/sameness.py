@@ -17,11 +17,13 @@ from spec.quantities import parse
 
 if TYPE_CHECKING:
     from components.composition.boundaries import Boundaries, Identity
+    from spec.settings.extensions import Extension
 
 _OF_TYPE = ("apiVersion", "kind")
 """`kubernetes-kind-of-type` compares these with the type."""
 _DROPPED = "globalDefault"
-MASKED: Final = ("[secret]", "[unknown]")
+HIDDEN: Final = "[unknown]"
+MASKED: Final = ("[secret]", HIDDEN)
 """Values that a rendering does not show (`slipway.render.recording`)."""
 _DIGEST: Final = r"(?<![0-9a-f:])(?!\d{12}\b)[0-9a-f]{7,40}(?![0-9a-f])"
 """Digits of a digest, but no account number, and no digest of an image."""
@@ -39,6 +41,16 @@ def may_be_given(known: Boundaries | None, one: Resource) -> bool:
     """Whether the stack file gives an object of this name, as far as it is known: `boundaries-as-given` compares it."""
     identity = identity_of(one)
     return known is not None and (identity is None or identity in known.objects)
+
+
+def named(known: Boundaries | None, one: Resource) -> Extension | None:
+    """What the stack file says of an object that the program's code adds, if it names it, as far as it is known."""
+    place, name = one["metadata"]["namespace"], one["metadata"]["name"]
+    for (kind, *where), extension in known.extensions.items() if known else ():
+        parts = zip(where, (place, name), strict=True)
+        if kind == one.type and all(node.unknown or text == (node.text() or "") for text, node in parts):
+            return extension
+    return None
 
 
 def differences(given: Mapping[str, Any], got: Node) -> Iterator[Violation]:
@@ -97,7 +109,7 @@ class Comparison:
             if one is not None and other is not None:
                 yield from self._values(one, Node(got.path, other))
                 return
-            if self._alike(_plain(given), _plain(got.raw)):
+            if any(self._alike(form(given), form(got.raw)) for form in (str, _plain)):
                 return
         yield _violation(given, got)
 

@@ -28,6 +28,7 @@ class Resource:
         delete_before_replace: Whether the engine deletes it before it creates the replacement; None if the provider
             decides.
         provider: Properties of its provider.
+        options: All options that a recording has, as in a rendering.
         sources: Resources whose outputs it uses, by the property that uses them.
     """
 
@@ -39,6 +40,7 @@ class Resource:
     ignore_changes: tuple[str, ...] = ()
     delete_before_replace: bool | None = None
     provider: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     sources: dict[str, tuple[Resource, ...]] = field(default_factory=dict)
 
     @cached_property

@@ -132,6 +132,7 @@ SDK: Final[Mapping[str, str]] = {
 }
 """Class of the SDK by token."""
 
+STACK: Final = "pulumi:pulumi:Stack"
 AWS_PROVIDER: Final = "pulumi:providers:aws"
 KUBERNETES_PROVIDER: Final = "pulumi:providers:kubernetes"
 

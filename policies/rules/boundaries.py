@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.checks.sameness import differences, identity_of
+from policies.checks.sameness import differences, identity_of, named
 from policies.resources import tokens
 from policies.resources.resource import Resource, Stack
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
 from spec.catalog.software import PRIVILEGED
-from spec.teams.labels import TEAM
 
 _LABEL: Final = "pod-security.kubernetes.io/"
 """Prefix of the labels of Pod Security admission."""
@@ -96,34 +95,10 @@ def _changed(one: Resource, context: Context) -> Iterator[Violation]:
 
 
 def _added(one: Resource, context: Context) -> Iterator[Violation]:
-    """Objects that take effect by being there: network policies and queues add up, a namespace with a team's label is
-    the team's, a service account with the name of a chart's has its permissions, and a second binding of a rule is for
-    other namespaces."""
+    """Objects take effect by being there: network policies and queues add up, a rule is for all namespaces, and a
+    service account with the name of a chart's has its permissions."""
     known, identity = context.boundaries, identity_of(one)
-    if known is None or identity is None or identity in known.objects:
-        return
-    _kind, place, name = identity
-    apart: dict[str, Callable[[], bool]] = {
-        tokens.ADMISSION_POLICY: lambda: name.endswith(_OURS),
-        tokens.ADMISSION_BINDING: lambda: any(
-            text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))
-        ),
-        tokens.MUTATING_POLICY: lambda: name.endswith(_OURS),
-        tokens.MUTATING_BINDING: lambda: any(
-            text.endswith(_OURS) for text in (name, str(one["spec"]["policyName"].raw))
-        ),
-        tokens.NAMESPACE: lambda: one["metadata"]["labels"][TEAM].known,
-        tokens.NETWORK_POLICY: lambda: place in known.teams or known.of_platform(place),
-        tokens.SERVICE_ACCOUNT: lambda: known.of_platform(place),
-        tokens.CLUSTER_QUEUE: lambda: True,
-        tokens.COHORT: lambda: True,
-        tokens.LOCAL_QUEUE: lambda: place in known.teams,
-        tokens.MULTI_KUEUE_CLUSTER: lambda: True,
-        tokens.MULTI_KUEUE_CONFIG: lambda: True,
-        tokens.ADMISSION_CHECK: lambda: True,
-        tokens.TOPOLOGY: lambda: True,
-    }
-    if one.type in apart and apart[one.type]():
+    if known and identity and identity not in known.objects and not named(known, one):
         yield violation(one["metadata"]["name"], "an object that the stack file does not give")
 
 
@@ -140,7 +115,7 @@ AS_GIVEN = ResourceRule(
         "changed": Check(
             "must be as the stack file and the platform's component give it", _changed, ("KSV-0039", "KSV-0040")
         ),
-        "added": Check("must be one of those that the stack file gives", _added),
+        "added": Check("must be one of those that the stack file gives, or that its `extensions` name", _added),
     },
     program_only=True,
 )
@@ -175,31 +150,32 @@ COMPLETE = StackRule(
 )
 
 
-SECURITY: Final = (
-    "host-access", "controller-reference", "queue-start", "queue-metadata", "priority-class", "node-selection",
-    "volume-sources", "external-ips", "ingress-scope", "trigger-scope", "monitor-files", "monitor-scope",
-    "workflow-locks", "workflow-scope", "device-variables", "object-reach", "team-labels",
-)  # fmt: skip
-"""Rules without which a team reaches nodes, data, quota or costs of others."""
+_ADVICE: Final = ["gpu-limits", "gpu-pool", "image-tag", "shown-defaults", "spot-checkpoint", "spot-eviction"]
+"""Rules whose violation harms its own workload alone: it doesn't start, or loses its work. One only shows defaults."""
 
 
-def _softened(one: Resource, context: Context) -> Iterator[Violation]:
-    rule = (one["spec"]["policyName"].text() or "").removesuffix(_OURS)
-    actions = one["spec"]["validationActions"]
-    given = actions.items() if actions.known else []
-    if rule in context.settings["rules"] and given and all(each.is_not("Deny") for each in given):
-        yield violation(actions)
+def _softened(stack: Stack, context: Context) -> Iterator[Violation]:
+    advice, known = context.settings["advice"], context.boundaries
+    for one in stack.of(tokens.ADMISSION_BINDING):
+        rule, ours, _ = (one["spec"]["policyName"].text() or "").partition(_OURS)
+        actions = one["spec"]["validationActions"]
+        given = actions.items() if actions.known else []
+        if ours and rule not in advice and given and all(each.is_not("Deny") for each in given):
+            yield violation(actions, at=one)
+    for rule in sorted(known.off.difference(advice) if known else ()):
+        yield Violation(path="", got=f"without {rule}, which the stack file turns off for some team")
 
 
-SECURITY_DENIES = ResourceRule(
+SECURITY_DENIES = StackRule(
     name="admission-security-denies",
-    title="Admission rules that separate teams deny",
+    title="Admission rules deny, but for those that give advice",
     types=(tokens.ADMISSION_BINDING,),
     severity=Severity.CRITICAL,
     levels=Levels("A/A/M"),
-    why="A rule that warns admits a pod that reaches its node, the data or the quota of another team.",
-    fix="Set the rule to `deny` in `admission`, for every team; rules about jobs, images and GPUs may warn.",
-    settings={"rules": setting("rules that have to deny", sorted(SECURITY))},
+    why="A rule that warns admits a pod that reaches its node, the data or the quota of another team, or GPUs outside "
+    "every quota.",
+    fix="Set the rule to `deny` in `admission`, for every team.",
+    settings={"advice": setting("rules that may warn", _ADVICE)},
     checks={"action": Check("must be Deny", _softened)},
 )
 

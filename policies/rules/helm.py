@@ -9,7 +9,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.checks.pods import node_software
+from policies.checks.pods import exempt, node_software
 from policies.checks.questions import both, false, true
 from policies.evaluation.texts import credentials
 from policies.resources.access import Node
@@ -117,20 +117,15 @@ def _maps(node: Node) -> Iterator[Node]:
     return (one for one in _nodes(node) if isinstance(one.raw, dict))
 
 
-def _exempt(release: Resource, context: Context) -> bool:
-    namespace = release["namespace"]
-    return namespace.unknown or namespace.raw in context.settings["privilegedNamespaces"]
-
-
 def _host_access(release: Resource, context: Context) -> Iterator[Violation]:
-    for node in () if _exempt(release, context) else _maps(release["values"]):
+    for node in () if exempt(release, context) else _maps(release["values"]):
         for key in _SWITCHES:
             if key in node.raw and node[key].raw is True:
                 yield violation(node[key])
 
 
 def _as_root(release: Resource, context: Context) -> Iterator[Violation]:
-    for node in () if _exempt(release, context) else _maps(release["values"]):
+    for node in () if exempt(release, context) else _maps(release["values"]):
         if node["runAsUser"].raw == 0:
             yield violation(node["runAsUser"])
 
@@ -178,8 +173,8 @@ HARDENED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="A Release is one resource, so the rules for pods and roles don't see its pods and roles.",
-    fix="Remove the value; node software belongs in a namespace of the setting, a secret in a Secret, an object in the "
-    "program.",
+    fix="Remove the value; node software has an entry in spec/catalog/data/software.yaml, a secret is in a Secret, an "
+    "object in the program.",
     settings=node_software(),
     checks={
         "isolated": Check("must be false", _host_access),

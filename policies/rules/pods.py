@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.checks.images import REFERENCE, images, place, trusted
 from policies.checks.pods import Pod, exempt, node_software, of_container, of_pod, pods
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import COMPLETE, SECRET, SERVICE_ACCOUNT, SERVING_RUNTIME, TRAINING_RUNTIME, WORKLOADS
 from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from spec.catalog.software import IMAGES
 
 _CAPABILITIES: Final = (
     "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
@@ -80,7 +80,7 @@ POD_ISOLATED = ResourceRule(
     levels=Levels("M/M/M"),
     why="A pod with the host's namespaces, devices or paths controls the node, and with it the Secrets of all its "
     "pods.",
-    fix="Remove it; node software that needs it belongs in a namespace of the rule's setting.",
+    fix="Remove it; node software that needs it has an entry with its image in spec/catalog/data/software.yaml.",
     settings=node_software(),
     checks={
         "privileged": Check(
@@ -201,8 +201,6 @@ POD_READ_ONLY = ResourceRule(
 )
 
 
-_TAG: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
-"""A reference to an image (distribution/reference, grammar)."""
 _REMOVED: Final = (
     "extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "batch/v1beta1", "policy/v1beta1", "batch/v2alpha1",
 )  # fmt: skip
@@ -222,24 +220,13 @@ def _without(section: str, resource: str, *, with_devices: bool = False) -> Any:
 
 def _floating(_: Pod, container: Node) -> Node | None:
     image = container["image"]
-    reference = _TAG.match(image.text() or "x:1")
+    reference = REFERENCE.match(image.text() or "x:1")
     fixed = reference is not None and (reference["digest"] or reference["tag"] not in (None, "latest"))
     return None if fixed else image
 
 
-def _place(image: str) -> str:
-    """Registry and repository of an image; Docker Hub where no host is named (same grammar)."""
-    host = image.partition("/")[0]
-    return image if "." in host or ":" in host else f"docker.io/{image}"
-
-
 def _untrusted(resource: Resource, context: Context) -> Iterator[Violation]:
-    for pod in pods(resource, steps=True):
-        for container in pod.containers:
-            image = container["image"].text()
-            trusted = context.settings["registries"]
-            if image is not None and not any(fnmatchcase(_place(image), pattern) for pattern in trusted):
-                yield violation(container["image"])
+    return (violation(image) for image in images(resource.props) if not trusted(str(image.raw), context))
 
 
 def _default_namespace(resource: Resource, context: Context) -> Iterator[Violation]:
@@ -308,19 +295,18 @@ RUNTIME_SIZED = ResourceRule(
 
 POD_TRUSTED = ResourceRule(
     name="pod-trusted-image",
-    title="Images come from trusted registries and have a fixed version",
+    title="Images come from trusted repositories and have a fixed version",
     types=WORKLOADS,
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="With a mutable tag, the next node can run another image; an untrusted registry can serve any image.",
-    fix="Reference the image by version or digest; add a new registry to the rule's setting.",
+    why="With a mutable tag, the next node can run another image; anybody can push to a public registry.",
+    fix="Reference the image by version or digest; copy it to the account's registry, or add its repository to "
+    "spec/catalog/data/software.yaml.",
     settings={
-        "registries": setting("globs of images that pods may run, with their registry", [
-            "*.dkr.ecr.*.amazonaws.com*", "public.ecr.aws/*", "registry.k8s.io/*", "nvcr.io/nvidia/*",
-            "gcr.io/tfx-oss-public/ml_metadata_store_server:*", "quay.io/*", "ghcr.io/*",
-            "docker.io/burakince/mlflow:*", "docker.io/kserve/*", "docker.io/mpioperator/*", "docker.io/nvidia/*",
-            "docker.io/pytorch/*", "docker.io/rayproject/*", "docker.io/tensorflow/*", "docker.io/vllm/*",
-        ])
+        "repositories": setting(
+            "repositories of images beside the account's own; all of an owner's if one ends with a slash",
+            sorted({place(image, "") for image in IMAGES}),
+        )
     },
     checks={
         "version": Check(
@@ -329,7 +315,7 @@ POD_TRUSTED = ResourceRule(
             ("CKV_K8S_14", "KSV-0013"),
         ),
         "registry": Check(
-            "must match a pattern of the setting registries",
+            "must be of a repository of the setting, of the account's own registry, or named in `extensions`",
             _untrusted,
             ("KSV-0034", "KSV-0035", "KSV-0125", "CIS-5.1.4"),
         ),

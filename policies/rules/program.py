@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.checks.sameness import HIDDEN, Comparison
 from policies.evaluation.iam import listed, parsed
 from policies.resources import tokens
 from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.reviewed import REVIEWED
 from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from spec.kubeconfig import document
 
 
 def _unreviewed(resource: Resource, context: Context) -> Iterator[Violation]:
@@ -63,43 +66,6 @@ KIND_OF_TYPE = ResourceRule(
 )
 
 
-_CONTROLLED: Final = {
-    tokens.CLUSTER: ["vpcConfig.subnetIds"],
-    tokens.NODE_GROUP: ["scalingConfig", "scalingConfig.desiredSize"],
-    tokens.DATABASE: ["allocatedStorage"],
-    tokens.JOB: ["spec.suspend"],
-    tokens.JOB_SET: ["spec.suspend"],
-    tokens.TRAIN_JOB: ["spec.suspend"],
-    tokens.PYTORCH_JOB: ["spec.runPolicy.suspend"],
-    tokens.MPI_JOB: ["spec.runPolicy.suspend"],
-    tokens.RAY_CLUSTER: ["spec.suspend"],
-    tokens.RAY_JOB: ["spec.suspend"],
-    tokens.RAY_SERVICE: ["spec.rayClusterConfig.suspend"],
-}
-"""Properties that AWS or a controller changes: subnets that EKS can't drop, sizes, and the admission of jobs."""
-
-
-def _ignored(resource: Resource, context: Context) -> Iterator[Violation]:
-    for path in resource.ignore_changes:
-        if path not in context.settings["properties"].get(resource.type, ()):
-            yield Violation(path="ignoreChanges", got=f"{path!r}")
-
-
-IGNORED_LISTED = ResourceRule(
-    name="ignore-changes-listed",
-    title="An update ignores only properties that controllers change",
-    types=ANY,
-    severity=Severity.HIGH,
-    levels=Levels("M/M/M"),
-    why="The engine keeps the old value of an ignored property, whatever the program says, so a weakness outlasts its "
-    "fix; `*` keeps all of them.",
-    fix="Remove the property from ignore_changes, or add it to the rule's setting with the controller that changes it.",
-    settings={"properties": setting("properties that may be ignored, by type", _CONTROLLED)},
-    checks={"property": Check("must be properties of the rule's setting", _ignored)},
-    program_only=True,
-)
-
-
 _AWS: Final = frozenset(
     {"allowedAccountIds", "defaultTags", "ignoreTags", "region", "skipCredentialsValidation", "skipRegionValidation"}
     | {"maxRetries", "retryMode", "version"}
@@ -138,7 +104,7 @@ PROVIDER_PLAIN = ResourceRule(
 
 
 def _other_cluster(stack: Stack, _: Context) -> Iterator[Violation]:
-    """By the ARN that the provider declares: a preview knows it, but not the kubeconfig."""
+    """By the ARN that the provider declares, which a preview knows, and by the kubeconfig."""
     clusters = [cluster["name"] for cluster in stack.of(tokens.CLUSTER)]
     names = texts(clusters)
     for provider in stack.of(tokens.KUBERNETES_PROVIDER):
@@ -149,6 +115,18 @@ def _other_cluster(stack: Stack, _: Context) -> Iterator[Violation]:
         for key, node in provider.props.fields().items():
             if key not in _OF_CLUSTER and node.known and node.raw not in ([], {}, False, "", "false"):
                 yield violation(node, at=provider)
+        for cluster in stack.of(tokens.CLUSTER):
+            if cluster["name"].raw == named:
+                yield from _other_kubeconfig(provider, cluster, region=str(identifier.raw).split(":")[3])
+
+
+def _other_kubeconfig(provider: Resource, cluster: Resource, region: str) -> Iterator[Violation]:
+    """Where a kubeconfig is another than the platform's: it can run commands, and choose a server and a proxy."""
+    text, outputs = provider["kubeconfig"], (cluster["endpoint"], cluster["certificateAuthority"]["data"])
+    server, authority = (HIDDEN if one.unknown else one.raw for one in outputs)
+    given = document(str(cluster["name"].raw), region, server, authority)
+    for other in Comparison().maps(given, parsed(text)) if not text.missing else (violation(text),):
+        yield replace(other, at=provider)
 
 
 _OF_CLUSTER: Final = ("clusterIdentifier", "enablePatchForce", "enableServerSideApply", "kubeconfig", "version")
@@ -167,4 +145,4 @@ PROVIDER_CLUSTER = StackRule(
 )
 
 
-RULES = (TYPE_REVIEWED, KIND_OF_TYPE, IGNORED_LISTED, PROVIDER_PLAIN, PROVIDER_CLUSTER)
+RULES = (TYPE_REVIEWED, KIND_OF_TYPE, PROVIDER_PLAIN, PROVIDER_CLUSTER)

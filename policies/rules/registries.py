@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from pulumi_policy import Severity
 
@@ -12,6 +11,7 @@ from policies.evaluation.iam import statements
 from policies.resources.resource import Resource
 from policies.resources.tokens import PULL_THROUGH_CACHE, REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
 from policies.rule import Check, Context, Levels, StackRule, Violation, setting, violation
+from spec.catalog.regions import CACHES
 
 
 def _unkeyed(repository: Resource, _: Context) -> Iterator[Violation]:
@@ -27,16 +27,6 @@ def _public(policy: Resource, _: Context) -> Iterator[Violation]:
             yield violation(policy["policy"], "for the principal '*'", policy)
 
 
-_UPSTREAMS: Final = [
-    "public.ecr.aws",
-    "registry.k8s.io",
-    "quay.io",
-    "registry-1.docker.io",
-    "ghcr.io",
-    "registry.gitlab.com",
-]
-"""Registries that ECR caches by name (ECR User Guide, "Sync an upstream registry"; read 2026-11)."""
-
 ECR_HARDENED = StackRule(
     name="ecr-hardened",
     title="ECR repositories have immutable tags, scanning, encryption, private access and a lifecycle policy",
@@ -45,7 +35,7 @@ ECR_HARDENED = StackRule(
     levels=Levels("A/M/M"),
     why="With mutable tags, production can pull another image than the one that passed staging.",
     fix="Set imageTagMutability IMMUTABLE, scanOnPush, KMS encryption, and a lifecycle policy.",
-    settings={"upstreams": setting("registries that may be cached", _UPSTREAMS)},
+    settings={"upstreams": setting("registries that may be cached", [*CACHES.values()])},
     checks={
         "immutable": Check(
             "must be immutable",

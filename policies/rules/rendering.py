@@ -8,34 +8,34 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.checks.sameness import MASKED, Comparison
+from policies.checks.images import images
+from policies.checks.sameness import MASKED, Comparison, identity_of, named
 from policies.resources import tokens
+from policies.resources.access import tree
 from policies.resources.resource import Resource, Stack
-from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation
-from policies.stack_file import Declared, exists
+from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from policies.stack_file import COMPONENT, Declared
 
 _OF_RELEASE: Final = frozenset({"checksum", "compat", "resourceNames", "timeout"})
 """Arguments of a release that its provider computes or drops, and a time-out (pulumi-kubernetes v4.34.2,
 provider/pkg/provider/helm_release.go, Check)."""
-_OF_ADDONS: Final = frozenset(
-    {
-        tokens.ADMISSION_BINDING, tokens.ADMISSION_POLICY, tokens.CLUSTER_ROLE, tokens.CLUSTER_ROLE_BINDING,
-        tokens.CONFIG_MAP, tokens.CRON_JOB, tokens.DAEMON_SET, tokens.DEPLOYMENT, tokens.JOB, tokens.LIMIT_RANGE,
-        tokens.NAMESPACE, tokens.NAMESPACE_ROLE, tokens.NETWORK_POLICY, tokens.POD_DISRUPTION_BUDGET,
-        tokens.POD_MONITOR, tokens.PRIORITY_CLASS, tokens.PROMETHEUS_RULE, tokens.RESOURCE_QUOTA, tokens.ROLE_BINDING,
-        tokens.SECRET, tokens.SERVICE, tokens.SERVICE_ACCOUNT, tokens.STATEFUL_SET,
-    }
-)  # fmt: skip
-"""Types that a program may have more of, for an add-on of its own: lists of what is allowed judge what is in them."""
+
+_FILLED: Final = ("aws:", tokens.AWS_PROVIDER, tokens.KUBERNETES_PROVIDER)
+"""Begins the types whose inputs AWS's provider fills in, or the SDK in the engine: the version of a plugin."""
 
 
 def _changed(one: Resource, context: Context) -> Iterator[Violation]:
-    given = context.program.get(one.urn) if context.program else None
-    if given is None or (one.props.raw == given.inputs and _options(one) == (given.protect, given.ignore_changes)):
+    given = context.program.get(one.urn) if context.program and one.type != tokens.STACK else None
+    if given is None:
         return
-    filled = given.filled and one.type.startswith("aws:")
+    options = {**one.options, "protect": one.protect, "ignoreChanges": sorted(one.ignore_changes)}
+    if one.props.raw == given.inputs and options == given.options:
+        return
+    filled = given.filled and one.type.startswith(_FILLED)
     yield from Comparison(given.outputs, filled=filled).maps(_checked(one, given), one.props, _of_provider(one))
-    yield from _other_options(one, given)
+    # The engine sends some options, and older code renders fewer.
+    known = {key: value for key, value in given.options.items() if key in options}
+    yield from Comparison().maps(known, tree({key: options[key] for key in known}))
 
 
 def _checked(one: Resource, given: Declared) -> Mapping[str, Any]:
@@ -54,18 +54,6 @@ def _encoded(text: str) -> str:
     return text if text in MASKED else b64encode(text.encode()).decode()
 
 
-def _options(one: Resource) -> tuple[bool, tuple[str, ...]]:
-    return one.protect, tuple(sorted(one.ignore_changes))
-
-
-def _other_options(one: Resource, given: Declared) -> Iterator[Violation]:
-    if given.protect and not one.protect:
-        yield Violation(path="protect", got="false, and the settings give true")
-    for path in one.ignore_changes:
-        if path not in given.ignore_changes:
-            yield Violation(path="ignoreChanges", got=f"{path!r}, which the settings don't give")
-
-
 def _of_provider(one: Resource) -> Collection[str]:
     """Inputs that the provider sets beside the program's: all tags (pulumi-aws v7.51, provider/tags.go), and arguments
     of a release without a value."""
@@ -75,8 +63,23 @@ def _of_provider(one: Resource) -> Collection[str]:
 
 
 def _added(one: Resource, context: Context) -> Iterator[Violation]:
-    if context.program and exists(one.type) and one.type not in _OF_ADDONS and one.urn not in context.program:
+    made = not one.type.startswith((COMPONENT, tokens.STACK))
+    if not context.program or not made or one.urn in context.program:
+        return
+    extension = named(context.boundaries, one)
+    if extension is None or any(_same_object(urn, given, one) for urn, given in context.program.items()):
         yield Violation(path="", got=f"a {one.type} that they don't give", value=one.type)
+        return
+    for image in images(one.props):
+        if image.raw not in extension.images:
+            yield violation(image, f"{image.shown}, which its entry in `extensions` doesn't have")
+
+
+def _same_object(urn: str, given: Declared, one: Resource) -> bool:
+    """Whether a resource of another name is the same object of the cluster, which server-side apply would change."""
+    metadata: Mapping[str, Any] = given.inputs.get("metadata") or {}
+    kind = urn.rpartition("::")[0].rpartition("::")[2].rpartition("$")[2]
+    return bool(metadata) and identity_of(one) == (kind, metadata.get("namespace") or "", metadata.get("name"))
 
 
 AS_GIVEN = ResourceRule(
@@ -88,11 +91,11 @@ AS_GIVEN = ResourceRule(
     why="A value of a chart, a receiver of alerts, logs or events, a trust or a statement may be anything: no list of "
     "the bad has all of them. A change of the stack file changes both what the program declares and what its settings "
     "give; one that the settings don't give comes from code.",
-    fix="Change the stack file. If the code is meant to change, its owners accept the difference "
-    "(docs/guides/continuous-integration.md).",
+    fix="Change the stack file; name an object that the program adds in its `extensions`. If the code of the platform "
+    "is meant to change, its owners accept the difference (docs/guides/continuous-integration.md).",
     checks={
         "changed": Check("must be what the stack file's settings give", _changed),
-        "added": Check("must be one of those that the stack file's settings give", _added),
+        "added": Check("must be one of those that the stack file's settings give or its `extensions` name", _added),
     },
     program_only=True,
 )
@@ -107,15 +110,27 @@ def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
             yield Violation(path="", got=f"without {kind.rpartition(':')[2]} {name}")
 
 
+def _exported(stack: Stack, context: Context) -> Iterator[Violation]:
+    """Without the values: whoever runs the program may have credentials in its environment."""
+    for one in stack.of(tokens.STACK):
+        given = context.program.get(one.urn) if context.program else None
+        for other in Comparison().maps(given.inputs, one.props) if given else ():
+            yield Violation(path=other.path, got="another output than the settings give", at=one)
+
+
 COMPLETE = StackRule(
     name="program-complete",
-    title="The program declares every resource that the stack file's settings give",
-    types=(tokens.CLUSTER,),
+    title="The program declares every resource that the stack file's settings give, and exports what they give",
+    types=(tokens.CLUSTER, tokens.STACK),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A trail, an alarm, a lock or a policy that is left out is seen by no rule for its type.",
+    why="A trail, an alarm, a lock or a policy that is left out is seen by no rule for its type. Outputs are in the "
+    "state and in the log of whoever deploys.",
     fix="Declare it as the platform's program does, or change the setting that gives it.",
-    checks={"declared": Check("must have every resource that the stack file's settings give", _missing)},
+    checks={
+        "declared": Check("must have every resource that the stack file's settings give", _missing),
+        "outputs": Check("must be what the stack file's settings give", _exported),
+    },
 )
 
 RULES = (AS_GIVEN, COMPLETE)

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.checks.images import OWN, place
 from policies.checks.pods import Pod, of_pod, pods
-from policies.checks.questions import at_least, at_most, matches, not_in, present
+from policies.checks.questions import at_least, at_most, not_in, present
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import (
@@ -192,6 +193,15 @@ AUTOSCALERS_BOUNDED = ResourceRule(
     },
 )
 
+
+def _elsewhere(service: Resource, context: Context) -> Iterator[Violation]:
+    model = service["spec"]["predictor"]["model"]["storageUri"]
+    scheme, _, rest = (model.text() or "").partition("://")
+    foreign = scheme.startswith("oci") and place(rest, context.account) != OWN
+    if model.known and (scheme not in context.settings["models"] or foreign):
+        yield violation(model)
+
+
 KSERVE_HARDENED = ResourceRule(
     name="kserve-hardened",
     title="Models come from allowed locations and are read with a service account of the team",
@@ -201,15 +211,9 @@ KSERVE_HARDENED = ResourceRule(
     why="A model is code: it runs with the permissions of the pod (kserve/kserve#1982).",
     fix="Put the model into the team's folder of the models bucket or into an image in ECR, and set "
     "serviceAccountName: workload.",
-    settings={
-        "models": setting(
-            "globs of allowed model locations", ["s3://*", "pvc://*", "oci+native://*.dkr.ecr.*.amazonaws.com*/*"]
-        )
-    },
+    settings={"models": setting("schemes of allowed model locations", ["s3", "pvc", "oci+native"])},
     checks={
-        "place": Check(
-            "must match a pattern of the setting models", matches(f"{_PREDICTOR}.model.storageUri", "models")
-        ),
+        "place": Check("must have a scheme of the setting models; an image is in the account's registry", _elsewhere),
         "account": Check(
             "must be a service account of the team",
             not_in(f"{_PREDICTOR}.serviceAccountName", "default", default="default"),

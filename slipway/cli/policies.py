@@ -50,7 +50,9 @@ def run(options: argparse.Namespace) -> int:
         found = evaluation.check(earlier, today, suppressions, program=given.earlier)
         findings += [one for one in found if one.rule in {rule.name for rule in rendering.RULES}]
     for each in objects:
-        findings += manifests.findings_for_manifests(each, stack=options.stack, today=today, suppressions=suppressions)
+        findings += manifests.findings_for_manifests(
+            each, stack=options.stack, today=today, suppressions=suppressions, account=loaded.platform.account.id
+        )
     for urn, path in judgement.undecided:
         print(f"undecided until the update: {path} of {urn}", file=sys.stderr)
     if given is not None and given.note:
@@ -95,7 +97,7 @@ def given_by(project: Project, stack: str, ref: str) -> Given:
     """
     newer = baseline(project, stack, ref, stack_file(project.stacks, stack))
     if not newer.problem:
-        return Given(program=program_of(newer.resources))
+        return Given(program=program_of(newer.resources, newer.outputs))
     note = f"the code of {newer.name} can't render this stack file ({newer.problem})"
     older = baseline(project, stack, ref)
     if older.problem or older.new:
@@ -110,7 +112,7 @@ def given_by(project: Project, stack: str, ref: str) -> Given:
             )
     return Given(
         settings=settings,
-        earlier=program_of(older.resources),
+        earlier=program_of(older.resources, older.outputs),
         note=f"{note}: both codes were compared with the stack file of {ref}",
     )
 

@@ -18,6 +18,7 @@ from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.stack_file import Program, from_platform
 from policies.suppressions import Suppressions, load
+from slipway.render.layout import options_of
 from slipway.render.recording import UNKNOWN as UNKNOWN_TEXT
 from slipway.render.recording import RecordedResource, Recording
 
@@ -117,6 +118,7 @@ def _resource(recording: Recording, one: RecordedResource, *, outputs: bool) -> 
         ignore_changes=one.options.ignore_changes,
         delete_before_replace=one.options.delete_before_replace,
         provider=provider.inputs.plain if provider else {},
+        options=options_of(one),
     )
 
 

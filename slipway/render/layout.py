@@ -62,24 +62,32 @@ def files_of(recording: Recording) -> dict[str, str]:
 
 def as_data(resource: RecordedResource) -> dict[str, Any]:
     """One entry of `resources.json`."""
-    options = resource.options
     return {
         "urn": resource.urn,
         "type": resource.type,
         "name": resource.name,
         "parent": resource.parent,
         "inputs": resource.inputs.plain,
-        "options": {
-            "protect": options.protect,
-            "retainOnDelete": options.retain_on_delete,
-            "deleteBeforeReplace": options.delete_before_replace,
-            "deletedWith": options.deleted_with,
-            "ignoreChanges": list(options.ignore_changes),
-            "aliases": list(options.aliases),
-            "customTimeouts": dict(options.custom_timeouts),
-            "dependsOn": list(options.dependencies),
-            "provider": options.provider,
-        },
+        "options": options_of(resource),
+    }
+
+
+def options_of(resource: RecordedResource) -> dict[str, Any]:
+    """`options` of an entry of `resources.json`."""
+    options = resource.options
+    return {
+        "protect": options.protect,
+        "retainOnDelete": options.retain_on_delete,
+        "deleteBeforeReplace": options.delete_before_replace,
+        "deletedWith": options.deleted_with,
+        "ignoreChanges": list(options.ignore_changes),
+        "replaceOnChanges": list(options.replace_on_changes),
+        "additionalSecretOutputs": list(options.additional_secret_outputs),
+        "aliases": list(options.aliases),
+        "customTimeouts": dict(options.custom_timeouts),
+        "dependsOn": list(options.dependencies),
+        "provider": options.provider,
+        "others": dict(options.others),
     }
 
 

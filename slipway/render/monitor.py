@@ -131,6 +131,17 @@ def _id(kind: str, *of: str) -> str:
 # Reads the options of a registration, including those inherited from the parent.
 
 
+_READ: Final = frozenset(
+    {"type", "name", "parent", "custom", "object", "provider", "providers", "protect", "retainOnDelete", "deletedWith"}
+    | {"dependencies", "propertyDependencies", "deleteBeforeReplace", "deleteBeforeReplaceDefined", "ignoreChanges"}
+    | {"replaceOnChanges", "additionalSecretOutputs", "aliases", "customTimeouts"}
+    | {"acceptSecrets", "acceptResources", "accepts_byte_string", "supportsPartialValues", "supportsResultReporting"}
+    | {"aliasSpecs", "sourcePosition", "stackTrace", "parentStackTraceHandle"}
+)
+"""Fields of a registration that are no option, that have a place in `Options`, or, in the last two lines, that say what
+the SDK supports (pulumi v3.258.0, proto/pulumi/resource.proto, RegisterResourceRequest)."""
+
+
 def options_of(request: resource_pb2.RegisterResourceRequest, parent: Options) -> Options:
     """Options of a registration with a parent.
 
@@ -152,6 +163,7 @@ def options_of(request: resource_pb2.RegisterResourceRequest, parent: Options) -
         additional_secret_outputs=_sorted(request.additionalSecretOutputs),
         aliases=tuple(_alias(alias) for alias in request.aliases),
         custom_timeouts=timeouts,
+        others={one.name: str(value) for one, value in request.ListFields() if one.name not in _READ},
     )
 
 

@@ -106,6 +106,7 @@ class Options:
         property_dependencies: URNs by the property whose value comes from them.
         aliases: Previous identities: a URN, or the parts that differ from the current one.
         delete_before_replace: `None` if the provider decides.
+        others: All further options that are set, by the names of the engine: an ID to import, a plugin's address.
     """
 
     protect: bool = False
@@ -120,6 +121,7 @@ class Options:
     additional_secret_outputs: tuple[str, ...] = ()
     aliases: tuple[str | Mapping[str, str | bool], ...] = ()
     custom_timeouts: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def depends_on(self) -> tuple[str, ...]:

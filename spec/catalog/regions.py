@@ -81,6 +81,8 @@ ACCOUNTS: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(_DOCUMENT["default_regions"], _DOCUMENT["default"]) | _DOCUMENT["accounts"]
 )
 """Accounts of EKS's images by region."""
+CACHES: Final[Mapping[str, str]] = MappingProxyType(_DOCUMENT["caches"])
+"""Registries that ECR can cache, by the prefix of their cached images."""
 
 
 def eks_registry(region: str) -> str | None:

@@ -48,6 +48,9 @@ class Software:
         released: Date of the release.
         source: Where version and date were read.
         namespace: Namespace that the platform makes for it; None if it has no pods or runs in `kube-system`.
+        node_software: What needs its node, such as a node agent, as kind/name: the repository of its image, or the
+            chart of a release.
+        repositories: Repositories of further images that its pods run; all of an owner's if one ends with a slash.
         images: By the path of a chart's value: the registry, repository or image that is its default.
         team_kinds: By API group and version: resources that members of teams may create.
         queued_kinds: By kind: the integration of Kueue that queues it.
@@ -60,6 +63,8 @@ class Software:
     released: date
     source: str
     namespace: OwnNamespace | None = None
+    node_software: dict[str, str] = field(default_factory=dict)
+    repositories: list[str] = field(default_factory=list)
     images: dict[str, str] = field(default_factory=dict)
     team_kinds: dict[str, list[str]] = field(default_factory=dict)
     queued_kinds: dict[str, str] = field(default_factory=dict)
@@ -109,7 +114,8 @@ class _Rows(dict[str, Row]):
 _KEYS: Final[Mapping[str, str]] = MappingProxyType({"released": "date"})
 """Names of fields in the file, where they aren't the field's own in camel case."""
 _PARTS: Final[Mapping[str, type[Any]]] = MappingProxyType({"namespace": OwnNamespace, "budget": Budget})
-_MAPS: Final = ("images", "queued_kinds", "selects", "team_kinds")
+_TYPES: Final[Mapping[str, type]] = MappingProxyType({"date": date, "repositories": list})
+_MAPS: Final = ("images", "node_software", "queued_kinds", "selects", "team_kinds")
 
 
 def row_of(kind: type[Row], name: str, given: Mapping[str, Any]) -> Row:
@@ -122,7 +128,7 @@ def row_of(kind: type[Row], name: str, given: Mapping[str, Any]) -> Row:
     values: dict[str, Any] = {}
     for key, value in given.items():
         attribute = names.get(key)
-        expected = date if key == "date" else dict if attribute in (*_MAPS, *_PARTS) else str
+        expected = _TYPES.get(key, dict if attribute in (*_MAPS, *_PARTS) else str)
         if attribute is None or not isinstance(value, expected):
             msg = f"{FILE}, {name}.{key}: " + (f"must be a {expected.__name__}" if attribute else "is no key of a row")
             raise ValueError(msg)
@@ -159,9 +165,23 @@ PRIVILEGED: Final = tuple(
 CHARTS: Final[Mapping[str, ChartRef]] = MappingProxyType(
     _Rows({name: row for name, row in SOFTWARE.items() if isinstance(row, ChartRef)})
 )
+NODE_SOFTWARE: Final[Mapping[str, str]] = {
+    workload.replace("/", f"/{row.namespace.name if row.namespace else 'kube-system'}/"): source
+    for row in CHARTS.values()
+    for workload, source in row.node_software.items()
+}
+"""Workloads that need their node, such as device plugins and node agents, as kind/namespace/name: the repository of
+their image, or the chart of a release."""
 MANIFESTS: Final[Mapping[str, ManifestRef]] = MappingProxyType(
     _Rows({name: row for name, row in SOFTWARE.items() if isinstance(row, ManifestRef)})
 )
+IMAGES: Final = frozenset(
+    image
+    for row in SOFTWARE.values()
+    for image in (*row.repositories, *row.images.values(), *([row.image] if isinstance(row, ManifestRef) else []))
+    if "/" in image
+)
+"""Repositories of images that the software runs, some with a version; all of an owner's if it ends with a slash."""
 
 CLUSTER_AUTOSCALER_IMAGES: Final[Mapping[str, str]] = MappingProxyType(
     {"1.32": "v1.32.5", "1.33": "v1.33.3", "1.34": "v1.34.2", "1.35": "v1.35.2", "1.36": "v1.36.1"}

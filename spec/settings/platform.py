@@ -9,6 +9,7 @@ from spec.settings.charts import Charts
 from spec.settings.cluster import Cluster
 from spec.settings.cost import Cost
 from spec.settings.environment import Account, Environment
+from spec.settings.extensions import Extension
 from spec.settings.network import Network
 from spec.settings.notifications import Notifications
 from spec.settings.pools import Pool, Provisioner
@@ -42,6 +43,8 @@ class Platform(Model):
     """How teams share idle quota."""
     admission: Admission = Field(default_factory=Admission)
     """Rules that the API server enforces on workloads of teams."""
+    extensions: dict[Name, Extension] = Field(default_factory=dict)
+    """Objects that the program's code declares beside these settings, by a name. The policy pack refuses all others."""
 
     @property
     def cluster_name(self) -> str:

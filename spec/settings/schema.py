@@ -63,11 +63,10 @@ def generate() -> dict[str, Any]:
         "required": ["config"],
         "properties": {
             "config": {
-                "description": "Configuration of the stack. Keys of other projects and providers are not checked.",
+                "description": "Configuration of the stack: the settings and nothing else.",
                 "type": "object",
                 "required": [key],
                 "properties": {key: {"$ref": "#/$defs/Platform"}},
-                "patternProperties": {f"^(?!{PROJECT}:)": True},
                 "additionalProperties": False,
             },
             **_PULUMI_KEYS,
@@ -84,7 +83,6 @@ _PULUMI_KEYS: Final[Mapping[str, Any]] = {
         "description": "Data key, encrypted by the secrets provider; written by Pulumi.",
     },
     "encryptionsalt": {"type": "string", "description": "Salt of the passphrase; written by Pulumi."},
-    "environment": {"description": "Pulumi ESC environments of the stack.", "type": ["array", "object"]},
 }
 
 

@@ -1,8 +1,9 @@
 """Reading a stack file without the engine: YAML, without the features that could mislead a reader."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -15,6 +16,15 @@ MAX_BYTES: Final = 256 << 10
 """Maximum size of a stack file: those of the project have 2 to 4 KiB, and 256 KiB take 0.4 s to read."""
 MAX_DEPTH: Final = 32
 """Maximum nesting of a stack file: those of the project have 8 levels."""
+_KEYS: Final = ("config", "encryptedkey", "encryptionsalt", "secretsprovider")
+"""Keys of a stack file, without those that read other settings (pulumi v3.258.0, sdk/go/common/workspace/project.go,
+ProjectStack)."""
+_PROVIDER: Final = (
+    r"default|passphrase|awskms://(alias/[\w/-]+|[\da-f-]{{36}}|mrk-[\da-f]{{32}}|"
+    r"/arn:aws[a-z-]*:kms:[a-z\d-]+:{account}:(key|alias)/[\w/-]+)(\?(region=[a-z\d-]+|awssdk=v[12]|[&])*)?"
+)
+"""A secrets provider: an alias or an ID is of the account of whoever runs Pulumi; further parameters would choose a
+profile or an endpoint (gocloud.dev, secrets/awskms, "URLs")."""
 _STACK_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 """Stack names that Pulumi accepts (pulumi v3.258.0, sdk/go/common/tokens/stack_name.go)."""
 
@@ -42,7 +52,26 @@ def read_stack(stack: str, directory: Path) -> object:
     key = f"{PROJECT}:{KEY}"
     if key not in document["config"]:
         raise _refused(stack, f"config.{key}", "the settings are required", None, f"Add `{key}:` below `config:`.")
-    return document["config"][key]
+    settings = document["config"][key]
+    problems = list(_of_others(document, key, settings))
+    if problems:
+        raise ConfigurationError(problems, f"stack {stack}")
+    return settings
+
+
+def _of_others(document: dict[str, Any], key: str, settings: Any) -> Iterator[Problem]:
+    """Keys that choose other settings, credentials, endpoints or whose key encrypts the state."""
+    others = [name for name in document if name not in _KEYS]
+    others += [f"config.{name}" for name in document["config"] if name != key]
+    for path in others:
+        rule = f"a stack file has {', '.join(_KEYS)}, and in its configuration `{key}` alone"
+        yield Problem(path, rule, "another key", "Remove it; the settings say where a stack is.")
+    account = settings.get("account") if isinstance(settings, dict) else None
+    owner = re.escape(str(account.get("id"))) if isinstance(account, dict) else ""
+    provider = document.get("secretsprovider", "passphrase")
+    if not re.fullmatch(_PROVIDER.format(account=owner), str(provider)):
+        rule = "secrets are encrypted with a passphrase or a KMS key of the stack's account"
+        yield Problem("secretsprovider", rule, provider, "Write it like awskms://alias/pulumi-prod?region=us-east-1.")
 
 
 def stacks_in(directory: Path) -> list[str]:

@@ -49,7 +49,8 @@ COMMITS: Final = (
             says=f"review: the change changes {file}", changes={})
         for file in (
             "policies/runner.py", "components/admission/pods.py", "slipway/engine/gate.py", "slipway/cli/policies.py",
-            "tools/ci/page.sh", ".github/workflows/preview.yml", "spec/settings/load.py", "requirements.lock",
+            "tools/ci/page.sh", "infra/program.py", ".github/workflows/preview.yml", "spec/settings/load.py",
+            "requirements.lock",
         )
     ),
     Commit("opens a queue whose policy a preview does not know", command=POLICIES, says="mandatory queues-encrypted",

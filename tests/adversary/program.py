@@ -3,10 +3,14 @@ commands, in a scratch repository."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from policies.checks.images import images
+from policies.checks.sameness import identity_of
 from policies.resources.resource import Resource
+from spec.settings.extensions import Extension
 from tests.adversary.probe import Change, Commit
 from tests.policies.production import Production, changed
 from tests.rehearsal.repository import Repository
@@ -30,6 +34,8 @@ def ask(probe: Change) -> str:
             stay.enter_context(stack.with_resource(_added(beside)))
         if probe.type:
             stay.enter_context(stack.with_resource(_added(probe)))
+            if probe.legitimate:
+                stay.enter_context(_in_stack_file(probe, *probe.beside))
         elif probe.removed:
             # What a rule misses belongs to other resources.
             kinds = {one.type for one in stack.inputs}
@@ -46,6 +52,28 @@ def _added(probe: Change) -> Resource:
         type=probe.type, name="it", urn=f"urn:pulumi:prod::slipway::{probe.type}::it", read=lambda: dict(probe.props),
         provider=probe.provider, **probe.options,
     )  # fmt: skip
+
+
+@contextmanager
+def _in_stack_file(*probes: Change) -> Iterator[None]:
+    """Name what is added in the settings temporarily."""
+    stack_file = production().stack_file
+    before = stack_file.boundaries
+    named = {identity_of(_added(one)) or ("", "", ""): _extension(one) for one in probes}
+    stack_file.__dict__["boundaries"] = replace(before, extensions=named)
+    try:
+        yield
+    finally:
+        stack_file.__dict__["boundaries"] = before
+
+
+def _extension(probe: Change) -> Extension:
+    version, _, kind = probe.type.removeprefix("kubernetes:").removeprefix("core/").rpartition(":")
+    used = sorted({str(image.raw) for image in images(_added(probe).props)})
+    return Extension.model_validate({
+        **{key: probe.props["metadata"][key] for key in ("name", "namespace") if key in probe.props["metadata"]},
+        "apiVersion": version, "kind": kind, "images": used,
+    })  # fmt: skip
 
 
 @contextmanager

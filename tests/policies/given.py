@@ -22,7 +22,9 @@ from tests.support.stacks import FOLDER
 SAMPLE: Final = "arn:aws:iam::111122223333:role/slipway-prod-reader-c79d466"
 OUTPUTS: Final = {SAMPLE: r"arn:aws:iam::111122223333:role/slipway\-prod\-reader\-[0-9A-Za-z-]+"}
 PROGRAM: Final[Program] = {
-    f"urn:pulumi:prod::slipway::{kind}::{name}": Declared(inputs=inputs, protect=protect, filled=True, outputs=OUTPUTS)
+    f"urn:pulumi:prod::slipway::{kind}::{name}": Declared(
+        inputs=inputs, options={"protect": protect, "ignoreChanges": []}, filled=True, outputs=OUTPUTS
+    )
     for name, kind, protect, inputs in (
         ("cluster", tokens.CLUSTER, True, {"name": "slipway-prod"}),
         (
@@ -36,10 +38,23 @@ PROGRAM: Final[Program] = {
         ),
         ("nodes", tokens.LAUNCH_TEMPLATE, False, {"userData": b64encode(f"role={SAMPLE}".encode()).decode()}),
         ("chart", tokens.RELEASE, False, {"chart": "kueue", "version": "1.0.0", "compat": "true", "values": {"a": 1}}),
+        ("settings", tokens.CONFIG_MAP, False, {"metadata": {"name": "settings", "namespace": "scanner"}}),
         ("password", tokens.SECRET, False, {"stringData": {"user": "slipway", "password": "[secret]"}}),
     )
 }
 """What the settings give for the fixtures of `rendering.yaml`."""
+EXTENSIONS: Final[Any] = (
+    ("v1", "Namespace", "scanner", {}),
+    ("v1", "ConfigMap", "scanner", {"namespace": "scanner"}),
+    ("v1", "ConfigMap", "settings", {"namespace": "scanner"}),
+    (
+        "apps/v1",
+        "Deployment",
+        "scanner",
+        {"namespace": "scanner", "images": [f"registry.example.com/scanner@sha256:{'0' * 64}"]},
+    ),
+)
+"""What the stack file names and the program adds: version, kind, name, and the rest of the entry."""
 ACCOUNT: Final = "arn:aws:iam::111122223333:role/"
 RULE: Final = "image-tag.platform.slipway"
 
@@ -64,8 +79,14 @@ def stack_file() -> StackFile:
         to_camel(name): "off" for name, field in Admission.model_fields.items() if field.annotation is Action
     }
     del settings["admission"]["imageTag"]
+    settings["extensions"] = {
+        f"{name}-{kind.lower()}": {"apiVersion": version, "kind": kind, "name": name, **more}
+        for version, kind, name, more in EXTENSIONS
+    }
     more = {"addons": {"kueue": {}}, "storage": {}, "teams": {name: _team(name) for name in ("vision", "language")}}
-    return from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform, PROGRAM)
+    file = from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform, PROGRAM)
+    file.__dict__["boundaries"] = replace(file.boundaries, off=frozenset())
+    return file
 
 
 def given() -> Boundaries:

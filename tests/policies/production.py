@@ -35,7 +35,7 @@ class Production:
         self.inputs = list(resources(recording, outputs=False).values())
         self.outputs = list(resources(recording, outputs=True).values())
         self.stack_file = from_platform(
-            platform_of(STRICTEST), program_of(map(as_data, recording)) if compared else None
+            platform_of(STRICTEST), program_of(map(as_data, recording), recording.exports.plain) if compared else None
         )
         self.suppressions = load_suppressions(pack.identities())
 

@@ -64,7 +64,10 @@ def test_a_rendered_pod_is_evaluated_like_a_declared_one(pod: dict[str, Any], ch
 
 
 def test_objects_without_a_namespace_have_that_of_the_release() -> None:
-    assert "pod-isolated/host-network" not in ids(changed(hostNetwork=True), namespace="kube-system")
+    agent = {**changed(hostNetwork=True), "kind": "DaemonSet", "metadata": {"name": "efa-exporter"}}
+    agent["spec"]["template"]["spec"]["containers"] = [{"image": "public.ecr.aws/docker/library/busybox:1.37.0"}]
+    assert "pod-isolated/host-network" not in ids(agent, namespace="monitoring")
+    assert "pod-isolated/host-network" in ids(agent, namespace="kube-system")
     assert resource(DEPLOYMENT, "prod", "kueue-system").urn.endswith(
         "::kubernetes:apps/v1:Deployment::kueue-system/controller"
     )

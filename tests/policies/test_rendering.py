@@ -3,15 +3,20 @@
 import json
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from shutil import copytree
 from typing import Any, Final
 
 import pytest
+from pulumi import CustomResource, ProviderResource, ResourceOptions
 
 from policies.checks.sameness import Comparison
+from policies.resources import tokens
 from policies.resources.access import tree
-from policies.resources.resource import Stack
+from policies.resources.resource import Resource, Stack
+from policies.reviewed import REVIEWED
 from policies.rule import AnyRule, Context
 from policies.rules.rendering import AS_GIVEN, COMPLETE
 from policies.runner import findings
@@ -20,9 +25,10 @@ from policies.stack_file import recorded as as_sent
 from policies.suppressions import Suppressions
 from slipway.cli import policies
 from slipway.engine.project import Project
-from slipway.render.evaluation import resources
-from slipway.render.layout import as_data
+from slipway.render.evaluation import check, resources
+from slipway.render.layout import as_data, options_of
 from slipway.render.program import record_platform
+from slipway.render.recorder import record
 from slipway.render.recording import Recording
 from slipway.report.plan.compare import Baseline
 from spec.settings import load, read_stack
@@ -53,6 +59,11 @@ ORDINARY: Final[dict[str, dict[str, Any]]] = {
     "a rule that warns": {"admission.imageTag": "warn"},
 }
 """Settings by their path; None removes one."""
+
+
+@cache
+def prod() -> Program:
+    return program_of(map(as_data, recorded("prod")), recorded("prod").exports.plain)
 
 
 def edited(changes: Iterable[Mapping[str, Any]]) -> Any:
@@ -104,9 +115,66 @@ def test_each_of_them_is_valid(change: str) -> None:
     load(edited([ORDINARY[change]]), stack="prod", today=TODAY)
 
 
+@pytest.mark.parametrize(("settings", "found"), [
+    ({"gpuQueue": "audit"}, {"admission-security-denies"}), ({"jobCost": "off"}, {"admission-security-denies"}),
+    ({"teams": {"vision": {"scaleBounds": "off"}}}, {"admission-security-denies"}),
+    ({"imageTag": "off", "spotCheckpoint": "warn"}, set()),
+])  # fmt: skip
+def test_a_rule_that_gives_no_advice_denies_in_prod(settings: Mapping[str, Any], found: set[str]) -> None:
+    recording = record_platform(
+        load(edited([{"admission": settings}]), stack="prod", today=TODAY).platform, stack="prod"
+    )
+    assert {one.rule for one in check(recording, TODAY) if one.rule == "admission-security-denies"} == found
+
+
+def test_no_type_is_added_without_its_name_in_the_settings() -> None:
+    stack_file = from_platform(platform_of("prod"), prod())
+    context = Context(settings={}, today=TODAY, stack_file=stack_file)
+    silent = set()
+    for kind in {*REVIEWED, "kubernetes:example.com/v1:Another", "aws:iam/accessKey:AccessKey"}:
+        one = Resource(type=kind, name="it", urn=f"urn:pulumi:prod::slipway::{kind}::it", read=dict)
+        if not findings(AS_GIVEN, one, context, Suppressions()):
+            silent.add(kind.partition(":")[0])
+    assert silent == {"slipway", "pulumi"}, "components, and the stack itself"
+
+
+def test_every_option_is_compared() -> None:
+    one = next(one for one in resources(recorded("prod"), outputs=False).values() if one.type == tokens.AWS_PROVIDER)
+    context = Context(settings={}, today=TODAY, stack_file=from_platform(platform_of("prod"), prod()))
+    fields: Mapping[str, Any] = {"protect": {"protect": True}, "ignoreChanges": {"ignore_changes": ("x",)}}
+    for option, before in one.options.items():
+        kinds: Mapping[type, Any] = {list: ["x"], dict: {"x": "y"}}
+        other = replace(one, options={**one.options, option: kinds.get(type(before), True)}, **fields.get(option, {}))
+        found = findings(AS_GIVEN, other, context, Suppressions())
+        assert {each.path.partition(".")[0] for each in found} == {option}
+
+
+def test_an_option_without_a_place_in_a_recording_is_compared_too() -> None:
+    def options(**more: Any) -> Mapping[str, Any]:
+        def program() -> None:
+            opts = ResourceOptions(provider=ProviderResource("command", "commands", {}), **more)
+            CustomResource("command:local:Command", "it", {}, opts)
+
+        return options_of(record(program, stack="x").named("it"))
+
+    assert options()["others"] != options(plugin_download_url="https://evil.example")["others"]
+
+
+def test_an_output_that_the_settings_do_not_give_is_found_and_not_shown() -> None:
+    recording = recorded("prod")
+    (stack,) = recording.of_type(tokens.STACK)
+    exports = replace(stack.outputs, plain={**stack.outputs.plain, "vpcId": "other", "env": {"TOKEN": "hunter2"}})
+    leaking = replace(recording, resources={**recording.resources, stack.urn: replace(stack, outputs=exports)})
+    assert compared(recording, prod()) == []
+    found = check(leaking, TODAY, Suppressions(), program=prod())
+    outputs = [one for one in found if one.id == "program-complete/outputs"]
+    assert {one.path for one in outputs} == {"env", "vpcId"}
+    assert "hunter2" not in str(outputs)
+
+
 def test_what_the_settings_do_not_give_is_found(changed_program: Recording) -> None:
     """The same program beside the settings before these changes."""
-    found = set(compared(changed_program, program_of(map(as_data, recorded("prod")))))
+    found = set(compared(changed_program, prod()))
     assert {"pool-batch-node-pool", "kube-prometheus-stack-release"} <= found, sorted(found)
     assert any("Release kubecost-release" in one for one in found)
 
@@ -142,7 +210,7 @@ def test_settings_that_the_base_does_not_know_are_compared_as_before_them(
     given = policies.given_by(Project(tmp_path), "dev", "main")
     assert given.program is None
     assert given.settings == platform_of("dev")
-    assert given.earlier == program_of(before.resources)
+    assert given.earlier == program_of(before.resources, before.outputs)
     assert "addons.newer: unknown" in given.note
 
 

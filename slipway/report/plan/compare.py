@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -158,6 +158,7 @@ class Baseline:
     Attributes:
         name: Name for readers: `main (1a2b3c4)`.
         resources: Entries of `resources.json`; empty if the stack does not exist there.
+        outputs: `exports.json`.
         problem: Why there are no resources; empty if there is no problem.
         estimate: Cost of its settings at today's prices; None if this program can't read them.
         new: Whether the commit does not have the stack.
@@ -165,6 +166,7 @@ class Baseline:
 
     name: str
     resources: tuple[Mapping[str, Any], ...] = ()
+    outputs: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
     estimate: Estimate | None = None
     new: bool = False
@@ -208,8 +210,10 @@ def _at(project: Project, stack: str, name: str, out: Path) -> Baseline:
         )
     if done.returncode:
         return Baseline(name=name, problem=f"its program failed to render: {_last(done.stderr)}", estimate=price)
-    resources = json.loads((out / "resources.json").read_text(encoding="utf-8"))
-    return Baseline(name=name, resources=tuple(resources), estimate=price)
+    resources, outputs = (
+        json.loads((out / f"{of}.json").read_text(encoding="utf-8")) for of in ("resources", "exports")
+    )
+    return Baseline(name=name, resources=tuple(resources), outputs=outputs, estimate=price)
 
 
 def _price(project: Project, stack: str) -> Estimate | None:

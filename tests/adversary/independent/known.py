@@ -94,7 +94,6 @@ _REASONS: Final[Mapping[str, tuple[str, ...]]] = {
     "the role admin exists for it; security groups still apply": (
         "deletes the platform's network policy as an administrator",
     ),
-    "teams are refused it: priorityClass admits the four classes of the platform": ("adds a priority that preempts",),
     "its load balancer has a name of its own, which no DNS record of others names": (
         "takes the host name of another team in its Ingress",
     ),

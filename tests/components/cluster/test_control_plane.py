@@ -7,7 +7,8 @@ from typing import Any, Final
 import pulumi_aws as aws
 import pytest
 
-from components.cluster.access import document, kubeconfig
+from components.cluster.access import kubeconfig
+from spec.kubeconfig import document
 from tests.components.cluster.support import CONTROL_PLANE, record_control_plane
 from tests.support.mocks import ACCOUNT, UNKNOWN, run
 from tests.support.settings import CLUSTER_NAME

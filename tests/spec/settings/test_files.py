@@ -45,6 +45,26 @@ def test_files_of_all_common_editors_are_read(tmp_path: Path, content: bytes) ->
     assert load(read_stack("test", tmp_path), stack="test", today=TODAY).platform.cluster_name == "slipway-test"
 
 
+@pytest.mark.parametrize("line", [
+    "environment: [theirs]", "main: elsewhere", "encryptionsalt: v1:x\nsecretsprovider: gcpkms://theirs",
+    "secretsprovider: awskms:///arn:aws:kms:us-east-1:999999999999:key/1", "secretsprovider: awskms://alias/x?profile=y",
+    *(f"  {key}: x" for key in ("aws:endpoints", "aws:assumeRoles", "kubernetes:kubeconfig", "another:key",
+                                 "pulumi:disable-default-providers", "slipway:other")),
+])  # fmt: skip
+def test_keys_that_choose_credentials_endpoints_or_the_key_of_the_state_are_refused(tmp_path: Path, line: str) -> None:
+    write(tmp_path, f"{GOOD}{line}\n")
+    assert line.strip().rpartition("\n")[2].partition(": ")[0] in refused(tmp_path)
+
+
+@pytest.mark.parametrize("line", [
+    "encryptionsalt: v1:x", "secretsprovider: awskms://alias/pulumi-dev?region=us-east-1\nencryptedkey: x",
+    f"secretsprovider: awskms:///arn:aws:kms:us-east-1:{BASE['account']['id']}:key/1",
+])  # fmt: skip
+def test_what_pulumi_writes_for_secrets_is_accepted(tmp_path: Path, line: str) -> None:
+    write(tmp_path, f"{GOOD}{line}\n")
+    assert read_stack("test", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -168,6 +168,7 @@ assert (command, stack) == ("render", "dev") and pathlib.Path.cwd().resolve() ==
 target = pathlib.Path(out)
 target.mkdir(parents=True)
 (target / "resources.json").write_text(json.dumps([{"urn": (root / "marker").read_text()}]))
+(target / "exports.json").write_text("{}")
 """
 BROKEN = "import sys\nsys.exit('this program does not know the stack')\n"
 
