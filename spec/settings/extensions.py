@@ -1,4 +1,8 @@
-"""Settings of what the program's code adds to the cluster beside what the other settings give."""
+"""Settings of what the program's code adds to the cluster beside what the other settings give.
+
+The pack accepts an added object by kind, namespace, name and the digests of its images (ADR 0134); other rules evaluate
+what is in it.
+"""
 
 from typing import Annotated, Final
 
@@ -7,13 +11,9 @@ from pydantic import Field
 from spec.settings.base import Model, pattern
 
 _SUBDOMAIN: Final = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+_AS_IN: Final = "Write it as in the manifest."
 ObjectName = Annotated[
-    str,
-    pattern(
-        rf"^{_SUBDOMAIN}$",
-        rule="the name of an object has lower-case letters, digits, dots and dashes",
-        fix="Write it as in `metadata`.",
-    ),
+    str, pattern(rf"^{_SUBDOMAIN}$", "a name has lower-case letters, digits, dots and dashes", _AS_IN)
 ]
 """Name of most objects (kubernetes.io, "Object Names and IDs", DNS subdomain names)."""
 Image = Annotated[
@@ -30,18 +30,9 @@ Image = Annotated[
 class Extension(Model):
     """An object of Kubernetes that the program's code declares beside what the settings give."""
 
-    api_version: Annotated[
-        str,
-        pattern(
-            r"^([a-z0-9.-]+/)?v[0-9][a-z0-9]*$",
-            rule="an API version is a version, after its group and a slash",
-            fix="Write it like apps/v1.",
-        ),
-    ]
+    api_version: Annotated[str, pattern(r"^([a-z0-9.-]+/)?v[0-9][a-z0-9]*$", "a group, a slash, and a version", _AS_IN)]
     """API version, as in the manifest: `apps/v1`."""
-    kind: Annotated[
-        str, pattern(r"^[A-Z][A-Za-z0-9]*$", rule="a kind is one word", fix="Write it like DaemonSet.", max_length=63)
-    ]
+    kind: Annotated[str, pattern(r"^[A-Z][A-Za-z0-9]{0,62}$", "a kind is one word with a capital letter", _AS_IN)]
     """Kind, as in the manifest: `DaemonSet`."""
     name: ObjectName
     """Name, as in the manifest."""

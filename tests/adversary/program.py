@@ -69,11 +69,9 @@ def _in_stack_file(*probes: Change) -> Iterator[None]:
 
 def _extension(probe: Change) -> Extension:
     version, _, kind = probe.type.removeprefix("kubernetes:").removeprefix("core/").rpartition(":")
-    used = sorted({str(image.raw) for image in images(_added(probe).props)})
-    return Extension.model_validate({
-        **{key: probe.props["metadata"][key] for key in ("name", "namespace") if key in probe.props["metadata"]},
-        "apiVersion": version, "kind": kind, "images": used,
-    })  # fmt: skip
+    names = {key: value for key, value in probe.props["metadata"].items() if key in Extension.model_fields}
+    used = [image.raw for image in images(_added(probe).props)]
+    return Extension.model_validate({**names, "apiVersion": version, "kind": kind, "images": used})
 
 
 @contextmanager

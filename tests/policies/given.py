@@ -43,18 +43,6 @@ PROGRAM: Final[Program] = {
     )
 }
 """What the settings give for the fixtures of `rendering.yaml`."""
-EXTENSIONS: Final[Any] = (
-    ("v1", "Namespace", "scanner", {}),
-    ("v1", "ConfigMap", "scanner", {"namespace": "scanner"}),
-    ("v1", "ConfigMap", "settings", {"namespace": "scanner"}),
-    (
-        "apps/v1",
-        "Deployment",
-        "scanner",
-        {"namespace": "scanner", "images": [f"registry.example.com/scanner@sha256:{'0' * 64}"]},
-    ),
-)
-"""What the stack file names and the program adds: version, kind, name, and the rest of the entry."""
 ACCOUNT: Final = "arn:aws:iam::111122223333:role/"
 RULE: Final = "image-tag.platform.slipway"
 
@@ -79,9 +67,12 @@ def stack_file() -> StackFile:
         to_camel(name): "off" for name, field in Admission.model_fields.items() if field.annotation is Action
     }
     del settings["admission"]["imageTag"]
+    image, scanner = f"registry.example.com/scanner@sha256:{'0' * 64}", {"name": "scanner", "namespace": "scanner"}
     settings["extensions"] = {
-        f"{name}-{kind.lower()}": {"apiVersion": version, "kind": kind, "name": name, **more}
-        for version, kind, name, more in EXTENSIONS
+        "space": {"apiVersion": "v1", "kind": "Namespace", "name": "scanner"},
+        "code": {**scanner, "apiVersion": "apps/v1", "kind": "Deployment", "images": [image]},
+        "configuration": {**scanner, "apiVersion": "v1", "kind": "ConfigMap"},
+        "settings": {**scanner, "apiVersion": "v1", "kind": "ConfigMap", "name": "settings"},
     }
     more = {"addons": {"kueue": {}}, "storage": {}, "teams": {name: _team(name) for name in ("vision", "language")}}
     file = from_platform(load({**settings, **more}, stack="dev", today=TODAY).platform, PROGRAM)
