@@ -56,7 +56,6 @@ PSS_ENFORCED = ResourceRule(
 
 
 RENDERED: Final = (
-    tokens.CONFIG_MAP,
     tokens.ADMISSION_POLICY,
     tokens.ADMISSION_BINDING,
     tokens.MUTATING_POLICY,
@@ -98,14 +97,15 @@ def _added(one: Resource, context: Context) -> Iterator[Violation]:
     """Objects take effect by being there: network policies and queues add up, a rule is for all namespaces, and a
     service account with the name of a chart's has its permissions."""
     known, identity = context.boundaries, identity_of(one)
-    if known and identity and identity not in known.objects and not named(known, one):
+    if known and identity and one.type in RENDERED and identity not in known.objects and not named(known, one):
         yield violation(one["metadata"]["name"], "an object that the stack file does not give")
 
 
 AS_GIVEN = ResourceRule(
     name="boundaries-as-given",
     title="Admission rules, tenancy, queues and access are those of the stack file",
-    types=RENDERED,
+    # Of ConfigMaps, that with the parameters of admission rules.
+    types=(*RENDERED, tokens.CONFIG_MAP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="They are the only border between a team and the nodes, queues, data and permissions of others. An expression "
@@ -123,7 +123,7 @@ AS_GIVEN = ResourceRule(
 
 def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
     """A run for the network alone has no cluster yet, and declares none of them."""
-    known, declared = context.boundaries, stack.of(*RENDERED)
+    known, declared = context.boundaries, stack.of(*RENDERED, tokens.CONFIG_MAP)
     there = {identity_of(one) for one in declared}
     # One whose name a preview doesn't know may be any of its type.
     hidden = {one.type for one in declared if identity_of(one) is None}
@@ -137,7 +137,8 @@ def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
 COMPLETE = StackRule(
     name="boundaries-complete",
     title="Every admission rule, quota, network policy, queue and role of the stack file is declared",
-    types=RENDERED,
+    # Of ConfigMaps, that with the parameters of admission rules.
+    types=(*RENDERED, tokens.CONFIG_MAP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="A namespace without its quota, default deny or queue, and a rule without its binding, admit everything.",

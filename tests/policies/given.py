@@ -40,6 +40,7 @@ PROGRAM: Final[Program] = {
         ("chart", tokens.RELEASE, False, {"chart": "kueue", "version": "1.0.0", "compat": "true", "values": {"a": 1}}),
         ("settings", tokens.CONFIG_MAP, False, {"metadata": {"name": "settings", "namespace": "scanner"}}),
         ("password", tokens.SECRET, False, {"stringData": {"user": "slipway", "password": "[secret]"}}),
+        ("stack", tokens.STACK, False, {"cluster": "slipway-prod"}),
     )
 }
 """What the settings give for the fixtures of `rendering.yaml`."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.composition.boundaries import Boundaries, boundaries, identity
-from policies.resources.tokens import ACCESS_ENTRY, ACCESS_POLICY
+from policies.resources.tokens import ACCESS_ENTRY, ACCESS_POLICY, CONFIG_MAP
 from policies.rule import environment
 from policies.rules import BY_NAME
 from policies.rules.boundaries import RENDERED
@@ -71,7 +71,7 @@ def given(name: str) -> Boundaries:
 
 def declared(name: str) -> dict[Any, Any]:
     """Objects of the program of the kinds that the rules compare; of ConfigMaps, the parameters of admission."""
-    objects = [one.inputs.plain for one in run_of(name) if one.type in RENDERED]
+    objects = [one.inputs.plain for one in run_of(name) if one.type in (*RENDERED, CONFIG_MAP)]
     others = [one for one in objects if one["kind"] == "ConfigMap" and one["metadata"]["name"] != ADMISSION]
     return {identity(one): one for one in objects if one not in others}
 
