@@ -244,4 +244,7 @@ def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, 
     on = [rule for rule in every if rule.name in found]
     if context.scheduler is not None:
         found |= scheduler.manifests(context.scheduler)
-    return found | (defaults.manifests(on, context) if settings.defaults else {})
+    filled = defaults.manifests(on, context) if settings.defaults else {}
+    if filled:
+        found[FACTS]["data"] |= defaults.parameters(defaults.steps(on))
+    return found | filled

@@ -6,8 +6,9 @@ stable there; `admissionregistration.k8s.io/v1`). What was filled in is in an an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final
 
 from components.admission import kinds, variables
@@ -18,12 +19,9 @@ from components.admission.templates import (
     BY_A_CONTROLLER,
     KIND,
     OF_CRON_JOB,
-    SPEC_PATHS,
-    TEMPLATE_METADATA,
-    TEMPLATE_NOTES,
-    TEMPLATE_PATHS,
     O,
 )
+from components.admission.topology import NAME as TOPOLOGY
 from components.base.operator import object_of
 from spec.catalog import kubernetes
 from spec.jobs import QUEUE
@@ -60,10 +58,14 @@ class Step:
 
 
 def steps(rules: Iterable[Rule]) -> tuple[Step, ...]:
-    """The fields of these rules: queues first, because tolerations depend on them."""
+    """The fields of these rules, each after those that it depends on."""
     found = [Step(rule.name, fill) for rule in rules for fill in rule.fills]
-    found.sort(key=lambda one: QUEUE not in (one.fill.field, *([QUEUE] if QUEUE in one.fill.value else [])))
-    return (*found, *(Step(POD_SECURITY, fill, _IS_RESTRICTED) for fill in RESTRICTED))
+    return (*sorted(found, key=_stage), *(Step(POD_SECURITY, fill, _IS_RESTRICTED) for fill in RESTRICTED))
+
+
+def _stage(one: Step) -> int:
+    """Tolerations depend on the queue, and what only pools with a topology can have on tolerations."""
+    return 2 if one.rule == TOPOLOGY else int(one.fill.field != QUEUE and QUEUE not in one.fill.value)
 
 
 VARIABLES: Final = {
@@ -93,11 +95,32 @@ def manifests(rules: Iterable[Rule], context: StackContext) -> dict[str, dict[st
     }
 
 
+def _filled(found: Iterable[Step]) -> list[Step]:
+    """Those that the API server fills in."""
+    return [one for one in found if one.fill.of_server and one.fill.when != "false" and not one.fill.removes]
+
+
+def parameters(found: Iterable[Step]) -> dict[str, str]:
+    """What the policy finds in `params.data`: of each field its number, a kind, its place, and what a user is shown."""
+    lines = [
+        f"{number} {kind} {path} {shown(one.fill, paths[0])}"
+        for number, one in enumerate(_filled(found))
+        for kind, paths in one.fill.paths.items()
+        for path in paths
+    ]
+    return {"defaults": "\n".join(lines)}
+
+
 def policy(found: Sequence[Step]) -> dict[str, Any]:
     """The MutatingAdmissionPolicy of the fields that the API server fills in."""
-    ours = [one for one in found if one.fill.of_server and one.fill.when != "false" and not one.fill.removes]
-    mutations = [_CLEARED, *map(_mutation, ours)]
-    declared = variables.declared({**VARIABLES, **_PLACES}, *mutations)
+    ours = _filled(found)
+    deepest = max(len(path.split(".")) for one in ours for paths in one.fill.paths.values() for path in paths)
+    places = {f"places{number + 1}": _deeper(number) for number in range(deepest)}
+    places_of = f"variables.places{deepest}"
+    values = {f"value{number}": _values(places_of, number, one) for number, one in enumerate(ours)}
+    declared = variables.declared({**VARIABLES, **_FIRST, **places, **values})
+    stages = groupby(range(len(ours)), lambda number: _stage(ours[number]))
+    mutations = [_CLEARED, *(_mutation(numbers) for _, numbers in stages)]
     return {
         "apiVersion": _API,
         "kind": "MutatingAdmissionPolicy",
@@ -113,8 +136,11 @@ def policy(found: Sequence[Step]) -> dict[str, Any]:
                 {"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"},
                 {"name": "not-of-a-cron-job", "expression": f"!({KIND} == 'Job' && {OF_CRON_JOB})"},
             ],
-            "variables": [{"name": name, "expression": text} for name, text in declared.items()],
-            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": each}} for each in mutations],
+            "variables": [{"name": name, "expression": variables.compact(text)} for name, text in declared.items()],
+            # As few as depend on each other: an API server evaluates the variables for each.
+            "mutations": [
+                {"patchType": "JSONPatch", "jsonPatch": {"expression": variables.compact(each)}} for each in mutations
+            ],
         },
     }
 
@@ -153,8 +179,24 @@ def notice(found: Sequence[Step]) -> tuple[dict[str, Any], dict[str, Any]]:
 _OF_TEAMS: Final = {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}}
 _POINTER: Final = f"/metadata/annotations/{NOTE.replace('/', '~1')}"
 NOTES: Final = f"(has({O}.metadata.annotations) ? {O}.metadata.annotations : {{}})"
+
+
 _CLEARED: Final = f"'{NOTE}' in {NOTES} ? [JSONPatch{{op: 'remove', path: '{_POINTER}'}}] : []"
 """A copy of an object brings the annotation of its original."""
+
+
+def _mutation(numbers: Iterable[int]) -> str:
+    """The patches of the values of these fields, and the names of the fields in the annotation."""
+    return (
+        f"[{' + '.join(f'variables.value{number}' for number in numbers)}].map(vs, vs.size() == 0 ? [] : "
+        f"vs.filter(v, v[0][{_MADE}]).map(v, string(v[0][{_AT}])).distinct().map(a, "
+        "JSONPatch{op: 'add', path: a, value: {}}) + "
+        f"vs.map(v, JSONPatch{{op: 'add', path: v[0][{_AT}] + v[1], value: v[2]}}) + ({NOTES}.size() > 0 ? [] : "
+        "[JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}]) + "
+        f"[JSONPatch{{op: 'add', path: '{_POINTER}', value: {NOTES}.filter(k, k == '{NOTE}')"
+        f".map(k, string({NOTES}[k]) + '; ').join('') + "
+        f"vs.map(v, string(v[0][{_FIELD}][3])).distinct().join('; ')}}])[0]"
+    )
 
 
 def _resource_rules(found: Iterable[Step]) -> list[dict[str, Any]]:
@@ -169,105 +211,49 @@ def _resource_rules(found: Iterable[Step]) -> list[dict[str, Any]]:
     ]
 
 
-def _mutation(one: Step) -> str:
-    """The patches of one field: the field wherever it is absent, and its name in the annotation."""
-    fill, field = one.fill, literal(one.fill.field.replace("~", "~0").replace("/", "~1"))
-    add = f"[JSONPatch{{op: 'add', path: x.at + '/' + {field}, value: dyn({fill.value})}}]"
-    grown = f"dyn({fill.value}).map(v, JSONPatch{{op: 'add', path: x.at + '/' + {field} + '/-', value: v}})"
-    there = grown if fill.appends else "[]"
-    made = "(x.made ? [JSONPatch{op: 'add', path: x.at, value: {}}] : [])"
-    patches = f"({fill.when}) ? (!({literal(fill.field)} in s) ? {made} + {add} : {there}) : []"
-    noted = f"({NOTES}.size() > 0 ? [] : [JSONPatch{{op: 'add', path: '/metadata/annotations', value: {{}}}}])"
-    earlier = f"('{NOTE}' in {NOTES} ? string({NOTES}['{NOTE}']) + '; ' : '')"
-    note = f"[JSONPatch{{op: 'add', path: '{_POINTER}', value: {earlier} + ({_names(fill)})}}]"
-    if fill.paths in (TEMPLATE_METADATA, TEMPLATE_NOTES):
-        patches = f"[x.t].map(t, {patches})[0]"
-    found = f"{_named(fill.paths)}.map(x, [x.s].map(s, {patches})[0]).flatten()"
-    return f"!({one.condition}) ? [] : [{found}].map(ps, ps.size() == 0 ? ps : ps + {noted} + {note})[0]"
-
-
-def _names(fill: Fill) -> str:
-    """What the annotation calls the field of this kind."""
-    names: dict[str, list[str]] = {}
-    for kind, paths in fill.paths.items():
-        names.setdefault(shown(fill, paths[0]), []).append(kind)
-    *others, last = names
-    return "".join(f"{KIND} in {literal(names[text])} ? {literal(text)} : " for text in others) + literal(last)
-
-
-def _named(paths: Mapping[str, Sequence[str]]) -> str:
-    return next((f"variables.{name}" for name, one in _NAMED.items() if one == paths), f"({_holders(paths)})")
-
-
-def _holders(paths: Mapping[str, Sequence[str]]) -> str:
-    """The holders of a kind, in CEL: a list of maps with the holder `s`, its JSON pointer `at`, and whether it is to be
-    `made`."""
-    of: dict[tuple[str, ...], list[str]] = {}
-    for kind, found in paths.items():
-        of.setdefault(tuple(found), []).append(kind)
-    cases = [f"{KIND} in {literal(named)} ? {' + '.join(map(_at, found))}" for found, named in of.items()]
-    return " : ".join([*cases, "[]"])
-
-
-def _below(paths: Mapping[str, Sequence[str]], name: str) -> str:
-    """The holders below those of a named list, of all its kinds: below pod templates, or pod specs.
-
-    With the paths of each kind written out, an API server took 28 s of CPU to compile the policy, and a request that
-    creates it may take 34 (kubernetes 1.36.3, 2026-11).
-    """
-    above = _NAMED[name]
-    kind = next(iter(above))
-    suffixes = [
-        path.removeprefix(f"{above[kind][0]}.") for path in paths[kind] if path.startswith(f"{above[kind][0]}.")
-    ]
-    for each, found in paths.items():
-        if sorted(found) != sorted(f"{path}.{suffix}" for path in above[each] for suffix in suffixes):
-            msg = f"{each} has other fields below its {name} than {kind}: {', '.join(found)}"
-            raise ValueError(msg)
-    found = " + ".join(_at(suffix, "p.s", "p.at") for suffix in suffixes)
-    if suffixes[0].startswith("metadata"):
-        found = f"({found}).map(x, {{'at': x.at, 's': x.s, 'made': x.made, 't': dyn(p.s)}})"
-    return f"variables.{name}.map(p, {found}).flatten()"
-
-
-def _at(path: str, root: str = O, root_at: str = "''") -> str:
-    """The holders at one path below a root, written from its end to its beginning."""
-    parts = path.removesuffix("+").split(".")
-    made = path.endswith("+")
-    text = "[{'at': dyn(a%d), 's': dyn(o%d), 'made': dyn(false)}]" % (len(parts), len(parts))  # noqa: UP031 - braces
-    for number in range(len(parts) - 1, -1, -1):
-        name = parts[number].removesuffix("[]").removesuffix("{}")
-        holder, at = (f"o{number}", f"a{number} + '/{name}'") if number else (root, f"{root_at} + '/{name}'")
-        value, there, last = f"{holder}.{name}", f"has({holder}.{name})", number + 1
-        absent = f"[{{'at': dyn({at}), 's': dyn({{}}), 'made': dyn(true)}}]" if made and last == len(parts) else "[]"
-        item, of_list, of_map = "", "lists.range(%s.size()).map(k, %s).flatten()", "%s.map(k, %s).flatten()"
-        if parts[number].endswith("[]"):
-            item = " + '/' + string(k)"
-        elif parts[number].endswith("{}"):
-            item = " + '/' + string(k).replace('~', '~0').replace('/', '~1')"
-        each = f"[dyn({value}{'[k]' if item else ''})].map(o{last}, [{at}{item}].map(a{last}, {text})[0])[0]"
-        if item:
-            each = (of_list if parts[number].endswith("[]") else of_map) % (value, each)
-        text = f"({there} ? {each} : {absent})"
-    return text
-
-
-_NAMED: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
-    "podTemplates": TEMPLATE_PATHS,
-    "podSpecs": SPEC_PATHS,
-    "podSecurity": RESTRICTED[-1].paths,
-    "security": RESTRICTED[0].paths,
-    "capabilities": RESTRICTED[2].paths,
-    "podMetadata": TEMPLATE_METADATA,
-    "podNotes": TEMPLATE_NOTES,
+_FIELD, _AT, _HOLDER, _TEMPLATE, _MADE = range(5)
+"""Of a place: number, kind, path and name of its field, JSON pointer of its holder, the holder `s`, the pod template
+`t` above it, and whether the holder is to be made."""
+_NAME: Final = "p.replace('[]', '').replace('{}', '').replace('+', '')"
+_FIRST: Final = {
+    "places0": f"params.data.defaults.split('\\n').map(l, l.split(' ', 4)).filter(f, f[1] == {KIND}).map(f, "
+    f"[dyn([dyn(f[0]), dyn(f[1]), dyn(f[2].split('.').map(p, [{_NAME}].map(n, [n, p.replace(n, '')])[0])), "
+    f"dyn(f[3])]), dyn(''), {O}, {O}, dyn(false)])"
 }
-"""Paths of several fields."""
-_BARE: Final = {kind: paths for kind, paths in SPEC_PATHS.items() if kind not in TEMPLATE_PATHS}
-_IN_TEMPLATES: Final = {kind: paths for kind, paths in SPEC_PATHS.items() if kind in TEMPLATE_PATHS}
-_PLACES: Final = {
-    "podTemplates": _holders(TEMPLATE_PATHS),
-    "podSpecs": f"({_holders(_BARE)}) + {_below(_IN_TEMPLATES, 'podTemplates')}",
-    **{name: _below(_NAMED[name], "podSpecs") for name in ("podSecurity", "security", "capabilities")},
-    **{name: _below(_NAMED[name], "podTemplates") for name in ("podMetadata", "podNotes")},
-}
-"""Their holders, once."""
+"""Places where the fields of the kind may be, before the first part of their path."""
+
+
+def _deeper(number: int) -> str:
+    """The same places after one more part of each path, which ends earlier or is written as in `Fill.paths`."""
+
+    def place(at: str, holder: str, made: str = "false") -> str:
+        template = f"p[0] == 'metadata' ? x[{_HOLDER}] : x[{_TEMPLATE}]"
+        return f"[x[{_FIELD}], dyn(x[{_AT}] + '/' + p[0]{at}), dyn({holder}), {template}, dyn({made})]"
+
+    below = f"x[{_HOLDER}][p[0]]"
+    deeper = (
+        f"!(p[0] in x[{_HOLDER}]) ? (p[1] == '+' ? [{place('', '{}', 'true')}] : []) : "
+        f"p[1] in ['', '+'] ? [{place('', below)}] : "
+        f"(p[1] == '[]' ? lists.range({below}.size()).map(k, dyn(k)) : {below}.map(k, dyn(k))).map(k, "
+        + place(" + '/' + string(k).replace('~', '~0').replace('/', '~1')", f"{below}[k]")
+        + ")"
+    )
+    return (
+        f"variables.places{number}.map(x, x[{_FIELD}][2].size() <= {number} ? [x] : [x[{_FIELD}][2][{number}]]"
+        f".map(p, {deeper})[0]).flatten()"
+    )
+
+
+def _values(places: str, number: int, one: Step) -> str:
+    """What a field gets in each of its places: a list of the place, the pointer below its holder, and the value;
+    nothing if the field is there, unless it is a list that grows."""
+    fill, name = one.fill, literal(one.fill.field)
+    pointer = literal("/" + fill.field.replace("~", "~0").replace("/", "~1"))
+    given, absent = f"[[dyn(x), dyn({pointer}), w]]", f"!({name} in s) && "
+    if fill.appends:
+        given, absent = f"({name} in s ? w.map(v, [dyn(x), dyn({pointer} + '/-'), v]) : {given})", ""
+    when = " && ".join(f"({each})" for each in (one.condition, fill.when) if each != "true") or "true"
+    return (
+        f"{places}.filter(x, x[{_FIELD}][0] == '{number}').map(x, [x[{_HOLDER}]].map(s, [x[{_TEMPLATE}]].map(t, "
+        f"{absent}{when} ? [dyn({fill.value})].map(w, {given})[0] : [])[0])[0]).flatten()"
+    )

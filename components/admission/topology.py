@@ -12,6 +12,7 @@ from components.admission.templates import TEMPLATE_METADATA, TEMPLATE_NOTES
 from spec.jobs import PODSET
 from spec.teams.labels import TEAM
 
+NAME: Final = "queue-topology"
 _NOTES: Final = "(has(t.metadata) && has(t.metadata.annotations) ? t.metadata.annotations : {})"
 _UNCONSTRAINED: Final = f"{PODSET}unconstrained-topology"
 _SLICES: Final = f"{PODSET}slice-required-topology"
@@ -66,7 +67,7 @@ def queue_topology(context: StackContext) -> Rule:
     placed = _placed(context)
     filled = f"variables.queued && {placed}"
     return Rule(
-        name="queue-topology",
+        name=NAME,
         kinds=tuple(kind for kind in kinds.WITH_PODS if kind != kinds.DAEMON_SET),
         what="a queued pod that only pools with a topology can have says how near the others it is placed",
         why="Kueue would never admit it, and the job would wait for ever (kueue v0.19.2, "
