@@ -1,7 +1,5 @@
 """EKS managed add-ons: required ones, versions, network policies and IAM roles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Boundaries of teams: Pod Security levels, and the objects that the stack file gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final

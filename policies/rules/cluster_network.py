@@ -1,7 +1,5 @@
 """Subnets and zones of the control plane and the nodes, and the way to a private API endpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

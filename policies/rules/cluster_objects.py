@@ -1,7 +1,5 @@
 """Objects of the cluster: volumes and their classes, network policies, service accounts and exposed Services."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -35,8 +33,6 @@ _ABOUT_VOLUMES: Final = (
 )  # fmt: skip
 """Fields of a PersistentVolume's spec that are no source but `csi` (Kubernetes API 1.36, PersistentVolumeSpec)."""
 _DRIVERS: Final = ["ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com", "s3.csi.aws.com"]
-_OF_ADDONS: Final = "kube-system"
-"""Where EKS installs its add-ons."""
 _ALL_PORTS: Final = (1, 65535)
 
 

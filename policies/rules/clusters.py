@@ -1,7 +1,5 @@
 """EKS clusters: encryption, logs, deletion protection, and Kubernetes versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Final

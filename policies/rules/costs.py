@@ -1,7 +1,5 @@
 """Cost: limits of pools and of the stack, budgets, and tags that it is allocated by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal

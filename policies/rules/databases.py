@@ -1,7 +1,5 @@
 """RDS databases: encryption, network access, passwords, backups and monitoring."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

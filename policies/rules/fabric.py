@@ -1,7 +1,5 @@
 """Pools with Elastic Fabric Adapters, and pools on Capacity Blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

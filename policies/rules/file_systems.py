@@ -1,7 +1,5 @@
 """EFS and FSx file systems: encryption, throughput, backups, access points, mounts and links to buckets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Nodes of all pools together: IP addresses and node repair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import ceil
 from typing import Final

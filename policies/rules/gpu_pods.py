@@ -1,7 +1,5 @@
 """GPU requests of pods, and pools that can satisfy them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pulumi_policy import Severity

@@ -1,7 +1,5 @@
 """GPU pools and their nodes: taints, sizes, MIG layouts and the pods that every node needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

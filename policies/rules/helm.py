@@ -1,7 +1,5 @@
 """Helm releases: pinned charts, atomic changes, and values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase

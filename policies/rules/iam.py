@@ -1,7 +1,5 @@
 """IAM: what roles may do, and who may assume them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """Jobs: queues and priorities, deadlines, and checkpoints on Spot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

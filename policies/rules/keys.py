@@ -1,7 +1,5 @@
 """KMS keys: rotation, deletion window and key policies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pulumi_policy import Severity

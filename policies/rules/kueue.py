@@ -1,7 +1,5 @@
 """Kueue: flavors, quotas, limits, isolation of tenants and gangs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import yaml

@@ -1,7 +1,5 @@
 """Load balancers of the program; rules don't see those that a controller creates for Services and Ingresses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Launch templates and EC2NodeClasses: metadata service, public addresses and volumes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import inf
 from typing import Final

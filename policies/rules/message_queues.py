@@ -1,7 +1,5 @@
 """SQS queues and SNS topics: encryption and access policies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

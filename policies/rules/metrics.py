@@ -1,7 +1,5 @@
 """Queries of alerts, recording rules and dashboards."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Managed node groups and Auto Scaling groups: updates, names and sizes; what the role of nodes may do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final

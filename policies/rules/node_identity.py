@@ -1,7 +1,5 @@
 """Identities whose permissions on instances depend on the tags of the instances."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Node software: AMI and when it is updated, user data and SSH access."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Pods: isolation from the node, the restricted profile, sizes, images and tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

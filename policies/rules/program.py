@@ -1,7 +1,5 @@
 """The program as a whole: reviewed resource types, resource options and providers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final

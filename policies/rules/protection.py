@@ -1,7 +1,5 @@
 """Deletion of stateful resources: `protect`, and no option that deletes their contents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """ECR repositories: immutable tags, scanning, encryption, access and lifecycle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pulumi_policy import Severity

@@ -1,7 +1,5 @@
 """The whole program compared with what the stack file's settings give."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Accounts: who is let in by policies of resources, and whose resources are used."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final

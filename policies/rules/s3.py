@@ -1,7 +1,5 @@
 """S3 buckets: public access, transport, encryption, versions and audit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from typing import Final

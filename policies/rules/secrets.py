@@ -1,7 +1,5 @@
 """Secrets: none in plain text, none in the state, and stores that are encrypted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Serving: disruption budgets, replicas, probes, autoscaling limits and KServe models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Spot pools: allowed roles, diversification and interruption handling."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

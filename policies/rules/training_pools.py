@@ -1,7 +1,5 @@
 """Training pools, and EC2 quotas for all pools."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The VPC: its parts and shape, security groups, and endpoints to the services of AWS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network, ip_network
 from itertools import combinations
