@@ -1,7 +1,5 @@
 """Coverage of the checks of Checkov, Trivy and the CIS benchmark by checks of the pack, with reasons for the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

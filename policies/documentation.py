@@ -1,7 +1,5 @@
 """The page docs/policies.md, generated from the rules."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Final

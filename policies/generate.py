@@ -1,7 +1,5 @@
 """Writes the files generated from the rules: `python -m policies.generate`; `--check` only reports stale ones."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ A Release is one resource, so rules don't see its pods. Where its chart can be r
 evaluates the manifests by the same rules as the resources of the program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The policies of the pack, built from the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path

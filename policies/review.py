@@ -3,8 +3,6 @@
 A change is judged with the suppressions and levels of the commit before it, so that it can't excuse itself.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -6,8 +6,6 @@ test compares the list with the program. The types are spelled out, because a pr
 `kubernetes:core/v1:` includes types that nobody has reviewed.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from policies.resources import tokens

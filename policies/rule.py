@@ -1,8 +1,8 @@
 """What a rule is: what it requires, how strictly, why, and the sources.
 
 The pack, the levels of each environment, the documentation page and the coverage table are generated from these values,
-so a new rule is one `Rule` in a module of `policies/rules`, listed in its `RULES`, and its fixtures in the file of the
-same name in `tests/policies/fixtures`.
+so a new rule is one `Rule` in a module of `policies/rules`, listed in its `RULES`, its words in policies/reasons.yaml,
+and its fixtures in the file of the module's name in `tests/policies/fixtures`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from pulumi_policy import EnforcementLevel, Severity
@@ -18,6 +19,7 @@ from pulumi_policy import EnforcementLevel, Severity
 from policies.resources.access import Node
 from policies.resources.resource import Resource, Stack
 from policies.stack_file import Program, StackFile
+from spec import strict_yaml
 
 if TYPE_CHECKING:
     from components.composition.boundaries import Boundaries
@@ -29,6 +31,10 @@ STRICTEST: Final = "prod"
 _LETTERS: Final = {"M": EnforcementLevel.MANDATORY, "A": EnforcementLevel.ADVISORY, "-": EnforcementLevel.DISABLED}
 Subject = TypeVar("Subject", Resource, Stack)
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.read(
+    Path(__file__).with_name("reasons.yaml").read_text(encoding="utf-8")
+)
+"""The title of each rule, why it is there, and how to fix a violation."""
 ANY: Final = ("*",)
 """`types` of a rule for resources of every type."""
 
@@ -183,24 +189,18 @@ class Rule(Generic[Subject]):
 
     Attributes:
         name: Stable ID, in kebab case: configuration and suppressions refer to it.
-        title: What it requires, in one sentence.
         types: Type tokens that it applies to, from `policies.resources.tokens`.
         severity: Severity of a violation.
         levels: Enforcement level by environment.
-        why: What goes wrong otherwise, with its source.
-        fix: How to fix a violation, in terms of the stack file or the component.
         checks: Its checks by key.
         settings: Its parameters by name.
         program_only: Whether it applies to resources of the program alone, and not to manifests of charts and teams.
     """
 
     name: str
-    title: str
     types: tuple[str, ...]
     severity: Severity
     levels: Levels
-    why: str
-    fix: str
     checks: Mapping[str, Check[Subject]]
     settings: Mapping[str, Setting] = field(default_factory=dict)
     program_only: bool = False
@@ -212,6 +212,24 @@ class Rule(Generic[Subject]):
             got = invalid or "no check"
             msg = f"rule {self.name!r}: its name and the keys of its checks must be kebab-case words; got {got}"
             raise ValueError(msg)
+        if set(WORDS.get(self.name, ())) != {"title", "why", "fix"}:
+            msg = f"rule {self.name!r}: policies/reasons.yaml must have its title, why and fix"
+            raise ValueError(msg)
+
+    @property
+    def title(self) -> str:
+        """What it requires, in one sentence."""
+        return WORDS[self.name]["title"]
+
+    @property
+    def why(self) -> str:
+        """What goes wrong otherwise, with its source."""
+        return WORDS[self.name]["why"]
+
+    @property
+    def fix(self) -> str:
+        """How to fix a violation, in terms of the stack file or the component."""
+        return WORDS[self.name]["fix"]
 
     @property
     def external_ids(self) -> tuple[str, ...]:

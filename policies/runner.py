@@ -1,7 +1,5 @@
 """Evaluates rules on resources and stacks, whether from the engine, a recording or a fixture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date

@@ -6,8 +6,6 @@ of that message, and sets the environment variable PULUMI_STACK only for packs w
 reads the message before it passes it on; a test compares it with the pinned SDK.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn

@@ -3,8 +3,6 @@
 They are listed in `suppressions.yaml`; there is no other way to disable a rule for one resource.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

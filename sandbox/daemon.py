@@ -3,8 +3,6 @@
 It also ends when its home is deleted.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import os

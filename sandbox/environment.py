@@ -1,7 +1,5 @@
 """The environment of processes in the sandbox: variables, the engine's folder, and where compiled modules go."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The sandbox's home directory, the state file of its daemon, and the state that a lost sandbox leaves behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -12,8 +12,6 @@ change, because a pod has the permissions of any account of its namespace, and a
 changes what others may do.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

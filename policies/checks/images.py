@@ -1,7 +1,5 @@
 """Images and where they come from: registry and repository, through the account's own caches as well."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final

@@ -3,8 +3,6 @@
 A pod spec is recognized by its shape, a map with a list of `containers`, so unknown kinds are evaluated as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

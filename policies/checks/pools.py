@@ -1,7 +1,5 @@
 """Pools of nodes: EKS node groups, Karpenter NodePools, and the outputs of pool components."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What a query does with gauges that each replica of a controller exports."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

@@ -4,8 +4,6 @@ Each reports only what is certain: an unknown value is never a violation. A plac
 finds the property where it is not at the same path in each type. `types` are those that are evaluated, by default all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

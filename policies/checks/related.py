@@ -3,8 +3,6 @@
 A preview knows the graph, but not the IDs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import Any

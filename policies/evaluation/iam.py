@@ -9,8 +9,6 @@ Reference lists the access level of every action. The verbs agree with it except
 copy of the table has to be maintained.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

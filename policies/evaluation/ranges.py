@@ -1,7 +1,5 @@
 """Address ranges as sets of addresses, so that no spelling of a range escapes a rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import Final, TypeVar

@@ -3,8 +3,6 @@
 Messages name the format of a credential, never the credential.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

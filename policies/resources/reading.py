@@ -4,8 +4,6 @@ Sentinels of unknown values and signatures of secrets are those of the SDK. The 
 signatures, which are assets and archives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final

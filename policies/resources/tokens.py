@@ -4,8 +4,6 @@ An import of `pulumi_aws` for its classes takes 2 s of CPU (2026-11, pulumi-aws 
 add to a preview, so this module repeats the tokens; a test compares them with `pulumi_type` of the classes.
 """
 
-from __future__ import annotations
-
 import keyword
 from collections.abc import Mapping
 from typing import Final

@@ -1,7 +1,5 @@
 """Rules, one module per subject. Add a new module to `MODULES`, and a new rule to `RULES` of its module."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Final

@@ -1,7 +1,5 @@
 """EKS managed add-ons: required ones, versions, network policies and IAM roles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -34,12 +32,9 @@ def _floating(stack: Stack, context: Context) -> Iterator[Violation]:
 
 CORE_ADDONS = StackRule(
     name="eks-core-addons-pinned",
-    title="Core add-ons are EKS managed add-ons at pinned versions",
     types=(CLUSTER, ADDON),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Self-managed add-ons are not patched, and an unpinned one can change unexpectedly (EKS Best Practices).",
-    fix="Keep the add-on enabled in cluster.addons, and set its version where the catalog has none.",
     settings={
         "core": setting("add-ons that must be present and pinned", _CORE),
         "allowOverwrite": setting("whether an update may overwrite changes made in the cluster", True, True, False),
@@ -66,12 +61,9 @@ def _no_policies(addon: Resource, _: Context) -> Iterator[Violation]:
 
 NETWORK_POLICY = ResourceRule(
     name="eks-network-policy-on",
-    title="The cluster enforces NetworkPolicies",
     types=(ADDON,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="By default, the VPC CNI accepts every NetworkPolicy and enforces none.",
-    fix='Set enableNetworkPolicy to "true" in the configuration of vpc-cni.',
     checks={"switch": Check("must be true", _no_policies, ("CIS-4.3.1", "CIS-5.4.4"))},
 )
 
@@ -102,12 +94,9 @@ def _node_permissions(stack: Stack, _: Context) -> Iterator[Violation]:
 
 OWN_ROLE = StackRule(
     name="eks-addon-own-role",
-    title="Each add-on that calls AWS has its own IAM role, and nodes don't have its permissions",
     types=(ADDON, POD_IDENTITY, ROLE, ROLE_ATTACHMENT),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="Every pod that reaches the metadata service has the permissions of its node (EKS Best Practices, IAM).",
-    fix="Set podIdentityAssociations of the add-on, and detach the policy from the node role.",
     settings={
         "callers": setting(
             "add-ons that call AWS, each with its service account",

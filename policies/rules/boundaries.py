@@ -1,7 +1,5 @@
 """Boundaries of teams: Pod Security levels, and the objects that the stack file gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
@@ -35,13 +33,9 @@ def _privileged(space: Resource, context: Context) -> Iterator[Violation]:
 
 PSS_ENFORCED = ResourceRule(
     name="pss-enforced",
-    title="Namespaces enforce a Pod Security level; only those of node software are privileged",
     types=(tokens.NAMESPACE,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A namespace without a level admits any pod, including privileged ones.",
-    fix="Set the labels pod-security.kubernetes.io/enforce and /warn of the namespace, to privileged for node software "
-    "alone.",
     settings={
         "privileged": setting(
             "globs of namespaces for node software, such as drivers, device plugins and node agents",
@@ -103,14 +97,10 @@ def _added(one: Resource, context: Context) -> Iterator[Violation]:
 
 AS_GIVEN = ResourceRule(
     name="boundaries-as-given",
-    title="Admission rules, tenancy, queues and access are those of the stack file",
     # Of ConfigMaps, that with the parameters of admission rules.
     types=(*RENDERED, tokens.CONFIG_MAP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="They are the only border between a team and the nodes, queues, data and permissions of others. An expression "
-    "with `|| true`, a condition, a selector or a missing resource leaves a rule in place that refuses nothing.",
-    fix="Change the stack file, or the component that declares the object (components/composition/boundaries.py).",
     checks={
         "changed": Check(
             "must be as the stack file and the platform's component give it", _changed, ("KSV-0039", "KSV-0040")
@@ -136,13 +126,10 @@ def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
 
 COMPLETE = StackRule(
     name="boundaries-complete",
-    title="Every admission rule, quota, network policy, queue and role of the stack file is declared",
     # Of ConfigMaps, that with the parameters of admission rules.
     types=(*RENDERED, tokens.CONFIG_MAP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A namespace without its quota, default deny or queue, and a rule without its binding, admit everything.",
-    fix="Declare it as the platform's program does, or turn the rule off in the stack file.",
     checks={
         "declared": Check(
             "must have every object that the stack file gives", _missing, ("CKV2_K8S_6", "KSV-0038", "CIS-4.3.2")
@@ -169,13 +156,9 @@ def _softened(stack: Stack, context: Context) -> Iterator[Violation]:
 
 SECURITY_DENIES = StackRule(
     name="admission-security-denies",
-    title="Admission rules deny, but for those that give advice",
     types=(tokens.ADMISSION_BINDING,),
     severity=Severity.CRITICAL,
     levels=Levels("A/A/M"),
-    why="A rule that warns admits a pod that reaches its node, the data or the quota of another team, or GPUs outside "
-    "every quota.",
-    fix="Set the rule to `deny` in `admission`, for every team.",
     settings={"advice": setting("rules that may warn", _ADVICE)},
     checks={"action": Check("must be Deny", _softened)},
 )

@@ -50,12 +50,9 @@ def _whole_internet(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 NO_WORLD_ENDPOINT = ResourceRule(
     name="eks-no-world-endpoint",
-    title="The API server is not open to the whole internet",
     types=(CLUSTER,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A stolen token, or the next vulnerability of the API server, can otherwise be used from anywhere.",
-    fix="List client networks in cluster.endpoint.publicAccessCidrs, or set cluster.endpoint.publicAccess: false.",
     checks={
         "ranges": Check(
             "must list the networks that may reach the public endpoint", _no_networks, ("CKV_AWS_38", "CIS-5.4.1")
@@ -67,12 +64,9 @@ NO_WORLD_ENDPOINT = ResourceRule(
 
 PRIVATE_ENDPOINT = ResourceRule(
     name="eks-private-endpoint",
-    title="Nodes reach the API server inside the VPC, and in production its public endpoint is off",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("A/A/M"),
-    why="Without the private endpoint, nodes talk to the control plane through NAT and the internet.",
-    fix="Set cluster.endpoint.publicAccess: false, and reach the API from the VPC or a peered network.",
     settings={"allowPublic": setting("whether the endpoint may also be public", True, False, False)},
     checks={
         "private": Check("must be true", true("vpcConfig.endpointPrivateAccess"), ("CIS-5.4.2",)),
@@ -106,12 +100,9 @@ def _system_map(config: Resource, _: Context) -> Iterator[Violation]:
 
 ACCESS_ENTRIES_ONLY = ResourceRule(
     name="eks-access-entries-only",
-    title="Access to the cluster is granted by access entries only",
     types=(CLUSTER, ACCESS_ENTRY, CONFIG_MAP),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="Write access to the ConfigMap aws-auth makes an identity an administrator, and CloudTrail does not record it.",
-    fix="Grant access with cluster.access in the stack file.",
     checks={
         "mode": Check(
             "must be 'API'",
@@ -173,13 +164,9 @@ def _given(one: Resource, context: Context, kind: str) -> Entry | None:
 
 IN_STACK_FILE = ResourceRule(
     name="eks-access-in-stack-file",
-    title="The stack file names everyone who may use the cluster's API, with groups and access policy",
     types=(ACCESS_ENTRY, ACCESS_POLICY),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="An entry with the group of a team, or an association with AmazonEKSClusterAdminPolicy, gives a principal its "
-    "permissions; reviewers look for access in the stack file.",
-    fix="Declare the access in cluster.access or teams.<name>.members of the stack file.",
     checks={
         "listed": Check("must be in cluster.access or in a team of the stack file", _strange),
         "groups": Check("must be a group that the stack file gives this principal", _more_groups),
@@ -209,13 +196,9 @@ def _by_annotation(account: Resource, _: Context) -> Iterator[Violation]:
 
 ISSUERS_KNOWN = ResourceRule(
     name="identity-issuers-known",
-    title="IAM trusts the cluster's issuer, and pods get roles by EKS Pod Identity",
     types=(OIDC_PROVIDER, SERVICE_ACCOUNT),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Whoever signs tokens for an issuer that the account trusts assumes every role that trusts it. An association "
-    "of Pod Identity is a resource of AWS that needs its permissions; an annotation needs only an edit in the cluster.",
-    fix="Use the issuer of the cluster, and an EKS Pod Identity association.",
     settings={"issuers": setting("URLs of further issuers", [])},
     checks={
         "issuer": Check("must be the issuer of an EKS cluster", _issuer),
@@ -260,13 +243,9 @@ def _strange_role(stack: Stack, _: Context) -> Iterator[Violation]:
 
 POD_ROLES_OWN = StackRule(
     name="pod-roles-own",
-    title="Pods get roles that the stack declares for them",
     types=(POD_IDENTITY, ROLE),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="An association gives every pod with the service account the role's permissions; one of a role that another "
-    "program declares, or that is chained to one in another account, shows no permissions in this review.",
-    fix="Declare the role with components.base.iam.pod_identity_role, for the namespace and the service account.",
     checks={"role": Check("must be a role of the stack for this service account", _strange_role)},
 )
 
@@ -293,12 +272,9 @@ def _ec2_alone(statement: Statement) -> bool:
 
 NODE_ENTRIES = StackRule(
     name="access-entries-of-nodes",
-    title="Access entries of nodes are for roles that only EC2 assumes",
     types=(ACCESS_ENTRY, ROLE),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="An entry of type EC2_LINUX makes its principal a node, which reads the Secrets and tokens of its pods.",
-    fix="Give people entries in cluster.access; leave those of nodes to components/pools/node_role.py.",
     checks={"role": Check("must be a role of the stack that only EC2 assumes", _no_role_of_nodes)},
 )
 

@@ -1,7 +1,5 @@
 """Subnets and zones of the control plane and the nodes, and the way to a private API endpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -37,13 +35,9 @@ def _few_zones(stack: Stack, context: Context) -> Iterator[Violation]:
 
 PRIVATE_MULTI_AZ = StackRule(
     name="eks-private-multi-az",
-    title="The control plane and nodes are in private subnets of several zones",
     types=(CLUSTER, NODE_GROUP, SUBNET, ROUTE, ROUTE_ASSOCIATION),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A node in a public subnet is one security group rule away from the internet, and a cluster in one zone "
-    "fails with that zone.",
-    fix="Use private subnets, and add zones to network.zones.",
     settings={"zones": setting("minimum number of zones of the control plane", 2, 2, 3, minimum=2)},
     checks={
         "private": Check("must be in private subnets", _exposed, ("CIS-5.4.3",)),
@@ -73,13 +67,9 @@ def _admits(rule: Resource) -> bool:
 
 PRIVATE_REACHABLE = StackRule(
     name="eks-private-reachable",
-    title="A network outside the cluster reaches a private API endpoint",
     types=(CLUSTER, INGRESS_RULE),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="The security group that EKS creates admits its own members only, so `up` stops at the first resource in the "
-    "cluster (EKS User Guide, 'Cluster API server endpoint').",
-    fix="Name the network that you deploy from in network.peers or cluster.endpoint.privateAccessCidrs.",
     checks={"admitted": Check("must be true, or a rule must admit a network on port 443", _unreachable)},
 )
 

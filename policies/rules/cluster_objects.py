@@ -1,7 +1,5 @@
 """Objects of the cluster: volumes and their classes, network policies, service accounts and exposed Services."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -35,8 +33,6 @@ _ABOUT_VOLUMES: Final = (
 )  # fmt: skip
 """Fields of a PersistentVolume's spec that are no source but `csi` (Kubernetes API 1.36, PersistentVolumeSpec)."""
 _DRIVERS: Final = ["ebs.csi.aws.com", "efs.csi.aws.com", "fsx.csi.aws.com", "s3.csi.aws.com"]
-_OF_ADDONS: Final = "kube-system"
-"""Where EKS installs its add-ons."""
 _ALL_PORTS: Final = (1, 65535)
 
 
@@ -53,13 +49,9 @@ def _source(volume: Resource, context: Context) -> Iterator[Violation]:
 
 VOLUMES_BY_DRIVER = ResourceRule(
     name="volumes-by-driver",
-    title="Volumes come from the platform's CSI drivers",
     types=(PERSISTENT_VOLUME, STORAGE_CLASS),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A pod that claims a volume of type hostPath or local has the files of the node, whatever its Pod Security "
-    "level says; one of type nfs has a server that nobody reviewed.",
-    fix="Use a volume of storage.efs, storage.lustre or storage.buckets, or add the driver to the rule's setting.",
     settings={"drivers": setting("CSI drivers of volumes", _DRIVERS)},
     checks={
         "source": Check("must be a volume of a listed CSI driver", _source),
@@ -100,12 +92,9 @@ def _every_peer(peers: Node) -> bool:
 
 NETPOL_NOT_OPEN = ResourceRule(
     name="netpol-not-open",
-    title="No NetworkPolicy allows everything",
     types=(NETWORK_POLICY,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Policies add up: one that allows everything undoes the default deny of its namespace.",
-    fix="Name peers or ports.",
     checks={"open": Check("must name peers or ports", _open)},
     program_only=True,
 )
@@ -138,13 +127,9 @@ def _may_be_a_team(stack: Stack, place: Node) -> bool:
 
 ACCOUNT_OWN = StackRule(
     name="service-account-own",
-    title="Workloads don't run with service accounts of the platform's controllers",
     types=(*WORKLOADS, NAMESPACE, SERVICE_ACCOUNT),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A pod has the permissions of its service account, in the cluster and in AWS: with Karpenter's it launches and "
-    "ends instances.",
-    fix="Give the workload a service account of its own. Charts bring the pods of controllers.",
     checks={"account": Check("must be one that the program declares in the namespace", _foreign)},
 )
 
@@ -171,13 +156,9 @@ def _external(service: Resource, _: Context) -> Iterator[Violation]:
 
 INTERNAL_ONLY = ResourceRule(
     name="exposure-internal",
-    title="Load balancers of the cluster are internal, and Services take no external addresses",
     types=(SERVICE, INGRESS, INGRESS_PARAMS, GATEWAY_BALANCER),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Dashboards and models have no login of their own towards the internet. A Service with an external address "
-    "takes traffic of all nodes to it (CVE-2020-8554).",
-    fix="Use the scheme internal. For a public model, suppress the finding with the reason.",
     checks={"scheme": Check("must be internal", _internet_facing), "addresses": Check("must be empty", _external)},
     program_only=True,
 )
@@ -185,12 +166,9 @@ INTERNAL_ONLY = ResourceRule(
 
 PRIORITIES_BOUNDED = ResourceRule(
     name="priorities-bounded",
-    title="Priority classes are for named workloads, below those of the cluster's own software",
     types=(PRIORITY_CLASS, WORKLOAD_PRIORITY),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Pods of a higher class evict the others; a default class gives that to every pod without one.",
-    fix="Use the four classes of components/tenancy/priorities.py.",
     settings={"highest": setting("the highest value of a class", 10000, minimum=0)},
     checks={
         "default": Check("must be false", false("globalDefault")),
@@ -209,12 +187,9 @@ def _plain_volumes(one: Resource, _: Context) -> Iterator[Violation]:
 
 VOLUMES_ENCRYPTED = ResourceRule(
     name="storage-class-encrypted",
-    title="Volumes of EBS are encrypted",
     types=(STORAGE_CLASS,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Snapshots and disks of plain volumes can be read by whoever gets them.",
-    fix='Set the parameters encrypted: "true" and kmsKeyId of the class.',
     checks={"encrypted": Check("must be true", _plain_volumes)},
     program_only=True,
 )

@@ -1,7 +1,5 @@
 """EKS clusters: encryption, logs, deletion protection, and Kubernetes versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Final
@@ -28,12 +26,9 @@ def _not_secrets(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 SECRETS_CMK = ResourceRule(
     name="eks-secrets-cmk",
-    title="Kubernetes Secrets are encrypted with a customer managed KMS key",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Otherwise a backup of etcd exposes every Secret, and there is no key whose access could be revoked.",
-    fix="Set encryptionConfig of the cluster, with a KMS key and resources: [secrets].",
     checks={
         "key": Check(
             "must be the ARN of a KMS key",
@@ -55,12 +50,9 @@ def _missing_log_types(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 CONTROL_PLANE_LOGS = ResourceRule(
     name="eks-control-plane-logs",
-    title="All log types of the control plane are enabled",
     types=(CLUSTER,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without the audit log, an investigation can't show which identity did what.",
-    fix=f"Set enabledClusterLogTypes to {', '.join(LOG_TYPES)}.",
     checks={
         "types": Check(
             "must contain all five log types", _missing_log_types, ("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1")
@@ -85,13 +77,9 @@ def _kept_too_long(group: Resource, context: Context) -> Iterator[Violation]:
 
 LOG_GROUPS = ResourceRule(
     name="log-group-retention-cmk",
-    title="Log groups have a bounded retention and a customer managed KMS key",
     types=(LOG_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="Investigations need a year of logs; by default CloudWatch keeps logs forever and bills for them.",
-    fix="Set cluster.logRetentionDays, network.flowLogs.retentionDays or addons.fluentBit.retentionDays; the components"
-    " set the key.",
     settings={
         "minimumDays": setting("minimum retention of logs, in days", 7, 30, 365, minimum=1),
         "maximumDays": setting("maximum retention of logs, in days", 90, 365, 3653, minimum=1),
@@ -113,12 +101,9 @@ def _unprotected(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 DELETION_PROTECTION = ResourceRule(
     name="eks-deletion-protection",
-    title="The cluster is protected from deletion, in EKS and in Pulumi",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
-    why="A change of an immutable property, or `destroy` of the wrong stack, deletes every workload.",
-    fix="Set cluster.deletionProtection: true and environment.protect: true.",
     checks={"aws": Check("must be true", true("deletionProtection")), "engine": Check("must be on", _unprotected)},
 )
 
@@ -147,12 +132,9 @@ def _ends_within(days: str) -> Callable[[Resource, Context], Iterator[Violation]
 
 SUPPORTED_VERSION = ResourceRule(
     name="eks-supported-version",
-    title="The Kubernetes version is in standard support, with enough days left",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="After standard support, patches cost a surcharge; an unset version can change without a decision.",
-    fix="Set cluster.version to a later version from spec/catalog/data/kubernetes.yaml.",
     settings={"daysLeft": setting("minimum days of standard support that are left", 0, 14, 30, minimum=0)},
     checks={
         "set": Check("must be set", present("version")),
@@ -163,12 +145,9 @@ SUPPORTED_VERSION = ResourceRule(
 
 UPGRADE_DUE = ResourceRule(
     name="eks-upgrade-due",
-    title="An upgrade is planned before standard support ends",
     types=(CLUSTER,),
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="An upgrade takes weeks across three environments, and AWS announces the end of support 60 days ahead.",
-    fix="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
     settings={
         "warnDays": setting("days before the end of standard support at which to warn", kubernetes.WARN_DAYS, minimum=0)
     },
@@ -178,12 +157,9 @@ UPGRADE_DUE = ResourceRule(
 
 STANDARD_SUPPORT = ResourceRule(
     name="eks-standard-support",
-    title="The cluster does not enter paid extended support",
     types=(CLUSTER,),
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="Extended support costs 0.60 USD an hour, six times the price of the control plane (EKS pricing, 2026).",
-    fix="Set cluster.supportType: standard.",
     # The default of EKS is EXTENDED (eks:CreateCluster, upgradePolicy).
     checks={"policy": Check("must be 'STANDARD'", is_in("upgradePolicy.supportType", "STANDARD"))},
 )
@@ -217,12 +193,9 @@ def _proxy_version(stack: Stack, _: Context) -> Iterator[Violation]:
 
 VERSION_SKEW = StackRule(
     name="eks-version-skew",
-    title="Nodes and kube-proxy are at most three minor versions older than the control plane, and never newer",
     types=(CLUSTER, NODE_GROUP, ADDON),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Outside this range, nodes can't register (kubernetes.io, Version Skew Policy).",
-    fix="Upgrade the control plane first, then pools (`version` of a pool), then add-ons.",
     checks={
         "nodes": Check("must be the control plane's version, or at most three minor versions older", _node_version),
         "proxy": Check("must be the control plane's version, or at most three minor versions older", _proxy_version),

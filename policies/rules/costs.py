@@ -1,7 +1,5 @@
 """Cost: limits of pools and of the stack, budgets, and tags that it is allocated by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
@@ -69,12 +67,9 @@ def _other_processor(pool: Resource, _: Context) -> Iterator[Violation]:
 
 TYPE_ALLOWED = ResourceRule(
     name="gpu-type-allowed",
-    title="Instance types of pools are allowed in the environment and offered in the Region",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="A pool with a misspelled type never starts; an H100 in a development environment is an unplanned cost.",
-    fix="Choose other instanceTypes for the pool, or allow the type in the rule's setting.",
     settings={
         "types": setting(
             "globs of instance types that pools may use",
@@ -115,12 +110,9 @@ def _unpriced(pool: Resource, context: Context) -> Iterator[Violation]:
 
 COST_CAP = ResourceRule(
     name="pool-cost-cap",
-    title="The maximum cost of a pool is within the environment's cap",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="An autoscaler has no budget: each hour, a mistake costs the maximum size times the most expensive type.",
-    fix="Lower max of the pool, use smaller types, or raise the cap in the rule's setting.",
     settings={
         "usdPerHour": setting(
             "maximum cost of a pool in USD an hour, with all instances on-demand",
@@ -173,12 +165,9 @@ def _unbounded(stack: Stack, context: Context) -> Iterator[Violation]:
 
 STACK_COST_CAP = StackRule(
     name="stack-cost-cap",
-    title="The stack's cost is within its limits, at the floor and at the ceiling",
     types=(BILL,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A bill arrives a month later; a limit is checked before the first instance starts.",
-    fix="Reduce the pools, or raise the limit in cost.limits of the stack file; `slipway cost` lists the items.",
     settings={"bounded": setting("whether a stack must have a limit", True)},
     checks={
         "ceiling": Check("must be within the limit", _over("ceilingUsdPerHour")),
@@ -216,12 +205,9 @@ def _expired(stack: Stack, context: Context) -> Iterator[Violation]:
 
 PREMIUM_APPROVAL = StackRule(
     name="gpu-premium-approval",
-    title="Outside production, on-demand premium GPUs need an approval with an end date",
     types=(BILL,),
     severity=Severity.HIGH,
     levels=Levels("M/M/-"),
-    why="One p5.48xlarge forgotten after a test costs 40,000 USD a month.",
-    fix="Use Spot or smaller instances, or add the approval to cost.limits.premium of the stack file.",
     checks={"approved": Check("must be approved", _unapproved), "current": Check("must not have expired", _expired)},
 )
 
@@ -260,13 +246,9 @@ def _without_subscriber(stack: Stack, _: Context) -> Iterator[Violation]:
 
 BUDGET_ALARM = StackRule(
     name="budget-alarm-exists",
-    title="Budget notifications are sent before the monthly budget is spent",
     types=(BUDGET,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="AWS does not stop spending at a budget: only a notification leads to action (EKS Best Practices, "
-    "Karpenter, billing alarms).",
-    fix="Set cost.monthlyBudgetUsd and notifications of the stack file.",
     settings={
         "percents": setting(
             "percentages of a budget at which a notification must be sent", [50, 80, 100], items={"type": "number"}
@@ -321,12 +303,9 @@ def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Violatio
 
 COST_TAGS = ResourceRule(
     name="cost-tags-complete",
-    title="Billed AWS resources have cost allocation tags",
     types=(*_BILLED, LAUNCH_TEMPLATE, NODE_CLASS),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="The cost of untagged resources can't be allocated, and resources without an owner are not cleaned up.",
-    fix="Keep the provider's default tags, and pass them on to launch templates and node classes.",
     settings={"keys": setting("required tag keys", ["owner", "cost-center", "environment"])},
     checks={
         "tags": Check("must have the required tag keys", _untagged),
@@ -345,12 +324,9 @@ def _unlabelled(space: Resource, context: Context) -> Iterator[Violation]:
 
 WORKLOAD_LABELS = ResourceRule(
     name="workload-cost-labels",
-    title="Team namespaces have cost allocation labels",
     types=(NAMESPACE,),
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
-    why="Nodes are shared: the cost tool in the cluster allocates their cost by these labels.",
-    fix="Set project and costCenter of the team in the stack file.",
     settings={"labels": setting("labels that a team's namespace must have", [COST_CENTER, PROJECT])},
     checks={"labels": Check("must name the project and the cost center", _unlabelled)},
 )

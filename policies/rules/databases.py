@@ -1,7 +1,5 @@
 """RDS databases: encryption, network access, passwords, backups and monitoring."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -18,13 +16,9 @@ _TYPES: Final = (DATABASE, DATABASE_CLUSTER)
 
 CLOSED = ResourceRule(
     name="rds-closed",
-    title="Databases are encrypted and not public, and RDS manages their password",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Encryption can't be enabled later, and a password in the Pulumi state is readable by everyone who can read "
-    "the state.",
-    fix="Set storageEncrypted, kmsKeyId and manageMasterUserPassword, and keep publiclyAccessible false.",
     checks={
         "encrypted": Check("must be true", true("storageEncrypted"), ("CKV_AWS_16", "AVD-AWS-0079", "AVD-AWS-0080")),
         "key": Check("must be a customer managed KMS key", present("kmsKeyId")),
@@ -43,12 +37,9 @@ def _single_zone(database: Resource, context: Context) -> Iterator[Violation]:
 
 KEPT = ResourceRule(
     name="rds-kept",
-    title="Databases survive the loss of a zone and an accidental deletion",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("A/A/M"),
-    why="The database holds the record of every experiment and model, and there is no other copy.",
-    fix="Set backupRetentionPeriod, deletionProtection and multiAz, and keep skipFinalSnapshot false.",
     settings={
         "backupDays": setting("minimum retention of backups, in days", 1, 1, 7, minimum=0, maximum=35),
         "spread": setting("whether a database must be Multi-AZ", False, False, True),
@@ -68,12 +59,9 @@ KEPT = ResourceRule(
 
 WATCHED = ResourceRule(
     name="rds-watched",
-    title="Databases get minor upgrades, and export logs and metrics",
     types=(DATABASE,),
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
-    why="Slow queries and attacks can be investigated only with logs and metrics that were enabled before.",
-    fix="Set autoMinorVersionUpgrade, enabledCloudwatchLogsExports, monitoringInterval and Performance Insights.",
     checks={
         "upgrades": Check("must be true", true("autoMinorVersionUpgrade", default=True), ("CKV_AWS_226",)),
         "logs": Check("must list log types", filled("enabledCloudwatchLogsExports"), ("CKV_AWS_129",)),
@@ -118,12 +106,9 @@ def _without(name: str, *accepted: str, engine: str = "postgres") -> Any:
 
 PARAMETERS = StackRule(
     name="rds-parameters",
-    title="Databases require TLS and log slow statements",
     types=(DATABASE, PARAMETER_GROUP),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without rds.force_ssl, or MySQL's require_secure_transport, a client can send its password unencrypted.",
-    fix="Set a parameter group with rds.force_ssl 1 and log_min_duration_statement, or MySQL's, for the database.",
     checks={
         "tls": Check("must set rds.force_ssl to 1", _without("rds.force_ssl", "1"), ("CKV2_AWS_69",)),
         "slow": Check(

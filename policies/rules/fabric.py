@@ -1,7 +1,5 @@
 """Pools with Elastic Fabric Adapters, and pools on Capacity Blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -88,13 +86,9 @@ def _not_self_referencing(stack: Stack, _: Context) -> Iterator[Violation]:
 
 EFA_COMPLETE = StackRule(
     name="efa-pool-complete",
-    title="Pools with Elastic Fabric Adapters have everything that the adapters require",
     types=(MANAGED_POOL, KARPENTER_POOL, LAUNCH_TEMPLATE, NODE_CLASS, SECURITY_GROUP, INGRESS_RULE, EGRESS_RULE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without self-referencing security group rules, jobs hang silently "
-    "(gardener/gardener-extension-provider-aws#1832).",
-    fix="Use efa: true with one zone and EFA-capable types; components.pools.fabric creates the rest.",
     checks={
         "type": Check("must be a type with Elastic Fabric Adapters", _incapable),
         "zone": Check("must be one zone", _scattered),
@@ -146,13 +140,9 @@ def _two_zones(stack: Stack, _: Context) -> Iterator[Violation]:
 
 CAPACITY_BLOCK = StackRule(
     name="capacity-block-wired",
-    title="Capacity Block pools request exactly the reserved instances",
     types=(NODE_GROUP, LAUNCH_TEMPLATE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A misconfigured group fails only after the Capacity Block has started and been paid for "
-    "(eksctl-io/eksctl#8542).",
-    fix="Set capacity.reservation with kind capacity-block, min equal to max, and the block's one zone.",
     checks={
         "market": Check("must be 'capacity-block' in a launch template", _wrong_market),
         "reservation": Check("must name the reservation", _unreserved),

@@ -1,7 +1,5 @@
 """EFS and FSx file systems: encryption, throughput, backups, access points, mounts and links to buckets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -40,12 +38,9 @@ from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Viola
 
 ENCRYPTED = ResourceRule(
     name="efs-encrypted-cmk",
-    title="EFS file systems are encrypted with a customer managed KMS key",
     types=(EFS,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Encryption can't be enabled later: the file system has to be recreated and its data copied.",
-    fix="Set encrypted: true and kmsKeyId of the file system.",
     checks={
         "encrypted": Check("must be true", true("encrypted"), ("CKV_AWS_42", "AVD-AWS-0037")),
         "key": Check("must be a customer managed KMS key", present("kmsKeyId"), ("CKV_AWS_184",)),
@@ -55,13 +50,9 @@ ENCRYPTED = ResourceRule(
 
 THROUGHPUT_BACKUP = StackRule(
     name="efs-throughput-backup",
-    title="EFS file systems have enough throughput, lifecycle policies and backups",
     types=(EFS, EFS_BACKUP, BACKUP_VAULT),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Bursting throughput depends on the size, so a small file system with many readers stalls when its burst "
-    "credits are used up (EFS User Guide, Throughput modes).",
-    fix="Set throughputMode and lifecyclePolicies, and an aws.efs.BackupPolicy with status ENABLED.",
     settings={
         "modes": setting(
             "throughput modes that a file system may have",
@@ -98,14 +89,9 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
 
 ACCESS_POINTS = StackRule(
     name="efs-access-points",
-    title="EFS access points have their own root directory and user, and mounts use TLS",
     types=(EFS, EFS_ACCESS_POINT, EFS_POLICY),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without its own root directory and user, a pod that mounts the file system has root access to the files of "
-    "all teams.",
-    fix="Set rootDirectory.path and posixUser of the access point, and add a file system policy that denies "
-    "aws:SecureTransport false.",
     checks={
         "root": Check(
             "must not be the root of the file system",
@@ -145,14 +131,9 @@ def _driver_of(resource: Resource) -> str | None:
 
 MOUNTS = ResourceRule(
     name="efs-mounts-iam",
-    title="Volumes of EFS are mounted with an IAM identity and TLS",
     types=(PERSISTENT_VOLUME, STORAGE_CLASS),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without the mount option iam the driver connects as nobody: the mount fails where the file system's policy "
-    "names roles, and works only where the policy lets in every client that reaches the mount targets "
-    "(kubernetes-sigs/aws-efs-csi-driver, docs/parameters.md).",
-    fix="Add iam to mountOptions of the StorageClass or PersistentVolume, and leave encryptInTransit at true.",
     checks={"identity": Check("must contain iam", _without_identity), "transport": Check("must be true", _without_tls)},
 )
 
@@ -166,12 +147,9 @@ def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
 
 FSX_ENCRYPTED = ResourceRule(
     name="fsx-encrypted-cmk",
-    title="FSx file systems are encrypted with a customer managed KMS key",
     types=(LUSTRE, OPEN_ZFS, ONTAP),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Access to an AWS managed key can't be revoked, and a change of the key requires a new file system.",
-    fix="Set kmsKeyId of the file system.",
     checks={"key": Check("must be a customer managed KMS key", _no_key, ("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"))},
 )
 
@@ -184,12 +162,9 @@ def _linked(stack: Stack, system: Resource) -> bool:
 
 NO_SCRATCH = StackRule(
     name="fsx-no-scratch-prod",
-    title="Production FSx for Lustre file systems are persistent, and linked to a bucket or backed up",
     types=(LUSTRE, DATA_LINK),
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
-    why="A scratch file system has one copy of its data: files on a failed server are lost.",
-    fix="Use deploymentType PERSISTENT_2, and link the file system to a bucket or keep backups.",
     settings={
         "types": setting(
             "deployment types that a file system may have",
@@ -223,13 +198,9 @@ def _without_policies(link: Resource, _: Context) -> Iterator[Violation]:
 
 NO_DELETE = StackRule(
     name="fsx-dra-no-delete",
-    title="Data repository associations don't delete files, and declare what they copy",
     types=(DATA_LINK,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Deletion of an association can delete its files; without a policy, results stay on the file system and are "
-    "not copied.",
-    fix="Keep deleteDataInFilesystem false, and set s3.autoExportPolicy or s3.autoImportPolicy.",
     checks={
         "delete": Check("must be false", each(DATA_LINK, false("deleteDataInFilesystem"))),
         "policy": Check("must be set, here or in s3.autoImportPolicy", each(DATA_LINK, _without_policies)),

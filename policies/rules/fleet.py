@@ -1,7 +1,5 @@
 """Nodes of all pools together: IP addresses and node repair."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import ceil
 from typing import Final
@@ -99,12 +97,9 @@ def _beyond_interfaces(stack: Stack, _: Context) -> Iterator[Violation]:
 
 IP_HEADROOM = StackRule(
     name="subnet-ip-headroom",
-    title="Subnets have IP addresses for all pools at their maximum, and for an upgrade",
     types=(SUBNET, ADDON, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without free addresses, pods stay Pending, and an upgrade needs up to five (EKS Best Practices, Prefix mode).",
-    fix="Use a larger network.cidr, add network.podCidr, or lower max or maxPods of pools.",
     settings={"spare": setting("addresses per zone that an upgrade of the control plane needs", 5, minimum=0)},
     checks={
         "headroom": Check("must have enough addresses for pools at their maximum", _exhausted),
@@ -142,13 +137,9 @@ def _unmonitored(stack: Stack, _: Context) -> Iterator[Violation]:
 
 GPU_NODE_REPAIR = StackRule(
     name="gpu-node-repair",
-    title="Unhealthy GPU nodes are detected and replaced",
     types=(NODE_GROUP, NODE_POOL, ADDON, RELEASE),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A node whose kubelet, network or container runtime fails holds its GPUs, at up to 142 USD an hour (EKS Best "
-    "Practices, AI/ML compute).",
-    fix="Set nodeRepair: true on the pool, and keep the add-on eks-node-monitoring-agent enabled.",
     checks={
         "group": Check("must be true", _unrepaired),
         "karpenter": Check("must be true", _karpenter_repair_off),

@@ -1,7 +1,5 @@
 """GPU requests of pods, and pools that can satisfy them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pulumi_policy import Severity
@@ -43,12 +41,9 @@ def _sidecar(pod: Pod) -> Node | None:
 
 REQUEST_EQUALS_LIMIT = ResourceRule(
     name="gpu-request-equals-limit",
-    title="GPU requests are whole, equal the limits, and are in one container of a pod",
     types=WORKLOADS,
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="The API server rejects the pod only when the job starts, perhaps an hour after it was queued.",
-    fix="Set resources.limits of nvidia.com/gpu to a whole number, and omit the request or set the same number.",
     checks={
         "equal": Check("must equal the limit", of_container(_unequal)),
         "whole": Check("must be a whole number", of_container(_fractional)),
@@ -85,12 +80,9 @@ def _too_many(stack: Stack, _: Context) -> Iterator[Violation]:
 
 SCHEDULABLE = StackRule(
     name="gpu-pod-schedulable",
-    title="Pods select existing pools, and request no more devices than a node has",
     types=(*WORKLOADS, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="Otherwise the pod stays Pending forever and holds its quota.",
-    fix="Select a pool of the stack in nodeSelector, and request no more than one of its nodes has.",
     checks={
         "pool": Check("must be a pool of the stack", _unknown_pool),
         "devices": Check("must not exceed the devices of one node", _too_many),

@@ -1,7 +1,5 @@
 """GPU pools and their nodes: taints, sizes, MIG layouts and the pods that every node needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -38,13 +36,9 @@ def _untainted(pool: Resource, _: Context) -> Iterator[Violation]:
 
 TAINTED = ResourceRule(
     name="gpu-pool-tainted",
-    title="GPU pools have a taint that keeps other pods away",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A single pod without GPUs, such as a log collector, prevents the removal of a node of 55 USD an hour (EKS "
-    "Best Practices, AI/ML compute).",
-    fix=f"Add the taint {GPU} with effect NoSchedule to the pool; pools of the stack file have it.",
     checks={"taint": Check(f"must contain {GPU}:NoSchedule", _untainted)},
 )
 
@@ -65,12 +59,9 @@ def _too_many(pool: Resource, context: Context) -> Iterator[Violation]:
 
 BOUNDED = ResourceRule(
     name="gpu-pool-max-bounded",
-    title="GPU pools have a maximum size",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A loop that submits jobs launches instances up to the account's quota, at up to 142 USD an hour each.",
-    fix="Set max of the pool; to exceed the environment's maximum, change the rule's setting maximumNodes.",
     settings={"maximumNodes": setting("maximum number of nodes of a GPU pool", 4, 8, 64, minimum=1)},
     checks={
         "set": Check("must be set", _no_maximum),
@@ -88,12 +79,9 @@ def _idle(group: Resource, context: Context) -> Iterator[Violation]:
 
 IDLE_ZERO = ResourceRule(
     name="gpu-pool-idle-zero",
-    title="Outside production, idle GPU pools scale to zero",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("M/A/-"),
-    why="One idle p5.48xlarge costs 40,000 USD a month.",
-    fix="Set min: 0 on the pool, or use a Karpenter pool, which scales from zero.",
     checks={"size": Check("must be 0", _idle)},
 )
 
@@ -132,13 +120,9 @@ def _names(stack: Stack, _: Context) -> Iterator[Violation]:
 
 MIG_FITS = StackRule(
     name="mig-profile-fits",
-    title="MIG layouts are valid for the pool's GPU",
     types=(MANAGED_POOL, KARPENTER_POOL, NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The driver rejects an invalid layout only on the node, which then does not join "
-    "(NVIDIA/gpu-operator#262, #351).",
-    fix="Choose a layout or profiles that NVIDIA lists for the GPU, in mig of the pool.",
     checks={
         "profiles": Check("must fit on one GPU", _layouts),
         "layout": Check("must be a layout of the pool's GPU", _names),
@@ -218,13 +202,9 @@ def _releases(stack: Stack, _: Context) -> Iterator[Violation]:
 
 TOLERATED = StackRule(
     name="daemonset-tolerates-pools",
-    title="DaemonSets that tainted pools need tolerate their taints",
     types=(ADDON, RELEASE, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without them nodes have no GPUs or volumes, or are repaired although they are healthy "
-    "(aws/containers-roadmap#2555).",
-    fix="Add tolerations of the pool's taints to the values; add-ons of the stack file have them.",
     checks={
         "addon": Check("must tolerate the taints of the pools", _addons),
         "release": Check("must tolerate the taints of the pools", _releases),
@@ -260,12 +240,9 @@ def _manager(stack: Stack, _: Context) -> Iterator[Violation]:
 
 MIG_AT_BOOT = StackRule(
     name="mig-before-kubelet",
-    title="GPUs are partitioned before the kubelet starts",
     types=(MANAGED_POOL, KARPENTER_POOL, LAUNCH_TEMPLATE, NODE_CLASS, RELEASE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The MIG manager restarts the kubelet of a booting node, which can stay NotReady (NVIDIA/gpu-operator#2415).",
-    fix="Set mig of the pool; the platform's user data partitions, and its GPU Operator has no MIG manager.",
     checks={
         "nodes": Check("must partition the GPUs of a pool with MIG", _late),
         "manager": Check("must be false", _manager),

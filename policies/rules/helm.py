@@ -1,7 +1,5 @@
 """Helm releases: pinned charts, atomic changes, and values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -55,12 +53,9 @@ def _rewritten(release: Resource, _: Context) -> Iterator[Violation]:
 
 PINNED = ResourceRule(
     name="helm-pinned",
-    title="Charts come from allowed repositories at exact versions",
     types=(RELEASE,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="With a version range, a later update can install another chart with the same permissions.",
-    fix="Pin the chart in spec/catalog/data/software.yaml; add a new repository or directory to the rule's setting.",
     settings={
         "repositories": setting("globs of allowed chart repositories and directories", [*_REPOSITORIES, _DIRECTORY])
     },
@@ -85,12 +80,9 @@ def _timeout(release: Resource, context: Context) -> Iterator[Violation]:
 
 ATOMIC = ResourceRule(
     name="helm-atomic",
-    title="Releases are installed completely or not at all",
     types=(RELEASE,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="An interrupted install blocks every later one (pulumi/pulumi-kubernetes#2054).",
-    fix="Install it with components.base.kubernetes.",
     settings={"maximumSeconds": setting("maximum timeout of a release, in seconds", 1800, minimum=1)},
     checks={
         "whole": Check("must be true", both(true("atomic"), true("cleanupOnFail"))),
@@ -168,13 +160,9 @@ def _objects(release: Resource, _: Context) -> Iterator[Violation]:
 
 HARDENED = ResourceRule(
     name="helm-values-hardened",
-    title="Helm values request nothing that the rules for pods and roles forbid",
     types=(RELEASE,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A Release is one resource, so the rules for pods and roles don't see its pods and roles.",
-    fix="Remove the value; node software has an entry in spec/catalog/data/software.yaml, a secret is in a Secret, an "
-    "object in the program.",
     settings=node_software(),
     checks={
         "isolated": Check("must be false", _host_access),

@@ -1,7 +1,5 @@
 """IAM: what roles may do, and who may assume them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -100,12 +98,9 @@ def _iam_user(resource: Resource, _: Context) -> Iterator[Violation]:
 
 NO_ADMIN = ResourceRule(
     name="iam-no-admin",
-    title="The stack has no account administrators and no IAM users",
     types=(*_DOCUMENTS, *_ATTACHMENTS, USER, ACCESS_KEY),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="One vulnerability in a pod or pipeline with administrator access compromises the whole account.",
-    fix="Name the required actions, and give people access through IAM Identity Center.",
     settings={"managed": setting("policies of AWS that may be attached, by path and name", _MANAGED)},
     checks={
         "actions": Check("must name its actions", _all_actions, ("CKV_AWS_62", "CKV_AWS_63", "CKV2_AWS_40")),
@@ -168,12 +163,9 @@ def _passes_any_role(resource: Resource, _: Context) -> Iterator[Violation]:
 
 SCOPED_WRITES = ResourceRule(
     name="iam-scoped-writes",
-    title="Writes, permission changes and data reads are allowed on named resources only",
     types=_DOCUMENTS,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A permission on `*` includes every present and future resource of every team in the account.",
-    fix="Name ARNs in resources, or limit the statement by a condition on tags.",
     checks={
         "writes": Check(
             "must name the resources that it changes", _on_everything(_writes), ("CKV_AWS_290", "CKV_AWS_355")
@@ -296,12 +288,9 @@ def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
 
 TRUST_SCOPED = ResourceRule(
     name="iam-trust-scoped",
-    title="Trust policies name one service, service account or repository",
     types=(ROLE,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A trust policy with an issuer and no subject lets anyone with a token of that issuer assume the role.",
-    fix="Name the principal, and pin its subject by conditions (components.base.iam has the forms).",
     checks={
         "anybody": Check("must name its principals", _any_principal, ("CKV_AWS_60",)),
         "account": Check("must name principals, or limit an account by a condition", _whole_account, ("CKV_AWS_61",)),

@@ -1,7 +1,5 @@
 """Jobs: queues and priorities, deadlines, and checkpoints on Spot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -41,13 +39,9 @@ def _without_priority(job: Resource, _: Context) -> Iterator[Violation]:
 
 QUEUED = ResourceRule(
     name="job-queue-and-priority",
-    title="Jobs that request GPUs name a Kueue queue and a priority",
     types=(*JOBS, *RAY),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A job outside Kueue takes GPUs that are guaranteed to others, and can't be preempted by a job of higher "
-    "priority.",
-    fix=f"Set the labels {QUEUE} and {PRIORITY}.",
     checks={
         "queue": Check("must name a LocalQueue", _unqueued),
         "priority": Check("must name a priority", _without_priority),
@@ -57,12 +51,9 @@ QUEUED = ResourceRule(
 
 BOUNDED = ResourceRule(
     name="job-bounded",
-    title="Jobs have a deadline, a retry limit and a TTL",
     types=(JOB, PYTORCH_JOB, MPI_JOB, RAY_JOB),
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
-    why="A job that hangs holds its GPUs over the weekend (EKS Best Practices, AI/ML compute).",
-    fix="Set ttlSecondsAfterFinished, activeDeadlineSeconds and backoffLimit.",
     settings={"maximumSeconds": setting("maximum duration of a job, in seconds", 7 * DAY, 7 * DAY, LONGEST, minimum=1)},
     checks={
         "cleared": Check("must be set", present("spec.ttlSecondsAfterFinished", *_OF_BATCH)),
@@ -95,13 +86,9 @@ def _slow(pod: Pod) -> Node | None:
 
 SPOT_CHECKPOINTS = ResourceRule(
     name="spot-job-checkpoints",
-    title="Jobs on Spot write checkpoints to persistent volumes",
     types=JOBS,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Two minutes after the interruption notice, the instance and its local data are gone.",
-    fix="Mount a PersistentVolumeClaim for checkpoints, and keep terminationGracePeriodSeconds at "
-    f"{SPOT_NOTICE_SECONDS} or less.",
     checks={
         "volume": Check("must contain a PersistentVolumeClaim for checkpoints", of_pod(_without_claim)),
         "grace": Check(f"must be at most {SPOT_NOTICE_SECONDS} seconds", of_pod(_slow)),

@@ -1,7 +1,5 @@
 """KMS keys: rotation, deletion window and key policies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pulumi_policy import Severity
@@ -28,13 +26,9 @@ def _any_principal(key: Resource, _: Context) -> Iterator[Violation]:
 
 KMS_KEY_SAFE = ResourceRule(
     name="kms-key-safe",
-    title="KMS keys are rotated, have a policy with named principals, and have a long deletion window",
     types=(KEY,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A cluster whose key was deleted is degraded permanently: AWS can't recover it (EKS User Guide, Encrypt "
-    "secrets).",
-    fix="Set enableKeyRotation and a policy of the key; the window is keyDeletionDays in the stack file.",
     settings={
         "minimumDays": setting("minimum days in which a deletion can be cancelled", 7, 7, 30, minimum=7, maximum=30)
     },

@@ -1,7 +1,5 @@
 """Kueue: flavors, quotas, limits, isolation of tenants and gangs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import yaml
@@ -46,12 +44,9 @@ def _without_flavor(stack: Stack, _: Context) -> Iterator[Violation]:
 
 FLAVOR_HAS_POOL = StackRule(
     name="kueue-flavor-has-pool",
-    title="Every ResourceFlavor selects a pool, and every GPU pool has a ResourceFlavor",
     types=(RESOURCE_FLAVOR, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A workload admitted to a flavor without nodes waits forever and appears to be running.",
-    fix="Set the pool's label in nodeLabels of the flavor, as components.queues does for each pool.",
     checks={
         "pool": Check("must be a pool of the stack", _without_pool),
         "flavor": Check("must have a ResourceFlavor", _without_flavor),
@@ -91,12 +86,9 @@ def _over_quota(stack: Stack, _: Context) -> Iterator[Violation]:
 
 QUOTA_FITS = StackRule(
     name="kueue-quota-fits-pool",
-    title="Nominal quotas sum up to no more GPUs than the pools have",
     types=(CLUSTER_QUEUE, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A pod admitted beyond the capacity of its pool waits forever for a node and holds its quota.",
-    fix="Lower the shares of teams in the stack file, or raise max of the pool.",
     checks={"sum": Check("must not exceed the pool's maximum", _over_quota)},
 )
 
@@ -125,13 +117,9 @@ def _without_reclaim(queue: Resource, _: Context) -> Iterator[Violation]:
 
 LIMITS_SANE = ResourceRule(
     name="kueue-limits-sane",
-    title="Lending and borrowing limits are valid for Kueue's webhook",
     types=(CLUSTER_QUEUE,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="The webhook rejects invalid limits in the middle of an update (kueue, pkg/webhooks/clusterqueue_webhook.go).",
-    fix="Keep lendingLimit within nominalQuota, set limits only in a cohort, and set reclaimWithinCohort together "
-    "with borrowWithinCohort.",
     checks={
         "lending": Check("must be at most nominalQuota", _lends_too_much),
         "cohort": Check("must be set only in a cohort", _without_cohort),
@@ -165,12 +153,9 @@ def _without_wait(stack: Stack, _: Context) -> Iterator[Violation]:
 
 GANG_SAFE = StackRule(
     name="kueue-gang-safe",
-    title="Multi-node jobs start all their pods, or release their quota",
     types=(RELEASE,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Two partly started jobs can wait for each other's GPUs forever (kubernetes-sigs/kueue#2796).",
-    fix="Set waitForPodsReady of Kueue's configuration with a timeout and a backoffLimitCount.",
     checks={"wait": Check("must be set", _without_wait)},
 )
 

@@ -1,7 +1,5 @@
 """Load balancers of the program; rules don't see those that a controller creates for Services and Ingresses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -81,13 +79,9 @@ def _unfiltered(stack: Stack, _: Context) -> Iterator[Violation]:
 
 LB_TLS_INTERNAL = StackRule(
     name="lb-tls-internal",
-    title="Load balancers are internal unless listed, and require TLS 1.2 or newer",
     types=(LOAD_BALANCER, LISTENER, TARGET_GROUP, WEB_ACL_ASSOCIATION),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="An unauthenticated model endpoint on the internet costs money and leaks data.",
-    fix="Set internal, an HTTPS listener with a TLS 1.2+ policy, access logs and deletion protection; list public "
-    "load balancers in the setting.",
     settings={"public": setting("logical names of load balancers that may be public", [])},
     checks={
         "internal": Check("must be true, or the load balancer must be listed", each(LOAD_BALANCER, _public)),
@@ -119,12 +113,9 @@ LB_TLS_INTERNAL = StackRule(
 
 LB_PUBLIC_FILTERED = StackRule(
     name="lb-public-filtered",
-    title="Public load balancers have a web ACL",
     types=(LOAD_BALANCER, WEB_ACL_ASSOCIATION),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="It limits the requests that one client can send to GPUs that are billed by the second.",
-    fix="Associate an aws.wafv2.WebAcl with it.",
     checks={"filtered": Check("must have a web ACL", _unfiltered, ("CKV2_AWS_28", "AVD-AWS-0053"))},
 )
 

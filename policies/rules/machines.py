@@ -1,7 +1,5 @@
 """Launch templates and EC2NodeClasses: metadata service, public addresses and volumes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import inf
 from typing import Final
@@ -30,12 +28,9 @@ def _option(key: str) -> Callable[[Resource], Node]:
 
 IMDSV2 = ResourceRule(
     name="node-imdsv2-required",
-    title="The instance metadata service requires session tokens (IMDSv2)",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without a token, any program that can be made to fetch a URL exposes the node's credentials.",
-    fix="Set httpTokens: required in the metadata options of the template.",
     checks={
         "tokens": Check("must be 'required'", is_in(_option("httpTokens"), "required"), ("CKV_AWS_79", "AVD-AWS-0130"))
     },
@@ -44,12 +39,9 @@ IMDSV2 = ResourceRule(
 
 HOP_LIMIT = ResourceRule(
     name="node-imds-hop-limit",
-    title="Pods can't reach the instance metadata service",
     types=_TYPES,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="With two hops, every pod can use the node's role (EKS Best Practices, Identity and Access Management).",
-    fix="Set httpPutResponseHopLimit: 1, and give pods roles with EKS Pod Identity.",
     settings={"maximumHops": setting("maximum hops of a response of the metadata service", 1, minimum=1, maximum=64)},
     checks={
         "hops": Check(
@@ -76,12 +68,9 @@ def _bare(machine: Resource, _: Context) -> Iterator[Violation]:
 
 NO_PUBLIC_IP = ResourceRule(
     name="node-no-public-ip",
-    title="No instance has a public address, and every instance belongs to a node pool",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A node with a public address is one security group rule away from the internet.",
-    fix="Remove the public address, and create instances with a pool of the stack file.",
     checks={
         "address": Check("must be false", _public_address, ("CKV_AWS_88", "CIS-5.4.3")),
         "pool": Check("must belong to a pool", _bare, ("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41")),
@@ -128,12 +117,9 @@ def _old_disk(machine: Resource, _: Context) -> Iterator[Violation]:
 
 EBS_ENCRYPTED = ResourceRule(
     name="node-ebs-encrypted-cmk",
-    title="EBS volumes are gp3 and encrypted with a customer managed KMS key",
     types=(*_TYPES, VOLUME),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Volumes hold images, logs and scratch data of every team; access to a customer managed key can be revoked.",
-    fix="Set encrypted, a KMS key and volumeType: gp3 for every volume of the template.",
     checks={
         "mapped": Check("must describe the root volume", _no_disk, ("CKV_AWS_8",)),
         "encrypted": Check("must be true", _plain_disk, ("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026")),

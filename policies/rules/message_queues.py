@@ -1,7 +1,5 @@
 """SQS queues and SNS topics: encryption and access policies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -60,12 +58,9 @@ def _other_accounts(policy: Resource, _: Context) -> Iterator[Violation]:
 
 QUEUES_ENCRYPTED = ResourceRule(
     name="queues-encrypted",
-    title="Queues and topics are encrypted, and only named principals can send to them",
     types=(QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A forged interruption message in Karpenter's queue drains a node of the cluster.",
-    fix="Set kmsMasterKeyId, and name the service and its source in the policy.",
     checks={
         "encrypted": Check(
             "must be set, or SQS-managed encryption must stay on",

@@ -1,7 +1,5 @@
 """Queries of alerts, recording rules and dashboards."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, Final
@@ -58,13 +56,9 @@ def _twice(at: Node, expression: str | None) -> Iterator[Violation]:
 
 GAUGE_ONCE = ResourceRule(
     name="gauge-once",
-    title="A gauge that each replica of a controller exports is counted once",
     types=(PROMETHEUS_RULE, CONFIG_MAP),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Followers export a gauge as the leader does: with two replicas a sum is twice the value, and an alert "
-    "fires too early or never (spec/catalog/data/metrics.yaml names the gauges and their source).",
-    fix='Select the leader: replica_role!="follower"; where a gauge has no such label, aggregate with max first.',
     checks={
         "rule": Check("must not add the copies of a gauge", _of_rules),
         "dashboard": Check("must not add the copies of a gauge in its queries", _of_dashboards),
@@ -91,12 +85,9 @@ def _silent(stack: Stack, _: Context) -> Iterator[Violation]:
 
 ALERTS_KEPT = StackRule(
     name="alerts-kept",
-    title="Prometheus has the alerts of the platform",
     types=(PROMETHEUS_RULE, RELEASE),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="An idle GPU, a full quota and a job that runs away are found by alerts alone; nobody misses one that is gone.",
-    fix="Remove an alert in components/observability/alerts with its runbook, instead of emptying its group.",
     checks={"filled": Check("must have rules", _empty), "alerts": Check("must have alerts", _silent)},
 )
 

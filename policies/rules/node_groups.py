@@ -1,7 +1,5 @@
 """Managed node groups and Auto Scaling groups: updates, names and sizes; what the role of nodes may do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -31,12 +29,9 @@ def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
 
 SAFE_UPDATE = ResourceRule(
     name="nodegroup-safe-update",
-    title="Updates replace a few nodes at a time and respect PodDisruptionBudgets",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A forced update ends pods that a PodDisruptionBudget protects; an update of all nodes at once is an outage.",
-    fix="Set update.maxUnavailablePercentage and update.force of the pool.",
     settings={
         "maximumPercent": setting(
             "percent of a group's nodes that may be unavailable at once", 100, 50, 34, minimum=1, maximum=100
@@ -65,12 +60,9 @@ def _fixed_name(group: Resource, _: Context) -> Iterator[Violation]:
 
 AUTONAME = ResourceRule(
     name="nodegroup-autoname",
-    title="A node group's replacement can be created before the old group is deleted",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="With a fixed name every replacement fails with ResourceInUseException (pulumi/pulumi-eks#294, #491).",
-    fix="Omit nodeGroupName, or set delete_before_replace.",
     checks={"name": Check("must be left to auto-naming", _fixed_name)},
 )
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
@@ -85,12 +77,9 @@ def _desired_size_reset(group: Resource, _: Context) -> Iterator[Violation]:
 
 DESIRED_IGNORED = ResourceRule(
     name="nodegroup-desired-ignored",
-    title="An update keeps the size that the autoscaler has set",
     types=(NODE_GROUP,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="Otherwise every `up` scales a busy group back to its initial size and ends what runs there.",
-    fix="Add scalingConfig.desiredSize to ignore_changes of a group whose minimum is below its maximum.",
     checks={"desired": Check("must contain scalingConfig.desiredSize", _desired_size_reset)},
 )
 
@@ -110,12 +99,9 @@ def _untagged(group: Resource, context: Context) -> Iterator[Violation]:
 
 ASG_TAGS = ResourceRule(
     name="asg-launch-template-tags",
-    title="A self-managed Auto Scaling group has a launch template and propagates its tags",
     types=(AUTO_SCALING_GROUP,),
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
-    why="Launch configurations can't require IMDSv2 by default, and the cost of untagged instances can't be allocated.",
-    fix="Use a managed node group, or set launchTemplate and tags with propagateAtLaunch.",
     settings={"tags": setting("tags that its instances must have", ["owner", "environment"])},
     checks={
         "template": Check("must be set", _configured, ("CKV_AWS_315",)),
@@ -163,13 +149,9 @@ def _where(statement: Statement, stack: Stack) -> str:
 
 NODE_ROLE_MINIMAL = StackRule(
     name="node-role-minimal",
-    title="Node roles allow only joining the cluster, pulling images and Session Manager",
     types=(ROLE, ROLE_POLICY, ROLE_ATTACHMENT),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A process that escapes its container has the node's role (EKS Best Practices, Identity and Access "
-    "Management).",
-    fix="Grant the permission to the pod that needs it: an IAM role for its service account, through EKS Pod Identity.",
     settings={
         "policies": setting(
             "AWS managed policies that a node role may have",

@@ -1,7 +1,5 @@
 """Identities whose permissions on instances depend on the tags of the instances."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -66,12 +64,9 @@ def _violation(policy: Resource, key: str) -> Violation:
 
 INSTANCE_TAGS = StackRule(
     name="identity-instance-tags",
-    title="Permissions on instances depend on tags that instances have",
     types=(ROLE_POLICY, POLICY, NODE_GROUP, NODE_POOL, NODE_CLASS, LAUNCH_TEMPLATE),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="EC2 denies the action on every instance: volumes don't attach, nodes are not terminated.",
-    fix="Use a tag that EKS or Karpenter sets on instances (`spec.catalog.instance_tags`), or set it in the node pool.",
     checks={"tags": Check("must require only tags of instances", _absent)},
 )
 

@@ -1,7 +1,5 @@
 """Node software: AMI and when it is updated, user data and SSH access."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -24,13 +22,9 @@ def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
 
 NO_SSH = ResourceRule(
     name="node-no-ssh",
-    title="Nodes have no SSH access",
     types=(NODE_GROUP, LAUNCH_TEMPLATE),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="SSH keys are shared, never expire and leave no audit trail; remoteAccess without security groups opens "
-    "port 22 to all addresses.",
-    fix="Remove it and use Session Manager: the node role has AmazonSSMManagedInstanceCore.",
     checks={"key": Check("must not be set", _ssh_access, ("CKV_AWS_100",))},
 )
 
@@ -96,12 +90,9 @@ def _fetched(machine: Resource, _: Context) -> Iterator[Violation]:
 
 USER_DATA = ResourceRule(
     name="node-userdata-clean",
-    title="User data contains no credentials and does not weaken the kubelet",
     types=(LAUNCH_TEMPLATE, NODE_CLASS, INSTANCE, LAUNCH_CONFIGURATION),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Every process on the node can read user data, and a kubelet without authorization runs what any client sends.",
-    fix="Fetch secrets at run time with an IAM role, and keep the kubelet's defaults.",
     checks={
         "credentials": Check("must not contain a credential", _credentials, ("CKV_AWS_46", "AVD-AWS-0129")),
         "fetched": Check("must not run what it fetches: the server decides what every new node does", _fetched),
@@ -149,12 +140,9 @@ def _without_driver(machine: Resource, _: Context) -> Iterator[Violation]:
 
 AMI_PINNED = ResourceRule(
     name="node-ami-pinned",
-    title="Nodes boot a pinned AWS image with drivers for their GPUs",
     types=(NODE_GROUP, NODE_CLASS),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="Otherwise a new image replaces nodes at an unplanned time (EKS Best Practices, Karpenter, Lock down AMIs).",
-    fix="Set cluster.amiRelease, and update it like any other version.",
     settings={
         "pinned": setting("whether images must be pinned", False, False, True),
         "owners": setting(
@@ -187,12 +175,9 @@ def _closes(budget: Node) -> bool:
 
 DRIFT_WINDOW = ResourceRule(
     name="karpenter-drift-window",
-    title="Karpenter replaces drifted nodes only outside working hours",
     types=(NODE_POOL,),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="AWS releases an image about every week, which makes all nodes of `@latest` drift at once (Karpenter, Drift).",
-    fix='Add a budget to the pool: nodes "0", schedule and duration of the working hours, reasons [Drifted].',
     checks={"window": Check('must have one with nodes "0" and a schedule for Drifted', _any_time)},
 )
 

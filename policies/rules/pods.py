@@ -1,7 +1,5 @@
 """Pods: isolation from the node, the restricted profile, sizes, images and tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -74,13 +72,9 @@ def _selinux(pod: Pod, container: Node) -> Node | None:
 
 POD_ISOLATED = ResourceRule(
     name="pod-isolated",
-    title="Pods are isolated from the node and from other pods",
     types=WORKLOADS,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A pod with the host's namespaces, devices or paths controls the node, and with it the Secrets of all its "
-    "pods.",
-    fix="Remove it; node software that needs it has an entry with its image in spec/catalog/data/software.yaml.",
     settings=node_software(),
     checks={
         "privileged": Check(
@@ -159,12 +153,9 @@ def _writable(_: Pod, container: Node) -> Node | None:
 
 POD_RESTRICTED = ResourceRule(
     name="pod-restricted",
-    title="Pods run as an unprivileged user",
     types=WORKLOADS,
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A process that escapes its container keeps the user and the capabilities that it had inside.",
-    fix="Set runAsNonRoot, allowPrivilegeEscalation false, capabilities.drop [ALL] and seccompProfile RuntimeDefault.",
     settings=node_software(),
     checks={
         "non-root": Check(
@@ -189,13 +180,9 @@ POD_RESTRICTED = ResourceRule(
 
 POD_READ_ONLY = ResourceRule(
     name="pod-read-only-root",
-    title="Containers have a read-only root file system",
     types=WORKLOADS,
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="An attacker can't run what can't be written; the rule is advisory because servers that compile models for "
-    "the GPU write to various paths.",
-    fix="Set readOnlyRootFilesystem, and mount an emptyDir where the container writes.",
     settings=node_software(),
     checks={"read-only": Check("must be true", of_container(_writable), ("CKV_K8S_22", "KSV-0014"))},
 )
@@ -262,13 +249,9 @@ def _removed(resource: Resource, _: Context) -> Iterator[Violation]:
 
 POD_SIZED = ResourceRule(
     name="pod-sized",
-    title="Containers have CPU and memory requests and a memory limit",
     types=COMPLETE,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A pod without requests is scheduled anywhere and evicted first; one without a memory limit can exhaust its "
-    "node. A CPU limit is not required on purpose: it throttles and saves nothing.",
-    fix="Set resources.requests of cpu and memory, and resources.limits.memory.",
     settings=node_software(),
     checks={
         "cpu": Check("must be set", _without("requests", "cpu"), ("CKV_K8S_10", "KSV-0015")),
@@ -279,13 +262,9 @@ POD_SIZED = ResourceRule(
 
 RUNTIME_SIZED = ResourceRule(
     name="runtime-sized",
-    title="Runtimes that request devices request the CPU and memory of their jobs",
     types=(TRAINING_RUNTIME, SERVING_RUNTIME),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The LimitRange of a team's namespace fills in what a pod leaves out: 2 GiB for a job with eight GPUs, which "
-    "is killed at once (kubernetes.io, Limit Ranges).",
-    fix="Set requests of cpu and memory, and limits.memory, from the pool's nodes, as components.addons.trainer does.",
     checks={
         "cpu": Check("must be set", _without("requests", "cpu", with_devices=True)),
         "memory": Check("must be set", _without("requests", "memory", with_devices=True)),
@@ -295,13 +274,9 @@ RUNTIME_SIZED = ResourceRule(
 
 POD_TRUSTED = ResourceRule(
     name="pod-trusted-image",
-    title="Images come from trusted repositories and have a fixed version",
     types=WORKLOADS,
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="With a mutable tag, the next node can run another image; anybody can push to a public registry.",
-    fix="Reference the image by version or digest; copy it to the account's registry, or add its repository to "
-    "spec/catalog/data/software.yaml.",
     settings={
         "repositories": setting(
             "repositories of images beside the account's own; all of an owner's if one ends with a slash",
@@ -324,12 +299,9 @@ POD_TRUSTED = ResourceRule(
 
 POD_HYGIENE = ResourceRule(
     name="pod-hygiene",
-    title="Pods don't use the default namespace or unneeded tokens, and mount secrets as files",
     types=(*COMPLETE, SECRET, SERVICE_ACCOUNT),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="An unused token can only be stolen, and crash reports often contain environment variables.",
-    fix="Set automountServiceAccountToken false or a serviceAccountName, and mount secrets as files.",
     settings=node_software(),
     checks={
         "namespace": Check(

@@ -1,7 +1,5 @@
 """The program as a whole: reviewed resource types, resource options and providers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -25,14 +23,9 @@ def _unreviewed(resource: Resource, context: Context) -> Iterator[Violation]:
 
 TYPE_REVIEWED = ResourceRule(
     name="resource-type-reviewed",
-    title="Resources have types that somebody has reviewed",
     types=ANY,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="No rule evaluates a type that the pack does not know: a command runs with the credentials of the deployment, "
-    "a patch or a list changes objects that rules don't see.",
-    fix="Use a type that the program declares. Or review what the type can do, and add it to policies/reviewed.py, or "
-    "to the rule's setting for one environment.",
     settings={"types": setting("further types that the environment's stacks may declare", [])},
     checks={"type": Check("must have a reviewed type", _unreviewed)},
     program_only=True,
@@ -54,13 +47,9 @@ def _other_kind(one: Resource, _: Context) -> Iterator[Violation]:
 
 KIND_OF_TYPE = ResourceRule(
     name="kubernetes-kind-of-type",
-    title="An object of Kubernetes is of the kind that its type names",
     types=ANY,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Rules look at the type. A resource of type ConfigMap with the kind ClusterRoleBinding is created as a "
-    "ClusterRoleBinding.",
-    fix="Declare it by its manifest (components/base/kubernetes.py), which makes the type from its kind.",
     checks={"kind": Check("must be that of the type", _other_kind)},
     program_only=True,
 )
@@ -91,13 +80,9 @@ def _any_account(provider: Resource, _: Context) -> Iterator[Violation]:
 
 PROVIDER_PLAIN = ResourceRule(
     name="provider-plain",
-    title="The AWS provider works in a named account, with AWS's endpoints and the deployment's own identity",
     types=(tokens.AWS_PROVIDER,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="An endpoint gets the requests and what is in them, a role assumed by the provider is in no review of the "
-    "stack's resources, and without an account any credentials are used.",
-    fix="Use the provider of infra/providers.py, and give the pipeline another role.",
     checks={"argument": Check("must not be set", _argument), "account": Check("must name the account", _any_account)},
     program_only=True,
 )
@@ -135,12 +120,9 @@ _OF_CLUSTER: Final = ("clusterIdentifier", "enablePatchForce", "enableServerSide
 
 PROVIDER_CLUSTER = StackRule(
     name="provider-of-the-cluster",
-    title="The Kubernetes provider works in the stack's cluster",
     types=(tokens.KUBERNETES_PROVIDER,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="With another kubeconfig or context, objects go to a cluster that this program does not describe.",
-    fix="Take kubeconfig and cluster_identifier from the cluster's outputs (infra/providers.py).",
     checks={"cluster": Check("must be of the stack's cluster", _other_cluster)},
 )
 

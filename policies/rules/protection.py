@@ -1,7 +1,5 @@
 """Deletion of stateful resources: `protect`, and no option that deletes their contents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -22,13 +20,9 @@ def _unprotected(resource: Resource, _: Context) -> Iterator[Violation]:
 
 STATEFUL_PROTECTED = ResourceRule(
     name="stateful-protected",
-    title="Stateful resources are protected, and their contents are not deleted with them",
     types=(*_STATEFUL, REPOSITORY),
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
-    why="A line removed from the program deletes the resource at the next update; with forceDestroy, its contents "
-    "as well.",
-    fix="Set environment.protect: true in the stack file, and omit forceDestroy and forceDelete.",
     checks={
         "protect": Check("must be protected", _unprotected),
         "emptied": Check("must be false", false("forceDestroy", BUCKET)),

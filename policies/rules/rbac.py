@@ -84,14 +84,9 @@ def _token(secret: Resource, _: Context) -> Iterator[Violation]:
 
 ROLES_ALLOW = ResourceRule(
     name="rbac-roles-allow",
-    title="Roles of the program allow only reads that reveal no credential, and a controller's own bookkeeping",
     types=(*_ROLES, *_BINDINGS, SECRET),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Whoever creates pods has every service account of the namespace; whoever changes a role, a webhook, an "
-    "admission policy, a node or a Secret has the cluster. What a listed grant does is known; others need a review.",
-    fix="Grant what policies/checks/grants.py lists. Else, after a review, suppress the finding with its reason and "
-    "owner. Objects of an add-on of the platform belong in its `boundaries`.",
     checks={
         "grants": Check(
             "must allow no more than the list of policies/checks/grants.py",
@@ -200,14 +195,9 @@ def _group(name: str, space: str, known: Boundaries | None) -> bool:
 
 BINDINGS_LISTED = StackRule(
     name="rbac-bindings-listed",
-    title="Bindings name roles of the program, and service accounts and groups that belong there",
     types=(*_BINDINGS, *_ROLES, SERVICE_ACCOUNT),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A binding to a role of Kubernetes, EKS or a chart gives permissions that no review of the program shows, and "
-    "a group such as `system:authenticated` is every identity of the cluster.",
-    fix="Declare a role for the binding. Bind a service account that the program or an add-on declares, or a group of "
-    "cluster.access; give people access by teams.<name>.members.",
     checks={
         "role": Check(
             f"must be a role that the program declares, or the ClusterRole {_READER}",

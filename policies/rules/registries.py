@@ -1,7 +1,5 @@
 """ECR repositories: immutable tags, scanning, encryption, access and lifecycle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pulumi_policy import Severity
@@ -29,12 +27,9 @@ def _public(policy: Resource, _: Context) -> Iterator[Violation]:
 
 ECR_HARDENED = StackRule(
     name="ecr-hardened",
-    title="ECR repositories have immutable tags, scanning, encryption, private access and a lifecycle policy",
     types=(REPOSITORY, REPOSITORY_POLICY, REPOSITORY_LIFECYCLE, PULL_THROUGH_CACHE),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="With mutable tags, production can pull another image than the one that passed staging.",
-    fix="Set imageTagMutability IMMUTABLE, scanOnPush, KMS encryption, and a lifecycle policy.",
     settings={"upstreams": setting("registries that may be cached", [*CACHES.values()])},
     checks={
         "immutable": Check(

@@ -1,7 +1,5 @@
 """The whole program compared with what the stack file's settings give."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
@@ -84,15 +82,9 @@ def _same_object(urn: str, given: Declared, one: Resource) -> bool:
 
 AS_GIVEN = ResourceRule(
     name="program-as-given",
-    title="The program declares what the stack file's settings give, and nothing else",
     types=ANY,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A value of a chart, a receiver of alerts, logs or events, a trust or a statement may be anything: no list of "
-    "the bad has all of them. A change of the stack file changes both what the program declares and what its settings "
-    "give; one that the settings don't give comes from code.",
-    fix="Change the stack file; name an object that the program adds in its `extensions`. If the code of the platform "
-    "is meant to change, its owners accept the difference (docs/guides/continuous-integration.md).",
     checks={
         "changed": Check("must be what the stack file's settings give", _changed),
         "added": Check("must be one of those that the stack file's settings give or its `extensions` name", _added),
@@ -120,13 +112,9 @@ def _exported(stack: Stack, context: Context) -> Iterator[Violation]:
 
 COMPLETE = StackRule(
     name="program-complete",
-    title="The program declares every resource that the stack file's settings give, and exports what they give",
     types=(tokens.CLUSTER, tokens.STACK),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A trail, an alarm, a lock or a policy that is left out is seen by no rule for its type. Outputs are in the "
-    "state and in the log of whoever deploys.",
-    fix="Declare it as the platform's program does, or change the setting that gives it.",
     checks={
         "declared": Check("must have every resource that the stack file's settings give", _missing),
         "outputs": Check("must be what the stack file's settings give", _exported),

@@ -1,7 +1,5 @@
 """Accounts: who is let in by policies of resources, and whose resources are used."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -61,14 +59,9 @@ def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
 
 PRINCIPALS_KNOWN = ResourceRule(
     name="principals-known",
-    title="Policies and replications name the stack's account",
     types=(tokens.ROLE, *_WITH_POLICY, *_ENTRIES, tokens.BUCKET_REPLICATION),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A principal of another account keeps its access when its owner leaves, and the root of an account stands for "
-    "every identity in it.",
-    fix="Name a principal of the account in which the provider works (allowedAccountIds), or add the other account to "
-    "the rule's setting.",
     settings={"accounts": setting("IDs of further accounts whose principals policies may name", [])},
     checks={
         "anybody": Check(
@@ -107,14 +100,9 @@ def _accounts(node: Node) -> list[str]:
 
 ACCOUNTS_KNOWN = ResourceRule(
     name="accounts-known",
-    title="Resources name resources of the stack's account",
     types=ANY,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="What another account owns is changed by others: a target gets the stack's events, a role its permissions, a "
-    "peer its network.",
-    fix="Name a resource of the account in which the provider works (allowedAccountIds), or add the other account to "
-    "the rule's setting.",
     settings={"accounts": setting("IDs of further accounts whose resources may be named", [])},
     checks={"account": Check("must be of a known account", _foreign_account)},
     program_only=True,

@@ -1,7 +1,5 @@
 """S3 buckets: public access, transport, encryption, versions and audit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from typing import Final
@@ -52,12 +50,9 @@ def _flag(name: str, *external_ids: str) -> Check[Stack]:
 
 PUBLIC_BLOCK = StackRule(
     name="s3-public-block",
-    title="S3 Block Public Access is enabled for every bucket and access point",
     types=(BUCKET, BUCKET_BLOCK, S3_ACCESS_POINT),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The block applies even when a policy or an ACL is wrong.",
-    fix="Declare an aws.s3.BucketPublicAccessBlock for the bucket with all four flags.",
     checks={
         "block": Check(
             "must have a public access block",
@@ -115,12 +110,9 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
 
 NO_GRANTS = StackRule(
     name="s3-no-public-grants",
-    title="Access to buckets is granted by policies to named principals, over TLS",
     types=(BUCKET, BUCKET_ACL, BUCKET_OBJECT, BUCKET_POLICY, BUCKET_OWNERSHIP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="ACLs are a second, legacy way to grant access that reviews miss, and '*' is everyone on the internet.",
-    fix="Set object ownership BucketOwnerEnforced, name principals, and deny aws:SecureTransport false.",
     checks={
         "acl": Check(
             "must be private", _public_acls, ("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092")
@@ -183,13 +175,9 @@ def _key_by_object(encryption: Resource, _: Context) -> Iterator[Violation]:
 
 KMS_BUCKET_KEY = StackRule(
     name="s3-kms-bucket-key",
-    title="Buckets are encrypted with a customer managed KMS key and an S3 Bucket Key",
     types=(BUCKET, BUCKET_ENCRYPTION),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without a bucket key, every read of an object is a call to KMS: a training job over a million files "
-    "reaches the request quota of KMS and pays for each call (S3 User Guide, S3 Bucket Keys).",
-    fix="Declare the encryption of the bucket with sseAlgorithm aws:kms, kmsMasterKeyId and bucketKeyEnabled.",
     checks={
         "declared": Check(
             "must declare its encryption",
@@ -257,13 +245,9 @@ def _suspended(bucket: Resource, _: Context) -> Iterator[Violation]:
 
 VERSIONED_LIFECYCLE = StackRule(
     name="s3-versioned-lifecycle",
-    title="Buckets have versioning, and expire old versions and incomplete uploads",
     types=(BUCKET, BUCKET_VERSIONING, BUCKET_LIFECYCLE),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="Without versions, a checkpoint that a broken run overwrites is lost; without expiry, every old version "
-    "costs money forever.",
-    fix="Enable versioning, and add lifecycle rules that expire incomplete uploads and noncurrent versions.",
     checks={
         "versions": Check(
             "must have versioning",
@@ -315,13 +299,9 @@ def _locked(bucket: Resource) -> bool:
 
 AUDIT_EXTRAS = StackRule(
     name="s3-audit-extras",
-    title="Buckets have access logs, replication, Object Lock and event notifications",
     types=(BUCKET, BUCKET_LOGGING, BUCKET_REPLICATION, BUCKET_LOCK, BUCKET_NOTIFICATION),
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="Each of these costs money every month, so it is decided per bucket; a bucket without one has a suppression "
-    "with the reason.",
-    fix="Configure it for the bucket, or suppress the check for the bucket with the reason.",
     checks={
         "logged": Check(
             "must have access logging",

@@ -1,7 +1,5 @@
 """Secrets: none in plain text, none in the state, and stores that are encrypted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -37,12 +35,9 @@ def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
 
 NO_PLAINTEXT = ResourceRule(
     name="no-plaintext-secrets",
-    title="No resource property contains a credential in plain text",
     types=ANY,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="ConfigMaps, Helm values, tags and descriptions are readable by everyone who can read the resource.",
-    fix="Store it in Secrets Manager or a Kubernetes Secret, and revoke the exposed one.",
     checks={"credential": Check("must not contain a credential", _credentials, ("CKV_AWS_41",))},
 )
 
@@ -66,13 +61,9 @@ def _written(stack: Stack, context: Context) -> Iterator[Violation]:
 
 SECRETS_ELSEWHERE = StackRule(
     name="secret-values-elsewhere",
-    title="Secrets of the cluster take their values from other resources",
     types=(SECRET,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A value in the program is in the repository and in the state, and everybody who can read either has it; "
-    "nobody rotates it.",
-    fix="Let RDS or Secrets Manager make it and take it from there, or create the Secret outside the program.",
     settings={"keys": setting("keys of Secrets whose values are no secrets", ["username"])},
     checks={"value": Check("must come from another resource", _written)},
 )
@@ -97,13 +88,9 @@ def _aws_key(parameter: Resource, _: Context) -> Iterator[Violation]:
 
 SECRET_STORES = StackRule(
     name="secret-stores-encrypted",
-    title="Stored secrets use a customer managed KMS key and are rotated every 90 days",
     types=(STORED_SECRET, SECRET_ROTATION, PARAMETER),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A secret that is never rotated stays known to everyone who ever had access to it.",
-    fix="Set kmsKeyId of the secret and add an aws.secretsmanager.SecretRotation; set type SecureString and keyId "
-    "of a parameter.",
     settings={"days": setting("maximum days between rotations of a secret", 90, minimum=1)},
     checks={
         "key": Check(

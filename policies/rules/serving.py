@@ -1,7 +1,5 @@
 """Serving: disruption budgets, replicas, probes, autoscaling limits and KServe models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -67,13 +65,9 @@ def _blocking(stack: Stack, _: Context) -> Iterator[Violation]:
 
 SERVING_PDB = StackRule(
     name="serving-pdb",
-    title="Replicated workloads have a PodDisruptionBudget, and it allows an eviction",
     types=(*_SERVERS, POD_DISRUPTION_BUDGET),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without a budget, an upgrade can drain all replicas at once; with one that allows no eviction, the drain "
-    "never ends.",
-    fix="Declare a PodDisruptionBudget with maxUnavailable 1 for its labels.",
     checks={
         "budget": Check("must have a PodDisruptionBudget", _uncovered),
         "blocking": Check("must allow at least one", _blocking),
@@ -102,12 +96,9 @@ def _not_spread(server: Resource, context: Context) -> Iterator[Violation]:
 
 SERVING_HA = ResourceRule(
     name="serving-ha",
-    title="Production servers have several replicas, spread over zones",
     types=(DEPLOYMENT,),
     severity=Severity.MEDIUM,
     levels=Levels("-/A/M"),
-    why="With one replica, every replacement of its node is an outage.",
-    fix="Set two replicas or more, and topologySpreadConstraints over zones.",
     settings={"replicas": setting("minimum replicas of a server", 1, 2, 2, minimum=1)},
     checks={
         "replicas": Check("must be at least the environment's minimum", _single),
@@ -126,12 +117,9 @@ def _probe(key: str) -> Any:
 
 SERVING_PROBES = ResourceRule(
     name="serving-probes",
-    title="Servers have readiness and liveness probes",
     types=(*LONG_RUNNING, POD),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A model takes minutes to load; without a readiness probe, requests arrive before it is loaded.",
-    fix="Set readinessProbe and livenessProbe of the container, and startupProbe where a model takes time to load.",
     checks={
         "ready": Check("must be set", _probe("readinessProbe"), ("CKV_K8S_9",)),
         "alive": Check("must be set", _probe("livenessProbe"), ("CKV_K8S_8",)),
@@ -143,12 +131,9 @@ _PREDICTOR: Final = "spec.predictor"
 
 SCALE_BOUNDS = ResourceRule(
     name="serving-scale-bounds",
-    title="Models have a maximum number of replicas, and in production a minimum",
     types=(INFERENCE_SERVICE,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="An autoscaler without a maximum adds GPUs for every burst of requests.",
-    fix="Set maxReplicas of the predictor, and minReplicas 1 in production.",
     settings={"minimum": setting("minimum replicas of an idle model", 0, 0, 1, minimum=0)},
     checks={
         "maximum": Check("must be set", present(f"{_PREDICTOR}.maxReplicas")),
@@ -175,13 +160,9 @@ def _other_trigger(scaler: Resource, context: Context) -> Iterator[Violation]:
 
 AUTOSCALERS_BOUNDED = ResourceRule(
     name="autoscalers-bounded",
-    title="Autoscalers have a maximum, and ask the cluster's own sources",
     types=(POD_AUTOSCALER, SCALED_OBJECT, INFERENCE_GRAPH),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="A wrong metric scales to the maximum, and each pod may need a node. An address of a trigger gets requests "
-    "from inside the cluster.",
-    fix="Lower the maximum, and scale by Prometheus of the cluster.",
     settings={
         "highest": setting("the highest maximum of replicas", 1000, minimum=1),
         "triggers": setting("types of KEDA's triggers", _TRIGGERS),
@@ -204,13 +185,9 @@ def _elsewhere(service: Resource, context: Context) -> Iterator[Violation]:
 
 KSERVE_HARDENED = ResourceRule(
     name="kserve-hardened",
-    title="Models come from allowed locations and are read with a service account of the team",
     types=(INFERENCE_SERVICE,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A model is code: it runs with the permissions of the pod (kserve/kserve#1982).",
-    fix="Put the model into the team's folder of the models bucket or into an image in ECR, and set "
-    "serviceAccountName: workload.",
     settings={"models": setting("schemes of allowed model locations", ["s3", "pvc", "oci+native"])},
     checks={
         "place": Check("must have a scheme of the setting models; an image is in the account's registry", _elsewhere),

@@ -1,7 +1,5 @@
 """Spot pools: allowed roles, diversification and interruption handling."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -24,12 +22,9 @@ def _reclaimed(pool: Resource, context: Context) -> Iterator[Violation]:
 
 NO_SPOT_INFERENCE = ResourceRule(
     name="no-spot-prod-inference",
-    title="Production inference does not run on Spot",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("-/A/M"),
-    why="All replicas on a Spot pool can be reclaimed within two minutes (EKS Best Practices, AI/ML compute).",
-    fix="Set capacity.market of the pool to on-demand or reserved.",
     settings={"roles": setting("roles of pools that must not be Spot", ["system", "inference"])},
     checks={"role": Check("must not be one that serves users", _reclaimed)},
 )
@@ -55,13 +50,9 @@ def _few_zones(pool: Resource, context: Context) -> Iterator[Violation]:
 
 DIVERSIFIED = ResourceRule(
     name="spot-pool-diversified",
-    title="Spot pools use several instance types in several zones",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="One instance type in one zone is reclaimed all at once, without replacement capacity (EKS Best Practices, "
-    "AI/ML compute).",
-    fix="Add instanceTypes and zones to the pool.",
     settings={
         "types": setting("minimum number of instance types", 3, minimum=1),
         "zones": setting("minimum number of zones", 2, minimum=1),
@@ -109,14 +100,9 @@ def _queue_not_set(stack: Stack, _: Context) -> Iterator[Violation]:
 
 INTERRUPTIONS = StackRule(
     name="spot-interruption-handling",
-    title="Spot interruption warnings are handled",
     types=(NODE_GROUP, NODE_POOL, QUEUE, EVENT_RULE, EVENT_TARGET, RELEASE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without a handler, the two-minute warning is lost, and with it the last checkpoint (EKS Best Practices, "
-    "Karpenter).",
-    fix="Create the queue, EventBridge rules and targets (components.addons.karpenter), and set "
-    "settings.interruptionQueue of Karpenter.",
     checks={
         "events": Check("must have its interruption warnings sent to a queue", _without_events),
         "karpenter": Check("must name the queue", _queue_not_set),

@@ -1,7 +1,5 @@
 """Training pools, and EC2 quotas for all pools."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -55,12 +53,9 @@ def _lasting(path: str, setting: str) -> Callable[[Resource, Context], Iterator[
 
 TRAINING_DISRUPTION = ResourceRule(
     name="karpenter-training-disruption",
-    title="Karpenter does not disrupt training jobs",
     types=(NODE_POOL,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="The loss of one node ends a distributed job on all its nodes (EKS Best Practices, AI/ML compute).",
-    fix="Set consolidationPolicy WhenEmpty, and expireAfter and terminationGracePeriod as in the preset h100.",
     settings={
         "idleSeconds": setting("minimum seconds that a node is empty before it is removed", 300, minimum=0),
         "lifeSeconds": setting("minimum lifetime of a node, in seconds", DAY, DAY, 7 * DAY, minimum=0),
@@ -98,12 +93,9 @@ def _too_many_replicas(stack: Stack, context: Context) -> Iterator[Violation]:
 
 NO_TIMESLICING = StackRule(
     name="no-timeslicing-training",
-    title="Training pools don't share GPUs; other pools limit the pods that share one",
     types=(MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="Time slicing does not isolate GPU memory: one job can exhaust the memory of the others.",
-    fix="Remove sharing from the pool, or lower its replicas.",
     settings={"replicas": setting("maximum number of pods that share a GPU", 16, minimum=1)},
     checks={
         "training": Check("must not be set", _shared),
@@ -138,12 +130,9 @@ def _beyond(stack: Stack, context: Context) -> Iterator[Violation]:
 
 SERVICE_QUOTA = StackRule(
     name="service-quota-headroom",
-    title="EC2 quotas cover all pools at their maximum",
     types=(MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A new account has no quota for P instances, and an increase takes days (EKS Best Practices, quotas).",
-    fix="Request an increase of the EC2 quota and raise the rule's setting, or lower max of the pool.",
     settings={
         "vcpus": setting(
             "vCPUs that the account may run, by EC2 quota",

@@ -1,7 +1,5 @@
 """The VPC: its parts and shape, security groups, and endpoints to the services of AWS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network, ip_network
 from itertools import combinations
@@ -110,12 +108,9 @@ def _reaches(entry: Node) -> bool:
 
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
-    title="Insecure AWS defaults of VPCs are not used",
     types=(SUBNET, DEFAULT_VPC, *_ACLS, NETWORK_ACL_RULE, ROUTE, ROUTE_TABLE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Default VPCs, default security groups and automatic public addresses expose resources unintentionally.",
-    fix="Use the network component: its subnets assign no public addresses, and its default security group is empty.",
     checks={
         "default-vpc": Check("must not be used", _aws_default, ("CKV_AWS_148", "AVD-AWS-0101")),
         "public-address": Check("must be false", false("mapPublicIpOnLaunch", SUBNET), ("CKV_AWS_130", "AVD-AWS-0164")),
@@ -196,13 +191,9 @@ def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
 
 VPC_BASELINE = StackRule(
     name="vpc-baseline",
-    title="VPCs have flow logs, a managed default security group and no unused resources",
     types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, *_GROUP_RULES, EIP, NETWORK_ACL, ROUTE, ROUTE_TABLE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Flow logs show past connections to an investigation; unused resources cost money or are reused "
-    "unintentionally.",
-    fix="Use the network component with flowLogs.enabled.",
     checks={
         "flow-logs": Check("must have flow logs", _without_flow_logs, ("CKV2_AWS_11", "AVD-AWS-0178")),
         "rejected": Check("must include rejected connections", each(FLOW_LOG, not_in("trafficType", "ACCEPT"))),
@@ -262,12 +253,9 @@ def _undescribed(resource: Resource, _: Context) -> Iterator[Violation]:
 
 LEAST_OPEN = ResourceRule(
     name="sg-least-open",
-    title="Security group rules name networks or groups, and have a description",
     types=(SECURITY_GROUP, *_RULES),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="An open port is found within minutes; open egress lets an attacker exfiltrate data.",
-    fix="Name a network or another group, and describe the rule; for an exception, add a suppression with the reason.",
     checks={
         "ingress": Check(
             "must not be all addresses",
@@ -292,12 +280,9 @@ def _unused(stack: Stack, _: Context) -> Iterator[Violation]:
 
 GROUPS_USED = StackRule(
     name="sg-attached",
-    title="Every security group is attached to something",
     types=(SECURITY_GROUP,),
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
-    why="An unused group can be attached later without a review of its rules.",
-    fix="Attach it, or remove it.",
     checks={"used": Check("must be attached", _unused, ("CKV2_AWS_5",))},
 )
 
@@ -361,12 +346,9 @@ _DOCKER: Final = "172.17.0.0/16"
 
 VPC_SHAPE = StackRule(
     name="vpc-shape",
-    title="CIDR ranges are private and don't overlap, and traffic to AWS uses VPC endpoints",
     types=(VPC, VPC_RANGE, CLUSTER, SUBNET, NAT_GATEWAY, VPC_ENDPOINT),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Ranges can't be changed later, and pulls through NAT cost 0.045 USD a GB (EKS Best Practices, Networking).",
-    fix="Set network.cidr, podCidr, nat and endpoints of the stack file.",
     settings={
         "reserved": setting("reserved CIDR ranges of other networks", [_DOCKER]),
         "nat": setting(
@@ -410,14 +392,9 @@ def _unlimited(endpoint: Resource, _: Context) -> Iterator[Violation]:
 
 ENDPOINTS = ResourceRule(
     name="endpoint-policy-narrow",
-    title="A policy of a VPC endpoint limits who uses it, or what for",
     types=(VPC_ENDPOINT,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="Through an endpoint without a limit a pod copies data to a bucket of another account, past every rule for the "
-    "internet.",
-    fix="Name principals or resources, or set a condition on aws:PrincipalAccount or aws:ResourceAccount; or leave the "
-    "policy to the network component.",
     checks={"limit": Check("must name principals or resources, or have a condition on either", _unlimited)},
 )
 
@@ -431,12 +408,9 @@ def _by_web(subscription: Resource, context: Context) -> Iterator[Violation]:
 
 SUBSCRIBERS = ResourceRule(
     name="subscribers-listed",
-    title="Topics deliver to listed web addresses only",
     types=(TOPIC_SUBSCRIPTION,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Notices name teams, resources and costs, and whoever answers the address confirms the subscription himself.",
-    fix="Subscribe by cost.notices in the stack file, or add the address to the rule's setting.",
     settings={"addresses": setting("https addresses that may get messages of a topic", [])},
     checks={"address": Check("must be a listed address", _by_web)},
 )

@@ -1,7 +1,5 @@
 """The gRPC provider `kubernetes`: dispatches calls to manifests and Helm releases."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps

@@ -1,7 +1,5 @@
 """Why a Service answers nothing: what is behind it, and the command that helps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

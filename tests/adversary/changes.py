@@ -1,13 +1,32 @@
 """What the author of a pull request changes in the program: around the policy pack."""
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 from policies.resources import tokens
+from policies.resources.access import MISSING
+from spec import strict_yaml
 from tests.adversary.probe import Change
+from tests.policies.build import parts
 
 FOREIGN: Final = "arn:aws:iam::999999999999:root"
 EVERYTHING: Final = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+
+
+def listed(path: Path) -> tuple[Change, ...]:
+    """The changes of a file, by act: `adds` names the type of a resource that has the other words as properties,
+    `edits` and `removes` one of prod. An edited one gets `to` `at` a path, or loses what is there; `|` is a dot in a
+    key."""
+    sections = strict_yaml.read(path.read_text(encoding="utf-8"))
+    return tuple(_change(act, **words) for rows in sections.values() for act, words in rows.items())
+
+
+def _change(
+    act: str, *, adds: str = "", edits: str = "", removes: str = "", at: str = "", to: Any = MISSING, **props: Any
+) -> Change:
+    change = {parts(at): to} if edits else {}
+    return Change(act, type=adds, props=props, name=edits or removes, edits=change, removed=bool(removes))
 
 
 def document(**statement: Any) -> str:
@@ -161,4 +180,4 @@ PROGRAM: Final = (
     Change("installs any version of a chart", type=tokens.RELEASE, props={"chart": "x", "version": ">0"}),
 )  # fmt: skip
 
-CHANGES: Final = (*IDENTITY, *NETWORK, *DATA, *CLUSTER, *PROGRAM)
+CHANGES: Final = (*IDENTITY, *NETWORK, *DATA, *CLUSTER, *PROGRAM, *listed(Path(__file__).with_name("changes.yaml")))

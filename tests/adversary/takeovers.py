@@ -1,15 +1,12 @@
-"""What the author of a pull request changes to take over the cluster by RBAC or to hollow out its rules; and work."""
+"""What the author of a pull request changes to take over the cluster by RBAC; and work."""
 
 from typing import Any, Final
 
 from policies.resources import tokens
-from policies.resources.access import MISSING
 from tests.adversary.probe import Change
 
 OWN: Final = "scanner"
 API: Final = "rbac.authorization.k8s.io"
-EKS: Final = "arn:aws:eks::aws:cluster-access-policy/"
-HERE: Final = "arn:aws:iam::444455556666:role/"
 
 
 def meta(name: str = "it", namespace: str = "", **more: Any) -> dict[str, Any]:
@@ -38,15 +35,6 @@ def binds(role: str, who: dict[str, Any], space: str = "", kind: str = "ClusterR
     )
 
 
-def adds(act: str, token: str, /, **props: Any) -> Change:
-    return Change(act, type=token, props=props)
-
-
-def edits(act: str, name: str, path: str, value: Any) -> Change:
-    keys = tuple(int(part) if part.isdigit() else part.replace("|", ".") for part in path.split("."))
-    return Change(act, name=name, edits={keys: value})
-
-
 ROLES: Final = (
     allows("patch", "secrets"),
     allows("deletecollection", "secrets", space="monitoring"),
@@ -73,21 +61,6 @@ ROLES: Final = (
     allows("get", "pods", "*"),
     allows("patch", "configmaps", space="kube-system"),
     allows("update", "endpoints", space="kserve"),
-    adds("reads every URL", tokens.CLUSTER_ROLE, **meta(), rules=[{"nonResourceURLs": ["*"], "verbs": ["get"]}]),
-    adds("adds to the role edit", tokens.CLUSTER_ROLE,
-         **meta(labels={f"{API}/aggregate-to-edit": "true"}), rules=[]),
-    adds("replaces the role view", tokens.CLUSTER_ROLE, **meta("view"), rules=[]),
-    adds("makes a role that is a ConfigMap by its type", tokens.CONFIG_MAP, apiVersion=f"{API}/v1",
-         kind="ClusterRoleBinding", **meta(), roleRef={"kind": "ClusterRole", "name": "cluster-admin"},
-         subjects=[subject("User", "x")]),
-    adds("changes whom front proxies may name", tokens.CONFIG_MAP,
-         **meta("extension-apiserver-authentication", "kube-system"), data={"requestheader-client-ca-file": "x"}),
-    adds("runs a pod as Kueue", tokens.DEPLOYMENT, **meta(namespace="kueue-system"), spec={"template": {"spec": {
-        "serviceAccountName": "kueue-controller-manager", "containers": []}}}),
-    edits("puts objects without a namespace into that of a team", "kubernetes", "namespace", "vision-training"),
-    edits("mounts the token of a team's account", "space-vision-training-account", "automountServiceAccountToken",
-          MISSING),
-    adds("takes the account of KEDA into the program", tokens.SERVICE_ACCOUNT, **meta("keda-operator", "keda")),
 )  # fmt: skip
 
 SUBJECTS: Final = (
@@ -107,61 +80,6 @@ SUBJECTS: Final = (
     binds("eks:cluster-bootstrap", subject("ServiceAccount", "x", OWN)),
     binds("argo-server", subject("ServiceAccount", "argo-server", "argo")),
     binds("prometheus-operator", subject("ServiceAccount", "workload", "vision-training"), "monitoring"),
-    edits("adds a user to a team's binding", "space-vision-training-binding-edit", "subjects",
-          [subject("Group", "slipway:vision:edit"), subject("User", "x")]),
-    edits("lets members read Secrets", "team-roles-view", "rules.0.resources", ["secrets"]),
-    adds("gives a role of IAM the administration of the cluster", tokens.ACCESS_POLICY,
-         principalArn=f"{HERE}ml-vision", policyArn=f"{EKS}AmazonEKSClusterAdminPolicy"),
-    edits("gives on-call a group", "cluster-access-entry-on-call", "kubernetesGroups", ["slipway:vision:edit"]),
-    adds("lets a person in as a node", tokens.ACCESS_ENTRY, principalArn=f"{HERE}x", type="EC2_LINUX"),
-)  # fmt: skip
-
-IMAGE: Final = "admission-image-tag"
-HOLLOW: Final = (
-    edits("makes a rule hold for all", IMAGE, "spec.validations.0.expression", "size(object.metadata.name) >= 0"),
-    edits("makes a variable of a rule empty", "admission-host-access", "spec.variables.0.expression", "[]"),
-    edits("lets a rule ignore its errors", IMAGE, "spec.failurePolicy", "Ignore"),
-    edits("limits a rule to deletions", IMAGE, "spec.matchConstraints.resourceRules.0.operations", ["DELETE"]),
-    edits("limits a rule to one version", IMAGE, "spec.matchConstraints.resourceRules.0.apiVersions", ["v1alpha1"]),
-    edits("limits a rule to objects of a name", IMAGE, "spec.matchConstraints.resourceRules.0.resourceNames", ["x"]),
-    edits("limits a rule to exact groups", IMAGE, "spec.matchConstraints.matchPolicy", "Exact"),
-    edits("excludes pods from a rule", IMAGE, "spec.matchConstraints.excludeResourceRules", [
-        {"apiGroups": [""], "apiVersions": ["*"], "operations": ["*"], "resources": ["pods"]}]),
-    edits("limits a rule to labelled objects", IMAGE, "spec.matchConstraints.objectSelector", {
-        "matchLabels": {"checked": "true"}}),
-    edits("adds a condition to a rule", IMAGE, "spec.matchConditions", [
-        {"name": "x", "expression": "request.userInfo.username == 'nobody'"}]),
-    edits("gives a rule parameters that are missing", IMAGE, "spec.paramKind", {"apiVersion": "v1", "kind": "Secret"}),
-    edits("turns a rule into a note", f"{IMAGE}-binding", "spec.validationActions", ["Audit"]),
-    edits("binds a rule to another policy", f"{IMAGE}-binding", "spec.policyName", "x"),
-    edits("excludes kinds from a binding", f"{IMAGE}-binding", "spec.matchResources.excludeResourceRules", [
-        {"resources": ["*"]}]),
-    edits("excludes a namespace from a binding", f"{IMAGE}-binding",
-          "spec.matchResources.namespaceSelector.matchExpressions.1",
-          {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["vision-training"]}),
-    edits("renames a rule", IMAGE, "metadata.name", "image-tag2.platform.slipway"),
-    edits("removes the expression of a rule", IMAGE, "spec.validations.0.expression", MISSING),
-    Change("leaves out the binding of a rule for queues", name="admission-gpu-queue-binding", removed=True),
-    edits("lowers the level of a team's namespace", "space-vision-training-namespace",
-          "metadata.labels.pod-security|kubernetes|io/enforce", "privileged"),
-    edits("takes a namespace out of its team", "space-vision-training-namespace",
-          "metadata.labels.platform|slipway/team", MISSING),
-    edits("gives a team's namespace all priorities", "space-vision-training-namespace",
-          "metadata.annotations.platform|slipway/priorities", "production-inference"),
-    edits("raises the limit of a pod", "space-vision-training-limits", "spec.limits.0.max.cpu", "10000"),
-    edits("opens a team to all namespaces", "space-vision-training-network-team", "spec.ingress.0.from.0", {
-        "namespaceSelector": {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "Exists"}]}}),
-    edits("opens a tracking server to all teams", "mlflow-ingress-vision",
-          "spec.ingress.0.from.0.namespaceSelector.matchLabels", {}),
-    adds("adds a network policy for a team", tokens.NETWORK_POLICY, **meta(namespace="vision-training"), spec={
-        "podSelector": {}, "policyTypes": ["Egress"], "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}]}),
-    edits("gives a queue more", "queue-vision-cluster-queue",
-          "spec.resourceGroups.0.flavors.0.resources.0.borrowingLimit", "100000"),
-    edits("gives a flavor other nodes", "queues-flavor-cpu", "spec.nodeLabels", {"platform.slipway/role": "system"}),
-    adds("lends GPUs from nowhere", tokens.COHORT, **meta("more"), spec={"parentName": "platform"}),
-    adds("makes a second queue for a team", tokens.CLUSTER_QUEUE, **meta("vision2"), spec={
-        "namespaceSelector": {"matchLabels": {"platform.slipway/team": "vision"}}}),
-    edits("raises a priority", "priorities-experiment", "value", 1000000),
 )  # fmt: skip
 
 _READS: Final = {"apiGroups": ["", "apps"], "resources": ["pods", "nodes", "deployments"],
@@ -207,4 +125,4 @@ WORK: Final = (
     works("keeps a configuration", tokens.CONFIG_MAP, **meta(namespace=OWN), data={"a": "b"}),
 )  # fmt: skip
 
-CHANGES: Final = (*ROLES, *SUBJECTS, *HOLLOW, *WORK)
+CHANGES: Final = (*ROLES, *SUBJECTS, *WORK)

@@ -14,11 +14,11 @@ import pytest
 
 from sandbox.kubernetes.helm.binary import available
 from sandbox.kubernetes.helm.chart import Chart, Charts
-from sandbox.kubernetes.helm.preview import objects_without_cluster
 from sandbox.kubernetes.helm.records import ReleaseName
 from sandbox.nodes.karpenter import matches
 from sandbox.nodes.machine import karpenter_labels
 from spec.pools import PoolSpec, resolve_all
+from tests.slipway.charts.rendering import objects_without_cluster
 from tests.support import stacks
 
 CHARTS: Final[Mapping[str, str]] = {"vpc-cni": "aws-vpc-cni"}

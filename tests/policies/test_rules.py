@@ -15,7 +15,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies.resources.access import UNKNOWN, Node, WrongTypeError, plain, texts, tree, unknowns
 from policies.resources.reading import Unread
-from policies.rule import AnyRule
+from policies.rule import WORDS, AnyRule
 from policies.rules import RULES
 from policies.rules.gpu_pools import TAINTED
 from policies.rules.kueue import GANG_SAFE
@@ -73,7 +73,7 @@ def test_a_bad_fixture_of_another_environment_is_a_violation_only_there() -> Non
 
 def test_every_rule_and_every_check_has_fixtures() -> None:
     assert RULES
-    assert set(FIXTURES) == {rule.name for rule in RULES}
+    assert set(FIXTURES) == set(WORDS) == {rule.name for rule in RULES}
     assert [name for name, fixtures in FIXTURES.items() if not fixtures.good] == []
     checks_with_fixtures = [
         f"{name}/{key}" for name, fixtures in FIXTURES.items() for key, bad in fixtures.bad.items() if bad

@@ -1,7 +1,5 @@
 """The controllers beside one cluster: each runs while its Deployment exists, and anew when that changes."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Mapping

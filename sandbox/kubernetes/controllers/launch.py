@@ -1,7 +1,5 @@
 """What a controller's process gets of its Deployment: arguments, variables, identity, ports, and its folder."""
 
-from __future__ import annotations
-
 import base64
 import time
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One controller beside one cluster: its binary is built, its process runs, and a file of the home reports it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The table of controllers that run in the sandbox, from the rows of `table.yaml`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field

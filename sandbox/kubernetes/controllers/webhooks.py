@@ -1,7 +1,5 @@
 """Webhooks and other objects by which the API server calls a server: closed or left out until that runs. Pure."""
 
-from __future__ import annotations
-
 import ipaddress
 import json
 from collections.abc import Callable, Mapping

@@ -18,12 +18,10 @@ from sandbox.kubernetes.helm import binary, values
 from sandbox.kubernetes.helm.chart import Chart, Charts
 from sandbox.kubernetes.helm.manifest import flat, prepare
 from sandbox.kubernetes.helm.records import ReleaseName
-from sandbox.kubernetes.helm.text import documents
 from sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
 from sandbox.kubernetes.targets import Settings, Targets
 from sandbox.kubernetes.validation import Manifest, validate
 from sandbox.notes import BECAUSE, NoteKind
-from spec.catalog import kubernetes
 
 # How far the sandbox can rehearse a release: install its chart, check its values, or only record it.
 
@@ -126,19 +124,6 @@ def rendered(helm: Path, chart: Chart, release: ReleaseName, values: Mapping[str
     text = json.dumps(values, sort_keys=True)
     served = tuple(sorted(table.served(chart.name, chart.version).items()))
     return _rendered(helm, chart.path, _stamp(chart.path), release, text, client.version(), tuple(apis), served)
-
-
-def objects_without_cluster(
-    helm: Path, chart: Chart, release: ReleaseName, values: Mapping[str, Any], apis: Sequence[str]
-) -> list[Object]:
-    """All that the chart renders to for the platform's default version and the named APIs, without its hooks.
-
-    Nothing is left out of it. Raises SandboxError.
-    """
-    version, text = f"{kubernetes.DEFAULT}.0", json.dumps(values, sort_keys=True)
-    rendering = _template(helm, chart.path, release, text, version, tuple(apis))
-    documented = documents(rendering, f"the rendering of chart {chart.name}")
-    return [each for obj in documented for each in flat(obj) if not _is_hook(each)]
 
 
 def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:

@@ -5,14 +5,15 @@ Kubernetes lists as its design, MITRE ATT&CK for containers, and the checks of P
 """
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, TypeVar
 
+from tests.adversary.changes import listed
 from tests.adversary.independent.cloud import CLOUD
 from tests.adversary.independent.commits import COMMITS
 from tests.adversary.independent.deputies import DEPUTIES
 from tests.adversary.independent.examples import EXAMPLES
 from tests.adversary.independent.exposure import EXPOSURE
-from tests.adversary.independent.guards import HOLLOWED
 from tests.adversary.independent.identity import IDENTITY
 from tests.adversary.independent.known import ACCEPTED, GAPS
 from tests.adversary.independent.legitimate import LEGITIMATE as WORK_THAT_GOES_ON
@@ -42,7 +43,7 @@ def of_this_set(probes: tuple[Kind, ...], *, legitimate: bool = False) -> tuple[
 
 REQUESTS: Final = of_this_set((*PODS, *WORK, *PLATFORM, *QUEUEING, *DEPUTIES, *EXPOSURE))
 CHANGES: Final = (
-    *of_this_set((*IDENTITY, *CLOUD, *DECLARED, *TAKEOVERS, *HOLLOWED)),
+    *of_this_set((*IDENTITY, *CLOUD, *DECLARED, *TAKEOVERS, *listed(Path(__file__).with_name("changes.yaml")))),
     *of_this_set(ADD_ON, legitimate=True),
 )
 COMMITTED: Final = (*of_this_set(COMMITS), *of_this_set(SETTINGS, legitimate=True))

@@ -12,13 +12,12 @@ import yaml
 from components.addons.images import cached, chart_values, in_manifest, prefixes
 from sandbox.kubernetes.helm.binary import available
 from sandbox.kubernetes.helm.chart import Charts
-from sandbox.kubernetes.helm.preview import objects_without_cluster
 from sandbox.kubernetes.helm.records import ReleaseName
 from slipway.charts import uses
 from slipway.charts.check import without_unknowns
 from spec.catalog.software import CHARTS
 from spec.settings import load, read_stack
-from tests.slipway.charts.rendering import Objects
+from tests.slipway.charts.rendering import Objects, objects_without_cluster
 from tests.support.mocks import providers, run
 from tests.support.outputs import cluster_outputs
 from tests.support.stacks import FOLDER

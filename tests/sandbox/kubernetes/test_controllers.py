@@ -7,10 +7,10 @@ from sandbox.kubernetes.controllers.launch import of_deployment
 from sandbox.kubernetes.controllers.table import CERTIFICATES, CONTROLLERS, Controller, of_service, served
 from sandbox.kubernetes.helm import binary
 from sandbox.kubernetes.helm.chart import Charts
-from sandbox.kubernetes.helm.preview import objects_without_cluster
 from sandbox.kubernetes.helm.records import ReleaseName
 from sandbox.toolchain.tools import TOOLS
 from spec.catalog.software import MANIFESTS
+from tests.slipway.charts.rendering import objects_without_cluster
 
 VALUES = {"jobset": {"install": False}, "settings": {"clusterName": "here"}, "embedAdmissionController": False}
 """Trainer's chart would install JobSet too, and YuniKorn's a second Deployment; Karpenter's needs a cluster."""

@@ -1,19 +1,23 @@
 """Releases of the stacks, rendered by helm from whole charts."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sandbox.kubernetes.helm import preview
 from sandbox.kubernetes.helm.binary import available
-from sandbox.kubernetes.helm.chart import Charts
-from sandbox.kubernetes.helm.preview import objects_without_cluster
+from sandbox.kubernetes.helm.chart import Chart, Charts
+from sandbox.kubernetes.helm.manifest import flat
 from sandbox.kubernetes.helm.records import ReleaseName
+from sandbox.kubernetes.helm.text import documents
 from slipway.charts import uses
 from slipway.charts.check import without_unknowns
 from slipway.charts.uses import Use
+from spec.catalog import kubernetes
 from tests.support import stacks
 
 Objects = list[dict[str, Any]]
@@ -36,3 +40,16 @@ def rendered(charts: Path, use: Use, values: Mapping[str, Any] | None = None) ->
     given = without_unknowns(use.values if values is None else values)
     name = ReleaseName(use.release, "system")
     return objects_without_cluster(helm, chart, name, given, ["monitoring.coreos.com/v1"])
+
+
+def objects_without_cluster(
+    helm: Path, chart: Chart, release: ReleaseName, values: Mapping[str, Any], apis: Sequence[str]
+) -> Objects:
+    """All that the chart renders to for the platform's default version and the named APIs, without its hooks.
+
+    Nothing is left out of it. Raises SandboxError.
+    """
+    version, text = f"{kubernetes.DEFAULT}.0", json.dumps(values, sort_keys=True)
+    rendering = preview._template(helm, chart.path, release, text, version, tuple(apis))
+    documented = documents(rendering, f"the rendering of chart {chart.name}")
+    return [each for obj in documented for each in flat(obj) if not preview._is_hook(each)]
