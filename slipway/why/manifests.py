@@ -14,7 +14,6 @@ from slipway.why import file, judge, price
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.beside import CONFIG_MAP, SECRET, references
 from slipway.why.bundle import Object
-from slipway.why.file import Finding
 from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from slipway.why.runtimes import all_podsets
@@ -227,13 +226,13 @@ def answer(
         found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.CONTAINER, Layer.VOLUME)]
     elif target is not None and not any(one.problem.path in ("kind", "apiVersion") for one in found):
         broken = list(judge.violations(manifest, target, rules))
-        parts += [*(_part(one) for one in found if one.decoding), *judge.refusals(broken)]
+        parts += [*(one.part for one in found if one.decoding), *judge.refusals(broken)]
         seen += [
             Evidence(f"{one.action} by rule {one.rule.name}", one.message)
             for one in broken
             if one.action is not Action.DENY
         ]
-    parts += [one for one in map(_part, found) if one not in parts]
+    parts += [one.part for one in found if one.part not in parts]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target, others) if target else ())]
@@ -286,18 +285,6 @@ def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iter
         fix = f"set its label {QUEUE} to a queue of the namespace: {', '.join(known_queues)}"
         cause = f"LocalQueue {queue} does not exist"
         yield Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"queue": queue})
-
-
-def _part(found: Finding) -> Part:
-    one = found.problem
-    # The tolerations that Kueue adds are among those of the problem.
-    given = "" if one.value is None or one.path.endswith(".tolerations") else f" (given: {one.value})"
-    return Part(
-        layer=found.layer,
-        cause=f"{one.path}: {one.rule}{given}",
-        fix=one.fix[:1].lower() + one.fix[1:].rstrip("."),
-        numbers={} if one.value is None else {"given": str(one.value)},
-    )
 
 
 def _room(manifest: Object, target: Target | None, others: Sequence[Object]) -> tuple[str, dict[str, str]]:

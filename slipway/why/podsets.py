@@ -6,8 +6,9 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.isolation import EXCLUSIVE, NODE
-from slipway.why.answer import Evidence, Layer, Part
+from slipway.why.answer import Evidence, Part
 from slipway.why.bundle import Bundle, Object, name_of
+from slipway.why.table import part_of
 
 # The pods that a manifest makes: their specs, labels and numbers, by kind.
 
@@ -154,14 +155,10 @@ def _lacking(job: Object, bundle: Bundle) -> Part | None:
         has = f"{there} of {wanted} pods" if there else "no pod"
         missing = sum(max(0, wanted - there) for _, wanted, there in groups)
         held = f", because {name_of(launching)} is suspended" if launching and launching["spec"].get("suspend") else ""
-        return Part(
-            layer=Layer.CONTROLLER,
-            cause=f"group {name} of {name_of(job)} has {has}{held}; the other {len(pods)} of {len(pods) + missing} run",
-            fix=f"wait a moment; if it stays, read `kubectl describe {name_of(launching or job)}`, and the log of the "
-            f"controller of {job['kind']}",
-            numbers={"group": name, "wanted": str(wanted), "pods": str(there)},
-            evidence=[Evidence(f"spec of {name_of(job)}", f"{name}: {wanted}")],
-        )
+        fields = {"job": name_of(job), "has": f"{has}{held}", "run": len(pods), "all": len(pods) + missing}
+        fields |= {"see": name_of(launching or job), "kind": job["kind"]}
+        part = part_of("a group lacks pods", {"group": name, "wanted": str(wanted), "pods": str(there)}, **fields)
+        return part.seen(Evidence(f"spec of {name_of(job)}", f"{name}: {wanted}"))
     return None
 
 

@@ -101,8 +101,7 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
         yield Problem(f"{path}.pools", "it must be a pool of the platform", name, f"There are: {known}.")
     if unknown:
         return
-    wanted = need(spec)
-    problems = {name: list(node_problems(path, spec, pool, wanted)) for name, pool in chosen.pools.items()}
+    problems = misfits(path, spec, target)
     if not problems:
         known = ", ".join(target.pools)
         rule = "a pool must have the labels that the pod selects"
@@ -115,8 +114,14 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
     if any(problems.values()):
         return
     shares = target.shares if chosen.named and target.queue else None
-    found = together([Demand(path, wanted, at_once, chosen.pools)], shares, queued=target.queue is not None)
+    found = together([Demand(path, need(spec), at_once, chosen.pools)], shares, queued=target.queue is not None)
     yield from (problem for _, problem in found)
+
+
+def misfits(path: str, spec: Spec, target: Target) -> dict[str, list[Problem]]:
+    """By pool that a pod selects: what keeps the pod from its nodes; nothing for a pool that could run it."""
+    wanted = need(spec)
+    return {name: list(node_problems(path, spec, pool, wanted)) for name, pool in choice(spec, target).pools.items()}
 
 
 def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:

@@ -1,9 +1,7 @@
 """What would hold a manifest, and variants of good ones that are wrong."""
 
 import copy
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -14,7 +12,6 @@ from slipway.why.answer import Answer
 from slipway.why.file import findings, notes
 from slipway.why.manifests import answer, flat
 from slipway.why.podsets import podsets
-from slipway.why.schema import field_problems
 from spec.settings.admission import Action, Admission
 from tests.e2e.workloads.rows import DEV as ROWS
 from tests.e2e.workloads.rows import Objects, Row
@@ -179,32 +176,6 @@ def test_a_pool_of_the_queue_on_which_pods_do_not_fit_is_a_note(
     )
     # A team without a share of the pool that fits hears of that instead.
     assert not notes(job({"nvidia.com/gpu": gpus}, pod__nodeSelector=selector), replace(target, shares={"gpu-spot": 9}))
-
-
-def test_fields_of_a_custom_resource_are_those_of_a_chart_at_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manifest = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "spec": {"jobs": [{"named": 1}], "any": {"b": 1}},
-    }
-    properties = {
-        "jobs": {"items": {"properties": {"name": {}}}},
-        "any": {"x-kubernetes-preserve-unknown-fields": True},
-    }
-    fields = {"apiVersion": {}, "kind": {}, "spec": {"properties": properties}}
-    served = {"name": "v1alpha2", "schema": {"openAPIV3Schema": {"properties": fields}}}
-    spec = {"group": "jobset.x-k8s.io", "names": {"kind": "JobSet"}, "versions": [served]}
-    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {}, "spec": spec}
-    (tmp_path / "jobset/crds").mkdir(parents=True)
-    (tmp_path / "jobset/Chart.yaml").write_text("{name: jobset, version: 0.12.0}")
-    (tmp_path / "jobset/crds/a.yaml").write_text(json.dumps(crd))
-    found = {}
-    for folder in (tmp_path, "none"):
-        monkeypatch.setenv("SLIPWAY_CHARTS", str(folder))
-        found[folder] = [(one.path, one.fix) for one in field_problems(manifest) if one.path != "spec"]
-    assert found == {tmp_path: [("spec.jobs[0].named", "Did you mean name?")], "none": []}
 
 
 def test_a_list_is_its_items() -> None:
