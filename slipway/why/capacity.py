@@ -66,14 +66,14 @@ def _karpenter(pod: Object, message: str, bundle: Bundle) -> Part | None:
     if (wrong := unfit(pod["spec"], bundle)) is not None:
         return wrong
     fitting = _candidates(pod, bundle)
-    if pools := [name for each in messages.limits_reached(message) if (name := _pool(each, fitting))]:
+    if pools := [name for each in messages.LIMIT.findall(message) if (name := _pool(each, fitting))]:
         most = _maximum(pools, bundle)
         counts = f" ({most['limit']} nodes)" if most else ""
         return part_of("limit of a NodePool", {"pool": ", ".join(pools), **most}, first=pools[0], counts=counts)
     own = [each for each in messages.clauses(message) if not _of_another(each, fitting, bundle)]
-    short = any(messages.lacks_offering(each) for each in own)
+    short = any(map(messages.OFFERING.search, own))
     # Types that EC2 has just refused are unknown to Karpenter for three minutes; of those left it says they are small.
-    small = any(messages.lacks_resources(each) for each in own)
+    small = any(map(messages.RESOURCES.search, own))
     if short or (small and bundle.target is not None) or not own:
         which = f" pool {', '.join(fitting)}" if fitting else " the pool"
         large = " that are large enough" if small and not short else ""

@@ -175,7 +175,7 @@ def collect(client: KubeClient, subject: Object, target: Target | None = None) -
 
 def _list(client: KubeClient, api_version: str, kind: str, namespace: str, unread: list[str]) -> list[Object]:
     try:
-        return list(_read(client, api_version, kind, namespace))
+        return list(client.list(client.discovery.find(api_version, kind), namespace))
     except NoSuchKindError:
         return []
     except ApiError as error:
@@ -186,7 +186,3 @@ def _list(client: KubeClient, api_version: str, kind: str, namespace: str, unrea
             unread.append(f"{kind} {where}: your permissions don't include it")
             return []
         raise
-
-
-def _read(client: KubeClient, api_version: str, kind: str, namespace: str) -> Iterator[Object]:
-    yield from client.list(client.discovery.find(api_version, kind), namespace)

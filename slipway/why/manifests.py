@@ -18,6 +18,7 @@ from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from slipway.why.runtimes import all_podsets
 from slipway.why.served import CLAIM
+from slipway.why.table import part_of
 from spec.jobs import GATE, KUEUE_API, QUEUE
 from spec.settings import Platform
 from spec.settings.admission import Action, Admission
@@ -261,8 +262,7 @@ def _nearer(parts: Sequence[Part]) -> Iterator[Part]:
 
 def _refused(outcome: Outcome, who: str) -> Part:
     found = refusal(outcome.message)
-    if found is None:
-        found = Part(layer=Layer.ADMISSION, cause=outcome.message, fix="correct it, and try again")
+    found = found or part_of("refused", message=outcome.message)
     about = f"{outcome.about}: " if outcome.about.startswith("a pod") else ""
     seen = Evidence(f"dry run of {outcome.about} {who}", outcome.message)
     return replace(found, cause=about + found.cause).seen(seen)
@@ -272,19 +272,17 @@ def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iter
     """Claims, Secrets, ConfigMaps and queues that neither the namespace nor the file has."""
     made = {(one.get("kind"), (one.get("metadata") or {}).get("name")) for one in others}
     named = [each[1:3] for one in podsets(manifest) for each in references(one.name, one.spec)]
-    for kind, layer in ((CLAIM, Layer.VOLUME), (SECRET, Layer.CONTAINER), (CONFIG_MAP, Layer.CONTAINER)):
+    for kind in (CLAIM, SECRET, CONFIG_MAP):
         wanted = dict.fromkeys(name for each, name in named if each == kind and (kind, name) not in made)
         for name in dry_run.missing("v1", kind, list(wanted)):
             called, known = "claim" if kind == CLAIM else kind, ", ".join(dry_run.names("v1", kind))
             there = f"there are {known}" if known else "the namespace has none"
-            fix = f"correct the name ({there}), or create the {called}"
-            yield Part(layer=layer, cause=f"{called} {name} does not exist", fix=fix, numbers={called.lower(): name})
+            yield part_of(f"no such {called}", {called.lower(): name}, there=there)
     queue = str(((manifest.get("metadata") or {}).get("labels") or {}).get(QUEUE) or "")
     known_queues = dry_run.names(KUEUE_API, "LocalQueue") if queue else []
     if known_queues and queue not in known_queues:
-        fix = f"set its label {QUEUE} to a queue of the namespace: {', '.join(known_queues)}"
-        cause = f"LocalQueue {queue} does not exist"
-        yield Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"queue": queue})
+        found = part_of("no such LocalQueue", {"queue": queue}, name=queue, there=", ".join(known_queues))
+        yield replace(found, never=False)
 
 
 def _room(manifest: Object, target: Target | None, others: Sequence[Object]) -> tuple[str, dict[str, str]]:

@@ -87,15 +87,12 @@ def _shape(workload: Object) -> Any:
     """What the scheduler looks at: equal Workloads get equal answers."""
     spec = workload["spec"]
     groups = [
-        (one.get("count"), template.get("nodeSelector"), template.get("tolerations"), _requests(template))
+        (one.get("count"), template.get("nodeSelector"), template.get("tolerations"), requested)
         for one in spec.get("podSets") or ()
         for template in [(one.get("template") or {}).get("spec") or {}]
+        for requested in [[each.get("resources") for each in template.get("containers") or ()]]
     ]
     return spec.get("queueName"), spec.get("priority"), groups
-
-
-def _requests(template: Object) -> list[Any]:
-    return [one.get("resources") for one in template.get("containers") or ()]
 
 
 def _backoff(workload: Object, requeued: Object, bundle: Bundle) -> Part:
@@ -148,8 +145,8 @@ def _other(message: str, queue: str) -> Part:
         return part_of("not looked at by Kueue", queue=queue)
     part = said("kueue", message)
     assert part is not None  # noqa: S101 - its last row matches everything
-    resource = messages.unavailable(message)
-    return replace(part, numbers={"resource": resource, "limit": "0"}) if resource else part
+    match = messages.UNAVAILABLE.search(message)
+    return replace(part, numbers={"resource": match[1], "limit": "0"}) if match else part
 
 
 def _missing(kind: str, name: str, bundle: Bundle) -> Part:
