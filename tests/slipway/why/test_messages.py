@@ -110,6 +110,7 @@ def test_a_message_names_its_layer_and_a_fix(component: str, row: dict[str, Any]
     assert (str(part.layer), part.never) == (row["layer"], row.get("never", False)), answer.text()
     assert row["says"] in part.cause, answer.text()
     assert row["fix"] in part.fix, answer.text()
+    assert row.get("numbers", part.numbers) == part.numbers
     if part.never:
         assert "waits" not in answer.sentence
         assert not part.fix.startswith("wait")
