@@ -71,11 +71,16 @@ def choice(spec: Spec, target: Target) -> Choice:
     return Choice(tuple(wanted.get(keys.POOL, ())), pools)
 
 
-def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
+def _terms(spec: Spec) -> Sequence[Mapping[str, Any]]:
+    """Terms of the required node affinity, which are alternatives."""
     nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or []
+    return (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+
+
+def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
+    terms = _terms(spec)
     if len(terms) != 1:
-        # Terms are alternatives, so none of them is certain to apply.
+        # None of several is certain to apply.
         return {}
     expressions = terms[0].get("matchExpressions") or ()
     return {each["key"]: tuple(each["values"]) for each in expressions if each["operator"] == "In"}
@@ -174,12 +179,8 @@ def _place(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
     for key, value in (spec.get("nodeSelector") or {}).items():
         if value not in values.get(key, (value,)):
             yield _elsewhere(f"{path}.nodeSelector[{key}]", pool, key, value, values[key])
-    nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
-    wrong = [
-        next((each for each in term.get("matchExpressions") or () if not _met(each, values)), None) for term in terms
-    ]
-    # Terms are alternatives.
+    unmet = ((each for each in term.get("matchExpressions") or () if not _met(each, values)) for term in _terms(spec))
+    wrong = [next(each, None) for each in unmet]
     if wrong and (first := wrong[0]) is not None and all(each is not None for each in wrong):
         key, text = first["key"], f"{first['operator']} {', '.join(map(str, first.get('values') or ()))}".strip()
         yield _elsewhere(f"{path}.affinity.nodeAffinity[{key}]", pool, key, text, values[key])
