@@ -9,13 +9,12 @@ from components.tenancy.roles import PICKER
 from components.workloads.checks.fit import ZONE, node_values
 from components.workloads.target import Target
 from slipway.why import served
-from slipway.why.answer import Layer
 from slipway.why.bundle import Object
 from slipway.why.podsets import PodSet
 from slipway.why.served import CLAIM, volume
+from slipway.why.table import Finding, finding
 from spec.pools import PoolSpec
 from spec.settings.addons.batch import KubeflowPipelines
-from spec.settings.problems import Problem
 from spec.teams.pipelines import LAUNCHER
 
 SECRET: Final = "Secret"  # noqa: S105 - a kind
@@ -27,13 +26,6 @@ _KINDS: Final = {
     **dict.fromkeys(("configMap", "configMapRef", "configMapKeyRef"), CONFIG_MAP),
 }
 """Kind of what a field of a pod names (k8s.io/api v0.36, core/v1)."""
-_STAYS: Final = ": its container would stay in CreateContainerConfigError"
-_MISSING: Final = {
-    CLAIM: ("claim", Layer.VOLUME, ""),
-    SECRET: (SECRET, Layer.CONTAINER, _STAYS),
-    CONFIG_MAP: (CONFIG_MAP, Layer.CONTAINER, _STAYS),
-    _ACCOUNT: ("service account", Layer.ADMISSION, ": the API server would refuse its pods"),
-}
 
 
 def references(path: str, value: Any) -> Iterator[tuple[str, str, str, str]]:
@@ -51,7 +43,7 @@ def references(path: str, value: Any) -> Iterator[tuple[str, str, str, str]]:
         yield from references(f"{path}.{field}", below)
 
 
-def missing(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator[tuple[Layer, Problem]]:
+def missing(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator[Finding]:
     """Objects that neither the platform nor the file makes, and keys that those of the file do not have; devices by
     claims (DRA), which no add-on of the platform drives."""
     made = {(str(one.get("kind")), str((one.get("metadata") or {}).get("name"))): one for one in others}
@@ -60,30 +52,24 @@ def missing(group: PodSet, target: Target, others: Sequence[Object]) -> Iterator
     own |= {(_ACCOUNT, one) for one in ("default", PICKER, target.service_account)}
     own |= {(CONFIG_MAP, LAUNCHER)} if KubeflowPipelines in (target.addons or ()) else set()
     for path, kind, name, key in references(group.name, group.spec):
-        what, layer, rest = _MISSING[kind]
         known = ", ".join(sorted(one for each, one in {*own, *made} if each == kind))
         if (kind, name) not in {*own, *made}:
-            rule = f"the platform makes no {what} of that name, and neither does the file{rest}"
             fix = f"Use one of {known}, or create it." if known else "Create it first, or write it into the file."
-            yield layer, Problem(path, rule, name, fix)
+            yield finding(f"no such {kind}", path, name, fix=fix)
         found = made.get((kind, name), {})
         keys = [one for part in ("data", "stringData", "binaryData") for one in found.get(part) or ()]
         if key and found and key not in keys:
-            rule = f"{what} {name} of the file has no such key{rest}"
-            yield layer, Problem(path, rule, key, f"Use one of {', '.join(keys)}, or add the key.")
+            yield finding("no such key", path, key, kind=kind, name=name, known=", ".join(keys))
     for at, one in enumerate(group.spec.get("resourceClaims") or ()):
         name = one.get("resourceClaimTemplateName") or one.get("resourceClaimName")
-        rule = "no add-on of the platform has a driver of resource claims (DRA), so no node offers their devices"
-        also = (
-            "" if any(name == each for _, each in made) else "; the file has no claim or template of that name either"
-        )
-        fix = "Remove `resourceClaims`, and request the device in `resources.limits`."
-        yield Layer.SCHEDULER, Problem(f"{group.name}.resourceClaims[{at}]", rule + also, name, fix)
+        there = any(name == each for _, each in made)
+        also = "" if there else "; the file has no claim or template of that name either"
+        yield finding("resource claim", f"{group.name}.resourceClaims[{at}]", name, also=also)
 
 
 def volumes(
     group: PodSet, pools: Mapping[str, PoolSpec], target: Target, others: Sequence[Object]
-) -> Iterator[Problem]:
+) -> Iterator[Finding]:
     """Claims of the file that get no volume, and volumes in different zones or in none of the pools."""
     path, zones = f"{group.name}.volumes", dict[str, frozenset[str]]()
     claims = {str((one.get("metadata") or {}).get("name")): one for one in others if one.get("kind") == CLAIM}
@@ -91,8 +77,8 @@ def volumes(
         if kind != CLAIM or name not in claims:
             continue
         if (bound := volume(claims[name], claims[name].get("spec") or {}, others)) is None:
-            problems = served.classes(claims[name], target, others)
-            yield from (replace(one, path=f"{path}, claim {name}: {one.path}") for one in problems)
+            for one in served.classes(claims[name], target, others):
+                yield replace(one, problem=replace(one.problem, path=f"{path}, claim {name}: {one.problem.path}"))
         elif found := _zones(bound):
             zones[name] = found
     common = frozenset.intersection(*zones.values()) if zones else frozenset()
@@ -100,11 +86,9 @@ def volumes(
     selected = (group.spec.get("nodeSelector") or {}).get(ZONE)
     has = {zone for pool in pools.values() for zone in node_values(pool)[ZONE] if selected in (None, zone)}
     if zones and not common:
-        fix = "Restore a snapshot of one in the zone of the other, or use a class of a file system instead of a disk."
-        yield Problem(path, "its volumes are in different zones, and no node is in both", where, fix)
+        yield finding("volumes in two zones", path, where)
     elif zones and pools and not common & has:
-        rule = f"its pods run in {', '.join(sorted(has)) or selected}, and a disk is only in its own zone"
-        yield Problem(path, rule, where, "Select a pool with nodes in that zone, or restore a snapshot in another.")
+        yield finding("volume in another zone", path, where, zones=", ".join(sorted(has)) or selected)
 
 
 def _zones(one: Object) -> frozenset[str]:

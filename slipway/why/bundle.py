@@ -1,6 +1,6 @@
 """The objects that an answer is made from: one workload, and what belongs to it, as they were read."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -115,28 +115,19 @@ class Bundle:
     @cached_property
     def workloads(self) -> tuple[Object, ...]:
         """Kueue's Workloads of the subject, of what is below it, and of what owns it."""
-        concerned = {str(one["metadata"].get("uid")) for one in (*self.family, *self.owners(self.subject))}
-        found = [one for one in self.of_kind("Workload") if concerned & self._owner_uids(one)]
         if self.subject["kind"] == "Workload":
             return (self.subject,)
-        return tuple(found)
-
-    def _owner_uids(self, obj: Object) -> set[str]:
-        return {str(one["uid"]) for one in obj["metadata"].get("ownerReferences") or ()}
+        concerned = {str(one["metadata"].get("uid")) for one in (*self.family, *self.owners(self.subject))}
+        above = ((one, one["metadata"].get("ownerReferences") or ()) for one in self.of_kind("Workload"))
+        return tuple(one for one, owners in above if not concerned.isdisjoint(str(each["uid"]) for each in owners))
 
     def events_of(self, *objects: Object) -> list[Object]:
         """Events about some objects, the oldest first."""
         uids = {one["metadata"].get("uid") for one in objects}
-        return self._sorted(one for one in self.events if one["involvedObject"].get("uid") in uids)
+        return sorted((one for one in self.events if one["involvedObject"].get("uid") in uids), key=moment)
 
     def events_about(self, kind: str, prefix: str) -> list[Object]:
         """Events about objects of a kind whose name begins so, which may be gone; the oldest first."""
-        return self._sorted(
-            one
-            for one in self.events
-            if one["involvedObject"].get("kind") == kind
-            and str(one["involvedObject"].get("name", "")).startswith(prefix)
-        )
-
-    def _sorted(self, events: Iterable[Object]) -> list[Object]:
-        return sorted(events, key=moment)
+        about = ((one, one["involvedObject"]) for one in self.events)
+        found = (one for one, of in about if of.get("kind") == kind and str(of.get("name", "")).startswith(prefix))
+        return sorted(found, key=moment)

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from components.workloads.checks.fit import choice, need, node_problems, node_values
+from components.workloads.checks.fit import choice, misfits, need, node_values
 from components.workloads.target import Target
 from slipway.why import messages
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, moment, name_of, reporter
-from slipway.why.table import place, said
+from slipway.why.table import part_of, place, said
 from spec.pools import PoolSpec, keys
 from spec.settings.pools import Role
 from spec.settings.problems import Problem
@@ -22,10 +22,6 @@ REMEMBERED: Final = timedelta(minutes=3)
 UnavailableOfferingsTTL): a pod that is created meanwhile waits for an error from before."""
 AUTOSCALER: Final = "cluster-autoscaler"
 KARPENTER: Final = "karpenter"
-_CAPACITY: Final = (
-    "wait, or add instance types or zones to the pool, or reserve capacity; administrators see EC2's error in "
-    "`kubectl -n default get events`"
-)
 _CODE: Final = re.compile(r"with fleet error\(s\), (.*)", re.DOTALL)
 
 
@@ -61,8 +57,7 @@ def _of_event(pod: Object, event: Object, bundle: Bundle) -> Part | None:
 
 def _autoscaler(pod: Object, reason: str, message: str, bundle: Bundle) -> Part | None:
     if reason == "TriggeredScaleUp":
-        fix = "wait: a GPU node takes up to ten minutes to boot and to advertise its GPUs"
-        return Part(layer=Layer.NODE, cause=f"the Cluster Autoscaler adds a node ({message})", fix=fix)
+        return part_of("node added by the Cluster Autoscaler", message=message)
     return unfit(pod["spec"], bundle) or said("autoscaler", message)
 
 
@@ -71,30 +66,23 @@ def _karpenter(pod: Object, message: str, bundle: Bundle) -> Part | None:
     if (wrong := unfit(pod["spec"], bundle)) is not None:
         return wrong
     fitting = _candidates(pod, bundle)
-    if pools := [name for each in messages.limits_reached(message) if (name := _pool(each, fitting))]:
-        names = ", ".join(pools)
-        return Part(
-            layer=Layer.POOL_LIMIT,
-            cause=f"Karpenter may add no node: the limits of pool {names} are reached{_counts(pools, bundle)}",
-            fix=f"wait until other pods end, or raise `pools.{pools[0]}.max` if the budget allows",
-            numbers={"pool": names, **_maximum(pools, bundle)},
-        )
+    if pools := [name for each in messages.LIMIT.findall(message) if (name := _pool(each, fitting))]:
+        most = _maximum(pools, bundle)
+        counts = f" ({most['limit']} nodes)" if most else ""
+        return part_of("limit of a NodePool", {"pool": ", ".join(pools), **most}, first=pools[0], counts=counts)
     own = [each for each in messages.clauses(message) if not _of_another(each, fitting, bundle)]
-    short = any(messages.lacks_offering(each) for each in own)
+    short = any(map(messages.OFFERING.search, own))
     # Types that EC2 has just refused are unknown to Karpenter for three minutes; of those left it says they are small.
-    small = any(messages.lacks_resources(each) for each in own)
+    small = any(map(messages.RESOURCES.search, own))
     if short or (small and bundle.target is not None) or not own:
         which = f" pool {', '.join(fitting)}" if fitting else " the pool"
         large = " that are large enough" if small and not short else ""
         left = "" if own else ", and Karpenter leaves it out until it tries again after minutes"
         if not own and bundle.target is None:
             left += "; or there is no NodePool of that name"
-        cause = f"EC2 has just refused the types of{which}{large}{left}"
-        return refused_launches(pod, bundle) or Part(layer=Layer.EC2_CAPACITY, cause=cause, fix=_CAPACITY)
+        return refused_launches(pod, bundle) or part_of("types refused", what=f"{which}{large}{left}")
     if small:
-        cause = "no instance type of a pool that it may use is large enough"
-        part = Part(layer=Layer.SCHEDULER, cause=cause, fix="request less, or select a pool of larger nodes")
-        return refused_launches(pod, bundle) or part
+        return refused_launches(pod, bundle) or part_of("no type large enough")
     # The pool to which Karpenter came closest says why.
     closest = min(own, key=lambda each: place("karpenter", each))
     found = said("karpenter", closest)
@@ -127,24 +115,17 @@ def _maximum(pools: list[str], bundle: Bundle) -> dict[str, str]:
     return {"limit": str(spec.settings.max)} if spec else {}
 
 
-def _counts(pools: list[str], bundle: Bundle) -> str:
-    found = _maximum(pools, bundle)
-    return f" ({found['limit']} nodes)" if found else ""
-
-
 def _nominated(names: Mapping[str, str], bundle: Bundle) -> Part | None:
     claim = names.get("nodeclaim")
     if claim is None:
-        cause = f"Karpenter expects it on node {names.get('node', '')} that is starting or becomes free"
-        return Part(layer=Layer.NODE, cause=cause, fix="wait")
+        return part_of("nominated a node", node=names.get("node", ""))
     found = bundle.named("NodeClaim", claim)
     if found is not None:
         return of_claim(found)
     failed = bundle.events_about("NodeClaim", claim)
     if failed and failed[-1]["reason"] in _REFUSED:
         return _launch_error(str(failed[-1]["message"]), failed[-1])
-    fix = f"wait a few minutes; administrators see its state with `kubectl describe nodeclaim {claim}`"
-    return Part(layer=Layer.NODE, cause=f"Karpenter launches node claim {claim} for it", fix=fix)
+    return part_of("nominated a node claim", claim=claim)
 
 
 _REFUSED: Final = frozenset({"InsufficientCapacityError", "NodeClassNotReady"})
@@ -179,9 +160,8 @@ def refused_launches(pod: Object, bundle: Bundle) -> Part | None:
         ready = conditions(pool).get("Ready") or {}
         if _pool(str(pool["metadata"]["name"]), names) and names and ready.get("status") == "False":
             text = str(ready.get("message") or ready.get("reason") or "")
-            cause, fix = f"{name_of(pool)} is not ready: {text}", "administrators correct what it names"
-            seen = [Evidence(f"condition Ready of {name_of(pool)}", f"False {text}")]
-            return Part(layer=Layer.NODE, cause=cause, fix=fix, evidence=seen)
+            seen = Evidence(f"condition Ready of {name_of(pool)}", f"False {text}")
+            return part_of("NodePool not ready", pool=name_of(pool), text=text).seen(seen)
     for event in reversed(bundle.events_about("NodeClaim", "")):
         pool_of = _pool(str(event["involvedObject"].get("name", "")).rpartition("-")[0], names)
         if event["reason"] in _REFUSED and moment(event) >= since and pool_of:
@@ -189,16 +169,15 @@ def refused_launches(pod: Object, bundle: Bundle) -> Part | None:
     for event in reversed(bundle.events_about("NodePool", "")):
         name = _pool(str(event["involvedObject"].get("name", "")), names)
         if event["reason"] == _LEFT_OUT and moment(event) >= since and name:
-            seen = [Evidence(f"event {event['reason']} of nodepool/{name} at {moment(event)}", str(event["message"]))]
-            cause = f"EC2 has just refused every instance type of pool {name}: {event['message']}"
-            return Part(layer=Layer.EC2_CAPACITY, cause=cause, fix=_CAPACITY, evidence=seen)
+            seen = Evidence(f"event {event['reason']} of nodepool/{name} at {moment(event)}", str(event["message"]))
+            return part_of("every type refused", pool=name, message=event["message"]).seen(seen)
     return None
 
 
 def _candidates(pod: Object, bundle: Bundle) -> list[str]:
     """Pools that a pod may use; none if that is unknown."""
     if bundle.target:
-        found = misfits(pod["spec"], bundle.target)
+        found = misfits("pod", pod["spec"], bundle.target)
         return [name for name, problems in found.items() if not problems] or list(found)
     selected = (pod["spec"].get("nodeSelector") or {}).get(keys.POOL)
     return [selected] if selected else []
@@ -213,23 +192,16 @@ def _launch_error(message: str, event: Object | None) -> Part:
     return part.seen(*seen)
 
 
-def misfits(spec: Mapping[str, Any], target: Target) -> dict[str, list[Problem]]:
-    """By pool that a pod selects: what keeps the pod from its nodes; nothing for a pool that could run it."""
-    wanted = need(spec)
-    found = choice(spec, target).pools
-    return {name: list(node_problems("pod", spec, pool, wanted)) for name, pool in found.items()}
-
-
 def unfit(spec: Mapping[str, Any], bundle: Bundle) -> Part | None:
     """That no pool of the stack can ever run a pod, with what the nearest one lacks; None if one can."""
     if bundle.target is None:
         return None
-    found = misfits(spec, bundle.target)
+    found = misfits("pod", spec, bundle.target)
     if not found:
         selected = ", ".join(f"{key}={value}" for key, value in (spec.get("nodeSelector") or {}).items())
-        cause = f"no pool of the stack has the labels that it selects: {selected or 'by affinity'}"
-        fix = f"select one of {', '.join(for_work(bundle.target))}"
-        return Part(layer=Layer.SCHEDULER, never=True, cause=cause, fix=fix)
+        return part_of(
+            "no pool has the labels", labels=selected or "by affinity", pools=", ".join(for_work(bundle.target))
+        )
     if not all(found.values()):
         return None
     pool, first = nearest(spec, found, bundle.target)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache, partial
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from spec.quantities import is_amount, parse
 
@@ -25,6 +25,10 @@ Evaluate = Callable[[Env], Any]
 
 class CelError(Exception):
     """An expression has no value: a missing key, or a function of another type."""
+
+
+def _fail(text: str) -> NoReturn:
+    raise CelError(text)
 
 
 _TOKEN: Final = re.compile(
@@ -43,8 +47,7 @@ def compiled(text: str) -> Evaluate:
     reader = _Reader(text)
     found = reader.ternary()
     if reader.tokens[reader.at] != "":
-        msg = f"unexpected {reader.tokens[reader.at]} in {text}"
-        raise CelError(msg)
+        _fail(f"unexpected {reader.tokens[reader.at]} in {text}")
     return found
 
 
@@ -53,8 +56,7 @@ def _tokens(text: str) -> list[str]:
     while rest := text[at:].strip():
         match = _TOKEN.match(text, at)
         if match is None:
-            msg = f"can't read {rest[:20]} in {text}"
-            raise CelError(msg)
+            _fail(f"can't read {rest[:20]} in {text}")
         found.append(match.group().strip())
         at = match.end()
     return [*found, ""]
@@ -68,8 +70,7 @@ class _Reader:
 
     def next(self) -> str:
         if not self.tokens[self.at]:
-            msg = "unexpected end"
-            raise CelError(msg)
+            _fail("unexpected end")
         self.at += 1
         return self.tokens[self.at - 1]
 
@@ -81,8 +82,7 @@ class _Reader:
 
     def expect(self, sign: str) -> None:
         if not self.took(sign):
-            msg = f"{self.tokens[self.at] or 'the end'} instead of {sign}"
-            raise CelError(msg)
+            _fail(f"{self.tokens[self.at] or 'the end'} instead of {sign}")
 
     def ternary(self) -> Evaluate:
         condition = self.binary(0)
@@ -193,8 +193,7 @@ def _indexed(value: Evaluate, index: Evaluate) -> Evaluate:
         holder, at = value(env), index(env)
         if isinstance(holder, list):
             if not isinstance(at, int) or not 0 <= at < len(holder):
-                msg = f"no such index: {at}"
-                raise CelError(msg)
+                _fail(f"no such index: {at}")
             return holder[at]
         return _key(holder, at)
 
@@ -204,15 +203,13 @@ def _indexed(value: Evaluate, index: Evaluate) -> Evaluate:
 def _key(holder: Any, name: Any) -> Any:
     found = _map(holder)
     if name not in found:
-        msg = f"no such key: {name}"
-        raise CelError(msg)
+        _fail(f"no such key: {name}")
     return found[name]
 
 
 def _typed(value: Any, *types: type) -> Any:
     if type(value) not in types and not (Mapping in types and isinstance(value, Mapping)):
-        msg = f"no such overload for {type(value).__name__}"
-        raise CelError(msg)
+        _fail(f"no such overload for {type(value).__name__}")
     return value
 
 
@@ -272,8 +269,7 @@ def _same(apply: Callable[[Any, Any], Any], *types: type) -> Callable[[Evaluate,
     def checked(left: Any, right: Any) -> Any:
         numbers = {type(left), type(right)} <= {int, float, Decimal}
         if not numbers and (type(left) is not type(right) or type(left) not in types):
-            msg = f"no such overload for {type(left).__name__} and {type(right).__name__}"
-            raise CelError(msg)
+            _fail(f"no such overload for {type(left).__name__} and {type(right).__name__}")
         return apply(left, right)
 
     return _operator(checked)
@@ -340,15 +336,13 @@ def _string(value: Any) -> str:
 
 def _quantity(value: Any) -> Decimal:
     if not is_amount(_typed(value, str)):
-        msg = f"{value} is no quantity"
-        raise CelError(msg)
+        _fail(f"{value} is no quantity")
     return parse(value)
 
 
 def _as_integer(value: Any) -> int:
     if _typed(value, Decimal) % 1:
-        msg = f"{value} is no integer"
-        raise CelError(msg)
+        _fail(f"{value} is no integer")
     return int(value)
 
 
@@ -387,8 +381,7 @@ _CONSTANTS: Final[Mapping[str, Any]] = {"true": True, "false": False, "null": No
 
 def _function(name: str, arguments: list[Evaluate]) -> Evaluate:
     if name not in _FUNCTIONS:
-        msg = f"function {name} is not known"
-        raise CelError(msg)
+        _fail(f"function {name} is not known")
     found = _FUNCTIONS[name]
 
     def of(env: Env) -> Any:

@@ -13,6 +13,8 @@ from components.workloads.target import Target
 from sandbox.kubernetes.client import AGGREGATED, ApiError, KubeClient, NoSuchKindError
 from sandbox.kubernetes.objects import Object, Ref
 from slipway.why.bundle import Bundle
+from slipway.why.schema import versions
+from slipway.why.served import CLAIM
 from spec.errors import SlipwayError, fail
 from spec.jobs import KUEUE_API
 
@@ -98,27 +100,12 @@ def _kind(kinds: list[Served], word: str) -> Served | None:
 
 
 NAMESPACED: Final = (
-    ("v1", "Pod"),
-    ("v1", "PersistentVolumeClaim"),
-    ("batch/v1", "Job"),
-    ("batch/v1", "CronJob"),
-    ("apps/v1", "Deployment"),
-    ("apps/v1", "ReplicaSet"),
-    ("apps/v1", "StatefulSet"),
+    *((versions(one)[0], one.kind) for one in kinds.WITH_PODS if one is not kinds.DAEMON_SET),
+    *((versions(one)[0], one.kind) for one in (kinds.TRAIN_JOB, kinds.WORKFLOW, kinds.INFERENCE_SERVICE)),
+    ("v1", CLAIM),
     (KUEUE_API, "Workload"),
     (KUEUE_API, "LocalQueue"),
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"),
-    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
-    ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
-    *(("kubeflow.org/v1", each.kind) for each in kinds.TRAINING),
-    ("kubeflow.org/v2beta1", kinds.MPI_JOB.kind),
-    *(("ray.io/v1", each.kind) for each in kinds.RAY),
-    ("keda.sh/v1alpha1", "ScaledJob"),
-    ("argoproj.io/v1alpha1", "Workflow"),
-    ("serving.kserve.io/v1beta1", "InferenceService"),
-    ("serving.knative.dev/v1", "Service"),
-    ("serving.knative.dev/v1", "Configuration"),
-    ("serving.knative.dev/v1", "Revision"),
+    *(("serving.knative.dev/v1", each) for each in ("Service", "Configuration", "Revision")),
 )
 """Kinds between what a user applies and its pods, what a user applies included: a pod or a Workload of Kueue is asked
 about as well. A kind that the cluster does not serve is left out."""
@@ -175,7 +162,7 @@ def collect(client: KubeClient, subject: Object, target: Target | None = None) -
 
 def _list(client: KubeClient, api_version: str, kind: str, namespace: str, unread: list[str]) -> list[Object]:
     try:
-        return list(_read(client, api_version, kind, namespace))
+        return list(client.list(client.discovery.find(api_version, kind), namespace))
     except NoSuchKindError:
         return []
     except ApiError as error:
@@ -186,7 +173,3 @@ def _list(client: KubeClient, api_version: str, kind: str, namespace: str, unrea
             unread.append(f"{kind} {where}: your permissions don't include it")
             return []
         raise
-
-
-def _read(client: KubeClient, api_version: str, kind: str, namespace: str) -> Iterator[Object]:
-    yield from client.list(client.discovery.find(api_version, kind), namespace)

@@ -12,7 +12,7 @@ from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.judge import GPU_POOL
 from slipway.why.refusals import beyond_quota, refusal
-from slipway.why.table import said
+from slipway.why.table import part_of, said
 from spec.jobs import PRIORITY, QUEUE
 
 _FINISHED: Final = ("Complete", "Completed", "Succeeded", "Finished")
@@ -42,8 +42,7 @@ def _deleted(bundle: Bundle) -> Part | None:
     if not metadata.get("deletionTimestamp"):
         return None
     waits = ", ".join(metadata.get("finalizers") or ())
-    cause = f"it has been deleted at {metadata['deletionTimestamp']}" + (f" and waits for {waits}" if waits else "")
-    return Part(layer=Layer.CONTROLLER, cause=cause, fix="wait until its controller has removed its finalizers")
+    return part_of("deleted", at=metadata["deletionTimestamp"], waits=f" and waits for {waits}" if waits else "")
 
 
 def _ended(bundle: Bundle) -> Part | None:
@@ -111,11 +110,9 @@ def _beyond_share(part: Part, bundle: Bundle) -> Part | None:
     message may name a taint of the first set, and not that the second exceeds the quota."""
     if part.layer is not Layer.QUEUE or bundle.target is None:
         return None
-    for problem in file.beyond_share(bundle.subject, bundle.target):
-        cause = f"{problem.path}: {problem.rule} (given: {problem.value})"
-        fix = problem.fix[:1].lower() + problem.fix[1:].rstrip(".")
-        numbers = {"requested": str(problem.value)}
-        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers, evidence=part.evidence)
+    for one in file.beyond_share(bundle.subject, bundle.target):
+        numbers = {"requested": str(one.problem.value)}
+        return replace(one.part, never=True, numbers=numbers, evidence=part.evidence)
     return None
 
 
@@ -192,12 +189,10 @@ def _unready(bundle: Bundle) -> Part | None:
         if one is not None and one["status"] == "True":
             continue
         text = str((one or {}).get("message") or (one or {}).get("reason") or "it has not reported")
-        cause = f"its {len(bundle.pods)} pods run, and it is not {kind.lower()}: {text}"
-        fix = f"read the logs of its pods, and `kubectl describe {name_of(subject)}`"
-        if subject["kind"] == kinds.RAY_SERVICE.kind and any(map(_simulated, bundle.of_kind("Node"))):
-            fix = "try it on a cluster: in the sandbox nothing runs in pods, so no Ray application becomes ready"
-        seen = [Evidence(f"condition {kind} of {name_of(subject)}", text)]
-        return Part(layer=Layer.CONTAINER, cause=cause, fix=fix, evidence=seen)
+        simulated = subject["kind"] == kinds.RAY_SERVICE.kind and any(map(_simulated, bundle.of_kind("Node")))
+        fields = {"pods": len(bundle.pods), "what": kind.lower(), "text": text, "name": name_of(subject)}
+        part = part_of("not ready in the sandbox" if simulated else "not ready", **fields)
+        return part.seen(Evidence(f"condition {kind} of {name_of(subject)}", text))
     return None
 
 
@@ -206,11 +201,10 @@ def _latest_run(bundle: Bundle) -> Part | None:
     if bundle.subject["kind"] != "CronJob":
         return None
     if bundle.subject["spec"].get("suspend"):
-        return Part(layer=Layer.CONTROLLER, cause="its schedule is suspended", fix="set `suspend: false`")
+        return part_of("schedule suspended")
     runs = [one for one in bundle.family if one["kind"] == "Job"]
     if not runs:
-        cause = f"no run is due since it was created: its schedule is {bundle.subject['spec'].get('schedule')}"
-        return Part(layer=Layer.CONTROLLER, cause=cause, fix="wait for the next run")
+        return part_of("no run", schedule=bundle.subject["spec"].get("schedule"))
     newest = max(runs, key=lambda one: str(one["metadata"].get("creationTimestamp")))
     found = explain(replace(bundle, subject=newest))
     cause = f"its newest run {found.subject}" + (f": {found.part.cause}" if found.part.cause else "")
@@ -225,16 +219,12 @@ def _suspended(bundle: Bundle) -> Part | None:
         return None
     label = (bundle.subject["metadata"].get("labels") or {}).get(QUEUE)
     if not label:
-        cause = f"it is suspended, and no queue would start it: it has no label {QUEUE}"
-        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix="add the label, or set `suspend: false`")
+        return part_of("suspended without a queue", label=QUEUE)
     priority = str((bundle.subject["metadata"].get("labels") or {}).get(PRIORITY) or "")
     if bundle.target is not None and priority and priority not in bundle.target.priorities:
-        cause = f"Kueue makes no Workload for it: there is no WorkloadPriorityClass {priority} for the team"
-        fix = f"set its label {PRIORITY} to one of {', '.join(bundle.target.priorities)}"
-        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"priority": priority})
-    cause = f"it is suspended for queue {label}, and Kueue has made no Workload for it"
-    fix = "wait a moment; if it stays, look at its events: Kueue does not run, or does not manage this kind"
-    return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"queue": str(label)})
+        known = ", ".join(bundle.target.priorities)
+        return part_of("no such priority", {"priority": priority}, label=PRIORITY, known=known)
+    return part_of("no Workload", {"queue": str(label)})
 
 
 def _claim(bundle: Bundle) -> Part | None:
@@ -267,7 +257,7 @@ def _autoscaler(bundle: Bundle) -> Part | None:
             seen = [Evidence(f"condition {kind} of {name_of(subject)}", text)]
             fix = "create what it scales; let its containers request what is measured, by the type Resource"
             wrong = next(served.metrics(subject, bundle.target), None) if bundle.target else None
-            cause, fix = (wrong.rule, wrong.fix[:1].lower() + wrong.fix[1:]) if wrong else (text, fix)
+            cause, fix = (wrong.problem.rule, f"{wrong.part.fix}.") if wrong else (text, fix)
             return Part(layer=Layer.CONTROLLER, cause=f"it does not scale: {cause}", fix=fix, evidence=seen)
     limited = found.get("ScalingLimited", {})
     more = f": {limited.get('message')}" if limited.get("status") == "True" else ""
@@ -280,10 +270,9 @@ def _budget(bundle: Bundle) -> Part | None:
     if bundle.subject["kind"] != "PodDisruptionBudget" or "expectedPods" not in status:
         return None
     if not status["expectedPods"]:
-        return Part(layer=Layer.CONTROLLER, cause="its selector matches no pod", fix="correct its `selector`")
-    healthy = f"{status.get('currentHealthy')} are healthy, and {status.get('desiredHealthy')} have to stay so"
-    cause = f"{status.get('disruptionsAllowed')} of its {status['expectedPods']} pods may be evicted now: {healthy}"
-    return Part(layer=Layer.RUNS, cause=cause)
+        return part_of("budget of no pods")
+    counts = dict.fromkeys(("currentHealthy", "desiredHealthy", "disruptionsAllowed"))
+    return part_of("budget", **{**counts, **status})
 
 
 LAYERS: Final[tuple[Callable[[Bundle], Part | None], ...]] = (
@@ -316,13 +305,10 @@ def _silent(bundle: Bundle) -> Part:
             return Part(layer=Layer.CONTROLLER, cause=f"{kind} is false: {one['message']}", fix=see, evidence=seen)
     ended = [one for one in bundle.pods if (one.get("status") or {}).get("phase") in pods.ENDED]
     if ended:
-        cause = f"{len(ended)} of its pods have ended, and none runs"
-        return Part(layer=Layer.CONTROLLER, cause=cause, fix="wait a moment for its controller")
-    if subject["kind"] not in _MAKES_PODS:
-        cause = f"nothing is reported about it; `kubectl describe {name_of(subject)}` shows its fields"
-        return Part(layer=Layer.UNREAD, cause=cause)
-    cause = "it has no pods, and nothing is reported about it"
-    return Part(layer=Layer.CONTROLLER, cause=cause, fix=f"see that the controller of {subject['kind']} runs")
+        return part_of("pods ended", count=len(ended))
+    return part_of(
+        "no pods" if subject["kind"] in _MAKES_PODS else "unread", kind=subject["kind"], name=name_of(subject)
+    )
 
 
 _OF_PODS: Final = (*kinds.WITH_PODS, *kinds.WORKFLOWS, kinds.TRAIN_JOB, kinds.EXPERIMENT, kinds.INFERENCE_SERVICE)

@@ -3,7 +3,7 @@ the checks of workloads.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from components.workloads.checks.fit import (
     Demand,
     choice,
     fits_in_share,
+    misfits,
     need,
     node_problems,
     together,
@@ -26,7 +27,8 @@ from slipway.why.bundle import Object
 from slipway.why.judge import is_queued, label
 from slipway.why.podsets import PodSet
 from slipway.why.runtimes import all_podsets, runtime_problems
-from spec.jobs import DO_NOT_DISRUPT, PODSET, PRIORITY, QUEUE
+from slipway.why.table import Finding, finding
+from spec.jobs import PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import WHOLE
 from spec.pricing.pods import deadline
@@ -42,16 +44,6 @@ _RESTARTS: Final[Mapping[str, tuple[str, ...]]] = {
 """What `restartPolicy` may be, by kind; empty: absent (kubernetes 1.36, pkg/apis/batch and apps, validation)."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that would hold it."""
-
-    layer: Layer
-    problem: Problem
-    decoding: bool = False
-    """Whether the API server refuses it before it asks any rule."""
-
-
 def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) -> list[Finding]:
     """What would hold a manifest besides the rules of the API server (`slipway.why.judge`), the layers in order.
 
@@ -60,20 +52,15 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
         target: What the stack offers in its namespace.
         others: The other objects of its file: claims may be among them.
     """
-    if found := [Finding(Layer.ADMISSION, one, decoding=True) for one in schema.kind_problems(manifest, target)]:
+    if found := list(schema.kind_problems(manifest, target)):
         return found
-    found = [Finding(Layer.ADMISSION, one, decoding=True) for one in schema.field_problems(manifest)]
-    found += [Finding(Layer.ADMISSION, one) for one in served.features(manifest)]
-    found += [Finding(Layer.ADMISSION, one) for one in runtime_problems(manifest, target, others)]
-    found += _queue(manifest, target)
-    found += [Finding(Layer.CONTROLLER, one) for one in served.metrics(manifest, target)]
-    found += [Finding(Layer.VOLUME, one) for one in served.classes(manifest, target, others)]
+    found += [*schema.field_problems(manifest), *served.features(manifest), *_queue(manifest, target)]
+    found += [*runtime_problems(manifest, target, others), *served.metrics(manifest, target)]
+    found += served.classes(manifest, target, others)
     groups = all_podsets(manifest, target, others)
     for group in groups:
-        found += _pods(manifest, group, target)
-        found += [Finding(layer, one) for layer, one in beside.missing(group, target, others)]
-        pools = fits(manifest, group, target)
-        found += [Finding(Layer.VOLUME, one) for one in beside.volumes(group, pools, target, others)]
+        found += [*_pods(manifest, group, target), *beside.missing(group, target, others)]
+        found += beside.volumes(group, fits(manifest, group, target), target, others)
     found += _sizes(manifest, groups, target)
     order = list(Layer)
     return sorted(found, key=lambda one: order.index(one.layer))
@@ -87,24 +74,7 @@ def notes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> li
     for group in groups:
         found += lifetime_problems("activeDeadlineSeconds", deadline(manifest), group.spec, target)
         found += _by_quota(manifest, group, target)
-        found += _moved(manifest, group, target)
     return found
-
-
-_MOVED: Final = {one.kind for one in (*kinds.JOBS, kinds.POD, kinds.TRAIN_JOB)}
-
-
-def _moved(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
-    """Jobs whose pods Karpenter evicts, to end nodes that are in use (karpenter.sh, "Disruption", Consolidation)."""
-    full = [
-        name
-        for name, pool in fits(manifest, group, target).items()
-        if not (pool.managed or pool.may_be_spot) and pool.settings.disruption.consolidation_policy != "WhenEmpty"
-    ]
-    if full and manifest.get("kind") in _MOVED and DO_NOT_DISRUPT not in (group.metadata.get("annotations") or {}):
-        rule = f"Karpenter consolidates nodes of pool {', '.join(full)} that are not full, and evicts their pods"
-        fix = f"Annotate the pods with {DO_NOT_DISRUPT}: 'true', or set `consolidationPolicy: WhenEmpty` of the pool."
-        yield Problem(f"{group.name}.metadata.annotations", rule, None, fix)
 
 
 def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
@@ -130,24 +100,19 @@ def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Probl
         and not list(node_problems(group.name, bare, pool, devices))
     ]
     if fitting and others:
-        rule = f"Kueue goes by quota, and may give the pods pool {', '.join(others)}, on whose nodes they can't run"
-        fix = f"Select {keys.POOL}: {' or '.join(sorted(fitting))}."
-        yield Problem(f"{group.name}.nodeSelector", rule, spec.get("nodeSelector"), fix)
+        fields = {"pools": ", ".join(others), "key": keys.POOL, "fitting": " or ".join(sorted(fitting))}
+        yield finding("by quota", f"{group.name}.nodeSelector", spec.get("nodeSelector"), **fields).problem
 
 
-def beyond_share(manifest: Object, target: Target) -> list[Problem]:
+def beyond_share(manifest: Object, target: Target) -> list[Finding]:
     """Pods of a queued object that never run at once, because the team's share of every pool is too small."""
     found = _sizes(manifest, all_podsets(manifest, target), target)
-    return [one.problem for one in found if one.layer is Layer.QUOTA and is_queued(manifest, target)]
+    return [one for one in found if one.layer is Layer.QUOTA and is_queued(manifest, target)]
 
 
 def usable(manifest: Object, group: PodSet, target: Target) -> dict[str, list[Problem]]:
     """By pool that the pods select: what keeps them from its nodes, with the tolerations that they will get."""
-    spec = with_tolerations(manifest, group.spec, target)
-    wanted = need(spec)
-    return {
-        name: list(node_problems(group.name, spec, pool, wanted)) for name, pool in choice(spec, target).pools.items()
-    }
+    return misfits(group.name, with_tolerations(manifest, group.spec, target), target)
 
 
 def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str, Any]:
@@ -164,15 +129,11 @@ def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str
 def _queue(manifest: Object, target: Target) -> Iterator[Finding]:
     queue, priority = (label(manifest, key) for key in (QUEUE, PRIORITY))
     if target.queue is not None and queue not in ("", target.queue, *target.aliases):
-        rule, fix = f"namespace {target.namespace} has no such LocalQueue", f"Write {target.queue}."
-        yield Finding(Layer.QUEUE, Problem(f"metadata.labels[{QUEUE}]", rule, queue, fix))
+        fields = {"namespace": target.namespace, "queue": target.queue}
+        yield finding("no such queue", f"metadata.labels[{QUEUE}]", queue, **fields)
     if target.queue is not None and priority and priority not in target.priorities:
-        yield Finding(Layer.QUEUE, _priority(f"metadata.labels[{PRIORITY}]", priority, target))
-
-
-def _priority(path: str, given: str, target: Target) -> Problem:
-    rule = "it must be a priority class of the platform that the team may use"
-    return Problem(path, rule, given, f"Use one of {', '.join(target.priorities)}.")
+        known = ", ".join(target.priorities)
+        yield finding("priority of the queue", f"metadata.labels[{PRIORITY}]", priority, known=known)
 
 
 def _topology(group: PodSet, pools: Collection[str], target: Target) -> Iterator[Finding]:
@@ -182,38 +143,33 @@ def _topology(group: PodSet, pools: Collection[str], target: Target) -> Iterator
     asked = [key for key in notes if key.startswith(PODSET) and key.endswith("topology")]
     if asked and target.by_topology is not None and pools and target.by_topology.isdisjoint(pools):
         at = f"{group.name}.metadata.annotations[{asked[0]}]"
-        rule = f"no flavor of {', '.join(sorted(pools))} has a topology, so the queue never admits these pods"
-        fix = "Remove the annotation; `queues.topology` places jobs by the network, on EFA pools of a fixed size."
-        yield Finding(Layer.QUEUE, Problem(at, rule, notes[asked[0]], fix))
+        yield finding("no topology", at, notes[asked[0]], pools=", ".join(sorted(pools)))
 
 
 def _pods(manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
     spec = with_tolerations(manifest, group.spec, target)
     priority = spec.get("priorityClassName")
     if priority in PRIORITIES and priority not in target.priorities:
-        yield Finding(Layer.ADMISSION, _priority(f"{group.name}.priorityClassName", priority, target))
+        known = ", ".join(target.priorities)
+        yield finding("priority of the pods", f"{group.name}.priorityClassName", priority, known=known)
     restart = str(spec.get("restartPolicy") or "")
     if restart not in (allowed := _RESTARTS.get(str(manifest["kind"]), (restart,))):
-        words = " or ".join(filter(None, allowed))
-        rule = f"the pods of a {manifest['kind']} have the restart policy {words}; Always is the default of pods"
-        yield Finding(
-            Layer.ADMISSION, Problem(f"{group.name}.restartPolicy", rule, restart or None, f"Write {allowed[0]}.")
-        )
+        fields = {"kind": manifest["kind"], "words": " or ".join(filter(None, allowed)), "first": allowed[0]}
+        yield finding("restart policy", f"{group.name}.restartPolicy", restart or None, **fields)
     pools = usable(manifest, group, target)
     yield from _topology(group, pools, target)
     if not pools:
-        fix = f"Select {keys.POOL}: one of {', '.join(capacity.for_work(target))}."
-        rule = "a pool must have the labels that the pod selects"
-        yield Finding(Layer.SCHEDULER, Problem(f"{group.name}.nodeSelector", rule, spec.get("nodeSelector"), fix))
+        fields = {"key": keys.POOL, "pools": ", ".join(capacity.for_work(target))}
+        yield finding("no pool", f"{group.name}.nodeSelector", spec.get("nodeSelector"), **fields)
     elif all(pools.values()):
         name, _ = capacity.nearest(spec, pools, target)
         more = capacity.offers(spec, target)
         yield from (Finding(Layer.SCHEDULER, replace(one, fix=one.fix + more)) for one in pools[name])
     else:
-        yield from (Finding(Layer.SCHEDULER, one) for one in _apart(group, fits(manifest, group, target)))
+        yield from _apart(group, fits(manifest, group, target))
 
 
-def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Problem]:
+def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Finding]:
     """More pods at once that have to be in different zones or on different nodes than their pools have."""
     affinity = (group.spec.get("affinity") or {}).get("podAntiAffinity") or {}
     labels = (group.metadata.get("labels") or {}).items()
@@ -225,9 +181,8 @@ def _apart(group: PodSet, pools: Mapping[str, PoolSpec]) -> Iterator[Problem]:
             str(term.get("topologyKey")), ("", group.count)
         )
         if matched and matched <= labels and group.count > most:
-            rule = f"its pods have to be in different {what}, and pool {', '.join(pools)} has {most}"
-            fix = f"Run at most {most} at once, or write it as `preferredDuringSchedulingIgnoredDuringExecution`."
-            yield Problem(f"{group.name}.affinity.podAntiAffinity", rule, group.count, fix)
+            fields = {"what": what, "pools": ", ".join(pools), "most": most}
+            yield finding("apart", f"{group.name}.affinity.podAntiAffinity", group.count, **fields)
 
 
 def fits(manifest: Object, group: PodSet, target: Target) -> dict[str, PoolSpec]:
@@ -272,6 +227,4 @@ def _rollout(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iter
             continue
         more = [replace(one, count=one.count + 1) if one is group else one for one in groups]
         for one in _sizes(manifest, more, target):
-            rule = f"a rolling update starts a pod before it ends an old one, and would never end: {one.problem.rule}"
-            fix = "Write `maxSurge: 0` and `maxUnavailable: 1`, or `type: Recreate`."
-            yield Problem(f"spec.{path}", rule, one.problem.value, fix)
+            yield finding("rollout", f"spec.{path}", one.problem.value, rule=one.problem.rule).problem

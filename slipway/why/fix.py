@@ -333,7 +333,7 @@ def file(
         broken = violations(found, target, settings) if target else ()
         unclear = _unclear(found, target, others) if target else ()
         left.append([*(f"rule {one.rule.name}: {one.rule.left}" for one in broken), *unclear])
-    bodies = [number for number, (_, body) in enumerate(chunks) if _has_content(body)]
+    bodies = [number for number, (_, body) in enumerate(chunks) if yaml.safe_load(body) is not None]
     for number, own in by_document.items():
         if own:
             at = bodies[number]
@@ -347,10 +347,6 @@ def _chunks(text: str) -> list[tuple[str, str]]:
     (yaml.org, 1.2.2, "Document Markers")."""
     borders = ["", *(one.group() for one in _BORDER.finditer(text))]
     return list(zip(borders, _BORDER.split(text), strict=True))
-
-
-def _has_content(body: str) -> bool:
-    return yaml.safe_load(body) is not None
 
 
 def written(body: str, changes: Sequence[Change]) -> str:

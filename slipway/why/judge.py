@@ -14,7 +14,7 @@ from components.workloads.target import Target
 from slipway.why import cel
 from slipway.why.answer import Evidence, Part
 from slipway.why.bundle import Object
-from slipway.why.podsets import PodSet, podsets
+from slipway.why.podsets import podsets
 from slipway.why.refusals import refusal
 from spec.jobs import GATE, QUEUE
 from spec.settings.admission import Action, Admission
@@ -161,8 +161,10 @@ def as_served(manifest: Object, target: Target) -> dict[str, Any]:
     if kind == "Job" and "backoffLimit" not in spec:
         spec["backoffLimit"] = 2**31 - 1 if "backoffLimitPerIndex" in spec else _RETRIES
     if not any(kind == one.kind for one in kinds.UNCHECKED):
-        for group in podsets(served):
-            _default(group)
+        # A volume without a source is an `emptyDir` (kubernetes 1.36, pkg/apis/core/v1/defaults.go).
+        for volume in (each for group in podsets(served) for each in group.spec.get("volumes") or ()):
+            if set(volume) == {"name"}:
+                volume["emptyDir"] = {}
     if kind == kinds.POD.kind:
         _pod(spec, queued=is_queued(served, target))
     return served
@@ -173,13 +175,6 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: without_nulls(each) for key, each in value.items() if each is not None}
     return [without_nulls(each) for each in value] if isinstance(value, list) else value
-
-
-def _default(group: PodSet) -> None:
-    """A volume without a source is an `emptyDir` (kubernetes 1.36, pkg/apis/core/v1/defaults.go)."""
-    for volume in group.spec.get("volumes") or ():
-        if set(volume) == {"name"}:
-            volume["emptyDir"] = {}
 
 
 def _pod(spec: dict[str, Any], *, queued: bool) -> None:

@@ -14,11 +14,11 @@ from slipway.why import file, judge, price
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.beside import CONFIG_MAP, SECRET, references
 from slipway.why.bundle import Object
-from slipway.why.file import Finding
 from slipway.why.podsets import PodSet, podsets
 from slipway.why.refusals import refusal
 from slipway.why.runtimes import all_podsets
 from slipway.why.served import CLAIM
+from slipway.why.table import part_of
 from spec.jobs import GATE, KUEUE_API, QUEUE
 from spec.settings import Platform
 from spec.settings.admission import Action, Admission
@@ -227,13 +227,13 @@ def answer(
         found = [one for one in found if one.layer not in (Layer.ADMISSION, Layer.CONTAINER, Layer.VOLUME)]
     elif target is not None and not any(one.problem.path in ("kind", "apiVersion") for one in found):
         broken = list(judge.violations(manifest, target, rules))
-        parts += [*(_part(one) for one in found if one.decoding), *judge.refusals(broken)]
+        parts += [*(one.part for one in found if one.decoding), *judge.refusals(broken)]
         seen += [
             Evidence(f"{one.action} by rule {one.rule.name}", one.message)
             for one in broken
             if one.action is not Action.DENY
         ]
-    parts += [one for one in map(_part, found) if one not in parts]
+    parts += [one.part for one in found if one.part not in parts]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target, others) if target else ())]
@@ -262,8 +262,7 @@ def _nearer(parts: Sequence[Part]) -> Iterator[Part]:
 
 def _refused(outcome: Outcome, who: str) -> Part:
     found = refusal(outcome.message)
-    if found is None:
-        found = Part(layer=Layer.ADMISSION, cause=outcome.message, fix="correct it, and try again")
+    found = found or part_of("refused", message=outcome.message)
     about = f"{outcome.about}: " if outcome.about.startswith("a pod") else ""
     seen = Evidence(f"dry run of {outcome.about} {who}", outcome.message)
     return replace(found, cause=about + found.cause).seen(seen)
@@ -273,31 +272,17 @@ def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iter
     """Claims, Secrets, ConfigMaps and queues that neither the namespace nor the file has."""
     made = {(one.get("kind"), (one.get("metadata") or {}).get("name")) for one in others}
     named = [each[1:3] for one in podsets(manifest) for each in references(one.name, one.spec)]
-    for kind, layer in ((CLAIM, Layer.VOLUME), (SECRET, Layer.CONTAINER), (CONFIG_MAP, Layer.CONTAINER)):
+    for kind in (CLAIM, SECRET, CONFIG_MAP):
         wanted = dict.fromkeys(name for each, name in named if each == kind and (kind, name) not in made)
         for name in dry_run.missing("v1", kind, list(wanted)):
             called, known = "claim" if kind == CLAIM else kind, ", ".join(dry_run.names("v1", kind))
             there = f"there are {known}" if known else "the namespace has none"
-            fix = f"correct the name ({there}), or create the {called}"
-            yield Part(layer=layer, cause=f"{called} {name} does not exist", fix=fix, numbers={called.lower(): name})
+            yield part_of(f"no such {called}", {called.lower(): name}, there=there)
     queue = str(((manifest.get("metadata") or {}).get("labels") or {}).get(QUEUE) or "")
     known_queues = dry_run.names(KUEUE_API, "LocalQueue") if queue else []
     if known_queues and queue not in known_queues:
-        fix = f"set its label {QUEUE} to a queue of the namespace: {', '.join(known_queues)}"
-        cause = f"LocalQueue {queue} does not exist"
-        yield Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"queue": queue})
-
-
-def _part(found: Finding) -> Part:
-    one = found.problem
-    # The tolerations that Kueue adds are among those of the problem.
-    given = "" if one.value is None or one.path.endswith(".tolerations") else f" (given: {one.value})"
-    return Part(
-        layer=found.layer,
-        cause=f"{one.path}: {one.rule}{given}",
-        fix=one.fix[:1].lower() + one.fix[1:].rstrip("."),
-        numbers={} if one.value is None else {"given": str(one.value)},
-    )
+        found = part_of("no such LocalQueue", {"queue": queue}, name=queue, there=", ".join(known_queues))
+        yield replace(found, never=False)
 
 
 def _room(manifest: Object, target: Target | None, others: Sequence[Object]) -> tuple[str, dict[str, str]]:

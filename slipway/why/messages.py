@@ -101,23 +101,19 @@ def _taint(text: str) -> str:
     return f"{match[1]}={match[2]}:{match[3]}" if match else text
 
 
-_UNAVAILABLE: Final = re.compile(r"resource (\S+) unavailable in ClusterQueue")
-
-
-def unavailable(message: str) -> str:
-    """The resource for which the queue has no flavor; empty if that is not the reason."""
-    match = _UNAVAILABLE.search(message)
-    return match[1] if match else ""
-
-
-_LIMIT: Final = re.compile(
+UNAVAILABLE: Final = re.compile(r"resource (\S+) unavailable in ClusterQueue")
+"""A resource for which the queue has no flavor."""
+LIMIT: Final = re.compile(
     r"(?:all available instance types exceed limits|node limits have been exhausted) for nodepool "
     r"\(NodePool=([^)\s]+)\)"
 )
-_OFFERING: Final = re.compile(
+"""A NodePool whose limits keep Karpenter from launching a node (karpenter v1.14.1, provisioning/scheduling)."""
+OFFERING: Final = re.compile(
     r"^no instance type (?!.*(?:met the scheduling requirements or|offering (?:met|had))).*offering"
 )
-_RESOURCES: Final = re.compile(r"^no instance type (?:has enough resources|.*had the required resources)")
+"""A clause: Karpenter knows of no zone and purchase option with capacity: EC2 refused them a short time ago."""
+RESOURCES: Final = re.compile(r"^no instance type (?:has enough resources|.*had the required resources)")
+"""A clause: no instance type of a NodePool is large enough."""
 _CLAUSE: Final = re.compile(r"; (?!key \S+, )")
 _KEY: Final = re.compile(r"\bkey (\S+), ")
 _NOMINATED: Final = re.compile(r"Pod should schedule on: (.+)")
@@ -127,21 +123,6 @@ def clauses(message: str) -> list[str]:
     """What Karpenter says of each NodePool (karpenter v1.14.1, provisioning/scheduling/scheduler.go,
     addToNewNodeClaim): several keys of one NodePool stay together."""
     return _CLAUSE.split(message.removeprefix("Failed to schedule pod, "))
-
-
-def limits_reached(message: str) -> list[str]:
-    """NodePools whose limits keep Karpenter from launching a node (karpenter v1.14.1, provisioning/scheduling)."""
-    return _LIMIT.findall(message)
-
-
-def lacks_offering(message: str) -> bool:
-    """Whether Karpenter knows of no zone and purchase option with capacity: EC2 refused them a short time ago."""
-    return any(_OFFERING.search(each) for each in clauses(message))
-
-
-def lacks_resources(message: str) -> bool:
-    """Whether no instance type of a NodePool is large enough."""
-    return any(_RESOURCES.search(each) for each in clauses(message))
 
 
 def keys_of(clause: str) -> list[str]:

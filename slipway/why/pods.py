@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from components.workloads.checks.fit import misfits
 from sandbox.nodes.volumes import DRIVERS
 from slipway.why import capacity, messages
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
-from slipway.why.table import said
+from slipway.why.table import part_of, said
 from spec.jobs import KUEUE
 
 # Why a volume claim keeps a pod from running.
@@ -39,15 +40,11 @@ def of_message(pod: Object, message: str, bundle: Bundle) -> Part | None:
     if match := _MISSING.search(message):
         return missing(match[1], bundle)
     if match := _DELETED.search(message):
-        cause = f"claim {match[1]} is being deleted"
-        return Part(layer=Layer.VOLUME, cause=cause, fix="create it again once it is gone, or use another")
+        return part_of("claim being deleted", claim=match[1])
     unbound = of_claims(pod, bundle)
     if unbound is not None and (unbound.never or _IMMEDIATE in message):
         return unbound
-    if _IMMEDIATE in message:
-        cause = "a claim that it mounts is not bound"
-        return Part(layer=Layer.VOLUME, cause=cause, fix="read `kubectl describe pvc`")
-    return None
+    return part_of("claim not bound") if _IMMEDIATE in message else None
 
 
 def _of_zone(message: str) -> Part | None:
@@ -55,26 +52,15 @@ def _of_zone(message: str) -> Part | None:
     found = messages.unschedulable(message)
     zones = {reason: count for reason, count in found.reasons.items() if any(text in reason for text in _ZONE)}
     if zones:
-        count = sum(zones.values())
-        cause = f"its volume is in another zone than {count} of {found.nodes} nodes"
-        fix = "select a pool with nodes in the zone of the volume, or use a file system instead of a disk"
-        return Part(layer=Layer.VOLUME, cause=cause, fix=fix, numbers={"nodes": str(count)})
-    if any(_LIMIT in reason for reason in found.reasons):
-        cause = "the nodes have as many volumes as EC2 attaches to them"
-        return Part(layer=Layer.VOLUME, cause=cause, fix="use fewer claims for each pod, or wait for another node")
-    return None
+        return part_of("volume in another zone", {"nodes": str(sum(zones.values()))}, all=found.nodes)
+    return part_of("nodes full of volumes") if any(_LIMIT in reason for reason in found.reasons) else None
 
 
 def missing(name: str, bundle: Bundle) -> Part:
     """A claim that does not exist."""
     known = sorted(str(one["metadata"]["name"]) for one in bundle.of_kind("PersistentVolumeClaim"))
     there = f"there are {', '.join(known)}" if known else "the namespace has none"
-    return Part(
-        layer=Layer.VOLUME,
-        cause=f"claim {name} does not exist",
-        fix=f"correct the name ({there}), or create the claim",
-        numbers={"claim": name},
-    )
+    return part_of("no such claim", {"claim": name}, there=there)
 
 
 def of_claims(pod: Object, bundle: Bundle) -> Part | None:
@@ -173,10 +159,8 @@ def held(pod: Object, bundle: Bundle) -> Part | None:
 
 
 def _gated(gates: list[str]) -> Part:
-    if any(gate.startswith(KUEUE) for gate in gates):
-        return Part(layer=Layer.QUEUE, cause="Kueue holds the pod until it admits its workload", fix="wait")
-    cause = f"scheduling gates hold the pod: {', '.join(gates)}"
-    return Part(layer=Layer.CONTROLLER, cause=cause, fix="look at the controller that sets them")
+    of_kueue = any(gate.startswith(KUEUE) for gate in gates)
+    return part_of("held by Kueue" if of_kueue else "held by gates", gates=", ".join(gates))
 
 
 def _unscheduled(pod: Object, message: str, bundle: Bundle) -> Part:
@@ -200,25 +184,16 @@ def _by_pools(pod: Object, message: str, bundle: Bundle) -> Part | None:
         return wrong
     if (refused := capacity.refused_launches(pod, bundle)) is not None:
         return refused
-    found = capacity.misfits(pod["spec"], bundle.target)
+    found = misfits("pod", pod["spec"], bundle.target)
     usable = [bundle.target.pools[name] for name, problems in found.items() if not problems]
     counts = {pool.name: (capacity.nodes_of(pool, bundle), pool.settings.max) for pool in usable}
     listed = ", ".join(f"{name} ({_of(count)}{limit} nodes)" for name, (count, limit) in counts.items())
     short = _short(message)
     full = [name for name, (count, limit) in counts.items() if count is not None and count >= limit]
     if len(full) == len(counts):
-        return Part(
-            layer=Layer.POOL_LIMIT,
-            cause=f"every node of its pools is in use{short}, and no pool may have more: {listed}",
-            fix=f"wait until other pods end, or raise `pools.{full[0]}.max` if the budget allows",
-            numbers={"pool": full[0], "limit": str(counts[full[0]][1])},
-        )
-    return Part(
-        layer=Layer.SCHEDULER,
-        cause=f"no node that exists can take it{short}, and its pools may have more: {listed}",
-        fix="wait for the autoscaler; if it has not reacted in five minutes, look at its log",
-        numbers={"pool": ", ".join(counts)},
-    )
+        numbers = {"pool": full[0], "limit": str(counts[full[0]][1])}
+        return part_of("every node in use", numbers, short=short, listed=listed)
+    return part_of("no node yet", {"pool": ", ".join(counts)}, short=short, listed=listed)
 
 
 def _of(count: int | None) -> str:
@@ -240,13 +215,9 @@ def _of_itself(message: str) -> Part | None:
 def _by_message(message: str, scheduler: str) -> Part:
     if not message and scheduler != DEFAULT:
         # YuniKorn 1.8.0 wrote no condition of a pod whose queue was full (seen in the sandbox, 2026-11-25).
-        cause = (
-            f"{scheduler} places it, and has not said why it waits: its team's queue is full, or its gang is not whole"
-        )
-        fix = "wait until other pods of the team end, or raise the team's share; for a gang compare its task group"
-        return Part(layer=Layer.QUEUE, cause=cause, fix=fix)
+        return part_of("silent scheduler", scheduler=scheduler)
     if not message:
-        return Part(layer=Layer.SCHEDULER, cause="the scheduler has not looked at it yet", fix="wait a moment")
+        return part_of("not looked at by the scheduler")
     found = messages.unschedulable(message)
     if not found.reasons:
         whole = found.whole or message
@@ -265,10 +236,8 @@ def _starting(pod: Object, bundle: Bundle) -> Part:
     node = bundle.named("Node", pod["spec"]["nodeName"])
     if node is not None and not is_true(node, "Ready"):
         condition = conditions(node).get("Ready") or {}
-        cause = (
-            f"its {name_of(node)} is not ready: {condition.get('message') or condition.get('reason') or 'no report'}"
-        )
-        return Part(layer=Layer.NODE, cause=cause, fix="wait; the pool's repair or autoscaler replaces it")
+        why = condition.get("message") or condition.get("reason") or "no report"
+        return part_of("node not ready", node=name_of(node), why=why)
     status = pod.get("status") or {}
     for one in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
         if (part := _container(pod, one)) is not None:
@@ -281,10 +250,8 @@ def _starting(pod: Object, bundle: Bundle) -> Part:
     if (part := of_claims(pod, bundle)) is not None:
         return part
     if status.get("phase") == "Running":
-        cause = "its containers run, and its readiness probe has not succeeded"
-        return Part(layer=Layer.CONTAINER, cause=cause, fix=f"read `kubectl logs {pod['metadata']['name']}`")
-    cause = f"the kubelet of node {pod['spec']['nodeName']} starts its containers"
-    return Part(layer=Layer.CONTAINER, cause=cause, fix="wait; pulling a large image takes minutes")
+        return part_of("probe", pod=pod["metadata"]["name"])
+    return part_of("kubelet starts it", node=pod["spec"]["nodeName"])
 
 
 def _container(pod: Object, status: Object) -> Part | None:
@@ -301,12 +268,9 @@ def _container(pod: Object, status: Object) -> Part | None:
         return replace(part, cause=cause).seen(*seen) if part else None
     last = ((status.get("lastState") or {}).get("terminated")) or {}
     count, code = status.get("restartCount", 0), last.get("exitCode", "?")
-    cause = f"container {name} ended {count} times, last with exit code {code} ({last.get('reason', 'Error')})"
-    fix = f"read `kubectl logs {pod['metadata']['name']} -c {name} --previous`"
-    if last.get("reason") == "OOMKilled":
-        fix = "raise its memory limit"
-    numbers = {"restarts": str(count), "exitCode": str(code)}
-    return Part(layer=Layer.CONTAINER, cause=cause, fix=fix, numbers=numbers, evidence=seen)
+    numbers, why = {"restarts": str(count), "exitCode": str(code)}, last.get("reason", "Error")
+    key = "container out of memory" if why == "OOMKilled" else "container ends"
+    return part_of(key, numbers, name=name, pod=pod["metadata"]["name"], why=why).seen(*seen)
 
 
 _NO_CAUSE: Final = frozenset({"", "ContainerCreating", "PodInitializing"})

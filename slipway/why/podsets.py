@@ -6,8 +6,9 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.isolation import EXCLUSIVE, NODE
-from slipway.why.answer import Evidence, Layer, Part
+from slipway.why.answer import Evidence, Part
 from slipway.why.bundle import Bundle, Object, name_of
+from slipway.why.table import part_of
 
 # The pods that a manifest makes: their specs, labels and numbers, by kind.
 
@@ -150,18 +151,15 @@ def _lacking(job: Object, bundle: Bundle) -> Part | None:
     for name, wanted, there in groups:
         if there >= wanted:
             continue
-        launching = _job_of(job, name, bundle)
+        # A launcher has a Job between its group and its pods.
+        launching = bundle.named("Job", f"{job['metadata']['name']}-{name}")
         has = f"{there} of {wanted} pods" if there else "no pod"
         missing = sum(max(0, wanted - there) for _, wanted, there in groups)
         held = f", because {name_of(launching)} is suspended" if launching and launching["spec"].get("suspend") else ""
-        return Part(
-            layer=Layer.CONTROLLER,
-            cause=f"group {name} of {name_of(job)} has {has}{held}; the other {len(pods)} of {len(pods) + missing} run",
-            fix=f"wait a moment; if it stays, read `kubectl describe {name_of(launching or job)}`, and the log of the "
-            f"controller of {job['kind']}",
-            numbers={"group": name, "wanted": str(wanted), "pods": str(there)},
-            evidence=[Evidence(f"spec of {name_of(job)}", f"{name}: {wanted}")],
-        )
+        fields = {"job": name_of(job), "has": f"{has}{held}", "run": len(pods), "all": len(pods) + missing}
+        fields |= {"see": name_of(launching or job), "kind": job["kind"]}
+        part = part_of("a group lacks pods", {"group": name, "wanted": str(wanted), "pods": str(there)}, **fields)
+        return part.seen(Evidence(f"spec of {name_of(job)}", f"{name}: {wanted}"))
     return None
 
 
@@ -171,17 +169,9 @@ def _groups(job: Object, pods: Sequence[Object]) -> Iterator[tuple[str, int, int
     counted = (job.get("status") or {}).get("replicaStatuses") or {}
     for one in podsets(job):
         value = _HEAD if job["kind"] == kinds.RAY_CLUSTER.kind and one.name == "head" else one.name
-        own = [pod for pod in pods if _label(pod, label).lower() == value.lower()]
+        labels = ((pod, pod["metadata"].get("labels") or {}) for pod in pods)
+        own = [pod for pod, has in labels if str(has.get(label) or "").lower() == value.lower()]
         # The pod of a group that has succeeded may be deleted with its node.
         succeeded = sum((pod.get("status") or {}).get("phase") == "Succeeded" for pod in own)
         recorded = int((counted.get(one.name) or {}).get("succeeded") or 0)
         yield one.name.lower(), one.count, len(own) - succeeded + max(succeeded, recorded)
-
-
-def _label(pod: Object, key: str) -> str:
-    return str((pod["metadata"].get("labels") or {}).get(key) or "")
-
-
-def _job_of(job: Object, group: str, bundle: Bundle) -> Object | None:
-    """The Job between a group and its pods: a launcher has one."""
-    return bundle.named("Job", f"{job['metadata']['name']}-{group}")

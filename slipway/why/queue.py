@@ -14,8 +14,7 @@ from slipway.why import messages
 from slipway.why.answer import Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.messages import FlavorReason
-from slipway.why.table import said
-from spec.jobs import QUEUE
+from slipway.why.table import part_of, said
 from spec.pools import keys
 
 _STOPPED: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) is (stopped|inactive)")
@@ -70,9 +69,7 @@ _COUNTS: Final = {"pendingWorkloads": "pending", "reservingWorkloads": "with quo
 
 
 def _inactive(evicted: Object) -> Part:
-    why = str(evicted.get("message") or "The workload is deactivated").rstrip(".")
-    fix = "fix that, then delete the object and apply it again"
-    return Part(layer=Layer.QUEUE, never=True, cause=f"Kueue has deactivated it: {why}", fix=fix)
+    return part_of("deactivated", why=str(evicted.get("message") or "The workload is deactivated").rstrip("."))
 
 
 def _like_another(workload: Object, bundle: Bundle) -> Part | None:
@@ -90,15 +87,12 @@ def _shape(workload: Object) -> Any:
     """What the scheduler looks at: equal Workloads get equal answers."""
     spec = workload["spec"]
     groups = [
-        (one.get("count"), template.get("nodeSelector"), template.get("tolerations"), _requests(template))
+        (one.get("count"), template.get("nodeSelector"), template.get("tolerations"), requested)
         for one in spec.get("podSets") or ()
         for template in [(one.get("template") or {}).get("spec") or {}]
+        for requested in [[each.get("resources") for each in template.get("containers") or ()]]
     ]
     return spec.get("queueName"), spec.get("priority"), groups
-
-
-def _requests(template: Object) -> list[Any]:
-    return [one.get("resources") for one in template.get("containers") or ()]
 
 
 def _backoff(workload: Object, requeued: Object, bundle: Bundle) -> Part:
@@ -110,14 +104,10 @@ def _backoff(workload: Object, requeued: Object, bundle: Bundle) -> Part:
     owner = next((str(one["name"]) for one in workload["metadata"].get("ownerReferences") or ()), "")
     reported = [one for one in bundle.events_about("Pod", f"{owner}-") if one.get("type") == "Warning"] if owner else []
     because = [Evidence(f"event {one['reason']} of its pod at {moment(one)}", str(one["message"])) for one in reported]
-    return Part(
-        layer=Layer.QUEUE,
-        cause=f"Kueue has evicted it, {count} times so far ({why}){again}"
-        + (f"; the last warning about its pods: {' '.join(because[-1].text.split())}" if because else ""),
-        fix="fix what kept its pods from being ready in time" if because else "look at it again while it is admitted",
-        numbers={"evictions": str(count), "requeueAt": str(at)},
-        evidence=tuple(because[-1:]),
-    )
+    last = " ".join(because[-1].text.split()) if because else ""
+    numbers = {"evictions": str(count), "requeueAt": str(at)}
+    part = part_of("evicted with a warning" if because else "evicted", numbers, why=why, again=again, last=last)
+    return part.seen(*because[-1:])
 
 
 def _checks(workload: Object) -> Part | None:
@@ -136,15 +126,9 @@ def _pending(message: str, workload: Object, bundle: Bundle) -> Part:
     if match := _MISSING.search(message):
         return _missing(match[1], match[2], bundle)
     if match := _STOPPED.search(message):
-        fix = "wait, or ask the administrators: its `stopPolicy` is set, or what it refers to is missing"
-        return Part(layer=Layer.QUEUE, cause=f"{match[1]} {match[2]} admits nothing: it is {match[3]}", fix=fix)
+        return part_of("queue stopped", kind=match[1], name=match[2], state=match[3])
     if (match := _BY_TOPOLOGY.search(message)) and not messages.unused_or_exceeded(message):
-        fix = (
-            'annotate the pod template with kueue.x-k8s.io/podset-unconstrained-topology: "true", or with '
-            "kueue.x-k8s.io/podset-preferred-topology and a level of the network, which keeps the pods together"
-        )
-        cause = f"pool {match[1]} takes only jobs that say how near each other their pods are placed"
-        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix=fix, numbers={"pool": match[1]})
+        return part_of("topology required", {"pool": match[1]})
     if (found := said("kueue", message)) is not None and found.never and not messages.unused_or_exceeded(message):
         return _other(message, queue)
     groups = [reasons for part in messages.by_pod_set(message) if (reasons := messages.flavor_reasons(part))]
@@ -158,22 +142,16 @@ def _pending(message: str, workload: Object, bundle: Bundle) -> Part:
 def _other(message: str, queue: str) -> Part:
     """Messages that concern neither a queue nor a flavor's quota."""
     if not message:
-        cause = f"Kueue has not looked at it yet in queue {queue}"
-        return Part(layer=Layer.QUEUE, cause=cause, fix="wait; if nothing changes in a minute, Kueue does not run")
+        return part_of("not looked at by Kueue", queue=queue)
     part = said("kueue", message)
     assert part is not None  # noqa: S101 - its last row matches everything
-    resource = messages.unavailable(message)
-    return replace(part, numbers={"resource": resource, "limit": "0"}) if resource else part
+    match = messages.UNAVAILABLE.search(message)
+    return replace(part, numbers={"resource": match[1], "limit": "0"}) if match else part
 
 
 def _missing(kind: str, name: str, bundle: Bundle) -> Part:
     known = sorted(one["metadata"]["name"] for one in bundle.of_kind(kind))
-    if kind == "LocalQueue":
-        there = ", ".join(known) or LOCAL_QUEUE
-        fix = f"set its label {QUEUE} to a queue of the namespace: {there}"
-    else:
-        fix = "ask the administrators: the queue of the namespace refers to a ClusterQueue that is missing"
-    return Part(layer=Layer.QUEUE, never=True, cause=f"{kind} {name} does not exist", fix=fix)
+    return part_of(f"no such {kind}", name=name, there=", ".join(known) or LOCAL_QUEUE)
 
 
 def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
@@ -188,34 +166,20 @@ def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
     offered = [one for one in reasons if one.limit == "0"]
     if unused:
         first = unused[0]
-        cause = f"{first.missing} more {first.resource} must become unused on pool {first.flavor}"
-        fix = "wait for its turn, or request less"
-        if match := _PREEMPTING.search(message):
-            cause += f", and {match[1]} workloads are being preempted for it"
-            fix = "wait until they have stopped"
         numbers = {"resource": first.resource, "missing": first.missing, "pool": first.flavor}
-        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers=numbers)
+        match = _PREEMPTING.search(message)
+        return (
+            part_of("quota in use, preempting", numbers, count=match[1]) if match else part_of("quota in use", numbers)
+        )
     if exceeded:
         first = exceeded[0]
-        cause = (
-            f"it requests {first.requested} {first.resource} on pool {first.flavor}, and the team can have at most "
-            f"{first.limit}, borrowed quota included"
-        )
         numbers = {"resource": first.resource, "requested": first.requested, "limit": first.limit, "pool": first.flavor}
-        fix = f"request at most {first.limit}, run fewer pods at once, or ask for a larger share of the team"
-        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers)
+        return part_of("more than the quota", numbers)
     if tainted:
-        first = tainted[0]
         pools = ", ".join(sorted({one.flavor for one in tainted}))
-        cause = f"it does not tolerate taint {first.taint} of pool {pools}"
-        fix = f"add the toleration {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}} if it needs GPUs"
-        return Part(layer=Layer.QUEUE, never=True, cause=cause, fix=fix, numbers={"taint": first.taint, "pool": pools})
+        return part_of("taint of a flavor", {"taint": tainted[0].taint, "pool": pools}, key=keys.GPU)
     if offered:
         first = offered[0]
-        cause = f"it requests {first.requested} {first.resource}, and no pool of the team that it selects has any"
         numbers = {"resource": first.resource, "requested": first.requested, "limit": "0"}
-        fix = "select another pool, or ask for a share of one"
-        return Part(layer=Layer.QUOTA, never=True, cause=cause, fix=fix, numbers=numbers)
-    pools = ", ".join(sorted({one.flavor for one in reasons}))
-    cause = f"its node selector matches no pool of queue {queue}: not {pools}"
-    return Part(layer=Layer.QUEUE, never=True, cause=cause, fix="select a pool in which the team has a share")
+        return part_of("nothing of a resource", numbers)
+    return part_of("no flavor selected", queue=queue, pools=", ".join(sorted({one.flavor for one in reasons})))

@@ -13,7 +13,7 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.serving import called, look
 from slipway.why.answer import Layer, Part
 from slipway.why.podsets import PodSet
-from slipway.why.table import said
+from slipway.why.table import part_of, said
 from spec.quantities import parse, readable
 
 Match = re.Match[str]
@@ -65,14 +65,11 @@ def beyond_quota(part: Part, message: str, groups: Sequence[PodSet]) -> Part:
         needs = (one.count * {**need(one.spec), "pods": Decimal(1)}.get(resource, Decimal(0)) for one in groups)
         together = max(parse(asked), sum(needs, Decimal(0)))
         if together > limit:
-            amount, most = readable(resource, together), readable(resource, limit)
-            cause = (
-                f"ResourceQuota {match[1]} of the namespace: its {sum(one.count for one in groups) or 1} pods request "
-                f"{amount} of {name} at once, and the whole quota is {most}"
-            )
-            numbers = {**part.numbers, "resource": name, "requested": amount, "limit": most}
+            amounts_of = {"requested": readable(resource, together), "limit": readable(resource, limit)}
+            pods = sum(one.count for one in groups) or 1
+            whole = part_of("whole ResourceQuota", {"resource": name, **amounts_of}, name=match[1], pods=pods)
             fix = part.fix.replace(_WAIT, "run fewer pods at once, ")
-            return replace(part, never=True, cause=cause, fix=fix, numbers=numbers)
+            return replace(part, never=True, cause=whole.cause, fix=fix, numbers={**part.numbers, **whole.numbers})
     return part
 
 
@@ -85,27 +82,17 @@ def _quota(match: Match) -> Part:
     ]
     first = next(iter(amounts["requested"]))
     numbers = {"resource": first, **{key: value.get(first, "") for key, value in amounts.items()}}
-    fix = f"{_WAIT}request less, or ask for a larger share of the team"
-    if amounts["limit"].get(first) == "0":
-        fix = "use another resource or priority class: this team has none of it"
-    return Part(
-        layer=Layer.QUOTA, cause=f"ResourceQuota {name} of the namespace: {'; '.join(parts)}", fix=fix, numbers=numbers
-    )
+    key = "ResourceQuota of nothing" if amounts["limit"].get(first) == "0" else "ResourceQuota"
+    return part_of(key, numbers, name=name, parts="; ".join(parts), wait=_WAIT)
 
 
 def _range(match: Match) -> Part:
     bound, resource, scope, limit, given = match.groups()
     wanted = f"{'at most' if bound == 'maximum' else 'at least'} {limit}"
-    cause = f"LimitRange of the namespace: {wanted} of {resource} for each {scope}, but {given}"
-    if bound == "maximum" and resource in ("cpu", "memory"):
-        cause += "; no node that the team may use is larger"
-    amount = given.rpartition(" ")[2].rstrip(".")
-    return Part(
-        layer=Layer.QUOTA,
-        cause=cause,
-        fix=f"request {wanted}",
-        numbers={"resource": resource, "limit": limit, "requested": amount},
-    )
+    of_node = bound == "maximum" and resource in ("cpu", "memory")
+    numbers = {"resource": resource, "limit": limit, "requested": given.rpartition(" ")[2].rstrip(".")}
+    more = "; no node that the team may use is larger" if of_node else ""
+    return part_of("LimitRange", numbers, wanted=wanted, scope=scope, given=given, more=more)
 
 
 def with_server(part: Part, client: KubeClient) -> Part:

@@ -14,8 +14,8 @@ from components.workloads.target import Target
 from slipway.why.bundle import Object
 from slipway.why.podsets import PodSet, job_set, podsets
 from slipway.why.schema import fields_of
+from slipway.why.table import Finding, finding
 from spec.settings.addons.batch import Trainer
-from spec.settings.problems import Problem
 
 _PARTS: Final = ("predictor", "transformer", "explainer")
 _RUNTIMES: Final = {kinds.TRAIN_JOB.kind: "TrainingRuntime", kinds.INFERENCE_SERVICE.kind: "ServingRuntime"}
@@ -34,13 +34,12 @@ def all_podsets(manifest: Object, target: Target, others: Sequence[Object] = ())
     return [one for name, part, runtime in parts for one in _of_service(name, part, runtime)]
 
 
-def runtime_problems(manifest: Object, target: Target, others: Sequence[Object]) -> Iterator[Problem]:
+def runtime_problems(manifest: Object, target: Target, others: Sequence[Object]) -> Iterator[Finding]:
     """A runtime that neither the platform nor the file has; the webhooks of Trainer and KServe refuse it."""
     known, spec = _known(manifest, target, others), manifest.get("spec") or {}
     for part in (spec, *(spec.get(name) or {} for name in _PARTS)) if known else ():
         if (name := _runtime(part, known)) and name not in known:
-            rule = "neither the platform nor the file has a runtime of that name"
-            yield Problem("spec.runtime", rule, name, f"Use one of {', '.join(sorted(known))}.")
+            yield finding("no such runtime", "spec.runtime", name, known=", ".join(sorted(known)))
 
 
 def _known(manifest: Object, target: Target, others: Sequence[Object]) -> Mapping[str, Object]:

@@ -1,7 +1,6 @@
 """Kinds that members of a team may create, with their versions and fields: from the roles, the pinned software, and the
 classes of pulumi_kubernetes, which are generated from Kubernetes' OpenAPI."""
 
-import os
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +8,6 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final, get_args
 
 from pulumi._types import input_type_types, is_input_type
@@ -21,12 +19,11 @@ from components.admission.rule import Kind
 from components.tenancy.roles import created
 from components.workloads.checks.jobs import key_of, missing_addon
 from components.workloads.target import Target
-from sandbox import CHARTS, asked
-from sandbox.kubernetes.helm.chart import Charts
+from slipway.why.answer import Layer
 from slipway.why.bundle import Object
 from slipway.why.podsets import podsets
+from slipway.why.table import Finding, finding
 from spec.catalog.software import SOFTWARE
-from spec.settings.problems import Problem
 
 _CREATED: Final = tuple(kinds.BY_RESOURCE[one] for one in created())
 _SOFTWARE: Final = {
@@ -41,16 +38,16 @@ _STABLE: Final = re.compile(r"v\d+")
 "Deprecated API Migration Guide")."""
 
 
-def kind_problems(manifest: Object, target: Target) -> Iterator[Problem]:
+def kind_problems(manifest: Object, target: Target) -> Iterator[Finding]:
     """A kind or version that the stack does not serve, or that members of a team may not create."""
     api, name = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = api.rpartition("/")[0]
     kind = next((one for one in _CREATED if (one.group, one.kind) == (group, name)), None)
     own = _classes(group, name)
     if kind is not None and (addon := _missing(kind, target)):
-        yield missing_addon(target, name, addon)
+        yield Finding(Layer.ADMISSION, missing_addon(target, name, addon), decoding=True)
     elif kind is not None and api not in (known := versions(kind)):
-        yield Problem("apiVersion", f"{name} is served as {', '.join(known)}", api, f"Write {known[0]}.")
+        yield finding("other version", "apiVersion", api, kind=name, known=", ".join(known), first=known[0])
     elif kind is None and (not own or target.shares is not None):  # without teams nobody is a member of one
         of_group = ", ".join(one.kind for one in _CREATED if one.group == group)
         rule = f"teams create {of_group} of {api}" if of_group else "no add-on of the stack serves this kind to teams"
@@ -59,9 +56,8 @@ def kind_problems(manifest: Object, target: Target) -> Iterator[Problem]:
         like = get_close_matches(name.lower(), by_name, 1, 0.8)
         served = ", ".join(one.kind for one in kinds.WITH_PODS if one in _CREATED and not _missing(one, target))
         meant = " or ".join(f"{versions(by_name[one])[0]} {by_name[one].kind}" for one in like)
-        yield Problem(
-            "kind", rule, f"{api} {name}", f"Did you mean {meant}?" if like else f"Workloads can be {served}."
-        )
+        fix = f"Did you mean {meant}?" if like else f"Workloads can be {served}."
+        yield finding("no such kind", "kind", f"{api} {name}", rule=rule, fix=fix)
 
 
 def _missing(kind: Kind, target: Target) -> str:
@@ -88,51 +84,34 @@ def _classes(group: str, kind: str) -> Mapping[str, type]:
     return {one: getattr(each, f"{kind}Args") for one, each in modules.items() if hasattr(each, f"{kind}Patch")}
 
 
-def field_problems(manifest: Object) -> Iterator[Problem]:
-    """Fields that the API does not have: of Kubernetes' own kinds all, of others those of their metadata and pods, and
-    the rest where a chart at hand has their CRD. The API server refuses them (kubectl: `--validate=strict`, its
-    default)."""
+def field_problems(manifest: Object) -> Iterator[Finding]:
+    """Fields that the API does not have: of Kubernetes' own kinds all, of others those of their metadata and pods. The
+    API server refuses them (kubectl: `--validate=strict`, its default)."""
     group, _, version = str(manifest.get("apiVersion")).rpartition("/")
     kind = str(manifest.get("kind"))
-    if schema := _classes(group, kind).get(version) or _of_chart(group, version, kind):
+    if schema := _classes(group, kind).get(version):
         yield from _unknown("", manifest, schema)
     if not _classes(group, kind):
         yield from _unknown("metadata", manifest.get("metadata"), ObjectMetaArgs)
         makes = any((one.group, one.kind) == (group, kind) for one in kinds.UNCHECKED)
         if makes and not podsets(manifest) and not (manifest.get("spec") or {}).get("clusterSelector"):
-            rule = f"a {kind} has pods, and no field of this one has a template of them"
-            yield Problem("spec", rule, None, "Write the fields as the API spells them.")
+            yield finding("no template", "spec", None, kind=kind)
     for one in () if _classes(group, kind) else podsets(manifest):
         yield from _unknown(one.name, one.spec, PodSpecArgs)
 
 
-def _of_chart(group: str, version: str, kind: str) -> Any:
-    """The schema of a kind in the CRDs of the pinned charts, if they are on this machine."""
-    charts = Charts(Path(os.environ.get(CHARTS) or asked.cached()))
-    rows = [row for row in SOFTWARE.values() if any(api.startswith(f"{group}/") for api in row.team_kinds)]
-    found = [chart for row in rows if (chart := charts.find(row.name, row.version)) is not None]
-    for spec in (crd["spec"] for chart in found for crd in chart.crds):
-        if (spec["group"], spec["names"]["kind"]) == (group, kind):
-            schemas = {one["name"]: one["schema"]["openAPIV3Schema"] for one in spec["versions"]}
-            return {**schemas.get(version, {})}
-    return None
-
-
 def fields_of(kind: Any) -> Mapping[str, Any]:
     """The fields of an object with their types, by name; none for a map and for a value."""
-    if isinstance(kind, Mapping):
-        return {} if kind.get("x-kubernetes-preserve-unknown-fields") else kind.get("properties") or {}
     return _fields(kind) if isinstance(kind, type) and is_input_type(kind) else {}
 
 
 _fields = cache(input_type_types)
 
 
-def _unknown(path: str, value: Any, kind: Any) -> Iterator[Problem]:
+def _unknown(path: str, value: Any, kind: Any) -> Iterator[Finding]:
     fields = fields_of(kind)
     # What a list or a map contains, in `Sequence[Union[X, Awaitable[X], Output[X]]]`.
-    inner = kind.get("items") or kind.get("additionalProperties") if isinstance(kind, Mapping) else None
-    inner = inner or next((one for each in get_args(kind)[-1:] for one in get_args(each) or (each,)), None)
+    inner = next((one for each in get_args(kind)[-1:] for one in get_args(each) or (each,)), None)
     for at, one in enumerate(value) if isinstance(value, list) else ():
         yield from _unknown(f"{path}[{at}]", one, inner)
     for key, one in value.items() if isinstance(value, Mapping) else ():
@@ -141,4 +120,4 @@ def _unknown(path: str, value: Any, kind: Any) -> Iterator[Problem]:
             yield from _unknown(where, one, fields.get(key, inner))
         else:
             fix = f"Did you mean {like[0]}?" if (like := get_close_matches(str(key), fields, 1)) else "Remove it."
-            yield Problem(where, "the API has no such field there", key, fix)
+            yield finding("no such field", where, key, fix=fix)

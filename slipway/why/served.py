@@ -10,17 +10,17 @@ from components.workloads.target import Target
 from slipway.why.bundle import Object
 from slipway.why.pods import unsupported
 from slipway.why.podsets import podsets
+from slipway.why.table import Finding, finding
 from spec.settings.addons import AddonSettings
 from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.addons.serving import Keda
-from spec.settings.problems import Problem
 
 _SCALED_BY_KEDA: Final = "scaledobject.keda.sh/name"
 """Label by which KEDA's metrics server finds a metric: it serves those of its ScaledObjects alone (keda v2.20.2,
 pkg/provider, GetExternalMetric)."""
 
 
-def metrics(manifest: Object, target: Target) -> Iterator[Problem]:
+def metrics(manifest: Object, target: Target) -> Iterator[Finding]:
     """Metrics that an autoscaler reads and nothing serves: it would never scale."""
     kind, spec = str(manifest.get("kind")), manifest.get("spec") or {}
     if target.addons is None:
@@ -31,12 +31,10 @@ def metrics(manifest: Object, target: Target) -> Iterator[Problem]:
     elif kind in (kinds.SCALED_OBJECT.kind, kinds.SCALED_JOB.kind):
         for at, trigger in enumerate(spec.get("triggers") or ()):
             if trigger.get("type") == "prometheus" and KubePrometheusStack not in target.addons:
-                rule = "the trigger prometheus asks Prometheus, and the stack has none"
-                fix = "Add `kubePrometheusStack` to the stack's addons, or scale by another trigger."
-                yield Problem(f"spec.triggers[{at}]", rule, trigger.get("type"), fix)
+                yield finding("no Prometheus", f"spec.triggers[{at}]", trigger.get("type"))
 
 
-def _metric(path: str, metric: Mapping[str, Any], addons: frozenset[type[AddonSettings]]) -> Iterator[Problem]:
+def _metric(path: str, metric: Mapping[str, Any], addons: frozenset[type[AddonSettings]]) -> Iterator[Finding]:
     kind = str(metric.get("type") or "")
     if kind not in ("External", "Pods", "Object"):
         return
@@ -46,13 +44,11 @@ def _metric(path: str, metric: Mapping[str, Any], addons: frozenset[type[AddonSe
     if kind == "External" and Keda in addons and _SCALED_BY_KEDA in labels:
         return
     api = "external.metrics.k8s.io" if kind == "External" else "custom.metrics.k8s.io"
-    rule = f"no API server of the platform serves metrics of type {kind} ({api}): the autoscaler would never scale"
     also = ", which serves the external metrics of ScaledObjects alone" if Keda in addons else ""
-    fix = f"Scale by a ScaledObject of KEDA{also}, or by the type Resource (cpu, memory)."
-    yield Problem(path, rule, name, fix)
+    yield finding("no such metric", path, name, kind=kind, api=api, also=also)
 
 
-def classes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> Iterator[Problem]:
+def classes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> Iterator[Finding]:
     """Claims whose class the platform does not have, or whose access mode the class does not; those for which no class
     makes a volume, and the file has none."""
     known = ", ".join(sorted(target.classes or ()))
@@ -61,20 +57,14 @@ def classes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> 
         if target.classes is None or volume(manifest, spec, others) is not None or (name is None and not named):
             continue
         if named or not name:
-            rule = f"no class makes its volume, and the file has no PersistentVolume {named or 'that it fits'}"
             field = "volumeName" if named else "storageClassName"
-            yield Problem(f"{path}.{field}", rule, named or '""', f"Remove it, or use the class {known}.")
+            yield finding("no volume", f"{path}.{field}", named or '""', named=named or "that it fits", known=known)
         elif name not in target.classes:
-            yield Problem(
-                f"{path}.storageClassName",
-                "the platform has no StorageClass of that name",
-                name,
-                f"Use one of {known}.",
-            )
+            yield finding("no such class", f"{path}.storageClassName", name, known=known)
         elif wrong := unsupported(target.classes[name], name, spec.get("accessModes") or ()):
             shared = [one for one, driver in target.classes.items() if not unsupported(driver, "", ["ReadWriteMany"])]
             other = f", or the class {' or '.join(sorted(shared))}" if shared else ""
-            yield Problem(f"{path}.accessModes", wrong, spec.get("accessModes"), f"Use ReadWriteOnce{other}.")
+            yield finding("access mode", f"{path}.accessModes", spec.get("accessModes"), wrong=wrong, other=other)
 
 
 def volume(claim: Object, spec: Object, others: Sequence[Object]) -> Object | None:
@@ -98,29 +88,21 @@ IN_PLACE: Final = "InPlaceRestart"
 ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
 
 
-def features(manifest: Object) -> Iterator[Problem]:
+def features(manifest: Object) -> Iterator[Finding]:
     """What webhooks of JobSet and Kueue refuse because a feature is off."""
     kind, spec = str(manifest.get("kind")), manifest.get("spec") or {}
     policy = (spec.get("failurePolicy") or {}) if kind == "JobSet" else {}
     for at, one in enumerate(policy.get("rules") or ()):
         if one.get("action") in OF_ONE_JOB:
-            rule = "JobSet restarts single jobs with the feature gate RestartJob alone, which is off"
-            yield Problem(f"spec.failurePolicy.rules[{at}].action", rule, one["action"], "Write RestartJobSet.")
+            yield finding("restarts of one job", f"spec.failurePolicy.rules[{at}].action", one["action"])
     if policy.get("restartStrategy") == IN_PLACE:
-        rule = "JobSet restarts in place with the feature gate InPlaceRestart alone, which is off"
-        yield Problem("spec.failurePolicy.restartStrategy", rule, IN_PLACE, "Remove it.")
+        yield finding("restarts in place", "spec.failurePolicy.restartStrategy", IN_PLACE)
     part: Any = manifest if kind in RAY_PATHS else {}
     for name in RAY_PATHS.get(kind, "").split("."):
         part = part.get(name) or {}
     notes = (manifest.get("metadata") or {}).get("annotations") or {}
     if part.get("enableInTreeAutoscaling") and notes.get(ELASTIC) != "true":
-        rule = "Kueue queues a Ray cluster that scales itself only as an elastic job"
-        yield Problem(
-            f"{RAY_PATHS[kind]}.enableInTreeAutoscaling",
-            rule,
-            True,
-            f"Remove it, or set the annotation {ELASTIC}: 'true' where its gate is on.",
-        )
+        yield finding("scales itself", f"{RAY_PATHS[kind]}.enableInTreeAutoscaling", True, key=ELASTIC)
 
 
 CLAIM: Final = "PersistentVolumeClaim"

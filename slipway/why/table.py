@@ -1,15 +1,17 @@
-"""The table of upstream's messages, `messages.yaml`: what each says of a workload, and what follows."""
+"""The table of texts, `messages.yaml`: what each message of upstream says of a workload and what follows, and what is
+found without one."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
 from slipway.why.answer import Layer, Part
+from spec.settings.problems import Problem
 
 _FILE: Final = Path(__file__).with_name("messages.yaml")
 
@@ -22,25 +24,74 @@ class Says:
         says: Expression that a message matches.
         layer: What holds the workload then.
         never: Whether waiting does not help.
+        decoding: Of a finding: whether the API server refuses it before it asks any rule.
         cause: What is wrong; `{0}` is what matched, `{1}` a group, `{message}` the message.
         fix: The next step, with the same fields.
     """
 
-    says: re.Pattern[str]
+    says: re.Pattern[str] = re.compile("")
     layer: Layer
     never: bool = False
+    decoding: bool = False
     cause: str = "{message}"
-    fix: str
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that would hold a manifest."""
+
+    layer: Layer
+    problem: Problem
+    decoding: bool = False
+    """Whether the API server refuses it before it asks any rule."""
+
+    @property
+    def part(self) -> Part:
+        """The same as a part of an answer."""
+        one = self.problem
+        # The tolerations that Kueue adds are among those of the problem.
+        given = "" if one.value is None or one.path.endswith(".tolerations") else f" (given: {one.value})"
+        return Part(
+            layer=self.layer,
+            cause=f"{one.path}: {one.rule}{given}",
+            fix=one.fix[:1].lower() + one.fix[1:].rstrip("."),
+            numbers={} if one.value is None else {"given": str(one.value)},
+        )
+
+
+@cache
+def _every() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return found
 
 
 @cache
 def rows(component: str) -> Sequence[Says]:
     """The rows of a component, in the order in which they are tried."""
-    every = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
     return tuple(
         Says(**{**row, "says": re.compile(row["says"], re.DOTALL), "layer": Layer(row.get("layer", Layer.ACCEPTED))})
-        for row in every[component]
+        for row in _every()[component]
     )
+
+
+@cache
+def _row(section: str, key: str) -> Says:
+    return Says(**{**_every()[section][key], "layer": Layer(_every()[section][key]["layer"])})
+
+
+def part_of(key: str, numbers: Mapping[str, str] | None = None, /, **fields: object) -> Part:
+    """What is found in the objects of a cluster: the row `key` of `parts`, with these fields and numbers."""
+    row, known = _row("parts", key), {**(numbers or {}), **fields}
+    cause, fix = row.cause.format(**known), row.fix.format(**known)
+    return Part(layer=row.layer, never=row.never, cause=cause, fix=fix, numbers=numbers or {})
+
+
+def finding(key: str, path: str, value: object, /, **fields: object) -> Finding:
+    """What is found in a manifest: the row `key` of `findings`, with these fields, for the value at a path."""
+    row = _row("findings", key)
+    cause, fix = row.cause.format(value=value, **fields), row.fix.format(value=value, **fields)
+    return Finding(row.layer, Problem(path, cause, value, fix), row.decoding)
 
 
 def place(component: str, message: str) -> int:

@@ -71,11 +71,16 @@ def choice(spec: Spec, target: Target) -> Choice:
     return Choice(tuple(wanted.get(keys.POOL, ())), pools)
 
 
-def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
+def _terms(spec: Spec) -> Sequence[Mapping[str, Any]]:
+    """Terms of the required node affinity, which are alternatives."""
     nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or []
+    return (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
+
+
+def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
+    terms = _terms(spec)
     if len(terms) != 1:
-        # Terms are alternatives, so none of them is certain to apply.
+        # None of several is certain to apply.
         return {}
     expressions = terms[0].get("matchExpressions") or ()
     return {each["key"]: tuple(each["values"]) for each in expressions if each["operator"] == "In"}
@@ -101,8 +106,7 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
         yield Problem(f"{path}.pools", "it must be a pool of the platform", name, f"There are: {known}.")
     if unknown:
         return
-    wanted = need(spec)
-    problems = {name: list(node_problems(path, spec, pool, wanted)) for name, pool in chosen.pools.items()}
+    problems = misfits(path, spec, target)
     if not problems:
         known = ", ".join(target.pools)
         rule = "a pool must have the labels that the pod selects"
@@ -115,8 +119,14 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
     if any(problems.values()):
         return
     shares = target.shares if chosen.named and target.queue else None
-    found = together([Demand(path, wanted, at_once, chosen.pools)], shares, queued=target.queue is not None)
+    found = together([Demand(path, need(spec), at_once, chosen.pools)], shares, queued=target.queue is not None)
     yield from (problem for _, problem in found)
+
+
+def misfits(path: str, spec: Spec, target: Target) -> dict[str, list[Problem]]:
+    """By pool that a pod selects: what keeps the pod from its nodes; nothing for a pool that could run it."""
+    wanted = need(spec)
+    return {name: list(node_problems(path, spec, pool, wanted)) for name, pool in choice(spec, target).pools.items()}
 
 
 def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
@@ -169,12 +179,8 @@ def _place(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
     for key, value in (spec.get("nodeSelector") or {}).items():
         if value not in values.get(key, (value,)):
             yield _elsewhere(f"{path}.nodeSelector[{key}]", pool, key, value, values[key])
-    nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    terms = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
-    wrong = [
-        next((each for each in term.get("matchExpressions") or () if not _met(each, values)), None) for term in terms
-    ]
-    # Terms are alternatives.
+    unmet = ((each for each in term.get("matchExpressions") or () if not _met(each, values)) for term in _terms(spec))
+    wrong = [next(each, None) for each in unmet]
     if wrong and (first := wrong[0]) is not None and all(each is not None for each in wrong):
         key, text = first["key"], f"{first['operator']} {', '.join(map(str, first.get('values') or ()))}".strip()
         yield _elsewhere(f"{path}.affinity.nodeAffinity[{key}]", pool, key, text, values[key])

@@ -95,54 +95,6 @@ CASES: dict[str, tuple[Bundle, Layer, str]] = {
         Layer.ADMISSION,
         "it requests nvidia.com/mig-3g.20gb 1; pool a100 has no such MIG instance (given: 1)",
     ),
-    "in the queue": (
-        of_job(workload("LocalQueue a doesn't exist", owner=JOB)),
-        Layer.QUEUE,
-        "LocalQueue a does not exist",
-    ),
-    "a missing claim": (
-        of_job(unscheduled(NO_CLAIM, owner=JOB), obj("PersistentVolumeClaim", "checkpoints")),
-        Layer.VOLUME,
-        "claim checkpionts does not exist",
-    ),
-    "a claim that is not bound": (
-        of_job(
-            unscheduled(
-                "0/7 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found",
-                owner=JOB,
-                spec={"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]},
-            ),
-            (
-                claim := obj(
-                    "PersistentVolumeClaim",
-                    "data",
-                    spec={"storageClassName": "gp4", "resources": {"requests": {"storage": "5Gi"}}},
-                    status={"phase": "Pending"},
-                )
-            ),
-            events=(event(claim, "ProvisioningFailed", 'storageclass.storage.k8s.io "gp4" not found'),),
-        ),
-        Layer.VOLUME,
-        'claim data of 5Gi is not bound: storageclass.storage.k8s.io "gp4" not found',
-    ),
-    "a volume in another zone": (
-        of_job(unscheduled("0/3 nodes are available: 3 node(s) had volume node affinity conflict.", owner=JOB)),
-        Layer.VOLUME,
-        "its volume is in another zone than 3 of 3 nodes",
-    ),
-    "a node that is not ready": (
-        of_job(
-            bound(owner=JOB),
-            obj("Node", "cpu-0", status={"conditions": [condition("Ready", "False", "KubeletNotReady", "cni plugin")]}),
-        ),
-        Layer.NODE,
-        "its node/cpu-0 is not ready: cni plugin",
-    ),
-    "running": (
-        of_job(bound(owner=JOB) | {"status": {"phase": "Running", "conditions": [condition("Ready", "True")]}}),
-        Layer.RUNS,
-        "1 of 1 pods, on cpu-0",
-    ),
 }
 
 
@@ -156,7 +108,13 @@ def of_row(row: dict[str, Any]) -> Bundle:
         return refused(row["refused"])
     if "mounting" in row:
         return mounting(*row["mounting"])
-    pods = []
+    beside = [obj(**one) for one in row.get("beside", ())]
+    pods = [workload(row["workload"], owner=JOB)] if "workload" in row else []
+    if "unscheduled" in row:
+        pods.append(unscheduled(row["unscheduled"], owner=JOB, spec=row.get("pod")))
+    if "bound" in row:
+        one = bound(owner=JOB)
+        pods.append(one | {"status": {**one["status"], **row["bound"]}})
     if "waiting" in row:
         reason, message, status = row["waiting"]
         pods.append(waiting(reason, message, **status))
@@ -164,7 +122,8 @@ def of_row(row: dict[str, Any]) -> Bundle:
         code, why, of_pod = row["ended"]
         pods.append(ended(code, why, **of_pod))
     subject = job(*(condition(*one) for one in row.get("job", ())), **row.get("spec", {}))
-    return of_job(*pods, subject=subject)
+    events = tuple(event(about, *row["event"]) for about in beside if "event" in row)
+    return of_job(*pods, *beside, subject=subject, events=events)
 
 
 @cases("objects")

@@ -1,9 +1,7 @@
 """What would hold a manifest, and variants of good ones that are wrong."""
 
 import copy
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -14,7 +12,6 @@ from slipway.why.answer import Answer
 from slipway.why.file import findings, notes
 from slipway.why.manifests import answer, flat
 from slipway.why.podsets import podsets
-from slipway.why.schema import field_problems
 from spec.settings.admission import Action, Admission
 from tests.e2e.workloads.rows import DEV as ROWS
 from tests.e2e.workloads.rows import Objects, Row
@@ -103,16 +100,14 @@ MANIFESTS: Final = {row["what"]: of_row(row) for row in CASES["files"]}
 def test_a_manifest_is_accepted_or_its_layer_is_named(row: dict[str, Any]) -> None:
     found = asked(MANIFESTS[row["what"]], *row.get("beside", ()))
     assert found.held is ("layer" in row), found.text()
+    if "rule" in row:
+        warned = Admission.model_validate({row["rule"]: Action.WARN})
+        assert not asked(MANIFESTS[row["what"]], rules=warned).held
     if found.held:
         assert (found.part.layer, row["says"] in found.part.cause) == (row["layer"], True), found
         assert found.part.fix
         assert row.get("fix", "") in found.part.fix
         assert "would" in found.sentence
-
-
-def test_a_gpu_pod_without_a_selector_names_the_pools() -> None:
-    found = asked(MANIFESTS["a GPU without a pool"])
-    assert "a100 (nvidia.com/mig-1g.5gb 56), gpu-spot (nvidia.com/gpu 4, one per container)" in found.part.fix
 
 
 def test_the_right_job_is_accepted_with_where_it_runs() -> None:
@@ -125,24 +120,6 @@ def test_an_object_without_a_name_is_called_by_the_beginning_of_one() -> None:
     manifest = job()
     manifest["metadata"]["generateName"] = f"{manifest['metadata'].pop('name')}-"
     assert asked(manifest).subject == "job/train-"
-
-
-@pytest.mark.parametrize(
-    ("case", "rule"),
-    [
-        ("no deadline", "jobBounds"),
-        ("an image without a tag", "imageTag"),
-        ("spot without a claim", "spotCheckpoint"),
-        ("spot without evictions", "spotEviction"),
-    ],
-)
-def test_a_rule_that_does_not_deny_holds_nothing(case: str, rule: str) -> None:
-    assert not asked(MANIFESTS[case], rules=Admission.model_validate({rule: Action.WARN})).held
-
-
-def test_a_claim_of_the_same_file_is_there() -> None:
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "checkpionts"}, "spec": {}}
-    assert not asked(MANIFESTS["a wrong claim"], claim).held
 
 
 def test_every_other_problem_is_listed_too() -> None:
@@ -159,52 +136,14 @@ def test_a_deadline_that_nodes_do_not_outlast_is_a_note() -> None:
     assert "note" in [one.source for one in found.part.evidence]
 
 
-@pytest.mark.parametrize(
-    ("gpus", "selector", "noted"),
-    [
-        ("8", None, True),
-        ("1", {"accelerator": "nvidia-h100"}, True),
-        ("1", None, False),
-        ("8", {POOL: "h100"}, False),
-        ("1", {POOL: "gpu-spot"}, False),
-    ],
-)
-def test_a_pool_of_the_queue_on_which_pods_do_not_fit_is_a_note(
-    gpus: str, selector: dict[str, str] | None, noted: bool
-) -> None:
+@cases("by quota")
+def test_a_pool_of_the_queue_on_which_pods_do_not_fit_is_a_note(row: dict[str, Any]) -> None:
+    manifest = job({"nvidia.com/gpu": row["gpus"]}, pod__nodeSelector=row.get("selector"))
     target = Target.of(platform_of("prod"), namespace="vision-training")
-    found = notes(job({"nvidia.com/gpu": gpus}, pod__nodeSelector=selector), target)
-    assert [("pool gpu-spot, on" in one.rule, one.fix) for one in found] == (
-        [(True, f"Select {POOL}: h100.")] if noted else []
-    )
+    found = [("pool gpu-spot, on" in one.rule, one.fix) for one in notes(manifest, target)]
+    assert found == ([(True, f"Select {POOL}: h100.")] if row["noted"] else [])
     # A team without a share of the pool that fits hears of that instead.
-    assert not notes(job({"nvidia.com/gpu": gpus}, pod__nodeSelector=selector), replace(target, shares={"gpu-spot": 9}))
-
-
-def test_fields_of_a_custom_resource_are_those_of_a_chart_at_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    manifest = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "spec": {"jobs": [{"named": 1}], "any": {"b": 1}},
-    }
-    properties = {
-        "jobs": {"items": {"properties": {"name": {}}}},
-        "any": {"x-kubernetes-preserve-unknown-fields": True},
-    }
-    fields = {"apiVersion": {}, "kind": {}, "spec": {"properties": properties}}
-    served = {"name": "v1alpha2", "schema": {"openAPIV3Schema": {"properties": fields}}}
-    spec = {"group": "jobset.x-k8s.io", "names": {"kind": "JobSet"}, "versions": [served]}
-    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {}, "spec": spec}
-    (tmp_path / "jobset/crds").mkdir(parents=True)
-    (tmp_path / "jobset/Chart.yaml").write_text("{name: jobset, version: 0.12.0}")
-    (tmp_path / "jobset/crds/a.yaml").write_text(json.dumps(crd))
-    found = {}
-    for folder in (tmp_path, "none"):
-        monkeypatch.setenv("SLIPWAY_CHARTS", str(folder))
-        found[folder] = [(one.path, one.fix) for one in field_problems(manifest) if one.path != "spec"]
-    assert found == {tmp_path: [("spec.jobs[0].named", "Did you mean name?")], "none": []}
+    assert not notes(manifest, replace(target, shares={"gpu-spot": 9}))
 
 
 def test_a_list_is_its_items() -> None:
@@ -222,32 +161,9 @@ def test_the_settings_of_the_stack_hold_or_note_it(row: dict[str, Any]) -> None:
     assert [one.path for one in notes(row["manifest"], target)] == row.get("noted", [])
 
 
-TEMPLATE: Final = {"spec": {"containers": [{"name": "main"}]}}
-RAY: Final = {"headGroupSpec": {"template": TEMPLATE}}
-GROUP: Final = {"groupName": "a", "replicas": 2, "template": TEMPLATE}
-SETS: Final = {"name": "a", "replicas": 2, "template": {"spec": {"template": TEMPLATE, "parallelism": 3}}}
-WORKERS: Final = {"size": 4, "leaderTemplate": TEMPLATE, "workerTemplate": TEMPLATE}
-TORCH: Final = {"Master": {"template": TEMPLATE}, "Worker": {"replicas": 3, "template": TEMPLATE}}
-PODS: dict[str, tuple[Object, list[int]]] = {
-    "Pod": (TEMPLATE["spec"], [1]),
-    "Job": ({"template": TEMPLATE, "parallelism": 4, "completions": 3}, [3]),
-    "CronJob": ({"jobTemplate": {"spec": {"template": TEMPLATE, "parallelism": 2}}}, [2]),
-    "ScaledJob": ({"jobTargetRef": {"template": TEMPLATE}}, [1]),
-    "JobSet": ({"replicatedJobs": [SETS]}, [6]),
-    "Deployment": ({"template": TEMPLATE, "replicas": 2}, [2]),
-    "LeaderWorkerSet": ({"replicas": 2, "leaderWorkerTemplate": WORKERS}, [2, 6]),
-    "PyTorchJob": ({"pytorchReplicaSpecs": TORCH}, [1, 3]),
-    "TFJob": ({"tfReplicaSpecs": {"Worker": {"replicas": 4, "template": TEMPLATE}}}, [4]),
-    "MPIJob": ({"mpiReplicaSpecs": {"Worker": {"replicas": 2, "template": TEMPLATE}}}, [2]),
-    "RayJob": ({"rayClusterSpec": {**RAY, "workerGroupSpecs": [GROUP]}}, [1, 2]),
-    "ConfigMap": ({}, []),
-}
-
-
-@pytest.mark.parametrize("kind", PODS)
-def test_the_pods_of_every_kind_are_counted(kind: str) -> None:
-    spec, counts = PODS[kind]
-    assert [one.count for one in podsets({"kind": kind, "spec": spec})] == counts
+@cases("podsets")
+def test_the_pods_of_every_kind_are_counted(row: dict[str, Any]) -> None:
+    assert [one.count for one in podsets({"kind": row["what"], "spec": row["spec"]})] == row["counts"]
 
 
 # The wrong variants of the workload table before submission: by the settings of the stack, without a cluster.

@@ -1,5 +1,6 @@
 """Messages of upstream's components, each with what `slipway why` answers: the rows of `messages.yaml` beside this."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from components.workloads.target import Target
+from slipway.why import table
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from slipway.why.table import place, rows
@@ -110,6 +112,7 @@ def test_a_message_names_its_layer_and_a_fix(component: str, row: dict[str, Any]
     assert (str(part.layer), part.never) == (row["layer"], row.get("never", False)), answer.text()
     assert row["says"] in part.cause, answer.text()
     assert row["fix"] in part.fix, answer.text()
+    assert row.get("numbers", part.numbers) == part.numbers
     if part.never:
         assert "waits" not in answer.sentence
         assert not part.fix.startswith("wait")
@@ -121,3 +124,11 @@ def test_every_row_of_the_table_is_met_by_a_case(component: str) -> None:
     parts = [part for text in texts for part in (text, *text.split("; "))]
     met = {place(component, part.removeprefix("Failed to schedule pod, ")) for part in parts}
     assert [row.says.pattern for at, row in enumerate(rows(component)) if at not in met] == []
+
+
+@pytest.mark.parametrize(("section", "call"), [("parts", "part_of"), ("findings", "finding")])
+def test_every_row_of_what_is_found_is_named_in_the_code(section: str, call: str) -> None:
+    code = "".join(path.read_text(encoding="utf-8") for path in Path(table.__file__).parent.glob("*.py"))
+    keys = yaml.safe_load(table._FILE.read_text(encoding="utf-8"))[section]
+    assert {key for key in keys if f'"{key}"' not in code and not key.startswith("no such ")} == set()
+    assert {key for key in re.findall(rf'\b{call}\("([^"]+)"', code) if key not in keys} == set()

@@ -277,25 +277,6 @@ def test_the_scheduler_joined_with_the_pools_of_the_stack() -> None:
     assert "pools.cpu.max" in full.part.fix
 
 
-def test_a_pod_larger_than_every_node_names_the_node() -> None:
-    huge = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "90"}}}], "nodeSelector": {POOL: "cpu"}}
-    answer = explain(bundle(unscheduled(NO_CPU, spec=huge)))
-    assert answer.part.layer is Layer.SCHEDULER
-    assert "of pool cpu has 15.39 of cpu for pods" in answer.part.cause
-    assert answer.part.numbers == {"pool": "cpu", "given": "90"}
-
-
-def test_an_untolerated_taint_names_pool_and_taint() -> None:
-    answer = explain(bundle(unscheduled(NO_CPU, spec={"nodeSelector": {POOL: "h100"}})))
-    assert "must tolerate its taint nvidia.com/gpu=true:NoSchedule" in answer.part.cause
-
-
-def test_without_a_stack_the_numbers_of_nodes_are_the_answer() -> None:
-    answer = explain(bundle(unscheduled(NO_CPU), target=None))
-    assert answer.part.cause.startswith("of 7 nodes 4 Insufficient cpu, 3 ")
-    assert answer.part.fix == "request less, or wait until other pods end"
-
-
 # What would hold a Ray workload, by the settings of stack dev alone.
 
 
