@@ -23,14 +23,10 @@ from sandbox.aws.moto import live
 from sandbox.aws.moto.eks import ROUTES, ContentOperations, contents
 from sandbox.aws.moto.judged import Refused
 from sandbox.aws.types import capacity
+from sandbox.aws.types.eks import VPC_DEFAULTS
 from spec import naming
 from spec.catalog import kubernetes
 
-VPC_DEFAULTS: Final[Mapping[str, Any]] = {
-    "endpointPublicAccess": True,
-    "endpointPrivateAccess": False,
-    "publicAccessCidrs": ["0.0.0.0/0"],
-}
 _BAD: Final = "InvalidParameterException"
 _OWNER_TAG: Final = "aws:eks:cluster-name"
 _DEFAULT_TYPE: Final = "t3.medium"
