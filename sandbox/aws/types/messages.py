@@ -155,12 +155,3 @@ def read_log_group(aws: Aws, id: str, names: Inputs) -> Item | None:
         if group["logGroupName"] == id:
             return {**group, "name": id, "retentionInDays": group.get("retentionInDays", 0)}
     return None
-
-
-def set_retention(aws: Aws, id: str, inputs: Inputs) -> None:
-    """0 days, or no value, means that logs never expire."""
-    days = int(inputs.get("retentionInDays") or 0)
-    if days:
-        aws.call(LOGS, "put_retention_policy", logGroupName=id, retentionInDays=days)
-    else:
-        aws.call(LOGS, "delete_retention_policy", logGroupName=id)
