@@ -50,6 +50,15 @@ class World:
             for index in range(count)
         ]  # fmt: skip
 
+    def subnet(self) -> str:
+        return self.subnets(1)[0]
+
+    def repository(self) -> str:
+        return self.make("aws:ecr/repository:Repository", name=self.unique("serve"))[0]
+
+    def locked(self) -> str:
+        return self.bucket(objectLockEnabled=True)
+
     def group(self) -> str:
         return self.make("aws:ec2/securityGroup:SecurityGroup", name=self.unique("group"), vpcId=self.vpc())[0]
 
