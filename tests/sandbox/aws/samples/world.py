@@ -59,6 +59,12 @@ class World:
     def locked(self) -> str:
         return self.bucket(objectLockEnabled=True)
 
+    def address(self) -> str:
+        return self.make("aws:ec2/eip:Eip", domain="vpc")[0]
+
+    def flow_logs(self) -> dict[str, Any]:
+        return self.make("aws:cloudwatch/logGroup:LogGroup", name=self.unique("/vpc/flow"))[1]
+
     def group(self) -> str:
         return self.make("aws:ec2/securityGroup:SecurityGroup", name=self.unique("group"), vpcId=self.vpc())[0]
 
@@ -70,8 +76,7 @@ class World:
         return self.make("aws:ec2/internetGateway:InternetGateway", vpcId=found["VpcId"])[0]
 
     def nat(self) -> str:
-        eip = self.make("aws:ec2/eip:Eip", domain="vpc")[0]
-        return self.make("aws:ec2/natGateway:NatGateway", allocationId=eip, subnetId=self.subnets(1)[0])[0]
+        return self.make("aws:ec2/natGateway:NatGateway", allocationId=self.address(), subnetId=self.subnet())[0]
 
     def role(self) -> dict[str, Any]:
         return self.make("aws:iam/role:Role", name=self.unique("role"), assumeRolePolicy=TRUST)[1]
