@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.aws.kinds import AnyOf, Kind, ListOf, MapOf, ObjectOf
+from sandbox.aws.statements import as_text
 
 
 def same(kind: Kind, wanted: Any, live: Any) -> bool:
@@ -63,7 +64,7 @@ def _same_scalar(wanted: Any, live: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+    return "" if value is None else as_text(value)
 
 
 def _document(value: Any) -> Any:

@@ -13,6 +13,7 @@ import json
 import re
 import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -144,23 +145,7 @@ _RESOURCE: Final = re.compile(r"\*|arn:|\$\{")
 """How a resource of a statement begins: also with a variable."""
 
 
-def _document(value: Any) -> str | None:
-    return _policy(value, _anything)
-
-
-def _identity(value: Any) -> str | None:
-    return _policy(value, _of_identity)
-
-
-def _trust(value: Any) -> str | None:
-    return _policy(value, _of_trust)
-
-
-def _of_a_resource(value: Any) -> str | None:
-    return _policy(value, _with_principal)
-
-
-def _policy(value: Any, more: Callable[[Mapping[str, Any]], str | None]) -> str | None:
+def _policy(more: Callable[[Mapping[str, Any]], str | None], value: Any) -> str | None:
     document = _parsed(value)
     if not isinstance(document, Mapping):
         return f"must be a policy document in JSON, got {str(value)[:40]!r}"
@@ -207,10 +192,6 @@ def _actions(one: Mapping[str, Any]) -> list[str]:
     return [str(name) for name in (given if isinstance(given, list) else [given])]
 
 
-def _anything(_one: Mapping[str, Any]) -> str | None:
-    return None
-
-
 def _sid(one: Mapping[str, Any]) -> str | None:
     """IAM User Guide, "IAM JSON policy elements: Sid": letters and digits. Policies of other services may have more."""
     return (
@@ -244,9 +225,9 @@ FORMS: Final[Mapping[str, Callable[[Any], str | None]]] = MappingProxyType(
     {
         "arn": _arn, "network": _network, "network4": _network4, "network6": _network6, "address4": _address4,
         "base64": _base64, "user-data": _user_data, "cron": _cron, "period": _period, "time-zone": _zone,
-        "midnight": _midnight, "json": _json, "json-or-yaml": _json_or_yaml, "policy": _document,
-        "identity-policy": _identity, "trust-policy": _trust,
-        "resource-policy": _of_a_resource,
+        "midnight": _midnight, "json": _json, "json-or-yaml": _json_or_yaml,
+        "policy": partial(_policy, lambda _: None), "identity-policy": partial(_policy, _of_identity),
+        "trust-policy": partial(_policy, _of_trust), "resource-policy": partial(_policy, _with_principal),
     }
 )  # fmt: skip
 """By name: what is wrong with a value."""

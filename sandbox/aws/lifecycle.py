@@ -124,10 +124,14 @@ class Lifecycle:
     def _apply(self, setting: Setting, id: str, inputs: Inputs) -> None:
         if isinstance(setting.apply, Call):
             part = inputs if ANY in setting.keys else {k: v for k, v in inputs.items() if k in setting.keys}
+            names = self._names({**inputs, "id": id})
+            if setting.unset is not None and not any(part.values()):
+                setting.unset(self.aws, self.mapping.service, {}, names)
+                return
             if not part:
                 # The program no longer sets any of them, and AWS keeps what it has.
                 return
-            setting.apply(self.aws, self.mapping.service, part, self._names({**inputs, "id": id}))
+            setting.apply(self.aws, self.mapping.service, part, names)
         else:
             setting.apply(self.aws, id, inputs)
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from sandbox.aws.client import Aws
 from sandbox.aws.lifecycle import Lifecycle
 from sandbox.aws.schema import schema
+from sandbox.aws.statements import as_text
 from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.errors import ProviderError
 from spec import strict_yaml
@@ -26,13 +27,9 @@ HINT: Final = (
 
 def named_filters(args: Mapping[str, Any], named: Mapping[str, str]) -> list[dict[str, Any]]:
     """The arguments as filters of EC2, with those that the caller wrote."""
-    filters = [{"Name": name, "Values": [_text(args[key])]} for name, key in named.items() if args.get(key)]
+    filters = [{"Name": name, "Values": [as_text(args[key])]} for name, key in named.items() if args.get(key)]
     filters += [{"Name": f"tag:{key}", "Values": [value]} for key, value in (args.get("tags") or {}).items()]
     return filters + [{"Name": one["name"], "Values": one["values"]} for one in args.get("filters") or []]
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def only(aws: Aws, operation: str, key: str, what: str, filters: list[dict[str, Any]], hint: str) -> Mapping[str, Any]:

@@ -85,13 +85,14 @@ class Setting:
     """Inputs that the create call does not include, or that an update sends: their `keys`, and how they are sent.
 
     An action gets the id and all inputs; the mapping's defaults replace removed inputs. With ANY, a change of only the
-    inputs in `unless` does not trigger it.
+    inputs in `unless` does not trigger it. `unset` is called instead if none of the keys has a value.
     """
 
     keys: tuple[str, ...]
     apply: Call | Action
     at_create: bool = True
     unless: frozenset[str] = frozenset()
+    unset: Call | None = None
 
     @property
     def is_general(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.aws import records
+from sandbox.aws.rules.rule import value
 from sandbox.aws.types import MAPPINGS, RECORDS
 from sandbox.rpc import diff
 from sandbox.rpc.diff import Path
@@ -28,9 +29,4 @@ def forces_new(type_token: str, path: Path, old_inputs: Mapping[str, Any], news:
 
 def _is_set(news: Mapping[str, Any], name: str, forced: str) -> bool:
     """Whether a newly added object includes a property that can't be set later."""
-    if not forced.startswith(f"{name}."):
-        return False
-    value: Any = news
-    for part in forced.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value is not None
+    return forced.startswith(f"{name}.") and value(news, forced) is not None

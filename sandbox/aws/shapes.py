@@ -17,6 +17,7 @@ from typing import Any
 from botocore.model import ListShape, MapShape, Shape, StringShape, StructureShape
 
 from sandbox.aws.kinds import AnyOf, Anything, Field, Kind, ListOf, MapOf, ObjectOf, Scalar
+from sandbox.aws.statements import as_text
 from sandbox.rpc.wire import UNKNOWN
 
 
@@ -90,7 +91,7 @@ def pair_names(names: Any) -> tuple[str, str] | None:
 def _to_scalar(type_name: str, value: Any) -> Any:
     """Strings that are numbers or booleans are converted; others are left for the validator to refuse."""
     if type_name == "string":
-        return _to_text(value)
+        return to_text(value)
     if type_name == "boolean" and isinstance(value, str):
         return {"true": True, "false": False}.get(value, value)
     if type_name in ("integer", "long") and _is_number(value) and float(value).is_integer():
@@ -102,11 +103,9 @@ def _to_scalar(type_name: str, value: Any) -> Any:
     return value
 
 
-def _to_text(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Objects and lists become JSON, booleans AWS's `true` and `false`."""
-    if isinstance(value, (Mapping, list)):
-        return json.dumps(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return json.dumps(value) if isinstance(value, (Mapping, list)) else as_text(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -157,7 +156,7 @@ def _from_scalar(kind: Scalar, value: Any) -> Any:
     if isinstance(value, Mapping):
         return json.dumps(value, default=str) if kind.name == "str" else None
     if kind.name == "str":
-        return _to_text(value)
+        return to_text(value)
     if kind.name == "bool":
         return _to_scalar("boolean", value if isinstance(value, bool) else str(value).lower())
     return _to_scalar("integer" if kind.name == "int" else "double", value)

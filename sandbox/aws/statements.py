@@ -99,7 +99,7 @@ def problem(statement: Statement, name: str, inputs: Mapping[str, Any], whole: M
     needed = statement.when[:1] if statement.word in _OF_PRESENCE else (name, *statement.names, *statement.when[:1])
     if any(has_unknown(given(path)) for path in needed):
         return None
-    if statement.when and _text(given(statement.when[0])) not in statement.when[1:]:
+    if statement.when and as_text(given(statement.when[0])) not in statement.when[1:]:
         return None
     found = _PROBLEMS[statement.word](statement, name, inputs.get(name), given)
     return f"{found} ({statement.text})" if found else None
@@ -152,10 +152,10 @@ def _needs_one(statement: Statement, name: str, own: Any, given: _Given) -> str 
 
 def _needed(statement: Statement, name: str, own: Any, given: _Given) -> str | None:
     other = given(statement.names[0])
-    matches = _text(other) in statement.values if statement.values else _is_set(other)
+    matches = as_text(other) in statement.values if statement.values else _is_set(other)
     if not matches or _is_set(own):
         return None
-    return f"{name!r} is required with {_named(statement.names)} {_text(other)!r}"
+    return f"{name!r} is required with {_named(statement.names)} {as_text(other)!r}"
 
 
 def _only(statement: Statement, name: str, own: Any, given: _Given) -> str | None:
@@ -164,21 +164,21 @@ def _only(statement: Statement, name: str, own: Any, given: _Given) -> str | Non
 
 def _with(statement: Statement, name: str, own: Any, given: _Given) -> str | None:
     other = given(statement.names[0])
-    if not _is_on(own) or _text(other) in statement.values:
+    if not _is_on(own) or as_text(other) in statement.values:
         return None
-    return f"{name!r} is not allowed with {_named(statement.names)} {_text(other)!r}"
+    return f"{name!r} is not allowed with {_named(statement.names)} {as_text(other)!r}"
 
 
 def _without(statement: Statement, name: str, own: Any, given: _Given) -> str | None:
     other = given(statement.names[0])
-    if not _is_on(own) or _text(other) not in statement.values:
+    if not _is_on(own) or as_text(other) not in statement.values:
         return None
-    return f"{name!r} is not allowed with {_named(statement.names)} {_text(other)!r}"
+    return f"{name!r} is not allowed with {_named(statement.names)} {as_text(other)!r}"
 
 
 def _values(statement: Statement, name: str, own: Any, _given: _Given) -> str | None:
-    wrong = [item for item in _items(own) if not isinstance(item, Mapping) and _text(item) not in statement.values]
-    return f"{name!r} must be one of {', '.join(statement.values)}, got {_text(wrong[0])!r}" if wrong else None
+    wrong = [item for item in _items(own) if not isinstance(item, Mapping) and as_text(item) not in statement.values]
+    return f"{name!r} must be one of {', '.join(statement.values)}, got {as_text(wrong[0])!r}" if wrong else None
 
 
 def _range(statement: Statement, name: str, own: Any, _given: _Given) -> str | None:
@@ -203,7 +203,7 @@ def _item_count(statement: Statement, name: str, own: Any, _given: _Given) -> st
 
 
 def _unique(statement: Statement, name: str, own: Any, _given: _Given) -> str | None:
-    keys = [_text(item.get(statement.values[0])) for item in _items(own) if isinstance(item, Mapping)]
+    keys = [as_text(item.get(statement.values[0])) for item in _items(own) if isinstance(item, Mapping)]
     twice = [key for key in keys if keys.count(key) > 1]
     return f"{name!r} has {statement.values[0]} {twice[0]!r} twice" if twice else None
 
@@ -252,7 +252,8 @@ def _named(paths: Sequence[str]) -> str:
     return ", ".join(repr(path.lstrip("/")) for path in paths)
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value as statements, filters and attributes have it: booleans in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -15,12 +15,11 @@ from spec.pools import PoolSpec, resolve_all
 from spec.quantities import seconds
 from spec.settings import Platform
 from spec.settings.capacity import Market
+from spec.settings.load import Edits
 from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.teams import Share
 
 Path = tuple[str, ...]
-Edits = Mapping[Path, Any]
-"""Values by their path below `slipway:platform`; None removes a key."""
 _SPOT_TYPES: Final = 3
 """Instance types of a Spot pool at least: rule `spot-pool-diversified`."""
 _AFTER: Final = ("1m", "5m")
@@ -72,20 +71,6 @@ class Change:
     what: str
     but: str
     edits: Edits
-
-
-def edited(settings: Mapping[str, Any], edits: Edits) -> dict[str, Any]:
-    """A copy of a stack file's settings with other values."""
-    found = dict(settings)
-    for (first, *rest), value in edits.items():
-        if rest:
-            below = found.get(first)
-            found[first] = edited(below if isinstance(below, Mapping) else {}, {tuple(rest): value})
-        elif value is None:
-            found.pop(first, None)
-        else:
-            found[first] = value
-    return found
 
 
 _Found = Iterator[tuple[str, Edits]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
-from slipway.advise.kinds import Change, Edits, Subject, changes
+from slipway.advise.kinds import Change, Subject, changes
 from slipway.advise.measure import Figures, demand, figures, objections, saved, steady
 from slipway.advise.stack import NotAllowedError, Stack
 from slipway.render.recording import Recording
@@ -22,6 +22,7 @@ from slipway.replay.plan import Options, Plan
 from slipway.replay.result import Result
 from spec.errors import SlipwayError, fail, refuse
 from spec.settings import Platform
+from spec.settings.load import Edits
 
 PROCESSES: Final = 2
 LEAST: Final = 0.005

@@ -12,14 +12,13 @@ from pulumi_policy import EnforcementLevel
 from policies.rule import environment
 from policies.rules import BY_NAME
 from policies.runner import Finding
-from slipway.advise.kinds import Edits, edited
 from slipway.render import evaluation
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.why import fix
 from spec.errors import SlipwayError
 from spec.settings import PROJECT, ConfigurationError, Platform, load
-from spec.settings.load import KEY
+from spec.settings.load import KEY, Edits, edited
 
 ABOVE: Final = ("config", f"{PROJECT}:{KEY}")
 """Where a stack file has its settings."""

@@ -10,7 +10,19 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
-from slipway.cost.estimates import Row, aligned, fitted, folded, foreign_prices, money, monthly, titled, unpriced
+from slipway.cost.estimates import (
+    Row,
+    aligned,
+    fitted,
+    folded,
+    foreign_prices,
+    money,
+    monthly,
+    number,
+    three,
+    titled,
+    unpriced,
+)
 from slipway.engine.project import Project, take_out
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.pricing.model import Amounts, Estimate, Line, Unpriced
@@ -146,8 +158,8 @@ def changes(result: Difference, name: str, *, wide: bool = False) -> str:
     if not result.changes and not result.new and not result.gone:
         return f"The cost does not differ from {name}.\n"
     totals = (
-        ("before", "", "", "", *_plain(result.before.amounts)),
-        ("after", "", "", "", *_plain(result.after.amounts)),
+        ("before", "", "", "", *three(result.before.amounts.month, _CENT)),
+        ("after", "", "", "", *three(result.after.amounts.month, _CENT)),
         ("difference", "", "", "", *_signed(result.amounts)),
     )
     rows = [_HEAD, *(_row(change, note=wide) for change in result.changes), *totals]
@@ -167,11 +179,8 @@ def changes(result: Difference, name: str, *, wide: bool = False) -> str:
 def signed(amount: Decimal, digits: str = _CENT) -> str:
     """With its sign: `+12.30`, `-4.00`, `0.00`."""
     text = money(amount, digits)
-    return f"+{text}" if Decimal(text.replace(",", "")) > 0 else text.replace("-0.00", "0.00") if _zero(text) else text
-
-
-def _zero(text: str) -> bool:
-    return Decimal(text.replace(",", "")) == 0
+    shown = Decimal(text.replace(",", ""))
+    return f"+{text}" if shown > 0 else text if shown else text.replace("-0.00", "0.00")
 
 
 def _row(change: Change, *, note: bool) -> Row:
@@ -182,17 +191,8 @@ def _row(change: Change, *, note: bool) -> Row:
 def _count(line: Line | None) -> str:
     if line is None:
         return "-"
-    counts: Sequence[str] = list(dict.fromkeys(_number(each) for each in (line.minimum, line.typical, line.maximum)))
+    counts: Sequence[str] = list(dict.fromkeys(number(each) for each in (line.minimum, line.typical, line.maximum)))
     return " / ".join(counts)
-
-
-def _number(count: Decimal) -> str:
-    return f"{count.quantize(Decimal(_CENT)):,f}".rstrip("0").rstrip(".")
-
-
-def _plain(amounts: Amounts) -> tuple[str, str, str]:
-    month = amounts.month
-    return money(month.floor, _CENT), money(month.expected, _CENT), money(month.ceiling, _CENT)
 
 
 def _signed(amounts: Amounts) -> tuple[str, str, str]:

@@ -1,6 +1,6 @@
 """Estimates as text for a terminal, and as JSON."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from textwrap import fill
 from typing import Any, Final
@@ -30,18 +30,20 @@ def table(estimate: Estimate, *, wide: bool = False) -> str:
         estimate: The estimate.
         wide: Also notes, counts, unit prices and their dates, in as many columns as they take; else at most `WIDTH`.
     """
-    total = _three(estimate.amounts)
+    total = three(estimate.amounts)
     if wide:
         lines = aligned([_HEAD, *map(_row, estimate.lines), ("total an hour", "", "", "", "", *total)], _TEXT)
     else:
-        short = [(line.service, titled(line, note=False), *_three(line.amounts)) for line in estimate.lines]
+        short = [(line.service, titled(line, note=False), *three(line.amounts)) for line in estimate.lines]
         lines = fitted([(*_HEAD[:_TEXT], *_HEAD[-3:]), *short, ("total an hour", "", *total)])
-    text = _whole if wide else folded
+    text = str if wide else folded
     parts = [
         "\n".join(lines),
         sums("service", estimate.by_service(), estimate.amounts),
         sums("pool", _named(estimate.by_pool(), "no pool"), estimate.amounts),
-        sums("team", _named(estimate.by_team(), OWN), estimate.amounts) if _shared(estimate) else "",
+        sums("team", _named(estimate.by_team(), OWN), estimate.amounts)
+        if any(line.shares for line in estimate.lines)
+        else "",
         "\n".join(text(f"unpriced: {item.what} ({item.why})") for item in estimate.unpriced),
         text(foreign_prices(estimate.region)),
         "" if wide else "`slipway cost --wide` adds counts, unit prices and their dates.",
@@ -52,8 +54,8 @@ def table(estimate: Estimate, *, wide: bool = False) -> str:
 def sums(by: str, groups: Mapping[str, Amounts], total: Amounts) -> str:
     """Totals of each group and of all groups, for a month."""
     head = (f"by {by}", "floor USD/month", "expected", "ceiling")
-    rows = [(name, *_three(amounts.month, "0.01")) for name, amounts in groups.items()]
-    whole = (f"total a month ({prices.HOURS_PER_MONTH} h)", *_three(total.month, "0.01"))
+    rows = [(name, *three(amounts.month, "0.01")) for name, amounts in groups.items()]
+    whole = (f"total a month ({prices.HOURS_PER_MONTH} h)", *three(total.month, "0.01"))
     return "\n".join(aligned([head, *rows, whole], 1))
 
 
@@ -91,10 +93,6 @@ def folded(text: str) -> str:
     return fill(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def _whole(text: str) -> str:
-    return text
-
-
 def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
@@ -111,13 +109,14 @@ def titled(line: Line, *, note: bool = True) -> str:
 
 
 def _row(line: Line) -> Row:
-    counts = dict.fromkeys(_count(count) for count in (line.minimum, line.typical, line.maximum))
+    counts = dict.fromkeys(number(count) for count in (line.minimum, line.typical, line.maximum))
     each = dict.fromkeys(_price(price) for price in (line.low, line.usual, line.high))
-    amounts = _three(line.amounts)
+    amounts = three(line.amounts)
     return (line.service, titled(line), " / ".join(counts), " / ".join(each), str(line.source.day), *amounts)
 
 
-def _three(amounts: Amounts, digits: str = "0.001") -> tuple[str, str, str]:
+def three(amounts: Amounts, digits: str = "0.001") -> tuple[str, str, str]:
+    """Floor, expected cost and ceiling."""
     return money(amounts.floor, digits), money(amounts.expected, digits), money(amounts.ceiling, digits)
 
 
@@ -125,11 +124,8 @@ def _named(groups: Mapping[str | None, Amounts], nothing: str) -> dict[str, Amou
     return {nothing if name is None else name: amounts for name, amounts in groups.items()}
 
 
-def _shared(estimate: Estimate) -> Iterable[object]:
-    return [line for line in estimate.lines if line.shares]
-
-
-def _count(count: Decimal) -> str:
+def number(count: Decimal) -> str:
+    """A count, to a hundredth."""
     rounded = count.quantize(Decimal("0.01"), ROUND_HALF_UP)
     return f"{rounded:,f}".rstrip("0").rstrip(".")
 

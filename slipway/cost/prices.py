@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 
 import yaml
 
+from spec import strict_yaml
 from spec.catalog import instances, prices
 from spec.catalog.prices import Book, Price
 
@@ -26,22 +27,13 @@ from spec.catalog.prices import Book, Price
 
 
 _ENGINES: Final = {"mysql": "MySQL", "postgres": "PostgreSQL"}
-_POSTGRES: Final = {"databaseEngine": _ENGINES["postgres"], "deploymentOption": "Single-AZ"}
 _PREFIX: Final = r"(?:[A-Z]{2,4}[0-9]?-|[a-z]{2}(?:-[a-z]+)+-[0-9]-)?"
 """The region code; KMS uses the region's name instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A query for one price.
-
-    Attributes:
-        service: Service code of the price list.
-        usage: Usage type without the region code.
-        unit: Unit of the catalog.
-        where: Attributes that the product must have.
-        per: Catalog units per unit of the list: a GiB/s is 1024 MiB/s.
-    """
+    """A query for one price: a row of `queries.yaml`, which says what its fields are."""
 
     service: str
     usage: str
@@ -62,66 +54,10 @@ class Query:
         )
 
 
-def _lustre(tier: str) -> Query:
-    where = {"fileSystemType": "Lustre", "throughputCapacity": tier}
-    return Query(service="AmazonFSx", usage=f"Storage.SSD.{tier}", unit="GB-month", where=where)
-
-
-def _balancer(usage: str, kind: str, unit: str) -> Query:
-    return Query(service="AWSELB", usage=usage, unit=unit, where={"productFamily": f"Load Balancer-{kind}"})
-
-
 QUERIES: Final[Mapping[str, Query]] = MappingProxyType(
     {
-        "eks-cluster": Query(service="AmazonEKS", usage="AmazonEKS-Hours:perCluster", unit="hour"),
-        "eks-cluster-extended": Query(service="AmazonEKS", usage="AmazonEKS-Hours:extendedSupport", unit="hour"),
-        "nat-gateway": Query(service="AmazonEC2", usage="NatGateway-Hours", unit="hour"),
-        "nat-gateway-data": Query(service="AmazonEC2", usage="NatGateway-Bytes", unit="GB"),
-        "interface-endpoint": Query(service="AmazonVPC", usage="VpcEndpoint-Hours", unit="zone-hour"),
-        "interface-endpoint-data": Query(service="AmazonVPC", usage="VpcEndpoint-Bytes", unit="GB"),
-        "public-ipv4": Query(service="AmazonVPC", usage="PublicIPv4:InUseAddress", unit="hour"),
-        "ebs-gp3": Query(service="AmazonEC2", usage="EBS:VolumeUsage.gp3", unit="GB-month"),
-        "ebs-gp3-iops": Query(service="AmazonEC2", usage="EBS:VolumeP-IOPS.gp3", unit="IOPS-month"),
-        "ebs-gp3-throughput": Query(
-            service="AmazonEC2", usage="EBS:VolumeP-Throughput.gp3", unit="MiBps-month", per=1024
-        ),
-        "kms-key": Query(service="awskms", usage="KMS-Keys", unit="month"),
-        "kms-request": Query(service="awskms", usage="KMS-Requests", unit="request"),
-        "logs-ingested": Query(service="AmazonCloudWatch", usage="DataProcessing-Bytes", unit="GB"),
-        "logs-vended": Query(service="AmazonCloudWatch", usage="VendedLog-Bytes", unit="GB"),
-        "logs-stored": Query(service="AmazonCloudWatch", usage="TimedStorage-ByteHrs", unit="GB-month"),
-        "cloudwatch-metric": Query(service="AmazonCloudWatch", usage="CW:MetricMonitorUsage", unit="month"),
-        "transfer-internet": Query(service="AWSDataTransfer", usage="DataTransfer-Out-Bytes", unit="GB"),
-        "transfer-zones": Query(service="AWSDataTransfer", usage="DataTransfer-Regional-Bytes", unit="GB"),
-        "alb": _balancer("LoadBalancerUsage", "Application", "hour"),
-        "alb-unit": _balancer("LCUUsage", "Application", "LCU-hour"),
-        "nlb": _balancer("LoadBalancerUsage", "Network", "hour"),
-        "nlb-unit": _balancer("LCUUsage", "Network", "NLCU-hour"),
-        "fsx-lustre-persistent-2-125": _lustre("125"),
-        "fsx-lustre-persistent-2-250": _lustre("250"),
-        "fsx-lustre-persistent-2-500": _lustre("500"),
-        "fsx-lustre-persistent-2-1000": _lustre("1000"),
-        "efs-standard": Query(service="AmazonEFS", usage="TimedStorage-ByteHrs", unit="GB-month"),
-        "efs-infrequent": Query(service="AmazonEFS", usage="IATimedStorage-ET-ByteHrs", unit="GB-month"),
-        "efs-read": Query(service="AmazonEFS", usage="ETDataAccess-Bytes", unit="GB", where={"accessType": "Read"}),
-        "efs-written": Query(service="AmazonEFS", usage="ETDataAccess-Bytes", unit="GB", where={"accessType": "Write"}),
-        "backup-efs": Query(service="AWSBackup", usage="WarmStorage-ByteHrs-EFS", unit="GB-month"),
-        "s3-standard": Query(
-            service="AmazonS3", usage="TimedStorage-ByteHrs", unit="GB-month", where={"volumeType": "Standard"}
-        ),
-        "s3-write": Query(service="AmazonS3", usage="Requests-Tier1", unit="request"),
-        "s3-read": Query(service="AmazonS3", usage="Requests-Tier2", unit="request"),
-        "rds-gp3": Query(service="AmazonRDS", usage="RDS:GP3-Storage", unit="GB-month", where=_POSTGRES),
-        "rds-backup": Query(
-            service="AmazonRDS", usage="RDS:ChargedBackupUsage", unit="GB-month", where={"databaseEngine": "PostgreSQL"}
-        ),
-        "ecr-storage": Query(service="AmazonECR", usage="TimedStorage-ByteHrs", unit="GB-month"),
-        "secret": Query(service="AWSSecretsManager", usage="AWSSecretsManager-Secrets", unit="month"),
-        "secret-request": Query(service="AWSSecretsManager", usage="AWSSecretsManagerAPIRequest", unit="request"),
-        "sqs-request": Query(
-            service="AWSQueueService", usage="Requests", unit="request", where={"queueType": "Standard"}
-        ),
-        "sns-request": Query(service="AmazonSNS", usage="Requests-Tier1", unit="request"),
+        name: Query(**row)
+        for name, row in strict_yaml.read(Path(__file__).with_name("queries.yaml").read_text(encoding="utf-8")).items()
     }
 )
 """Queries by price name in the catalog."""
@@ -133,7 +69,7 @@ def query_of(name: str) -> Query | None:
     """The query for a price; None if no single product of the list has it."""
     if instance := _DATABASE.fullmatch(name):
         engine, kind = instance.groups()
-        where = {**_POSTGRES, "databaseEngine": _ENGINES[engine]}
+        where = {"databaseEngine": _ENGINES[engine], "deploymentOption": "Single-AZ"}
         return Query(service="AmazonRDS", usage=f"InstanceUsage:{kind}", unit="hour", where=where)
     return QUERIES.get(name)
 

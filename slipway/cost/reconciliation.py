@@ -30,7 +30,7 @@ def disagreements(estimate: Estimate, resources: Iterable[Resource]) -> tuple[st
     """Lines whose maximum count differs from that of the resources; empty if all agree."""
     counted: Counter[Key] = Counter()
     for token, inputs in resources:
-        for key, count in _COUNTS.get(token, _nothing)(inputs):
+        for key, count in _COUNTS[token](inputs) if token in _COUNTS else ():
             counted[key] += count
     lines = {line.key: line.maximum for line in estimate.lines if line.key in counted or _countable(line.key)}
     # A pool without a node price has no line to compare; it is among the unpriced items.
@@ -55,10 +55,6 @@ def _named(key: Key) -> str:
 
 def _plain(count: Decimal) -> str:
     return f"{count.normalize():f}"
-
-
-def _nothing(_: Mapping[str, Any]) -> Counts:
-    yield from ()
 
 
 _CLUSTER: Final = (services.EKS, "", "control plane")

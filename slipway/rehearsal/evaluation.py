@@ -120,17 +120,13 @@ def _waits(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:
 def _costs(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:
     if subject.kind in (POOL, STACK):
         hours = sum(pool.node_hours for pool in subject.pools)
-        detail = f"{hours:,.1f} node hours, {_idle(subject)}"
+        idle = sum(one.idle_usd for one in subject.pools)
+        detail = f"{hours:,.1f} node hours, of which {idle:,.2f} USD idle"
     else:
         pools = sorted({pool for job in subject.jobs for pool in job.uses})
         hours = sum(used.gpu_hours for job in subject.jobs for used in job.uses.values())
         detail = f"{hours:,.1f} GPU hours on {', '.join(pools) or 'no pool'}"
     return subject.usd <= (one.costs_at_most or 0), f"{subject.usd:,.2f} USD for {detail}"
-
-
-def _idle(subject: Subject) -> str:
-    idle = sum(one.idle_usd for one in subject.pools)
-    return f"of which {idle:,.2f} USD idle"
 
 
 def _used(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:

@@ -375,7 +375,7 @@ class Fold:
             team=planned.team,
             job_class=planned.job.kind,
             submitted=planned.job.submitted,
-            waited=round((self.now if state.started is None else state.started) - state.submitted, 3),
+            waited=round(self._waited(state), 3),
             started=state.started is not None,
             finished=state.ended,
             refused=self._refused.get(planned.id, ""),
@@ -387,15 +387,15 @@ class Fold:
             },
         )
 
+    def _waited(self, state: _State) -> float:
+        return (self.now if state.started is None else state.started) - state.submitted
+
     def _longest(self, states: Sequence[_State]) -> list[Held]:
-        def waited(state: _State) -> float:
-            return (self.now if state.started is None else state.started) - state.submitted
-
         shown = [*states, *self._gone.values()] if self._every else states
-        chosen = sorted(shown, key=lambda one: (-waited(one), one.planned.id))[: None if self._every else LONGEST]
-        return [self._held(one, waited(one)) for one in chosen if waited(one) > 0]
+        chosen = sorted(shown, key=lambda one: (-self._waited(one), one.planned.id))[: None if self._every else LONGEST]
+        return [self._held(one) for one in chosen if self._waited(one) > 0]
 
-    def _held(self, state: _State, waited: float) -> Held:
+    def _held(self, state: _State) -> Held:
         said = {key: seconds for key, seconds in state.held.items() if key[0] in _LAYERS}
         layer, message = max(said, key=lambda key: said[key], default=("", ""))
         job = state.planned.job
@@ -405,7 +405,7 @@ class Fold:
             job_class=job.kind,
             gpus=state.planned.gpus,
             submitted=state.submitted,
-            waited=waited,
+            waited=self._waited(state),
             started=state.started is not None,
             layer=layer,
             message=message,

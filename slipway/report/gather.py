@@ -9,7 +9,7 @@ from policies.runner import Finding
 from slipway.cost import difference
 from slipway.render.recording import Recording
 from slipway.report.advice import Advice, Replayed, Scenario
-from slipway.report.model import NetworkView, PoolView, Quota, Report, StoreView, TeamView
+from slipway.report.model import Quota, Report, TeamView
 from slipway.report.plan import NOTHING, Plan
 from slipway.report.views import cost, inventory, layout, risks
 from slipway.report.views.levers import levers
@@ -53,29 +53,16 @@ class Inputs:
     replayed: Replayed | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Views:
-    """The parts that others are made of."""
-
-    pools: tuple[PoolView, ...]
-    quotas: tuple[Quota, ...]
-    teams: tuple[TeamView, ...]
-    network: NetworkView
-    stores: tuple[StoreView, ...]
-
-
 def report(inputs: Inputs) -> Report:
     """The report."""
     platform, recording, priced = inputs.loaded.platform, inputs.recording, inputs.estimate
     specs = resolve_all(platform)
     change = None if inputs.before is None else difference(inputs.before, priced)
-    found = _Views(
-        pools=inventory.pools(specs.values(), priced),
-        quotas=inventory.quotas(platform, specs),
-        teams=inventory.teams(platform, priced),
-        network=layout.network(platform.network),
-        stores=inventory.stores(platform, recording),
-    )
+    pools = inventory.pools(specs.values(), priced)
+    quotas = inventory.quotas(platform, specs)
+    teams = inventory.teams(platform, priced)
+    network = layout.network(platform.network)
+    stores = inventory.stores(platform, recording)
     return Report(
         stack=inputs.stack,
         cluster=platform.cluster_name,
@@ -86,26 +73,26 @@ def report(inputs: Inputs) -> Report:
         protected=platform.environment.protect,
         commit=inputs.commit,
         resources=sum(one.exists for one in recording),
-        pools=found.pools,
-        quotas=found.quotas,
-        teams=found.teams,
-        network=found.network,
-        stores=found.stores,
+        pools=pools,
+        quotas=quotas,
+        teams=teams,
+        network=network,
+        stores=stores,
         software=inventory.releases(recording),
         addons=inventory.addons(recording),
         bill=cost.bill(platform, priced, change, inputs.before_problem),
         evaluation=risks.evaluation(inputs.violations, inputs.stack, inputs.today),
         plan=inputs.plan,
         caveats=risks.caveats(recording, priced, inputs.plan, inputs.loaded.warnings),
-        advice=_advice(inputs, found),
-        map=layout.stack_map(found.network, found.pools, found.quotas, found.teams, found.stores),
+        advice=_advice(inputs, quotas, teams),
+        map=layout.stack_map(network, pools, quotas, teams, stores),
         scenarios=inputs.scenarios,
     )
 
 
-def _advice(inputs: Inputs, found: _Views) -> Advice:
+def _advice(inputs: Inputs, quotas: Sequence[Quota], teams: Sequence[TeamView]) -> Advice:
     platform, priced, today = inputs.loaded.platform, inputs.estimate, inputs.today
-    at_risk = risks.risks(platform, priced, found.quotas, found.teams, inputs.violations, today)
+    at_risk = risks.risks(platform, priced, quotas, teams, inputs.violations, today)
     axis, later = risks.months(at_risk, today)
     return Advice(
         largest=cost.largest(priced),

@@ -93,7 +93,7 @@ def _table(plan: Plan) -> Iterator[str]:
 def _cost(report: Report) -> Iterator[str]:
     bill = report.bill
     lines = ["| Cost per month | floor | expected | ceiling |", "|---|--:|--:|--:|"]
-    lines.append(f"| stack {prose(report.stack)} | {_cells(bill.total)} |")
+    lines.append(f"| stack {prose(report.stack)} | {' | '.join(map(cents, _three(bill.total)))} |")
     if bill.delta is not None:
         delta = bill.delta
         lines.append(f"| **difference** | **{'** | **'.join(map(signed, _three(delta)))}** |")
@@ -105,10 +105,6 @@ def _cost(report: Report) -> Iterator[str]:
 
 def _three(amounts: Amounts) -> tuple[Decimal, Decimal, Decimal]:
     return (amounts.floor, amounts.expected, amounts.ceiling)
-
-
-def _cells(amounts: Amounts) -> str:
-    return " | ".join(map(cents, _three(amounts)))
 
 
 def _findings(report: Report) -> Iterator[str]:

@@ -12,7 +12,7 @@ from slipway.replay.page import environment
 from slipway.report.page import cents as dollars
 from slipway.statement.charges import Period
 from slipway.statement.kubecost import NOTE, Allocation
-from slipway.statement.split import NO_JOB, RULE, CostStatement, Row, usd
+from slipway.statement.split import NO_JOB, RULE, CostStatement, Row, summed, usd
 
 COLUMNS: Final = ("team", "project", "job", "pools", "gpu_hours", "used_usd", "idle_usd", "shared_usd", "total_usd")
 WITHOUT_JOB: Final = "(without a job)"
@@ -125,14 +125,7 @@ def _teams(statement: CostStatement) -> Iterator[tuple[str, ...]]:
     for row in statement.rows:
         jobs[row.key[0]] = jobs.get(row.key[0], 0) + (row.key[2] != NO_JOB)
     rows = statement.grouped(1)
-    whole = Row(
-        key=("total", "", ""),
-        pools=(),
-        gpu_hours=sum((row.gpu_hours for row in rows.values()), Fraction(0)),
-        used=sum(row.used for row in rows.values()),
-        idle=sum(row.idle for row in rows.values()),
-        shared=sum(row.shared for row in rows.values()),
-    )
+    whole = summed(("total",), [*rows.values()])
     for row in (*rows.values(), whole):
         count = sum(jobs.values()) if row is whole else jobs[row.key[0]]
         amounts = (f"{usd(cents):,}" for cents in (row.used, row.idle, row.shared, row.total))

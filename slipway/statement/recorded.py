@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from components.observability.promql import NODE, POD_JOB
 from components.observability.recording import NODE_COST, POD_COST
-from slipway.replay.readers.prometheus import OWNER, series
+from slipway.replay.readers.prometheus import OWNER, samples, series
 from slipway.replay.result import LeftOut
-from slipway.replay.text import Row, Source, TraceError
+from slipway.replay.text import Source, TraceError
 from slipway.statement.charges import Nodes, Period, projects
 from slipway.statement.split import Key, Use
 from spec.pools import resolve_all
@@ -142,12 +142,5 @@ def _read(source: Source) -> _Read:
 
 def _numbers(source: Source, place: str, values: Sequence[Any]) -> dict[Fraction, Fraction]:
     """Samples by their moment, in seconds since 1970, exact as they are written."""
-    found: dict[Fraction, Fraction] = {}
-    for at, pair in enumerate(values):
-        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-            raise TraceError(source.name, f"{place}.values[{at}]", "a value is a time and a number", str(pair), _FIX)
-        row = Row(source.name, f"{place}.values[{at}]", {"time": str(pair[0]), "value": str(pair[1])})
-        row.number("time", most=4e9)
-        row.number("value", most=_MOST)
-        found[Fraction(row.text("time"))] = Fraction(row.text("value"))
-    return found
+    rows = samples(source, place, values, _MOST, _FIX)
+    return {Fraction(row.text("time")): Fraction(row.text("value")) for row in rows}

@@ -119,7 +119,7 @@ class CostStatement:
         groups: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
         for row in self.rows:
             groups[row.key[:parts]].append(row)
-        return {name: _sum(name, rows) for name, rows in groups.items()}
+        return {name: summed(name, rows) for name, rows in groups.items()}
 
 
 def split(charges: Sequence[Charge], uses: Iterable[Use]) -> CostStatement:
@@ -231,7 +231,8 @@ def _rows(
     return sorted(rows, key=lambda row: (row.key[:2], -row.total, row.key))
 
 
-def _sum(name: tuple[str, ...], rows: Sequence[Row]) -> Row:
+def summed(name: tuple[str, ...], rows: Sequence[Row]) -> Row:
+    """A row of a name with the sums of others."""
     team, project, job = (*name, "", "", "")[:3]
     return Row(
         key=(team, project, job),

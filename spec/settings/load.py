@@ -143,6 +143,24 @@ def overlay(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
+Edits = Mapping[tuple[str, ...], Any]
+"""Values by their path below `slipway:platform`; None removes a key."""
+
+
+def edited(settings: Mapping[str, Any], edits: Edits) -> dict[str, Any]:
+    """A copy of a stack file's settings with other values."""
+    found = dict(settings)
+    for (first, *rest), value in edits.items():
+        if rest:
+            below = found.get(first)
+            found[first] = edited(below if isinstance(below, Mapping) else {}, {tuple(rest): value})
+        elif value is None:
+            found.pop(first, None)
+        else:
+            found[first] = value
+    return found
+
+
 def _model(value: Any, path: tuple[str, ...], expected: Any) -> tuple[Any, list[Problem]]:
     try:
         # JSON mode of strict validation: a list may become a tuple and a string a network, "3" never becomes 3.

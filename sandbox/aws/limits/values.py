@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +19,7 @@ from sandbox.rpc import diff
 from sandbox.rpc.diff import Path
 from sandbox.rpc.hooks import Failure
 from sandbox.rpc.wire import UNKNOWN
+from spec import strict_yaml
 
 # The regular expressions of AWS's models: Java's dialect, matched against the whole text.
 #
@@ -49,52 +51,37 @@ def matches(pattern: str, text: str) -> bool:
 
 # A service's own code and words for a value that its model does not allow.
 #
-# Codes: the "Errors" and "Common Errors" of each service's API Reference, read 2026-11; the words are those that Coral,
-# AWS's service framework, answers with. EC2 and S3 have words of their own.
+# Codes are rows of codes.yaml; the words are those that Coral, AWS's service framework, answers with. EC2 and S3 have
+# words of their own.
 
-CODES: Mapping[str, str] = MappingProxyType(
-    {
-        "autoscaling": "ValidationError",
-        "budgets": "InvalidParameterException",
-        "ce": "ValidationException",
-        "cloudwatch": "ValidationError",
-        "ec2": "InvalidParameterValue",
-        "ecr": "InvalidParameterException",
-        "efs": "ValidationException",
-        "eks": "InvalidParameterException",
-        "events": "ValidationException",
-        "fsx": "BadRequest",
-        "iam": "ValidationError",
-        "kms": "ValidationException",
-        "logs": "InvalidParameterException",
-        "rds": "InvalidParameterValue",
-        "s3": "InvalidArgument",
-        "secretsmanager": "InvalidParameterException",
-        "sns": "InvalidParameter",
-        "sqs": "InvalidParameterValue",
-        "ssm": "ValidationException",
-    }
-)
+_ROWS = strict_yaml.read(pathlib.Path(__file__).with_name("codes.yaml").read_text(encoding="utf-8"))
+
+
+def code(service: str, of: str = "code") -> str:
+    """The code of a service for what is wrong, by a word of codes.yaml."""
+    found: str = _ROWS[service].get(of) or _ROWS[service]["code"]
+    return found
+
+
+CODES: Mapping[str, str] = MappingProxyType({service: code(service) for service in _ROWS})
 """The code of a service for a value out of its limits."""
 
-_MISSING = {"ec2": "MissingParameter", "s3": "MalformedXML", "sqs": "MissingParameter"}
-_NOT_IN_LIST = {"s3": "MalformedXML"}
 _SHOWN = 80
 """Characters of a value that a message shows; a policy document has thousands."""
 
 
 def missing(service: str, member: str) -> str:
     """A required member is missing."""
-    code = _MISSING.get(service, CODES[service])
+    given = code(service, "missing")
     if service == "ec2":
-        return f"{code}: The request must contain the parameter {member}"
-    return f"{code}: Value null at '{member}' failed to satisfy constraint: Member must not be null"
+        return f"{given}: The request must contain the parameter {member}"
+    return f"{given}: Value null at '{member}' failed to satisfy constraint: Member must not be null"
 
 
 def not_in_list(service: str, member: str, value: Any, allowed: Sequence[str]) -> str:
     """A word that is none of an enumeration."""
-    code = _NOT_IN_LIST.get(service, CODES[service])
-    return f"{code}: {_at(service, member, value)}Member must satisfy enum value set: {_hint(str(value), allowed)}"
+    said = f"Member must satisfy enum value set: {_hint(str(value), allowed)}"
+    return f"{code(service, 'list')}: {_at(service, member, value)}{said}"
 
 
 def out_of_range(service: str, member: str, value: Any, *, what: str, limit: float, above: bool) -> str:
@@ -160,7 +147,7 @@ def of_request(service: str, shape: Shape, value: Any, at: Path = ()) -> Iterato
             if key in shape.members:
                 yield from of_request(service, shape.members[key], item, (*at, key))
     elif isinstance(shape, ListShape) and isinstance(value, list):
-        yield from (one.reason for one in checker.length(member, shape, value, at))
+        yield from (one.reason for one in checker.length(member, shape, value, len(value), at))
         for index, item in enumerate(value):
             yield from of_request(service, shape.member, item, (*at, index))
     elif isinstance(shape, MapShape) and isinstance(value, Mapping):
@@ -219,7 +206,7 @@ class _Checker:
             yield from self._pairs(member, shape.member, value, at)
             return
         items = value if isinstance(value, list) else [value]
-        yield from self.length(member, shape, items, at, value)
+        yield from self.length(member, shape, value, len(items), at)
         for index, item in enumerate(items):
             yield from self.value(member, shape.member, item, (*at, index) if isinstance(value, list) else at)
 
@@ -241,10 +228,6 @@ class _Checker:
             if child is not None:
                 yield from self.value(child, child.shape, item, (*at, name))
 
-    def length(self, member: Member, shape: Shape, items: list[Any], at: Path, shown: Any = None) -> Iterator[Failure]:
-        """The problems with how many items a list has."""
-        yield from self._length(member, shape, items if shown is None else shown, len(items), at)
-
     def scalar(self, member: Member, shape: Shape, value: Any, at: Path) -> Iterator[Failure]:
         """The problems with a text or a number."""
         if value == UNKNOWN or isinstance(shape, (StructureShape, ListShape, MapShape)):
@@ -256,14 +239,15 @@ class _Checker:
                 if shape.name not in OPEN_LISTS and sent not in shape.enum:
                     yield Failure(where, not_in_list(self._service, name, shown, shape.enum))
                 return
-            yield from self._length(member, shape, shown, len(sent), at)
+            yield from self.length(member, shape, shown, len(sent), at)
             pattern = shape.metadata.get("pattern")
             if pattern and not matches(pattern, sent):
                 yield Failure(where, no_match(self._service, name, shown, pattern))
         elif shape.type_name in _NUMBERS and isinstance(sent, (int, float)):
             yield from self._range(member, shape, shown, sent, at, "value")
 
-    def _length(self, member: Member, shape: Shape, value: Any, length: int, at: Path) -> Iterator[Failure]:
+    def length(self, member: Member, shape: Shape, value: Any, length: int, at: Path) -> Iterator[Failure]:
+        """The problems with the length of a text, or with how many items a list has."""
         yield from self._range(member, shape, value, length, at, "length")
 
     def _range(self, member: Member, shape: Shape, value: Any, size: float, at: Path, what: str) -> Iterator[Failure]:

@@ -23,14 +23,10 @@ from sandbox.aws.moto import live
 from sandbox.aws.moto.eks import ROUTES, ContentOperations, contents
 from sandbox.aws.moto.judged import Refused
 from sandbox.aws.types import capacity
+from sandbox.aws.types.eks import VPC_DEFAULTS
 from spec import naming
 from spec.catalog import kubernetes
 
-VPC_DEFAULTS: Final[Mapping[str, Any]] = {
-    "endpointPublicAccess": True,
-    "endpointPrivateAccess": False,
-    "publicAccessCidrs": ["0.0.0.0/0"],
-}
 _BAD: Final = "InvalidParameterException"
 _OWNER_TAG: Final = "aws:eks:cluster-name"
 _DEFAULT_TYPE: Final = "t3.medium"
@@ -121,7 +117,7 @@ class Operations(ContentOperations):
         if clusters is None:
             gone(None)
         else:
-            live.of_cluster(cluster.name, lambda: clusters.delete(cluster.name), gone, _failure(cluster), ends=True)
+            live.begin(cluster.name, "", lambda: clusters.delete(cluster.name), gone, _failure(cluster), ends=True)
         return ActionResult({"cluster": cluster})
 
     def _start(self, cluster: Any, version: str, status: str) -> None:
@@ -148,7 +144,7 @@ class Operations(ContentOperations):
             clusters.schedule(cluster.name, cluster.kube_scheduler_config or {})
             return endpoint
 
-        live.of_cluster(cluster.name, start, ready, _failure(cluster))
+        live.begin(cluster.name, "", start, ready, _failure(cluster))
 
     # -- node groups ---------------------------------------------------------------------------------------------------
 
@@ -198,7 +194,7 @@ class Operations(ContentOperations):
         if nodes is None:
             gone(None)
         else:
-            live.of_group(cluster, name, lambda: nodes.node_group_deleted(cluster, name), gone, _failure(group))
+            live.begin(cluster, name, lambda: nodes.node_group_deleted(cluster, name), gone, _failure(group))
         return ActionResult({"nodegroup": group})
 
     def _group(self) -> Any:
@@ -227,7 +223,7 @@ class Operations(ContentOperations):
             nodes.node_group_changed(cluster, name, inputs, template)
 
         failed = _failure(group, "CREATE_FAILED" if status == live.CREATING else "DEGRADED")
-        live.of_group(cluster, name, work, ready, failed)
+        live.begin(cluster, name, work, ready, failed)
 
     # -- add-ons -------------------------------------------------------------------------------------------------------
 
@@ -256,7 +252,7 @@ class Operations(ContentOperations):
                 del inside.addons[name]
 
         failed = _failure(addon, "DELETE_FAILED")
-        live.of_addon(cluster, name, lambda: addons.deleted(cluster, name), gone, failed)
+        live.begin(cluster, f"addons/{name}", lambda: addons.deleted(cluster, name), gone, failed)
         return ActionResult({"addon": addon})
 
     def _run(self, addon: dict[str, Any], status: str) -> None:
@@ -272,7 +268,7 @@ class Operations(ContentOperations):
                 addon["status"] = live.ACTIVE
 
         failed = _failure(addon, "CREATE_FAILED" if status == live.CREATING else "UPDATE_FAILED")
-        live.of_addon(cluster, name, lambda: addons.changed(cluster, name, values), ready, failed)
+        live.begin(cluster, f"addons/{name}", lambda: addons.changed(cluster, name, values), ready, failed)
 
     # -- updates -------------------------------------------------------------------------------------------------------
 

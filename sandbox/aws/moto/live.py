@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,52 +109,38 @@ _addons: Final = ThreadPoolExecutor(8, thread_name_prefix="eks-addons")
 _pending: Final[dict[Key, Future[None]]] = {}
 
 
-def of_cluster(
-    name: str,
+def begin(
+    cluster: str,
+    member: str,
     work: Callable[[], Any],
     done: Callable[[Any], None],
     failed: Callable[[str], None],
     *,
     ends: bool = False,
 ) -> None:
-    """Work on a cluster. Then one of the functions is called with moto's lock held: with what the work returned, or why
-    it failed.
+    """Work on a cluster, or on a member of it. Then one of the functions is called with moto's lock held: with what the
+    work returned, or why it failed.
 
-    It begins once what was begun before in the cluster has ended, which a restart of its API server would break. With
-    `ends` only earlier work on the cluster itself is awaited.
+    Work on a cluster begins once what was begun before in it has ended, which a restart of its API server would break;
+    with `ends` only earlier work on the cluster itself is awaited. A member waits for its cluster, an add-on for
+    earlier work on itself too.
+
+    Args:
+        cluster: Name of the cluster.
+        member: Name of a node group, or `addons/NAME`; empty for the cluster itself.
+        work: What is done in a thread.
+        done: Gets what it returned.
+        failed: Gets why it failed.
+        ends: Whether it deletes the cluster.
     """
-    _begin(_servers, (name, ""), _pending_in(name, "") if ends else _pending_in(name), work, done, failed)
+    key = cluster, member
+    if member.startswith("addons/"):
+        pool, before = _addons, _pending_in(cluster, "", member)
+    elif member:
+        pool, before = _groups, _pending_in(cluster, "")
+    else:
+        pool, before = _servers, _pending_in(cluster, "") if ends else _pending_in(cluster)
 
-
-def of_group(
-    cluster: str, name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]
-) -> None:
-    """The same for a node group, once what was begun before with its cluster has ended."""
-    _begin(_groups, (cluster, name), _pending_in(cluster, ""), work, done, failed)
-
-
-def of_addon(
-    cluster: str, name: str, work: Callable[[], Any], done: Callable[[Any], None], failed: Callable[[str], None]
-) -> None:
-    """The same for an add-on, once what was begun before with its cluster or with the add-on has ended."""
-    member = f"addons/{name}"
-    _begin(_addons, (cluster, member), _pending_in(cluster, "", member), work, done, failed)
-
-
-def _pending_in(cluster: str, *members: str) -> list[Future[None]]:
-    """Work that was begun on members of a cluster, on all of them if none is named. Each waits for earlier work alone,
-    and a pool begins the earliest first, so that none waits for ever."""
-    return [found for key, found in list(_pending.items()) if key[0] == cluster and (not members or key[1] in members)]
-
-
-def _begin(
-    pool: ThreadPoolExecutor,
-    key: Key,
-    before: Collection[Future[None]],
-    work: Callable[[], Any],
-    done: Callable[[Any], None],
-    failed: Callable[[str], None],
-) -> None:
     def run() -> None:
         wait(before)
         try:
@@ -177,6 +163,12 @@ def _begin(
             _pending.pop(key, None)
 
     future.add_done_callback(forget)
+
+
+def _pending_in(cluster: str, *members: str) -> list[Future[None]]:
+    """Work that was begun on members of a cluster, on all of them if none is named. Each waits for earlier work alone,
+    and a pool begins the earliest first, so that none waits for ever."""
+    return [found for key, found in list(_pending.items()) if key[0] == cluster and (not members or key[1] in members)]
 
 
 def settled(environ: Mapping[str, Any]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType, ModuleType
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.mapping import Inputs
@@ -13,13 +13,15 @@ from sandbox.aws.types import OPERATIONS
 from sandbox.rpc.hooks import Failure
 from sandbox.rpc.wire import has_unknown
 
-ALL: tuple[Rule, ...] = tuple(
-    one
-    for module in (
-        names, ec2, eks_cluster, eks_nodes, iam, references, storage,
-    )
-    for one in module.RULES
-)  # fmt: skip
+
+def _of(module: ModuleType) -> Iterator[Rule]:
+    """What a module defines: rules, and tuples of rules that it makes of tables."""
+    for one in vars(module).values():
+        yield from (each for each in (one if isinstance(one, tuple) else (one,)) if isinstance(each, Rule))
+
+
+_MODULES = (names, ec2, eks_cluster, eks_nodes, iam, references, storage)
+ALL: tuple[Rule, ...] = tuple(one for module in _MODULES for one in _of(module))
 """Every rule."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from sandbox.aws.rules.rule import Case, Moment, Rule, rule, value
+from sandbox.aws.rules.rule import Case, Moment, rule, value
 from spec.catalog import regions
 
 _VPC, _SUBNET = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet"
@@ -75,9 +75,6 @@ def endpoint_service(case: Case) -> str | None:
     return None if name in services else f"The Vpc Endpoint Service '{name}' does not exist"
 
 
-RULES: tuple[Rule, ...] = (vpc_size, subnet_size, zone, endpoint_service)
-
-
 # Subnets and security groups that something still uses can't be deleted.
 #
 # Moto 5.2.5 makes a network interface for mount targets, NAT gateways and endpoints, but deletes their subnet and their
@@ -136,6 +133,3 @@ def _rules(case: Case) -> Iterator[str]:
         for group in case.aws.call("ec2", "describe_security_groups", Filters=wanted)["SecurityGroups"]:
             if group["GroupId"] != case.id:
                 yield f"a rule of {group['GroupId']}"
-
-
-RULES += (subnet_in_use, group_in_use)

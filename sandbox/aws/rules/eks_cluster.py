@@ -6,7 +6,7 @@ import ipaddress
 from typing import Any
 
 from sandbox.aws.mapping import Call, find
-from sandbox.aws.rules.rule import Case, Moment, Rule, is_true, listed, rule, value
+from sandbox.aws.rules.rule import TABLES, Case, Moment, is_true, listed, rule, value
 from spec.catalog import addons, kubernetes, regions
 
 _CLUSTER = "aws:eks/cluster:Cluster"
@@ -159,36 +159,17 @@ def missing_role(case: Case, arn: str) -> str | None:
     return None if role and role["Arn"] == arn else f"Role with arn: {arn} could not be assumed: it does not exist"
 
 
-RULES: tuple[Rule, ...] = (
-    cluster_version, one_minor_version, an_endpoint, public_ranges, service_range, service_range_outside_the_vpc,
-    two_zones, zones_with_a_control_plane, role_exists,
-)  # fmt: skip
-
-
 # EKS add-ons and Pod Identity associations; what is there twice, or missing, `moto/eks.py` refuses.
 
 _ADDON = "aws:eks/addon:Addon"
 _ASSOCIATION = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 
-AWS_ADDONS = frozenset(
-    {
-        "adot", "amazon-cloudwatch-observability", "amazon-sagemaker-hyperpod-taskgovernance",
-        "amazon-sagemaker-hyperpod-training-operator", "aws-guardduty-agent", "aws-network-flow-monitoring-agent",
-        "aws-privateca-connector-for-kubernetes", "aws-secrets-store-csi-driver-provider", "cert-manager",
-        "external-dns", "fluent-bit", "kube-state-metrics", "prometheus-node-exporter", "snapshot-controller",
-    }
-)  # fmt: skip
-"""Add-ons of AWS and community add-ons that the catalog does not have
-(https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html and community-addons.html, read
-2026-11).
-"""
 
-
-@rule(_ADDON, _BAD, "addonName", "EKS API Reference, CreateAddon; the lists named at AWS_ADDONS")
+@rule(_ADDON, _BAD, "addonName", "EKS API Reference, CreateAddon; the lists named in tables.yaml")
 def addon_exists(case: Case) -> str | None:
     """EKS has the add-on. Those of the AWS Marketplace are named `vendor_name` and can't be checked."""
     name = str(case.new["addonName"])
-    if "_" in name or name in AWS_ADDONS or name in addons.ADDONS:
+    if "_" in name or name in TABLES["addons"] or name in addons.ADDONS:
         return None
     return f"Addon specified is not supported: {name}"
 
@@ -213,6 +194,3 @@ def addon_roles_exist(case: Case) -> str | None:
     """So do the roles of an add-on."""
     missing = (missing_role(case, str(one["roleArn"])) for one in case.new.get("podIdentityAssociations") or [])
     return next((text for text in missing if text), None)
-
-
-RULES += (addon_exists, pod_role_exists, addon_roles_exist)

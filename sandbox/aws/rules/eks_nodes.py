@@ -9,7 +9,7 @@ import botocore.session
 
 from sandbox.aws.mapping import Call, find
 from sandbox.aws.rules.eks_cluster import missing_role
-from sandbox.aws.rules.rule import Case, Moment, Rule, listed, rule, value
+from sandbox.aws.rules.rule import Case, Moment, listed, rule, value
 from sandbox.aws.types import capacity
 from spec.catalog import instances, kubernetes
 
@@ -131,9 +131,6 @@ def _architectures(case: Case, name: str) -> Sequence[str]:
     found = find(case.aws, "ec2", describe, {}) if _is_type(name) else None
     supported: Sequence[str] = (found or {}).get("SupportedArchitectures", [])
     return supported
-
-
-RULES: tuple[Rule, ...] = (sizes, taint_count, labels, label_prefixes, taints, types_exist, architecture)
 
 
 # EKS node groups: what the cluster, the launch template, the subnets and the role say, right before a change.
@@ -271,9 +268,3 @@ def offered_in_every_zone(case: Case) -> str | None:
 def node_role_exists(case: Case) -> str | None:
     """A role of the account exists; whether EC2 may assume it is not checked."""
     return missing_role(case, str(case.new["nodeRoleArn"]))
-
-
-RULES += (
-    version_at_creation, version_at_update, images_of_the_version, types_in_one_place, settings_of_the_template,
-    architecture_of_the_template, offered_in_every_zone, node_role_exists,
-)  # fmt: skip

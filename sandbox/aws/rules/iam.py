@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox.aws.mapping import Call, find
-from sandbox.aws.rules.rule import Case, Moment, Rule, is_true, rule, value
+from sandbox.aws.rules.rule import TABLES, Case, Moment, Rule, is_true, rule, value
 
 _QUOTAS = "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html, read 2026-11"
 MANAGED, TRUST, INLINE, ATTACHED = 6144, 2048, 10_240, 10
@@ -64,9 +64,6 @@ def attached_policies(case: Case) -> str | None:
     return f"Cannot exceed quota for PoliciesPerRole: {ATTACHED}" if len(others) >= ATTACHED else None
 
 
-RULES: tuple[Rule, ...] = (managed_policy, trust_policy, inline_policy, inline_policies, attached_policies)
-
-
 # KMS keys: their policy and their deletion.
 
 _KEY = "aws:kms/key:Key"
@@ -116,26 +113,11 @@ def _is_principal(statement: Mapping[str, Any]) -> bool:
     return principal == "*" or (isinstance(principal, Mapping) and bool(principal.get("AWS")))
 
 
-RULES += (key_policy,)
-
-
 # Who uses a KMS key: the key exists and is not pending deletion, when AWS looks at it at once.
 #
 # S3, SQS and SNS store the name of a key without looking at it; their use of it fails later.
 
 _SOURCE = "https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html, read 2026-11; the service's own API"
-_USERS = (
-    ("aws:eks/cluster:Cluster", "encryptionConfig.provider.keyArn", "InvalidRequestException"),
-    ("aws:efs/fileSystem:FileSystem", "kmsKeyId", "BadRequest"),
-    ("aws:fsx/lustreFileSystem:LustreFileSystem", "kmsKeyId", "BadRequest"),
-    ("aws:rds/instance:Instance", "kmsKeyId", "KMSKeyNotAccessibleFault"),
-    ("aws:rds/instance:Instance", "masterUserSecretKmsKeyId", "KMSKeyNotAccessibleFault"),
-    ("aws:rds/instance:Instance", "performanceInsightsKmsKeyId", "KMSKeyNotAccessibleFault"),
-    ("aws:cloudwatch/logGroup:LogGroup", "kmsKeyId", "InvalidParameterException"),
-    ("aws:ecr/repository:Repository", "encryptionConfigurations", "KmsException"),
-    ("aws:kms/alias:Alias", "targetKeyId", "KMSInvalidStateException"),
-)
-"""Type, the input with the key, and the service's code."""
 
 
 def _of(type_token: str, at: str, code: str) -> Rule:
@@ -167,4 +149,4 @@ def _problem(case: Case, key: str) -> str | None:
 
 _STATES = {"PendingDeletion": "pending deletion", "Disabled": "disabled"}
 
-RULES += tuple(_of(*one) for one in _USERS)
+USERS = tuple(_of(*one) for one in TABLES["keys"])

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 
-from sandbox.aws.limits.values import CODES
-from sandbox.aws.rules.rule import Case, Rule, rule
+from sandbox.aws.limits.values import CODES, code
+from sandbox.aws.rules.rule import TABLES, Case, Rule, rule
 from sandbox.aws.schema import schema
 from sandbox.aws.types import OPERATIONS
 from spec.catalog import names
-
-_NAMED = (
-    ("aws:ec2/securityGroup:SecurityGroup", "InvalidParameterValue", "name", "security-group"),
-    ("aws:ec2/placementGroup:PlacementGroup", "InvalidParameterValue", "name", "placement-group"),
-    ("aws:eks/nodeGroup:NodeGroup", "InvalidParameterException", "nodeGroupName", "eks-node-group"),
-    ("aws:sns/topic:Topic", "InvalidParameter", "name", "sns-topic"),
-    ("aws:sqs/queue:Queue", "InvalidParameterValue", "name", "sqs-queue"),
-    ("aws:s3/bucket:Bucket", "InvalidBucketName", "bucket", "s3-bucket"),
-)
 
 
 def _limit(type_token: str, code: str, at: str, kind: str) -> Rule:
@@ -31,6 +20,9 @@ def _limit(type_token: str, code: str, at: str, kind: str) -> Rule:
         return None if not name else names.problem(kind, str(name).removesuffix(".fifo"))
 
     return rule(type_token, code, at, names.limit(kind).origin)(name_limit)
+
+
+LIMITS = tuple(_limit(*one) for one in TABLES["names"])
 
 
 @rule(
@@ -54,9 +46,6 @@ def _is_address(name: str) -> bool:
     return True
 
 
-RULES: tuple[Rule, ...] = (*(_limit(*one) for one in _NAMED), bucket_name)
-
-
 # Tags, the resource's own together with the provider's default tags, as they are sent.
 
 MAXIMUM, KEY_LENGTH, VALUE_LENGTH = 50, 128, 256
@@ -64,16 +53,6 @@ RESERVED = "aws:"
 _SOURCE = (
     "https://docs.aws.amazon.com/tag-editor/latest/userguide/tagging.html (tag naming limits and requirements), read "
     "2026-11"
-)
-_CODES: Mapping[str, str] = MappingProxyType(
-    {
-        "ecr": "InvalidTagParameterException", "efs": "BadRequest", "iam": "InvalidInput", "kms": "TagException",
-        "s3": "InvalidTag",
-    }
-)  # fmt: skip
-"""Services with a code of their own for a tag."""
-_TOO_MANY: Mapping[str, str] = MappingProxyType(
-    {"ec2": "TagLimitExceeded", "ecr": "TooManyTagsException", "iam": "LimitExceeded", "sns": "TagLimitExceeded"}
 )
 
 
@@ -104,11 +83,8 @@ def _count(case: Case) -> str | None:
 
 def _of(service: str) -> list[Rule]:
     types = [token for token, one in OPERATIONS.items() if one.service == service]
-    code, too_many = _CODES.get(service, CODES[service]), _TOO_MANY.get(service, _CODES.get(service, CODES[service]))
-    return [
-        rule(" ".join(types), code, "tags", _SOURCE)(_form),
-        rule(" ".join(types), too_many, "tags", _SOURCE)(_count),
-    ]
+    said = (("tag", _form), ("tags", _count))
+    return [rule(" ".join(types), code(service, of), "tags", _SOURCE)(found) for of, found in said]
 
 
-RULES += tuple(one for service in sorted(CODES) for one in _of(service))
+TAGS = tuple(one for service in sorted(CODES) for one in _of(service))

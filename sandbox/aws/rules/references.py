@@ -9,22 +9,14 @@ import fnmatch
 import ipaddress
 import json
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from sandbox.aws.mapping import Call, find
-from sandbox.aws.rules.rule import Case, Moment, Rule, is_true, listed, rule, value
+from sandbox.aws.rules.rule import TABLES, Case, Moment, Rule, is_true, listed, rule, value
 from sandbox.aws.shapes import capital
 from spec.catalog import kubernetes
 
 _S3 = "S3 API Reference, read 2026-11: NoSuchBucket in the list of error codes"
-_BUCKETS = (
-    ("aws:s3/bucketLogging:BucketLogging", "bucket", "NoSuchBucket"),
-    ("aws:s3/bucketLogging:BucketLogging", "targetBucket", "InvalidTargetBucketForLogging"),
-    ("aws:s3/bucketObjectv2:BucketObjectv2", "bucket", "NoSuchBucket"),
-    ("aws:ec2/flowLog:FlowLog", "logDestination", "400"),
-)
-"""Type, the input with a bucket's name or ARN, and the service's code (of flow logs as EC2 answers it)."""
 
 
 def _bucket(type_token: str, at: str, code: str) -> Rule:
@@ -38,6 +30,9 @@ def _bucket(type_token: str, at: str, code: str) -> Rule:
         return f"The specified bucket does not exist: {name}" if name and found is None else None
 
     return rule(type_token, code, at, _S3, Moment.CREATE)(bucket_exists)
+
+
+BUCKETS = tuple(_bucket(*one) for one in TABLES["buckets"])
 
 
 _BUCKET = re.compile("arn:[^:]*:s3:::")
@@ -199,14 +194,3 @@ def boundary_exists(case: Case) -> str | None:
         return None
     found = find(case.aws, "iam", Call("get_policy", {"PolicyArn": arn}), {})
     return None if found else f"Scope ARN: {arn} does not exist or is not attachable."
-
-
-def _all() -> Iterable[Rule]:
-    yield from (_bucket(*one) for one in _BUCKETS)
-    yield from (
-        own_bucket, backed_up_file_system, two_zones_of_a_group, one_private_name, names_in_the_vpc,
-        one_subnet_of_a_zone, not_the_local_route, gateway_exists, ranges_apart, proxy_of_the_cluster, boundary_exists,
-    )  # fmt: skip
-
-
-RULES: tuple[Rule, ...] = tuple(_all())

@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from sandbox.aws.client import Aws
 from sandbox.aws.mapping import Inputs
+from spec import strict_yaml
+
+TABLES: Mapping[str, Any] = strict_yaml.read(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
 
 
 class Moment(StrEnum):

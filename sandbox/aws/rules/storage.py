@@ -203,9 +203,3 @@ def images_expire(case: Case) -> str | None:
 
 
 _EXPIRY = "Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint"
-
-
-RULES = (
-    aborted_uploads, expired_after_its_transition, notified_once, versions_of_locked_objects, lists_are_on,
-    gp3_of_a_small_database, images_expire, lustre_capacity, lustre_throughput, associated_file_system,
-)  # fmt: skip

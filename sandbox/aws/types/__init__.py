@@ -61,7 +61,10 @@ class _Family:
     def setting(self, words: dict[str, Any]) -> Setting:
         known = _fields(words, Setting)
         keys, apply = tuple(known.pop("keys")), self.action(known.pop("apply"))
-        return Setting(keys, apply, unless=frozenset(known.pop("unless", ())), **known)
+        unset = known.pop("unset", None)
+        return Setting(
+            keys, apply, unless=frozenset(known.pop("unless", ())), unset=unset and self.call(unset), **known
+        )
 
     def tags(self, words: Any) -> Tags | None:
         """A text is EC2's name of the type: EC2 tags any object by its id."""

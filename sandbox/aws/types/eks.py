@@ -23,7 +23,7 @@ LOOK_SECONDS = 0.2
 _CHANGING = ("CREATING", "UPDATING", "DELETING")
 _CLUSTER = Call("describe_cluster", target={"name": "{id}"}, item="cluster")
 _LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-_VPC_DEFAULTS = {"endpointPublicAccess": True, "endpointPrivateAccess": False, "publicAccessCidrs": ["0.0.0.0/0"]}
+VPC_DEFAULTS = {"endpointPublicAccess": True, "endpointPrivateAccess": False, "publicAccessCidrs": ["0.0.0.0/0"]}
 
 
 def _logging(enabled: list[str]) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def _logging(enabled: list[str]) -> dict[str, Any]:
 
 
 def cluster_request(inputs: Inputs) -> Inputs:
-    request = {"version": DEFAULT_VERSION, **inputs, "vpcConfig": {**_VPC_DEFAULTS, **inputs["vpcConfig"]}}
+    request = {"version": DEFAULT_VERSION, **inputs, "vpcConfig": {**VPC_DEFAULTS, **inputs["vpcConfig"]}}
     request["logging"] = _logging(request.pop("enabledClusterLogTypes", []))
     return request
 
@@ -82,7 +82,7 @@ def read_cluster(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 def update_vpc(aws: Aws, id: str, inputs: Inputs) -> None:
-    vpc = {**_VPC_DEFAULTS, **inputs["vpcConfig"]}
+    vpc = {**VPC_DEFAULTS, **inputs["vpcConfig"]}
     update = Call("update_cluster_config", {"name": "{id}"}, rename={"vpcConfig": "resourcesVpcConfig"})
     update(aws, SERVICE, {"vpcConfig": vpc}, {"id": id})
 

@@ -11,14 +11,6 @@ IAM = "iam"
 _GET_PROFILE = Call("get_instance_profile", target={"InstanceProfileName": "{id}"}, item="InstanceProfile")
 
 
-def set_boundary(aws: Aws, id: str, inputs: Inputs) -> None:
-    boundary = inputs.get("permissionsBoundary")
-    if boundary:
-        aws.call(IAM, "put_role_permissions_boundary", RoleName=id, PermissionsBoundary=boundary)
-    else:
-        aws.call(IAM, "delete_role_permissions_boundary", RoleName=id)
-
-
 def delete_role(aws: Aws, id: str, inputs: Inputs) -> None:
     """AWS refuses while policies are attached; `forceDetachPolicies` detaches them first."""
     if inputs.get("forceDetachPolicies"):
@@ -118,10 +110,6 @@ def set_enabled(aws: Aws, id: str, inputs: Inputs) -> None:
 def schedule_deletion(aws: Aws, id: str, inputs: Inputs) -> None:
     days = int(inputs.get("deletionWindowInDays") or DEFAULT_WINDOW_DAYS)
     aws.call(KMS, "schedule_key_deletion", KeyId=id, PendingWindowInDays=days)
-
-
-def set_description(aws: Aws, id: str, inputs: Inputs) -> None:
-    aws.call(KMS, "update_key_description", KeyId=id, Description=inputs.get("description", ""))
 
 
 def read_alias(aws: Aws, id: str, names: Inputs) -> Item | None:

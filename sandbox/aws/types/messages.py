@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 from sandbox.aws.client import Aws
 from sandbox.aws.mapping import Call, Inputs, Item, find
-from sandbox.aws.shapes import capital
+from sandbox.aws.shapes import capital, to_text
 
 # SQS queues and their policies.
 
@@ -30,13 +26,7 @@ _QUEUE = Call("get_queue_attributes", target={"QueueUrl": "{id}", "AttributeName
 
 def attributes(inputs: Inputs) -> dict[str, str]:
     """The attributes of a queue in AWS's form."""
-    return {_QUEUE_ATTRIBUTES[name]: _text(value) for name, value in inputs.items() if name in _QUEUE_ATTRIBUTES}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value) if isinstance(value, Mapping) else str(value)
+    return {_QUEUE_ATTRIBUTES[name]: to_text(value) for name, value in inputs.items() if name in _QUEUE_ATTRIBUTES}
 
 
 def queue_request(inputs: Inputs) -> Inputs:
@@ -89,14 +79,16 @@ _TOPIC = Call("get_topic_attributes", target={"TopicArn": "{id}"}, item="Attribu
 
 
 def topic_request(inputs: Inputs) -> Inputs:
-    attributes = {_TOPIC_ATTRIBUTES[name]: _text(value) for name, value in inputs.items() if name in _TOPIC_ATTRIBUTES}
+    attributes = {
+        _TOPIC_ATTRIBUTES[name]: to_text(value) for name, value in inputs.items() if name in _TOPIC_ATTRIBUTES
+    }
     return {"name": inputs["name"], "tags": inputs.get("tags") or {}, "attributes": attributes}
 
 
 def set_topic(aws: Aws, id: str, inputs: Inputs) -> None:
     for name, attribute in _TOPIC_ATTRIBUTES.items():
         if name in inputs and name != "fifoTopic":
-            value = _text(inputs[name])
+            value = to_text(inputs[name])
             aws.call(SNS, "set_topic_attributes", TopicArn=id, AttributeName=attribute, AttributeValue=value)
 
 
@@ -109,7 +101,7 @@ def read_topic(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 def put_topic_policy(aws: Aws, id: str, inputs: Inputs) -> None:
-    policy = _text(inputs["policy"])
+    policy = to_text(inputs["policy"])
     aws.call(SNS, "set_topic_attributes", TopicArn=inputs["arn"], AttributeName="Policy", AttributeValue=policy)
 
 
@@ -163,12 +155,3 @@ def read_log_group(aws: Aws, id: str, names: Inputs) -> Item | None:
         if group["logGroupName"] == id:
             return {**group, "name": id, "retentionInDays": group.get("retentionInDays", 0)}
     return None
-
-
-def set_retention(aws: Aws, id: str, inputs: Inputs) -> None:
-    """0 days, or no value, means that logs never expire."""
-    days = int(inputs.get("retentionInDays") or 0)
-    if days:
-        aws.call(LOGS, "put_retention_policy", logGroupName=id, retentionInDays=days)
-    else:
-        aws.call(LOGS, "delete_retention_policy", logGroupName=id)

@@ -28,14 +28,6 @@ def delete_secret(aws: Aws, id: str, olds: Inputs) -> None:
     aws.call(SERVICE, "delete_secret", SecretId=id, **(window if days != 0 else {"ForceDeleteWithoutRecovery": True}))
 
 
-def set_policy(aws: Aws, id: str, inputs: Inputs) -> None:
-    """The resource policy, or none."""
-    if inputs.get("policy"):
-        aws.call(SERVICE, "put_resource_policy", SecretId=id, ResourcePolicy=inputs["policy"])
-    else:
-        aws.call(SERVICE, "delete_resource_policy", SecretId=id)
-
-
 def put_version(aws: Aws, _id: str, inputs: Inputs) -> None:
     """A new version with the value."""
     _put(aws, inputs)

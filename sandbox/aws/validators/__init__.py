@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from sandbox.aws.statements import Statement, Word
+from sandbox.aws.statements import Statement, Word, as_text
 from sandbox.aws.types import OPERATIONS
 from spec import strict_yaml
 
@@ -93,7 +93,7 @@ def _read(words: Any, source: str) -> Iterator[Statement]:
     for given in words if isinstance(words, list) else [words]:
         known = dict(given)
         when = known.pop("when", {})
-        condition = tuple(_text(item) for name, values in when.items() for item in (name, *values))
+        condition = tuple(as_text(item) for name, values in when.items() for item in (name, *values))
         for key, value in known.items():
             yield _statement(Word(key), value, source, condition)
 
@@ -101,11 +101,7 @@ def _read(words: Any, source: str) -> Iterator[Statement]:
 def _statement(word: Word, value: Any, source: str, when: tuple[str, ...]) -> Statement:
     if word in _OF_A_NAME:
         ((name, values),) = value.items() if isinstance(value, Mapping) else ((value, ()),)
-        return Statement(word, (name,), tuple(map(_text, values)), source, when)
-    listed = tuple(map(_text, value if isinstance(value, list) else [value]))
+        return Statement(word, (name,), tuple(map(as_text, values)), source, when)
+    listed = tuple(map(as_text, value if isinstance(value, list) else [value]))
     names, values = (listed, ()) if word in _OF_NAMES else ((), listed)
     return Statement(word, names, values, source, when)
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

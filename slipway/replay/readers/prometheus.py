@@ -91,15 +91,25 @@ def series(source: Source, fix: str) -> Iterator[tuple[str, Mapping[str, Any], S
         yield place, one["metric"], one["values"]
 
 
+def samples(source: Source, place: str, values: Sequence[Any], most: float, fix: str) -> Iterator[Row]:
+    """The samples of a series, each with `time` in seconds since 1970 and `value`.
+
+    Raises:
+        TraceError: One is no time and number, or its number is larger than `most`.
+    """
+    for at, pair in enumerate(values):
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise TraceError(source.name, f"{place}.values[{at}]", "a value is a time and a number", str(pair), fix)
+        row = Row(source.name, f"{place}.values[{at}]", {"time": str(pair[0]), "value": str(pair[1])})
+        row.number("time", most=4e9)
+        row.number("value", most=most)
+        yield row
+
+
 def _add(source: Source, place: str, pod: _Pod, metric: Mapping[str, Any], values: Sequence[Any]) -> float:
     """Add a series to its pod; the smallest distance of its values, in seconds."""
-    times = []
-    for at, pair in enumerate(values):
-        if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise TraceError(source.name, f"{place}.values[{at}]", "a value is a time and a number", str(pair), _FIX)
-        row = Row(source.name, f"{place}.values[{at}]", {"time": str(pair[0]), "value": str(pair[1])})
-        times.append(row.number("time", most=4e9))
-        value = row.number("value", most=1e18)
+    rows = list(samples(source, place, values, 1e18, _FIX))
+    times = [float(row.text("time")) for row in rows]
     if times != sorted(times):
         raise TraceError(source.name, place, "times grow", times[0], _FIX)
     if metric.get("__name__") == OWNER:
@@ -110,7 +120,7 @@ def _add(source: Source, place: str, pod: _Pod, metric: Mapping[str, Any], value
     if metric.get("node"):
         pod.ran += (times[0], times[-1])
     if resource := _RESOURCES.get(str(metric.get("resource"))):
-        pod.requests[str(metric.get("container")), resource] = value
+        pod.requests[str(metric.get("container")), resource] = float(rows[-1].text("value"))
     return min((later - earlier for earlier, later in itertools.pairwise(times)), default=0.0)
 
 

@@ -20,6 +20,7 @@ from spec.catalog.quotas import VCPUS, vcpu_key
 from spec.pricing import Amounts, Estimate, Line, estimate
 from spec.settings import ConfigurationError, load
 from spec.settings.capacity import Market
+from spec.settings.load import edited
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
 from spec.settings.pools import Provisioner, Role
@@ -118,7 +119,7 @@ def savings(platform: Platform, data: Mapping[str, Any], bill: Estimate, stack: 
     found = []
     for change in _changes(platform, stack, today):
         try:
-            changed = load(_with(data, change.path, change.value), stack=stack, today=today)
+            changed = load(edited(data, {change.path: change.value}), stack=stack, today=today)
         except ConfigurationError:
             continue
         saved = (bill.amounts - estimate(changed.platform, today).amounts).month
@@ -203,11 +204,3 @@ def _changes(platform: Platform, stack: str, today: date) -> Iterator[_Change]:
     if kubernetes.support(version, today) == "extended":
         price = "nodes and add-ons are updated too"
         yield _Change(("cluster", "version"), kubernetes.next_minor(version), "leave extended support", price)
-
-
-def _with(data: Mapping[str, Any], path: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """A copy of nested maps with another value at a path."""
-    first, *rest = path
-    inner = data.get(first)
-    below = inner if isinstance(inner, Mapping) else {}
-    return {**data, first: _with(below, tuple(rest), value) if rest else value}

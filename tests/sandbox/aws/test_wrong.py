@@ -78,7 +78,7 @@ def test_what_is_wrong_with_another_object_is_refused_at_up(provider: AwsProvide
         provider.create(world.aws, resource, inputs)
     error = raised.value if isinstance(raised.value, AwsError) else raised.value.__cause__
     assert isinstance(error, AwsError)
-    assert error.code != FAULT
+    assert error.code == row.code if row.code else error.code != FAULT
 
 
 @pytest.mark.parametrize("row", RIGHT, ids=[one.name for one in RIGHT])

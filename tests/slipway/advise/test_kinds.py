@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway.advise.kinds import KINDS, Subject, changes, edited
+from slipway.advise.kinds import KINDS, Subject, changes
 from slipway.advise.measure import Figures, Wait, demand, figures, objections, saved, steady
 from slipway.advise.stack import ABOVE, NotAllowedError, Stack
 from slipway.cli import replay_options
 from slipway.replay.result import LeftOut
 from spec.clock import today
 from spec.settings import load, read_stack
+from spec.settings.load import edited
 from spec.settings.pools import Role
 from tests.slipway.replay.examples import planned, result
 from tests.support.stacks import FOLDER, NAMES, platform_of

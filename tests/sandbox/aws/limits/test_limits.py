@@ -43,7 +43,7 @@ def test_an_entry_names_only_inputs_of_its_type_and_members_of_its_operations(aw
     assert all(paths[path].shape is not None for path in one.members if ":" not in path)
     for operation, _, path in (path.partition(":") for path in one.members if ":" in path):
         assert of_one(aws, type_token, operation)[path].member == one.members[f"{operation}:{path}"]
-    assert one.service in CODES, "add the service's error code to sandbox/aws/limits/values.py"
+    assert one.service in CODES, "add the service's error code to sandbox/aws/limits/codes.yaml"
     used = {member.operation for member in known.all()} - {""}
     assert used <= set(one.operations)
 

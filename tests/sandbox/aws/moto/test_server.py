@@ -173,11 +173,11 @@ def test_an_api_server_is_restarted_once_the_work_in_its_cluster_has_ended() -> 
         assert goes_on.wait(SECONDS)
         return "the group"
 
-    live.of_group("lab", "workers", update, said, said)
-    live.of_cluster("lab", lambda: "the cluster", said, said)
-    live.of_group("lab", "workers", lambda: "the group again", said, said)
+    live.begin("lab", "workers", update, said, said)
+    live.begin("lab", "", lambda: "the cluster", said, said)
+    live.begin("lab", "workers", lambda: "the group again", said, said)
     other = threading.Event()
-    live.of_cluster("other", lambda: None, lambda _: other.set(), said)
+    live.begin("other", "", lambda: None, lambda _: other.set(), said)
     assert other.wait(SECONDS), "another cluster waits for nothing of it"
     assert reported == []
     goes_on.set()
@@ -187,8 +187,8 @@ def test_an_api_server_is_restarted_once_the_work_in_its_cluster_has_ended() -> 
 
 def test_a_cluster_that_ends_does_not_wait_for_what_is_in_it() -> None:
     goes_on, gone, updated = threading.Event(), threading.Event(), threading.Event()
-    live.of_group("lab", "workers", lambda: goes_on.wait(SECONDS), lambda _: updated.set(), print)
-    live.of_cluster("lab", lambda: None, lambda _: gone.set(), print, ends=True)
+    live.begin("lab", "workers", lambda: goes_on.wait(SECONDS), lambda _: updated.set(), print)
+    live.begin("lab", "", lambda: None, lambda _: gone.set(), print, ends=True)
     assert gone.wait(SECONDS)
     goes_on.set()
     assert updated.wait(SECONDS)

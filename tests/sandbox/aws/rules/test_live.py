@@ -153,30 +153,6 @@ def test_a_key_that_does_not_exist_or_is_pending_deletion_is_refused(
 # -- clusters and node groups
 
 
-def test_a_service_range_inside_the_vpc_is_refused(provider: AwsProvider, world: World) -> None:
-    inputs = sample(world, CLUSTER, name=world.unique("main"))
-    inputs["kubernetesNetworkConfig"] = {"serviceIpv4Cidr": "10.1.128.0/20"}
-    assert refused(provider, world, CLUSTER, **inputs) == "InvalidParameterException"
-    inputs["kubernetesNetworkConfig"] = {"serviceIpv4Cidr": "10.200.0.0/20"}
-    create(provider, world, CLUSTER, **inputs)
-
-
-@pytest.mark.parametrize(("type_token", "at"), [(CLUSTER, "roleArn"), (NODES, "nodeRoleArn"), (POD, "roleArn")])
-def test_a_role_of_the_account_that_does_not_exist_is_refused(
-    provider: AwsProvider, world: World, type_token: str, at: str
-) -> None:
-    inputs = sample(world, type_token)
-    nobody = f"arn:aws:iam::{world.aws.account}:role/nobody"
-    assert refused(provider, world, type_token, **{**inputs, at: nobody}) == "InvalidParameterException"
-
-
-@pytest.mark.parametrize("version", ["1.36", "1.29", "1.34"])
-def test_a_new_group_has_the_version_of_its_cluster(provider: AwsProvider, world: World, version: str) -> None:
-    inputs = sample(world, NODES)
-    assert refused(provider, world, NODES, **inputs, version=version) == "InvalidParameterException"
-    create(provider, world, NODES, **inputs, version="1.35")
-
-
 def test_a_group_follows_its_cluster_and_does_not_go_ahead_or_back(provider: AwsProvider, world: World) -> None:
     name, inputs = world.unique("main"), sample(world, NODES)
     cluster = sample(world, CLUSTER, name=name, version="1.34")
@@ -192,13 +168,6 @@ def test_a_group_follows_its_cluster_and_does_not_go_ahead_or_back(provider: Aws
     assert group["nodegroup"]["version"] == "1.35"
     with pytest.raises(ProviderError, match=r"back to 1\.34"):
         provider.update(world.aws, of(NODES), id, outputs, inputs, newer)
-
-
-def test_types_are_in_the_group_or_in_its_template(provider: AwsProvider, world: World) -> None:
-    inputs = sample(world, NODES, instanceTypes=["p5.48xlarge"])
-    assert refused(provider, world, NODES, **inputs) == "InvalidRequestException"
-    arm = {**sample(world, NODES), "amiType": "AL2023_ARM_64_STANDARD"}
-    assert refused(provider, world, NODES, **arm) == "InvalidParameterException"
 
 
 def test_each_zone_of_a_group_offers_one_of_its_types(provider: AwsProvider, world: World) -> None:
@@ -276,17 +245,7 @@ def test_a_role_has_ten_managed_policies(provider: AwsProvider, world: World) ->
             assert refused(provider, world, ATTACHMENT, role=role, policyArn=policy) == "LimitExceeded"
 
 
-def test_an_action_that_no_service_has_is_stored(provider: AwsProvider, world: World) -> None:
-    names = {"role": world.role()["name"], "name": "typo"}
-    create(provider, world, INLINE, **names, policy=document("s3:GetObjekt"))
-
-
 # -- network and cluster contents
-
-
-def test_an_endpoint_of_no_service_is_refused(provider: AwsProvider, world: World) -> None:
-    inputs = {"vpcId": world.vpc(), "serviceName": "com.amazonaws.us-west-2.s4"}
-    assert refused(provider, world, "aws:ec2/vpcEndpoint:VpcEndpoint", **inputs) == "InvalidServiceName"
 
 
 @pytest.mark.parametrize("type_token", [ADDON, ENTRY, POD])
@@ -298,12 +257,6 @@ def test_what_a_cluster_contains_exists_once(provider: AwsProvider, world: World
     assert refused(provider, world, type_token, **nowhere) == "ResourceNotFoundException"
     provider.delete(world.aws, of(type_token), id, outputs, inputs)
     create(provider, world, type_token, **inputs)
-
-
-def test_the_role_of_an_addon_exists(provider: AwsProvider, world: World) -> None:
-    nobody = {"roleArn": f"arn:aws:iam::{world.aws.account}:role/nobody", "serviceAccount": "aws-node"}
-    inputs = sample(world, ADDON, podIdentityAssociations=[nobody])
-    assert refused(provider, world, ADDON, **inputs) == "InvalidParameterException"
 
 
 def test_a_control_plane_skips_no_version(provider: AwsProvider, world: World) -> None:

@@ -1,11 +1,14 @@
 """One object of every mapping."""
 
-from tests.sandbox.aws.samples import data, eks, iam, messages, network
-from tests.sandbox.aws.samples.sample import Sample
+from pathlib import Path
+
+from tests.sandbox.aws.samples import coded
+from tests.sandbox.aws.samples.sample import Sample, rows
 from tests.sandbox.aws.samples.world import World
 
 SAMPLES: dict[str, Sample] = {
-    **data.SAMPLES, **eks.SAMPLES, **iam.SAMPLES, **messages.SAMPLES, **network.SAMPLES,
-}  # fmt: skip
+    **coded.SAMPLES,
+    **{token: one for file in sorted(Path(__file__).parent.glob("*.yaml")) for token, one in rows(file).items()},
+}
 
 __all__ = ["SAMPLES", "Sample", "World"]

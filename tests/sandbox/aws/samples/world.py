@@ -50,6 +50,21 @@ class World:
             for index in range(count)
         ]  # fmt: skip
 
+    def subnet(self) -> str:
+        return self.subnets(1)[0]
+
+    def repository(self) -> str:
+        return self.make("aws:ecr/repository:Repository", name=self.unique("serve"))[0]
+
+    def locked(self) -> str:
+        return self.bucket(objectLockEnabled=True)
+
+    def address(self) -> str:
+        return self.make("aws:ec2/eip:Eip", domain="vpc")[0]
+
+    def flow_logs(self) -> dict[str, Any]:
+        return self.make("aws:cloudwatch/logGroup:LogGroup", name=self.unique("/vpc/flow"))[1]
+
     def group(self) -> str:
         return self.make("aws:ec2/securityGroup:SecurityGroup", name=self.unique("group"), vpcId=self.vpc())[0]
 
@@ -61,8 +76,7 @@ class World:
         return self.make("aws:ec2/internetGateway:InternetGateway", vpcId=found["VpcId"])[0]
 
     def nat(self) -> str:
-        eip = self.make("aws:ec2/eip:Eip", domain="vpc")[0]
-        return self.make("aws:ec2/natGateway:NatGateway", allocationId=eip, subnetId=self.subnets(1)[0])[0]
+        return self.make("aws:ec2/natGateway:NatGateway", allocationId=self.address(), subnetId=self.subnet())[0]
 
     def role(self) -> dict[str, Any]:
         return self.make("aws:iam/role:Role", name=self.unique("role"), assumeRolePolicy=TRUST)[1]

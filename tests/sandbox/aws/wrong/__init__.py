@@ -2,13 +2,15 @@
 
 A row changes the inputs of the type's sample (`tests/sandbox/aws/samples`), or `base`: `set` has paths and values, null
 removes. `at` is the input that is reported at preview; `up` says that only an `up` finds it, `twice` that creating it a
-second time does. `code` begins what is said at preview, of this input alone. `missed` is the reason why nothing refuses
-it. `{times: N, of: TEXT}` is a long text or list, `{json: VALUE}` a document, and `{subnet}` an object that exists.
+second time does. `code` begins what is said at preview, of this input alone, or is the error's at `up`. `missed` is the
+reason why nothing refuses it. `{times: N, of: TEXT}` is a long text or list, `{json: VALUE}` a document, and `{subnet}`
+an object that exists.
 """
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 from sandbox.aws.types import MAPPINGS
 from spec import strict_yaml
 from tests.sandbox.aws.samples import SAMPLES, World
+from tests.sandbox.aws.samples.sample import filled
 
 
 @dataclass(frozen=True)
@@ -62,34 +65,15 @@ class Wrong:
 
 
 def _value(value: Any, world: World) -> Any:
-    if isinstance(value, list):
-        return [_value(item, world) for item in value]
-    if isinstance(value, dict):
-        if set(value) == {"times", "of"}:
-            return _value(value["of"], world) * value["times"]
-        if set(value) == {"json"}:
-            return json.dumps(_value(value["json"], world))
-        return {name: _value(item, world) for name, item in value.items()}
-    return _object(value, world) if isinstance(value, str) and value.startswith("{") else value
-
-
-def _object(text: str, world: World) -> str:
-    """An object of the account, or an ARN in it."""
+    """A value with objects of the account, and ARNs in it."""
     aws = world.aws
-    if text.startswith("{arn:iam}"):
-        return text.replace("{arn:iam}", f"arn:{aws.partition}:iam::{aws.account}:")
-    if text.startswith("{arn:"):
-        service, _, name = text.removeprefix("{arn:").partition("}")
-        return f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{name}"
-    made: dict[str, Callable[[], str]] = {
-        "{subnet}": lambda: world.subnets(1)[0],
-        "{vpc}": world.vpc,
-        "{group}": world.group,
-        "{bucket}": world.bucket,
-        "{locked}": lambda: world.bucket(objectLockEnabled=True),
-        "{key}": lambda: str(world.key()["arn"]),
-    }
-    return made[text]() if text in made else text
+
+    def arn(match: re.Match[str]) -> str:
+        service = match[1]
+        return f"arn:{aws.partition}:{service}:{'' if service == 'iam' else aws.region}:{aws.account}:"
+
+    found = filled(value, world, {})
+    return json.loads(re.sub(r"\{arn:([a-z]+)\}", arn, json.dumps(found)))
 
 
 def cases() -> Iterator[Wrong]:
