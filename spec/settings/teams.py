@@ -108,8 +108,8 @@ class Team(Model):
     budget_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     """Monthly budget, in USD; no alert if unset."""
     job_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    """Most that the GPUs of one job may cost until its deadline, in USD; a tenth of `budgetUsd` if unset, three days of
-    it, and no bound without a budget."""
+    """Most that the GPUs of one job may cost until its deadline, in USD. If unset a tenth of `budgetUsd`, three days of
+    the month; no bound without a budget."""
     members: dict[Name, Member] = Field(default_factory=dict)
     """Members, by a name of your choice."""
     namespaces: dict[Name, TeamNamespace] = Field(default_factory=dict)
