@@ -110,8 +110,9 @@ def job_cost() -> Rule:
         name="job-cost",
         kinds=(*_JOBS, kinds.EXPERIMENT),
         what="a job, all jobs that one object starts at once, or all trials of an Experiment, cost at most "
-        "`teams.X.jobUsd` until the deadline, by the GPUs of the pods",
-        why="a job that hangs costs its deadline times its nodes: four with eight H100 each are 15,000 USD a weekend",
+        "`teams.X.jobUsd` until the deadline, a tenth of the team's `budgetUsd` if unset, by the GPUs of the pods",
+        why="a job that hangs costs its deadline times its nodes: four with eight H100 each are 15,000 USD a weekend "
+        "on demand",
         variables={
             "most": f"has({_NOTES}) && '{JOB_USD}' in {_NOTES} ? int({_NOTES}['{JOB_USD}']) : -1",
             # Of an Experiment, the job of its template (`components.admission.experiments`).

@@ -263,7 +263,7 @@ def _pool(name: str, level: Level) -> dict[str, Any]:
 
 
 def _teams(answers: Answers, specs: Mapping[str, PoolSpec]) -> dict[str, Any]:
-    """Each team with an equal part of every pool; what doesn't divide stays unassigned."""
+    """Each team with an equal part of the budget and of every pool; what doesn't divide stays unassigned."""
     number = len(answers.team)
     gpus, cpus = {}, {}
     for name, spec in specs.items():
@@ -273,7 +273,8 @@ def _teams(answers: Answers, specs: Mapping[str, PoolSpec]) -> dict[str, Any]:
         elif name == "cpu":
             cpus[name] = {"nominalQuota": size // number}
     shares = {**({"gpus": gpus} if gpus else {}), "cpus": cpus}
-    return {name: {"project": name, "costCenter": answers.cost_center, **shares} for name in answers.team}
+    budget = {"budgetUsd": max(1, int(answers.budget) // number)} if answers.budget.isdecimal() else {}
+    return {name: {"project": name, "costCenter": answers.cost_center, **budget, **shares} for name in answers.team}
 
 
 def needing_approval(pools: Iterable[str], level: Level) -> list[str]:
@@ -293,7 +294,8 @@ def _cost(answers: Answers, level: Level, amounts: Amounts, today: date) -> dict
     approvals = dict.fromkeys(needing_approval(answers.pool, level), approval)
     limits = {"ceilingUsdPerHour": _limit(amounts.ceiling), "floorUsdPerHour": _limit(amounts.floor)}
     budget = int(answers.budget) if answers.budget.isdecimal() else answers.budget
-    return {"monthlyBudgetUsd": budget, "limits": {**limits, **({"premium": approvals} if approvals else {})}}
+    idle: dict[str, Any] = {"idleGpus": {}} if answers.pool else {}
+    return {"monthlyBudgetUsd": budget, **idle, "limits": {**limits, **({"premium": approvals} if approvals else {})}}
 
 
 def _limit(amount: Decimal) -> int:

@@ -32,7 +32,7 @@ class Admission(Model):
     job_bounds: Action = Action.DENY
     """A job sets a deadline, a limit on its retries, and a time after which it is deleted, none too high."""
     job_cost: Action = Action.DENY
-    """A job costs at most `teams.X.jobUsd` until its deadline."""
+    """A job costs at most `teams.X.jobUsd` until its deadline, a tenth of `budgetUsd` if unset."""
     experiment_bounds: Action = Action.DENY
     """An Experiment of Katib has a bounded number of trials, which are jobs that it writes out itself."""
     spot_checkpoint: Action = Action.DENY

@@ -108,7 +108,8 @@ class Team(Model):
     budget_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     """Monthly budget, in USD; no alert if unset."""
     job_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    """Most that the GPUs of one job may cost until its deadline, in USD; `budgetUsd` if unset, without it no bound."""
+    """Most that the GPUs of one job may cost until its deadline, in USD. If unset a tenth of `budgetUsd`, three days of
+    the month; no bound without a budget."""
     members: dict[Name, Member] = Field(default_factory=dict)
     """Members, by a name of your choice."""
     namespaces: dict[Name, TeamNamespace] = Field(default_factory=dict)
@@ -140,7 +141,8 @@ class Team(Model):
     @property
     def most_per_job(self) -> int | None:
         """Most that one job may cost, in USD; None without a bound."""
-        return self.budget_usd if self.job_usd is None else self.job_usd
+        tenth = None if self.budget_usd is None else max(1, self.budget_usd // 10)
+        return tenth if self.job_usd is None else self.job_usd
 
     @property
     def shares(self) -> dict[str, Share]:

@@ -104,6 +104,8 @@ def test_the_file_is_valid_and_its_quotas_are_equal_parts(checkout: Path, pools:
     quotas = [{name: share.nominal_quota for name, share in team.shares.items()} for team in platform.teams.values()]
     assert quotas[0] == quotas[1]
     assert set(quotas[0]) == {"cpu", *pools}
+    assert {team.budget_usd for team in platform.teams.values()} == {(platform.cost.monthly_budget_usd or 0) // 2}
+    assert platform.cost.idle_gpus is not None
 
 
 def test_an_existing_file_is_kept(checkout: Path, slipway: Slipway) -> None:

@@ -4,7 +4,7 @@
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -14,12 +14,20 @@ from slipway.why import cel
 from slipway.why.answer import Layer
 from slipway.why.cel import CelError, compiled
 from slipway.why.judge import as_served, denied, refusals, violations
+from spec.jobs import LONGEST
+from spec.pools import keys
+from spec.pricing.pods import device_prices
+from spec.quantities import seconds
 from spec.settings.admission import Action, Admission
+from spec.settings.checks.cost import LOOKED_SECONDS
+from tests.components.admission import ray_samples as ray
+from tests.components.admission import samples as make
 from tests.components.admission.actors import EDIT, TEAM, Act
 from tests.components.admission.acts import ACTS, NAMESPACE
 from tests.components.admission.cases import ACCEPTED, DENIED
 from tests.components.admission.samples import CONTEXT, EVERY, JOB_USD, Object, cron_job, deployment, job, on, spec
 from tests.slipway.why.objects import DEV, cases
+from tests.support.stacks import platform_of
 
 ACTING = Target(pools=CONTEXT.pools, namespace=NAMESPACE, queue=None, labels={"platform.slipway/team": TEAM})
 RULES = {rule.name: rule for rule in rules(CONTEXT)}
@@ -110,3 +118,36 @@ def test_a_queue_with_topologies_alone_implies_the_annotation(shares: dict[str, 
     target = replace(TARGET, by_topology=EVERY.by_topology, shares=shares)
     found = {one.rule.name for one in violations(job(on("h100")), target, Admission())}
     assert ("queue-topology" in found) is refused
+
+
+PROD: Final = Target.of(platform_of("prod"), namespace="language-training")
+NODES: Final = on("h100", make.gpus(8))
+WEEKEND: Final = 68 * 3600
+OF_POOL: Final = {"name": "torch-distributed-h100"}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "usd"),
+    [
+        (job(NODES, activeDeadlineSeconds=LONGEST, parallelism=3), 39642),
+        (job(NODES, activeDeadlineSeconds=WEEKEND, parallelism=4), 10697),
+        (make.given(make.train_job(nodes=100, deadline=WEEKEND), runtimeRef=OF_POOL), 267430),
+        (ray.job(worker=NODES, replicas=1, numOfHosts=4, activeDeadlineSeconds=WEEKEND, backoffLimit=0), 10697),
+        (job(NODES, activeDeadlineSeconds=WEEKEND, parallelism=3), None),
+        (job(on("h100"), activeDeadlineSeconds=48 * 3600), None),
+    ],
+    ids=["24 GPUs for two weeks", "a weekend on the whole block", "a runtime's nodes", "hosts", "own nodes", "one GPU"],
+)
+def test_a_weekend_on_all_of_prods_h100_is_refused_with_its_price(manifest: Object, usd: int | None) -> None:
+    found = [one.message for one in violations(manifest, PROD, Admission()) if one.rule.name == "job-cost"]
+    wanted = f"this job may cost {usd} USD or more until its deadline, and one job of this team at most 8500. "
+    assert [text[: len(wanted)] for text in found] == ([wanted] if usd else [])
+
+
+@pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
+def test_all_h100_of_a_team_cost_a_few_hundred_dollars_until_an_idle_job_is_stopped(stack: str) -> None:
+    platform = platform_of(stack)
+    idle, price = platform.cost.idle_gpus, device_prices(platform)["h100"][keys.GPU] / 1000
+    most = max(team.gpus["h100"].maximum for team in platform.teams.values() if "h100" in team.gpus)
+    assert idle is not None
+    assert most * price * (seconds(idle.after) + seconds(idle.warning) + LOOKED_SECONDS) / 3600 < 500

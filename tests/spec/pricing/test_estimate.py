@@ -380,13 +380,13 @@ def test_a_gpu_costs_its_part_of_the_node_and_an_instance_its_compute_slices() -
     }
 
 
-def test_one_job_of_a_team_costs_at_most_its_bound_else_its_budget() -> None:
+def test_one_job_of_a_team_costs_at_most_its_bound_else_a_tenth_of_its_budget() -> None:
     team = {"project": "a", "costCenter": "b", "budgetUsd": 100}
     notes = [
         notes_of_namespace(Team.model_validate({**team, **more})).get(JOB_USD)
-        for more in ({}, {"jobUsd": 7}, {"budgetUsd": None})
+        for more in ({}, {"jobUsd": 70}, {"budgetUsd": 9}, {"budgetUsd": None})
     ]
-    assert notes == ["100", "7", None]
+    assert notes == ["10", "70", "1", None]
 
 
 @pytest.mark.parametrize(("cpu", "kind", "nodes"), [(2, "m7i.xlarge", 4), (6, "m7i.4xlarge", 2)])
