@@ -211,5 +211,5 @@ def test_a_named_format_gives_the_reason(tmp_path: Path) -> None:
 def test_the_published_trace_is_read_whole() -> None:
     trace = read(Path(str(SHARED)) / "traces/openb_pod_list_default.csv")
     assert (len(trace.jobs), trace.format) == (7255, "openb")
-    assert trace.notes == ("897 left out: never scheduled, so without a duration",)
+    assert trace.left_out == {"never scheduled, so without a duration": 897}
     assert jobs.read(Source("again", jobs.write(trace.jobs))).jobs == trace.jobs
