@@ -1,5 +1,6 @@
 """The table of rules: names match settings, messages contain the fix, pools are rendered as CEL."""
 
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +8,7 @@ import pytest
 
 from components.admission import Rule, StackContext, jobs, monitors, queues, rules, traffic, workflows
 from components.admission.admission import ACTIONS, binding, policy
+from components.admission.kinds import BY_RESOURCE
 from components.admission.placement import pools
 from components.admission.rule import Message, literal
 from spec.catalog.software import CHARTS
@@ -143,3 +145,10 @@ def test_actions_of_a_failure_policy_are_counted_or_refused(shared: Path) -> Non
 
 def test_the_guide_lists_every_rule_with_its_message() -> None:
     generated.check_part(GUIDE, PART, listing(), generated.ADMISSION)
+
+
+@each_rule
+def test_groups_and_resources_of_one_entry_make_no_other_kind(rule: Rule) -> None:
+    for entry in policy(rule)["spec"]["matchConstraints"]["resourceRules"]:
+        crossed = set(product(entry["apiGroups"], entry["resources"])) & {*BY_RESOURCE}
+        assert crossed <= {(kind.group, kind.resource) for kind in rule.kinds}
