@@ -2,9 +2,13 @@
 
     python -m tools.weigh [--junit FILE]
 
-Lines are those of files that git knows or would add, blank ones and comments included. Seconds are those of workers in
-`pytest --junitxml=FILE`, each test with its fixtures (`PYTEST_ADDOPTS=--junitxml=build/tests.xml make test`); without
-such a file, what tests/slow.yaml says of the tests that `make test` leaves out.
+Lines are those of files that git knows or would add, blank ones and comments included. Code is what is left of Python
+without blank lines, comments, docstrings and imports; it stays below the caps in pyproject.toml (`tool.weigh.caps`), or
+`make test` fails: a feature that needs more takes something out, or raises a cap in a commit that says why.
+
+Seconds are those of workers in `pytest --junitxml=FILE`, each test with its fixtures
+(`PYTEST_ADDOPTS=--junitxml=build/tests.xml make test`); without such a file, what tests/slow.yaml says of the tests
+that `make test` leaves out.
 
 What one thing costs is measured on examples that are in the tree, by their names: what is defined under a name (class,
 function, value, entry of a mapping, block of YAML), and the other lines that have it. Pages, tests, stacks, recordings
@@ -17,6 +21,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -118,6 +123,33 @@ def lines_of(texts: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], Counte
                 lines=len(lines), files=1, small=int(small and name.endswith(".py")), large=int(len(lines) > LARGE)
             )
     return found
+
+
+def code(lines: Sequence[str]) -> int:
+    """Lines of Python that are no blank line, comment, import, or text that stands by itself."""
+    rows = {number for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")}
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if isinstance(node, ast.stmt) and (text or isinstance(node, ast.Import | ast.ImportFrom)):
+            rows.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(rows)
+
+
+def code_of(texts: Mapping[str, Sequence[str]]) -> Counter[str]:
+    """Lines of code by package."""
+    found: Counter[str] = Counter()
+    for name, lines in texts.items():
+        if name.endswith(".py") and part(name)[1]:
+            found[part(name)[0]] += code(lines)
+    return found
+
+
+def caps() -> dict[str, int]:
+    """The most lines of code that a package may have."""
+    stated: dict[str, int] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["weigh"][
+        "caps"
+    ]
+    return stated
 
 
 def cost(texts: Mapping[str, Sequence[str]], names: str) -> Cost:
@@ -236,6 +268,9 @@ def report(junit: Path) -> Iterator[str]:
                 f"{tier:16}{package:12}{counts['lines']:8,}{counts['files']:7,}{statistics.median(sizes):8.0f}"
                 f"{counts['small']:6}{counts['large']:6}"
             )
+    yield f"\n{'Code':28}{'Lines':>8}{'Cap':>8}"
+    written = code_of(texts)
+    yield from (f"{package:28}{written[package]:8,}{most:8,}" for package, most in caps().items())
     source, measured = seconds(junit)
     yield f"\nSeconds of workers ({source})"
     yield from (f"  {tier:28}{length:8,.0f}" for tier, length in sorted(measured.items()))

@@ -24,6 +24,20 @@ def test_one_more_costs_what_is_normal(texts: dict[str, list[str]], example: wei
     assert price.lines <= most, f"{example.kind}, {example.name}: {price}"
 
 
+def test_code_is_what_is_no_blank_comment_docstring_or_import() -> None:
+    module = ['"""What."""', "import os", "from a import (", "    b,", ")", "", "# why", "x = (", '    "text"', ")"]
+    function = ["def f() -> int:", '    """What."""', "    import re", "    return 1  # one"]
+    assert weigh.code(module) == 3
+    assert weigh.code([*module, *function]) == 5
+
+
+def test_no_package_has_more_code_than_its_cap(texts: dict[str, list[str]]) -> None:
+    written, caps = weigh.code_of(texts), weigh.caps()
+    assert set(written) == set(caps)
+    above = {package: f"{written[package]} of {most}" for package, most in caps.items() if written[package] > most}
+    assert not above, f"take something out, or raise tool.weigh.caps in a commit that says why: {above}"
+
+
 def test_the_report_has_every_package_and_every_example(capsys: Any, tmp_path: Path) -> None:
     assert weigh.main(["--junit", str(tmp_path / "none.xml")]) == 0
     text = capsys.readouterr().out
