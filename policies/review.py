@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from policies.generate import levels
 from policies.suppressions import Suppressions, made
+from spec import strict_yaml
 
 LEVEL: Final = "enforcementLevel"
 TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
@@ -62,7 +61,7 @@ def base(suppressions: str, configuration: str, *types: str, changed: Sequence[s
 
     The texts passed the checks of their own commit, and may name rules that no longer exist.
     """
-    entries = yaml.safe_load(suppressions) or []
+    entries = strict_yaml.read(suppressions) or []
     return Base(
         suppressions=Suppressions(tuple(made(entry) for entry in entries)),
         configuration=json.loads(configuration),

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import yaml
 
+from spec import strict_yaml
+
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     # IAM User Guide, "Unique identifiers": AKIA long-term keys, ASIA temporary ones.
     "AWS access key": re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
@@ -74,7 +76,7 @@ def kubelet(text: str) -> Iterator[tuple[str, Any]]:
 
 def _spec(part: str) -> Mapping[str, Any]:
     try:
-        document = yaml.safe_load(part)
+        document = strict_yaml.one(part)
     except yaml.YAMLError:
         return {}
     spec = document.get("spec") if isinstance(document, Mapping) else None
@@ -92,4 +94,4 @@ def _flat(config: Any, above: str = "") -> Iterator[tuple[str, Any]]:
 def _flags(flags: Any) -> Iterator[tuple[str, Any]]:
     for flag in flags if isinstance(flags, list) else []:
         name, _, value = str(flag).lstrip("-").partition("=")
-        yield f"--{name}", yaml.safe_load(value) if value else True
+        yield f"--{name}", strict_yaml.one(value) if value else True
