@@ -15,6 +15,7 @@ from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from slipway.cli import cluster
 from slipway.cli.check import checked
+from slipway.cli.output import obeyed
 from slipway.engine.project import find
 from slipway.why import Answer, fix, manifests
 from slipway.why.bundle import Object
@@ -126,7 +127,7 @@ def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.
     ]
     found = fix.file(text, located, place.platform.admission, existing)
     if options.what == STANDARD_INPUT:
-        sys.stdout.write(found.text)
+        (sys.stdout if sys.stdout.isatty() else obeyed(sys.stdout)).write(found.text)
     elif any(found.changes):
         Path(options.what).write_text(found.text, encoding="utf-8")
     return found

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError, visible
 
 SHOWN_VALUE_LENGTH: Final = 80
 """Characters of a value that a message shows: a pasted file in a field must not fill the terminal."""
@@ -33,7 +33,7 @@ class Problem:
 
     def __str__(self) -> str:
         given = "nothing" if self.value is None else _shorten(repr(self.value))
-        return f"{self.path}: {self.rule} (given: {given}). {self.fix}"
+        return visible(f"{self.path}: {self.rule} (given: {given}). {self.fix}")
 
 
 class ConfigurationError(SlipwayError):
