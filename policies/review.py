@@ -19,7 +19,7 @@ LEVEL: Final = "enforcementLevel"
 TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
 """Files that spell out the reviewed types."""
 UNNAMED: Final = (
-    "*.md", "docs", "examples", "stacks", "tests", "policies/levels", "policies/suppressions.yaml",
+    "*.md", "docs", "examples", "stacks/Pulumi.*.yaml", "tests", "policies/levels", "policies/suppressions.yaml",
 )  # fmt: skip
 """What neither evaluates a change nor runs where the stack is deployed: documents, tests, settings; the last ones are
 compared one by one. Every other changed file is named: what the program does beside its declarations, while it is

@@ -46,6 +46,17 @@ def released(release: str) -> date | None:
         return None
 
 
+def isolates_gpus(os: Os, release: str) -> bool:
+    """Whether unprivileged containers of a release see the GPUs that they asked for alone."""
+    day = _day(release)
+    return day is None or int(day) >= _family(os).get("isolates_gpus_since", 0)
+
+
+def isolating(os: Os) -> str:
+    """The first such release: `20260423`."""
+    return str(_family(os).get("isolates_gpus_since", ""))
+
+
 def _day(release: str | None) -> str | None:
     match = re.search(r"(?:-|^v)(\d{8})$", release or "")
     return match[1] if match else None
