@@ -87,7 +87,7 @@ def bounded(text: str, *, depth: int = MAX_DEPTH, copies: int = MAX_COPIES) -> s
     Raises:
         yaml.YAMLError: It is larger or deeper, or no YAML.
     """
-    sizes: dict[str, int] = {}
+    sizes: dict[str | None, int] = {}
     above: list[tuple[str | None, int]] = []
     total = copied = 0
     for event in yaml.parse(text, Loader=_SafeLoader):
@@ -96,21 +96,18 @@ def bounded(text: str, *, depth: int = MAX_DEPTH, copies: int = MAX_COPIES) -> s
             stop("anchors and aliases are not allowed here", event.start_mark)
         if isinstance(event, yaml.CollectionEndEvent):
             anchor, before = above.pop()
-            size = total - before
+            sizes[anchor] = total - before
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
                 stop(f"the alias *{event.anchor} stands for nothing that ends before it", event.start_mark)
-            size, anchor = sizes[event.anchor], None
-            copied += size
-            total += size
+            copied += sizes[event.anchor]
+            total += sizes[event.anchor]
         else:
-            size = 1 + len(getattr(event, "value", ""))
-            total += size
-        if isinstance(event, yaml.CollectionStartEvent):
-            above.append((anchor, total))
-            anchor = None
-        if anchor:
-            sizes[anchor] = size
+            sizes[anchor] = 1 + len(getattr(event, "value", ""))
+            total += sizes[anchor]
+            if isinstance(event, yaml.CollectionStartEvent):
+                above.append((anchor, total))
+                del sizes[anchor]
         if copied > copies or len(above) > depth:
             rule = f"aliases stand for at most {copies} characters" if copied > copies else f"at most {depth} levels"
             stop(rule, event.start_mark)

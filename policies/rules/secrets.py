@@ -10,6 +10,7 @@ from policies.evaluation import texts
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import AWS_PROVIDER, PARAMETER, SECRET, SECRET_ROTATION, STORED_SECRET
 from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from spec.catalog.credentials import credentials
 
 SECRET_TYPES: Final = frozenset(
     {SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"}
@@ -29,7 +30,9 @@ def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
         return
     for node in resource.props.walk():
         if isinstance(node.raw, str):
-            for form in texts.credentials(node.raw):
+            # Also of the data of ConfigMaps and Secrets that is binary, and under the name of an environment variable.
+            entry = f"{node.path.rpartition('.')[2]}={node.raw}\n{texts.decoded(node.raw)}"
+            for form in credentials(entry):
                 yield Violation(path=node.path, got=f"a text that looks like a credential ({form})")
 
 

@@ -46,15 +46,9 @@ def released(release: str) -> date | None:
         return None
 
 
-def isolates_gpus(os: Os, release: str) -> bool:
-    """Whether unprivileged containers of a release see the GPUs that they asked for alone."""
-    day = _day(release)
-    return day is None or int(day) >= _family(os).get("isolates_gpus_since", 0)
-
-
-def isolating(os: Os) -> str:
-    """The first such release: `20260423`."""
-    return str(_family(os).get("isolates_gpus_since", ""))
+def isolates_gpus_since(os: Os) -> date:
+    """The first release whose containers see the GPUs that they asked for alone."""
+    return date.fromisoformat(str(_family(os).get("isolates_gpus_since", date.min)))
 
 
 def _day(release: str | None) -> str | None:

@@ -106,15 +106,18 @@ def _of_version(path: str, release: str | None, version: str) -> Iterator[Proble
 
 def gpus_isolated(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iterator[Problem]:
     """Nodes with GPUs have a release on which no container sees the GPUs of another."""
-    wrong: dict[str, tuple[str, amis.Os]] = {}
+    wrong: dict[str, tuple[str, date]] = {}
     for name, pool in pools.items():
         shared = cluster.ami_release if pool.version in (None, cluster.version) else None
-        release = pool.ami_release or shared
-        gpus = any(one.gpus for one in machines.known_types(pool))
-        if release and gpus and not amis.isolates_gpus(pool.os, release):
-            wrong[f"pools.{name}.amiRelease" if pool.ami_release else "cluster.amiRelease"] = (release, pool.os)
-    for path, (release, os) in wrong.items():
-        rule = f"on GPU nodes of releases before {amis.isolating(os)} containers see each other's GPUs"
+        day = amis.released(release := pool.ami_release or shared or "")
+        if (
+            day
+            and day < (since := amis.isolates_gpus_since(pool.os))
+            and any(one.gpus for one in machines.known_types(pool))
+        ):
+            wrong[f"pools.{name}.amiRelease" if pool.ami_release else "cluster.amiRelease"] = (release, since)
+    for path, (release, since) in wrong.items():
+        rule = f"on GPU nodes of releases before {since} containers see each other's GPUs"
         yield Problem(path, rule, release, "Take a newer one.")
 
 

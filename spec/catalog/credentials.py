@@ -1,0 +1,20 @@
+"""Credentials in texts, by the formats of their issuers."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from spec.catalog.document import load
+
+FORMATS: Final[Mapping[str, re.Pattern[str]]] = {
+    name: re.compile(pattern) for name, pattern in load("credentials.yaml")["formats"].items()
+}
+SHORTEST: Final = len("xoxb-") + 10
+"""The shortest text that matches a format, but for addresses: most texts of a resource are shorter."""
+
+
+def credentials(text: Any) -> Iterator[str]:
+    """Formats of the credentials in a text."""
+    if len(text) < SHORTEST:
+        return iter(())
+    return (name for name, pattern in FORMATS.items() if pattern.search(text))
