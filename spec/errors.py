@@ -25,14 +25,8 @@ LINES: Final = "\n\t"
 
 
 def visible(text: str, kept: str = "") -> str:
-    """A text in which nothing is obeyed by a terminal, hidden, or turned: such characters are shown as escapes.
-
-    Args:
-        text: A text that others may have written: names in a file or of objects, branches.
-        kept: Characters that stay; a value has one line, so that it can't look like a line of its own.
-    """
-    if text.isprintable():
-        return text
+    """A text that others may have written, with escapes for what a terminal obeys, hides or turns, but for `kept`; a
+    value has one line, so that it can't look like a line of its own."""
     # Spaces of other widths are not printable to Python, and harmless.
     return "".join(
         one if one in kept or one.isprintable() or unicodedata.category(one) == "Zs"

@@ -77,16 +77,8 @@ def read(text: str) -> Any:
 
 
 def bounded(text: str, *, depth: int = MAX_DEPTH, copies: int = MAX_COPIES) -> str:
-    """The same text, if what it stands for is not much larger, and of few levels; looked at before anything is built.
-
-    Args:
-        text: Documents of YAML.
-        depth: Maximum number of levels.
-        copies: Maximum of what aliases may stand for; without any, neither they nor anchors are allowed.
-
-    Raises:
-        yaml.YAMLError: It is larger or deeper, or no YAML.
-    """
+    """The same text, looked at before anything is built of it. Raises yaml.YAMLError if it is no YAML, has more levels,
+    or aliases that stand for more; with no copies, neither they nor anchors are allowed."""
     sizes: dict[str | None, int] = {}
     above: list[tuple[str | None, int]] = []
     total = copied = 0
@@ -126,8 +118,7 @@ def every(text: str) -> list[Any]:
 
 def one(text: str) -> Any:
     """The document of a text, None without one. Raises yaml.YAMLError as `every`, and if there are more."""
-    found = every(text)
-    if len(found) > 1:
+    if len(found := every(text)) > 1:
         stop("there must be one document", None)
     return found[0] if found else None
 

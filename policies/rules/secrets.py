@@ -30,9 +30,8 @@ def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
         return
     for node in resource.props.walk():
         if isinstance(node.raw, str):
-            # Also of the data of ConfigMaps and Secrets that is binary, and under the name of an environment variable.
-            entry = f"{node.path.rpartition('.')[2]}={node.raw}\n{texts.decoded(node.raw)}"
-            for form in credentials(entry):
+            # Under its key, and decoded: data of ConfigMaps may be binary.
+            for form in credentials(f"{node.path.rpartition('.')[2]}={node.raw}\n{texts.decoded(node.raw)}"):
                 yield Violation(path=node.path, got=f"a text that looks like a credential ({form})")
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from spec.catalog.document import load
 
@@ -13,8 +13,6 @@ SHORTEST: Final = len("xoxb-") + 10
 """The shortest text that matches a format, but for addresses: most texts of a resource are shorter."""
 
 
-def credentials(text: Any) -> Iterator[str]:
+def credentials(text: str) -> Iterator[str]:
     """Formats of the credentials in a text."""
-    if len(text) < SHORTEST:
-        return iter(())
-    return (name for name, pattern in FORMATS.items() if pattern.search(text))
+    return (name for name, pattern in FORMATS.items() if len(text) >= SHORTEST and pattern.search(text))
