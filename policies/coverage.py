@@ -5,9 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from policies.rules import RULES
+from spec import strict_yaml
 
 FILE: Final = Path(__file__).with_name("external_checks.yaml")
 NOT_APPLICABLE: Final = "n/a: "
@@ -15,7 +14,7 @@ NOT_APPLICABLE: Final = "n/a: "
 
 @cache
 def _document() -> Mapping[str, Any]:
-    document: Mapping[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    document: Mapping[str, Any] = strict_yaml.read(FILE.read_text(encoding="utf-8"))
     return document
 
 

@@ -9,7 +9,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from pulumi_policy import EnforcementLevel
 
 from policies.pack import identities
@@ -19,7 +18,8 @@ from policies.rule import ANY, Context, ResourceRule, environment
 from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions, load
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec import strict_yaml
+from spec.errors import refuse
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 
@@ -34,20 +34,17 @@ def read(place: Path) -> list[Mapping[str, Any]]:
     """Manifests of a file, or of all files below a folder, with items of lists, in the order of their paths.
 
     Raises:
-        SlipwayError: There is nothing of this name, or a file is not valid YAML; exit code 2.
+        SlipwayError: There is nothing of this name, or a file is a link out of the folder, too large or not valid YAML;
+            exit code 2.
     """
     if not place.exists():
-        msg = f"{place}: manifests must be in a file or a folder (given: none of this name). Name YAML or JSON files."
-        raise SlipwayError(msg, EXIT_REFUSED)
+        refuse(f"{place}: manifests must be in a file or a folder (given: none of this name). Name YAML or JSON files.")
     files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.suffix in SUFFIXES)
     found: list[Mapping[str, Any]] = []
     for path in files:
-        try:
-            documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
-        except yaml.YAMLError as error:
-            msg = f"{path}: not valid YAML: {error}"
-            raise SlipwayError(msg, EXIT_REFUSED) from error
-        for document in documents:
+        if not path.resolve().is_relative_to(place.resolve()):
+            refuse(f"{path}: a file must be in the folder (given: a link out of it). Remove the link.")
+        for document in strict_yaml.documents(path):
             found += _objects(document)
     return found
 

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from policies.generate import levels
 from policies.suppressions import Suppressions, made
+from spec import strict_yaml
 
 LEVEL: Final = "enforcementLevel"
 TYPES: Final = ("policies/reviewed.py", "policies/resources/tokens.py")
 """Files that spell out the reviewed types."""
 UNNAMED: Final = (
-    "*.md", "docs", "examples", "stacks", "tests", "policies/levels", "policies/suppressions.yaml",
+    "*.md", "docs", "examples", "stacks/Pulumi.*.yaml", "tests", "policies/levels", "policies/suppressions.yaml",
 )  # fmt: skip
 """What neither evaluates a change nor runs where the stack is deployed: documents, tests, settings; the last ones are
 compared one by one. Every other changed file is named: what the program does beside its declarations, while it is
@@ -62,7 +61,7 @@ def base(suppressions: str, configuration: str, *types: str, changed: Sequence[s
 
     The texts passed the checks of their own commit, and may name rules that no longer exist.
     """
-    entries = yaml.safe_load(suppressions) or []
+    entries = strict_yaml.read(suppressions) or []
     return Base(
         suppressions=Suppressions(tuple(made(entry) for entry in entries)),
         configuration=json.loads(configuration),

@@ -13,6 +13,7 @@ from policies.resources.resource import Resource, Stack, from_analysis, from_eng
 from policies.rule import AnyRule, Check, Context, ResourceRule, StackRule, Subject, Violation
 from policies.stack_file import StackFile
 from policies.suppressions import Suppression, Suppressions
+from spec.errors import visible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +146,8 @@ def _text(rule: AnyRule, key: str, violation: Violation, at: Resource | None) ->
     check = rule.checks[key]
     where = f"{at.name}: " if at and isinstance(rule, StackRule) else ""
     place = violation.path or ("the resource" if at else "the stack")
-    return f"[{key}] {where}{place} {check.asks}; it is {violation.got}. {check.fix or rule.fix}"
+    # The engine prints it as it is.
+    return visible(f"[{key}] {where}{place} {check.asks}; it is {violation.got}. {check.fix or rule.fix}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from spec import strict_yaml
 
 FILE: Final = Path(__file__).with_name("suppressions.yaml")
 _FIELDS: Final = ("rule", "urn", "value", "reason", "owner", "until")
@@ -119,7 +119,7 @@ def made(entry: Mapping[str, Any]) -> Suppression:
 
 def load(known: Iterable[str], path: Path = FILE) -> Suppressions:
     """Suppressions of the pack."""
-    return parse(yaml.safe_load(path.read_text(encoding="utf-8")), known)
+    return parse(strict_yaml.read(path.read_text(encoding="utf-8")), known)
 
 
 def _wrong(entry: Any, known: frozenset[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The base of all errors that are meant for the user, and the exit codes of the command."""
 
+import unicodedata
 from typing import ClassVar, Final, NoReturn
 
 EXIT_FAILURE: Final = 1
@@ -17,6 +18,21 @@ EXIT_INTERRUPTED: Final = 130
 """128 + SIGINT, as in shells."""
 EXIT_CLOSED: Final = 141
 """128 + SIGPIPE: the reader of the output ended first, as in `slipway cost dev | head`."""
+
+
+LINES: Final = "\n\t"
+"""What lays out a text of several lines."""
+
+
+def visible(text: str, kept: str = "") -> str:
+    """A text that others may have written, with escapes for what a terminal obeys, hides or turns, but for `kept`; a
+    value has one line, so that it can't look like a line of its own."""
+    # Spaces of other widths are not printable to Python, and harmless.
+    return "".join(
+        one if one in kept or one.isprintable() or unicodedata.category(one) == "Zs"
+        else one.encode("unicode_escape", "surrogatepass").decode()
+        for one in text
+    )  # fmt: skip
 
 
 class SlipwayError(Exception):

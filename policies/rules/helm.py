@@ -9,11 +9,11 @@ from pulumi_policy import Severity
 
 from policies.checks.pods import exempt, node_software
 from policies.checks.questions import both, false, true
-from policies.evaluation.texts import credentials
 from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import RELEASE
 from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from spec.catalog.credentials import credentials
 from spec.catalog.software import CHARTS
 
 _EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")

@@ -11,6 +11,7 @@ from policies.resources.access import Node, WrongTypeError, plain
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RELEASE, RESOURCE_FLAVOR
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
+from spec import strict_yaml
 from spec.pools.keys import NVIDIA, POOL
 
 
@@ -134,7 +135,7 @@ def _configuration(release: Resource) -> Node:
     if not isinstance(node.raw, str):
         return node
     try:
-        return Node(node.path, plain(yaml.safe_load(node.raw)))
+        return Node(node.path, plain(strict_yaml.one(node.raw)))
     except yaml.YAMLError as error:
         raise WrongTypeError(node, "YAML") from error
 

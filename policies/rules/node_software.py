@@ -12,6 +12,7 @@ from policies.resources.access import Node
 from policies.resources.resource import Resource
 from policies.resources.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
 from policies.rule import Check, Context, Levels, ResourceRule, Violation, setting, violation
+from spec.catalog.credentials import credentials
 
 
 def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -68,7 +69,7 @@ def _texts(machine: Resource) -> Iterator[tuple[str, str]]:
 
 def _credentials(machine: Resource, _: Context) -> Iterator[Violation]:
     for path, text in _texts(machine):
-        for form in texts.credentials(text):
+        for form in credentials(text):
             yield Violation(path=path, got=f"a text with what looks like a credential ({form})")
 
 

@@ -10,6 +10,7 @@ from policies.evaluation import texts
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import AWS_PROVIDER, PARAMETER, SECRET, SECRET_ROTATION, STORED_SECRET
 from policies.rule import ANY, Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
+from spec.catalog.credentials import credentials
 
 SECRET_TYPES: Final = frozenset(
     {SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"}
@@ -29,7 +30,8 @@ def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
         return
     for node in resource.props.walk():
         if isinstance(node.raw, str):
-            for form in texts.credentials(node.raw):
+            # Under its key, and decoded: data of ConfigMaps may be binary.
+            for form in credentials(f"{node.path.rpartition('.')[2]}={node.raw}\n{texts.decoded(node.raw)}"):
                 yield Violation(path=node.path, got=f"a text that looks like a credential ({form})")
 
 

@@ -19,6 +19,8 @@ from typing import Any, Final
 
 import yaml
 
+from spec import strict_yaml
+
 _PARTITION: Final = re.compile(r"aws(-[a-z]+)*")
 _REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
 _ACCOUNT: Final = re.compile(r"aws|aws-managed|aws-marketplace|third-party|\d{12}|cw.{10}")
@@ -117,7 +119,7 @@ def _json(value: Any) -> str | None:
 
 def _json_or_yaml(value: Any) -> str | None:
     try:
-        parsed = yaml.safe_load(value) if isinstance(value, str) else value
+        parsed = strict_yaml.one(value) if isinstance(value, str) else value
     except yaml.YAMLError:
         parsed = None
     return None if isinstance(parsed, Mapping) else f"must be an object in JSON or YAML, got {str(value)[:40]!r}"

@@ -17,6 +17,7 @@ from sandbox.kubernetes.crds import PreviewCrds, is_served
 from sandbox.kubernetes.objects import Ref
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.wire import nested
+from spec import strict_yaml
 
 # The arguments of one instance of the kubernetes provider.
 
@@ -95,7 +96,7 @@ def _document(text: str) -> Mapping[str, Any]:
             raise ProviderError(msg)
         text = path.read_text(encoding="utf-8")
     try:
-        document = yaml.safe_load(text)
+        document = strict_yaml.one(text)
     except yaml.YAMLError as error:
         msg = f"kubeconfig: not valid YAML or JSON: {error}"
         raise ProviderError(msg) from error

@@ -24,7 +24,7 @@ class Progress:
 
     def __init__(self, title: str, stream: TextIO | None = None) -> None:
         self._title = title
-        self._stream = stream or sys.stderr
+        self._stream: TextIO = stream or getattr(sys.stderr, "obeyed", None) or sys.stderr
         self._terminal = self._stream.isatty()
         self._started = time.monotonic()
         self._printed = self._started

@@ -12,6 +12,7 @@ from sandbox.kubernetes.helm.chart import Chart, Charts
 from sandbox.kubernetes.validation import PLACEHOLDER
 from slipway.charts.uses import Use, same
 from slipway.render.recording import UNKNOWN
+from spec import strict_yaml
 
 # Keys of values as paths, such as `controller/resources`.
 
@@ -84,7 +85,7 @@ def load(file: Path = FILE) -> dict[str, Verified]:
     """The record by chart name; empty if there is no file."""
     if not file.is_file():
         return {}
-    entries: Mapping[str, Mapping[str, Any]] = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    entries: Mapping[str, Mapping[str, Any]] = strict_yaml.read(file.read_text(encoding="utf-8")) or {}
     return {
         chart: Verified(version=str(entry["version"]), keys=frozenset(entry["keys"]))
         for chart, entry in entries.items()

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Sequence
 from importlib import metadata
 
+from slipway.cli.output import made_visible
 from slipway.cli.parser import parse
 from slipway.engine.project import NoProjectError
 from slipway.engine.shim import off_path
@@ -16,6 +17,11 @@ from spec.errors import EXIT_CLOSED, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_REFUSE
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. A failure prints one message to stderr, and a traceback only with --debug."""
+    with made_visible():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     debug, elsewhere = False, ""
     # In a shell of `slipway sandbox env`, the first `pulumi` on PATH is Slipway's shim, not the engine.
     os.environ["PATH"] = off_path(os.environ.get("PATH", os.defpath))

@@ -15,6 +15,7 @@ from sandbox.kubernetes.client import KubeClient
 from slipway.account.context import reachable, session
 from slipway.cli import offline
 from slipway.teardown import access
+from spec import strict_yaml
 from spec.errors import SlipwayError, fail, refuse
 from spec.settings import Platform
 
@@ -22,7 +23,7 @@ from spec.settings import Platform
 def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
     """The admin's client of a cluster in the sandbox; None if the kubeconfig lacks it."""
     try:
-        document = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+        document = strict_yaml.one(strict_yaml.text_of(kubeconfig))
     except OSError:
         return None
     for entry in document.get("clusters") or ():
@@ -220,7 +221,7 @@ def _files() -> list[Path]:
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = strict_yaml.one(strict_yaml.text_of(path))
     except FileNotFoundError:
         return {}
     except yaml.YAMLError as error:

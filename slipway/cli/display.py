@@ -15,6 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from slipway.cli.output import obeyed
+from spec.errors import visible
+
 _DISPLAY: Final = (
     "--diff",
     "--json",
@@ -81,8 +84,8 @@ def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
         while not ended.wait(REDRAWN if live else seconds):
             line = f"[{time.monotonic() - started:5.0f} s] {latest(output)}"
             # One column less than there are: a full line would wrap.
-            shown = _LINE + line[: shutil.get_terminal_size().columns - 1] if live else f"{line}\n"
-            print(shown, end="", file=sys.stderr, flush=True)
+            shown = _LINE + visible(line)[: shutil.get_terminal_size().columns - 1] if live else f"{line}\n"
+            print(shown, end="", file=obeyed(sys.stderr) if live else sys.stderr, flush=True)
 
     if not live:
         print(f"[    0 s] the engine runs; its latest row follows every {seconds:.0f} s", file=sys.stderr, flush=True)
@@ -94,7 +97,7 @@ def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
         ended.set()
         thread.join()
         if live:
-            print(_LINE, end="", file=sys.stderr, flush=True)
+            print(_LINE, end="", file=obeyed(sys.stderr), flush=True)
 
 
 def latest(output: Path) -> str:

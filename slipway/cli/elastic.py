@@ -4,8 +4,6 @@ import argparse
 import json
 from typing import Final
 
-import yaml
-
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.nodes import ec2
@@ -13,6 +11,7 @@ from sandbox.nodes.ec2 import Ec2, Refusal
 from slipway.cli import offline
 from slipway.cli.cluster import client_of
 from slipway.trial.events import interrupt
+from spec import strict_yaml
 from spec.catalog import instances
 from spec.errors import SlipwayError, fail
 from spec.pools.keys import CAPACITY_TYPE
@@ -84,7 +83,7 @@ def expire(options: argparse.Namespace) -> int:
 def _find(name: str) -> tuple[KubeClient, Object]:
     """The cluster of a node. Raises SlipwayError."""
     sandbox = offline.require_running()
-    document = yaml.safe_load(sandbox.kubeconfig.read_text(encoding="utf-8"))
+    document = strict_yaml.one(strict_yaml.text_of(sandbox.kubeconfig))
     for cluster in document.get("clusters") or ():
         client = client_of(sandbox.kubeconfig, cluster["name"])
         node = client.get(Ref("v1", "Node", name)) if client is not None else None

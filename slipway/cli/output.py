@@ -3,7 +3,37 @@
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any
+
+from spec.errors import LINES, visible
+
+
+class _Visible:
+    """A stream of text on which nothing that others wrote is obeyed by the terminal."""
+
+    def __init__(self, stream: Any) -> None:
+        self.obeyed = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.obeyed, name)
+
+    def write(self, text: str) -> int:
+        """Write with control characters as escapes."""
+        return int(self.obeyed.write(visible(text, LINES)))
+
+
+@contextmanager
+def made_visible() -> Iterator[None]:
+    """All that is printed meanwhile, whoever wrote it."""
+    with redirect_stdout(_Visible(sys.stdout)), redirect_stderr(_Visible(sys.stderr)):
+        yield
+
+
+def obeyed(stream: Any) -> Any:
+    """The stream below, for what Slipway itself moves on a terminal, and for documents that are no terminal's."""
+    return getattr(stream, "obeyed", stream)
 
 
 class Progress:
@@ -47,6 +77,6 @@ def can_ask() -> bool:
 def ask(question: str) -> bool:
     """Ask a yes/no question on the terminal; any answer but yes counts as no."""
     try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+        return input(f"{visible(question)} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         return False

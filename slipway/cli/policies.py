@@ -26,7 +26,7 @@ from slipway.render.program import record_platform
 from slipway.report.plan import kind
 from slipway.report.plan.compare import baseline
 from spec import clock
-from spec.errors import EXIT_FAILURE, SlipwayError, refuse
+from spec.errors import EXIT_FAILURE, SlipwayError, refuse, visible
 from spec.settings import Platform, load, read_stack
 
 
@@ -142,10 +142,10 @@ def report(
         print(json.dumps(shown, indent=2))
         return EXIT_FAILURE if mandatory else 0
     for line in (wide if options.wide else narrow)(shown):
-        print(line)
+        print(visible(line))
     if before is not None:
         for sentence in weakenings(before, options.stack):
-            print(f"review: the change {sentence}")
+            print(visible(f"review: the change {sentence}"))
     checks = len({one["rule"] for one in shown if one["level"] != "suppressed"})
     suppressed = sum(not one.counts(today) for one in findings)
     print(

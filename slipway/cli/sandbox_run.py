@@ -32,6 +32,7 @@ from slipway.engine import gate, process, shim, state
 from slipway.engine.invocation import Invocation, sandbox_environment
 from slipway.engine.project import is_ours
 from slipway.engine.stacks import stack_file, write_if_changed
+from spec import strict_yaml
 from spec.catalog import prices
 from spec.errors import SlipwayError, refuse
 from spec.pricing.model import Amounts
@@ -141,8 +142,8 @@ def _mapping(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        document = strict_yaml.one(strict_yaml.text_of(path))
+    except (OSError, yaml.YAMLError) as error:
         refuse(f"{path} can't be read: {' '.join(str(error).split())}", error)
     if document is None:
         return {}

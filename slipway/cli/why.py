@@ -10,13 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from components.workloads.target import Target
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from slipway.cli import cluster
 from slipway.cli.check import checked
+from slipway.cli.output import obeyed
 from slipway.engine.project import find
 from slipway.why import Answer, fix, manifests
 from slipway.why.bundle import Object
@@ -26,6 +25,7 @@ from slipway.why.explain import explain
 from slipway.why.fix import Fixed
 from slipway.why.manifests import DryRun
 from slipway.why.refusals import with_server
+from spec import strict_yaml
 from spec.errors import EXIT_FAILURE, EXIT_REFUSED, SlipwayError, fail, refuse
 from spec.settings import Platform
 from spec.settings.admission import Admission
@@ -96,7 +96,7 @@ def _text(what: str) -> str | None:
         if path.suffix in (".yaml", ".yml", ".json"):
             refuse(f"there is no file {what}: name one, or an object as kubectl writes it, such as job/train")
         return None
-    return sys.stdin.read() if what == STANDARD_INPUT else path.read_text(encoding="utf-8")
+    return strict_yaml.text_of(path)
 
 
 def _objects(text: str, what: str) -> list[Located]:
@@ -105,10 +105,7 @@ def _objects(text: str, what: str) -> list[Located]:
     Raises:
         SlipwayError: It is not YAML, or has no manifests.
     """
-    try:
-        found = manifests.located([one for one in yaml.safe_load_all(text) if one is not None])
-    except yaml.YAMLError as error:
-        refuse(f"{what} is not YAML: {error}", error)
+    found = manifests.located([one for one in strict_yaml.documents(Path(what), text) if one is not None])
     if not found or not all(one.get("kind") and one.get("apiVersion") for _, one in found):
         refuse("the file has no Kubernetes manifests: each needs apiVersion and kind")
     return list(manifests.with_trials(found))
@@ -130,7 +127,7 @@ def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.
     ]
     found = fix.file(text, located, place.platform.admission, existing)
     if options.what == STANDARD_INPUT:
-        sys.stdout.write(found.text)
+        (sys.stdout if sys.stdout.isatty() else obeyed(sys.stdout)).write(found.text)
     elif any(found.changes):
         Path(options.what).write_text(found.text, encoding="utf-8")
     return found

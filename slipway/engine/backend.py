@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from slipway.engine.copies import Copies, folder_of
 from slipway.engine.project import Project
 from slipway.engine.stacks import stack_file
+from spec import strict_yaml
 
 
 @dataclass(frozen=True)
@@ -70,5 +69,5 @@ def _login(environment: Mapping[str, str]) -> str:
 
 
 def _yaml(path: Path) -> Mapping[str, Any]:
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = strict_yaml.one(strict_yaml.text_of(path))
     return document if isinstance(document, dict) else {}

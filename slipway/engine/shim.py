@@ -17,7 +17,7 @@ from slipway.engine.backend import folder
 from slipway.engine.invocation import Invocation
 from slipway.engine.project import find
 from slipway.engine.stacks import Overlay, SandboxEngine, write_if_changed
-from spec.errors import SlipwayError
+from spec.errors import LINES, SlipwayError, visible
 
 DIRECTORY: Final = "plain-pulumi"
 """Name of the shim's directory; identifies it on a PATH."""
@@ -105,10 +105,10 @@ def main() -> None:
         engine = SandboxEngine(Path(pulumi), dict(os.environ), backend, Overlay(Path(root)))
         try:
             for line in asked.ask(Path(root).parent, os.environ):
-                sys.stderr.write(f"slipway: {line}\n")
+                sys.stderr.write(f"slipway: {visible(line)}\n")
             arguments = rewritten(engine, arguments, Path.cwd())
         except SlipwayError as error:
-            sys.stderr.write(f"slipway: {error}\n")
+            sys.stderr.write(f"slipway: {visible(str(error), LINES)}\n")
             sys.exit(error.exit_code)
     os.execv(pulumi, [pulumi, *arguments])  # noqa: S606 - on purpose: this process becomes the CLI
 

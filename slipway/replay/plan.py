@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
-import yaml
-
 from sandbox.nodes.spec import network_nodes
 from slipway.render.layout import RELEASE
 from slipway.render.recording import Recording
 from slipway.replay.jobs import Job, Trace
 from slipway.replay.places import Fit, NoPlaceError, Place, find, places, topology_of
 from slipway.replay.text import tables
+from spec import strict_yaml
 from spec.catalog import instances, prices
 from spec.catalog.kubernetes import scheduler_configuration
 from spec.errors import refuse
@@ -165,7 +164,7 @@ def _configuration(recording: Recording) -> dict[str, Any]:
         values = release.inputs.plain.get("values") or {}
         text = (values.get("managerConfig") or {}).get("controllerManagerConfigYaml")
         if text:
-            found: dict[str, Any] = yaml.safe_load(text)
+            found: dict[str, Any] = strict_yaml.one(text)
             return found
     return {}
 

@@ -19,8 +19,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-import yaml
-
+from spec import strict_yaml
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import parse
 
@@ -51,7 +50,7 @@ _UNKNOWN: Final = frozenset({"", "unknown", "none", "n/a", "null"})
 @cache
 def tables() -> Mapping[str, Any]:
     """`tables.yaml`."""
-    found: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = strict_yaml.one(Path(__file__).with_name("tables.yaml").read_text(encoding="utf-8"))
     return found
 
 

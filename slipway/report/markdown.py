@@ -12,6 +12,7 @@ from slipway.report.advice import Replayed, Scenario
 from slipway.report.model import FindingView, Report
 from slipway.report.page import cents, counted, signed
 from slipway.report.plan import Plan, ResourceChange, Verb, kind
+from spec.errors import LINES, visible
 from spec.pricing import Amounts
 
 KINDS: Final = 12
@@ -22,7 +23,8 @@ EXPECTATIONS: Final = 4
 """Unmet expectations of one scenario."""
 _LONGEST: Final = 400
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]|~])")
-_REFERENCE: Final = re.compile(r"([@#])(?=\w)")
+_REFERENCE: Final = re.compile(r"([@#]|GH-)(?=\w)|(www)(?=\.)|(:)(?=//)", re.IGNORECASE)
+"""What GitHub makes a link of: mentions, issues, addresses."""
 _COLUMNS: Final = (Verb.CREATE, Verb.UPDATE, Verb.MAYBE, Verb.REPLACE, Verb.DELETE)
 
 
@@ -148,7 +150,7 @@ def _replayed(found: Replayed | None) -> Iterator[str]:
     if found.changes:
         yield "\n".join(f"- {prose(what)} (but {prose(but)})" for what, but in found.changes)
     if found.diff:
-        yield f"```diff\n{found.diff.rstrip().replace('```', '` ` `')}\n```"
+        yield f"```diff\n{visible(found.diff.rstrip(), LINES).replace('```', '` ` `')}\n```"
 
 
 def _end(report: Report) -> str:
@@ -159,15 +161,19 @@ def _end(report: Report) -> str:
 
 def prose(text: str) -> str:
     """Text shown literally: without markup, mentions and issue references; truncated if it is long."""
-    short = " ".join(text.split())
-    short = short if len(short) <= _LONGEST else f"{short[: _LONGEST - 1]}…"
+    short = _short(text)
     safe = short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     # A zero-width space breaks a mention invisibly.
-    return _REFERENCE.sub("\\1\u200b", _SPECIAL.sub(r"\\\1", safe))
+    return _REFERENCE.sub("\\g<0>\u200b", _SPECIAL.sub(r"\\\1", safe))
 
 
 def code(text: str) -> str:
     """Text as inline code, safe in tables; a dash if it is empty."""
-    short = " ".join(text.split()).replace("`", "'")
-    short = short if len(short) <= _LONGEST else f"{short[: _LONGEST - 1]}…"
+    short = _short(text).replace("`", "'")
     return f"`{short.replace('|', '¦')}`" if short else "\N{EM DASH}"
+
+
+def _short(text: str) -> str:
+    """One line, without what hides or turns text."""
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

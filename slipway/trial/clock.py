@@ -14,7 +14,8 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from slipway.trial.expectations import M, documents, parsed
+from slipway.trial.expectations import M, parsed
+from spec import strict_yaml
 from spec.errors import refuse
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
@@ -212,7 +213,7 @@ class ClockScenario:
 
 def drives(path: Path) -> bool:
     """Whether the clock drives the scenario of a file."""
-    first = next(iter(documents(path)), None) if path.is_file() else None
+    first = next(iter(strict_yaml.documents(path)), None) if path.is_file() else None
     return isinstance(first, Mapping) and KEY in first
 
 
@@ -222,7 +223,7 @@ def read(path: Path, stack: str = "") -> ClockScenario:
     Raises:
         SlipwayError: It is not YAML, has a wrong field, or names a job, a subject or an expectation that it lacks.
     """
-    found = documents(path)
+    found = strict_yaml.documents(path)
     if len(found) != 1:
         refuse(f"{path} has {len(found)} documents: a scenario is one")
     file = parsed(ReplayFile, found[0], path)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import yaml
 from pydantic import Field, ValidationError
 
 from slipway.why.answer import Layer
 from slipway.why.manifests import flat
+from spec import strict_yaml
 from spec.errors import refuse
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
@@ -129,7 +129,7 @@ def read(folder: Path) -> Trial:
     files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)
     manifests: dict[str, dict[str, Any]] = {}
     for path in files:
-        for document in flat(documents(path)):
+        for document in flat(strict_yaml.documents(path)):
             one = _named(document)
             name = name_of(one, path)
             if name in manifests:
@@ -162,18 +162,10 @@ def name_of(manifest: Mapping[str, Any], path: Path) -> str:
     return f"{str(manifest['kind']).lower()}/{metadata['name']}"
 
 
-def documents(path: Path) -> list[Any]:
-    """The documents of a file. Raises SlipwayError if it is not YAML."""
-    try:
-        return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        refuse(f"{path} is not YAML: {error}", error)
-
-
 def _expectations(path: Path) -> Expectations:
     if not path.is_file():
         return Expectations()
-    (document,) = documents(path)[:1] or [{}]
+    (document,) = strict_yaml.documents(path)[:1] or [{}]
     found = parsed(Expectations, document, path)
     refuse_unknown_layers(found.expect, path)
     return found

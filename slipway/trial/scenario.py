@@ -22,11 +22,11 @@ from slipway.trial.expectations import (
     Expectation,
     Step,
     Trial,
-    documents,
     name_of,
     parsed,
     refuse_unknown_layers,
 )
+from spec import strict_yaml
 from spec.catalog import instances
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import seconds
@@ -175,7 +175,7 @@ def read(path: Path, stack: str = "") -> Scenario:
     if not path.is_file():
         msg = f"there is no scenario {path}: name a file, such as scenarios/spot-reclaim.yaml"
         raise SlipwayError(msg, EXIT_REFUSED)
-    found = documents(path)
+    found = strict_yaml.documents(path)
     if len(found) != 1:
         msg = f"{path} has {len(found)} documents: a scenario is one"
         raise SlipwayError(msg, EXIT_REFUSED)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from spec import strict_yaml
 
 
 class Layer(StrEnum):
@@ -48,7 +48,7 @@ class Layer(StrEnum):
 
 
 NOTHING_HOLDS: Final = frozenset({Layer.RUNS, Layer.FINISHED, Layer.ACCEPTED, Layer.UNREAD})
-_WORDS: Final[Mapping[str, Mapping[str, str]]] = yaml.safe_load(
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.one(
     Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8")
 )["layers"]
 """What a sentence says of each layer: that it holds an object, that it holds it for ever, that it would hold one."""

@@ -27,6 +27,7 @@ from slipway.why import cel, served
 from slipway.why.bundle import Object
 from slipway.why.judge import Variables, context_of, violations, without_nulls
 from slipway.why.table import rows
+from spec import strict_yaml
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings.admission import Action, Admission
 
@@ -333,7 +334,7 @@ def file(
         broken = violations(found, target, settings) if target else ()
         unclear = _unclear(found, target, others) if target else ()
         left.append([*(f"rule {one.rule.name}: {one.rule.left}" for one in broken), *unclear])
-    bodies = [number for number, (_, body) in enumerate(chunks) if yaml.safe_load(body) is not None]
+    bodies = [number for number, (_, body) in enumerate(chunks) if strict_yaml.one(body) is not None]
     for number, own in by_document.items():
         if own:
             at = bodies[number]
@@ -355,7 +356,7 @@ def written(body: str, changes: Sequence[Change]) -> str:
     Raises:
         SlipwayError: It can't be written so that all else has the same meaning.
     """
-    expected = yaml.safe_load(body)
+    expected = strict_yaml.one(body)
     writer = YAML()
     writer.preserve_quotes = True
     writer.width = 10_000
@@ -369,7 +370,7 @@ def written(body: str, changes: Sequence[Change]) -> str:
             apply(document, one)
             apply(expected, one)
         writer.dump(document, out)
-        same = yaml.safe_load(out.getvalue()) == expected
+        same = strict_yaml.one(out.getvalue()) == expected
     except YAMLError as error:
         raise _unwritable(str(error)) from error
     if not same:

@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from slipway.why.answer import Layer, Part
+from spec import strict_yaml
 from spec.settings.problems import Problem
 
 _FILE: Final = Path(__file__).with_name("messages.yaml")
@@ -62,7 +61,7 @@ class Finding:
 
 @cache
 def _every() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = strict_yaml.one(_FILE.read_text(encoding="utf-8"))
     return found
 
 

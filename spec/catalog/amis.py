@@ -46,6 +46,11 @@ def released(release: str) -> date | None:
         return None
 
 
+def isolates_gpus_since(os: Os) -> date:
+    """The first release whose containers see the GPUs that they asked for alone."""
+    return date.fromisoformat(str(_family(os).get("isolates_gpus_since", date.min)))
+
+
 def _day(release: str | None) -> str | None:
     match = re.search(r"(?:-|^v)(\d{8})$", release or "")
     return match[1] if match else None

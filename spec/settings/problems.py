@@ -4,12 +4,12 @@ Every check of the configuration yields `Problem`s and none raises, so that a us
 instead of fixing a file one error at a time. No report repeats a value that looks like a secret.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.catalog.credentials import credentials
+from spec.errors import EXIT_REFUSED, SlipwayError, visible
 
 SHOWN_VALUE_LENGTH: Final = 80
 """Characters of a value that a message shows: a pasted file in a field must not fill the terminal."""
@@ -33,7 +33,7 @@ class Problem:
 
     def __str__(self) -> str:
         given = "nothing" if self.value is None else _shorten(repr(self.value))
-        return f"{self.path}: {self.rule} (given: {given}). {self.fix}"
+        return visible(f"{self.path}: {self.rule} (given: {given}). {self.fix}")
 
 
 class ConfigurationError(SlipwayError):
@@ -57,19 +57,8 @@ def _shorten(text: str) -> str:
 
 
 HIDDEN: Final = "(not shown)"
-_SECRETS: Final[Mapping[str, re.Pattern[str]]] = {
-    "an AWS access key": re.compile(r"\b(AKIA|ASIA)[0-9A-Z]{16}\b"),
-    "a Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{20,}\b"),
-    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "an API key": re.compile(r"\bsk-[A-Za-z0-9_-]{20,}"),
-}
-
-
-def secrets_in(text: str) -> Iterator[str]:
-    """Kinds of secret that a text looks like."""
-    return (what for what, pattern in _SECRETS.items() if pattern.search(text))
 
 
 def without_secrets(problem: Problem) -> Problem:
     """The problem, with its value hidden if that looks like a secret."""
-    return replace(problem, value=HIDDEN) if any(secrets_in(repr(problem.value))) else problem
+    return replace(problem, value=HIDDEN) if any(credentials(repr(problem.value))) else problem

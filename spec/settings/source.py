@@ -85,8 +85,8 @@ def _parse(stack: str, path: Path) -> object:
         if size > MAX_BYTES:
             raise _refused(stack, str(path), f"a stack file has at most {MAX_BYTES} bytes", size, "Split or trim it.")
         text = path.read_text(encoding="utf-8-sig")
-        _refuse_tricks(text)
-        return strict_yaml.read(text)
+        # No anchors: a reader of a stack file has to jump.
+        return strict_yaml.read(strict_yaml.bounded(text, depth=MAX_DEPTH, copies=0))
     except (OSError, UnicodeDecodeError) as error:
         raise _refused(
             stack, str(path), "the file must be readable UTF-8 text", str(error), "Check its permissions and encoding."
@@ -110,24 +110,6 @@ def _has_tab(text: str, line: int) -> bool:
     lines = text.splitlines()
     whole = lines[line] if line < len(lines) else ""
     return "\t" in whole[: len(whole) - len(whole.lstrip())]
-
-
-def _refuse_tricks(text: str) -> None:
-    """Refuse anchors, aliases and deep nesting, before anything is built from them.
-
-    Nine lines of aliases can stand for a billion values, and a reader has to jump. 50,000 levels end the process:
-    libyaml's composer recurses in C (seen with PyYAML 6.0.3, segmentation fault).
-    """
-    depth = 0
-    for event in yaml.parse(text, Loader=strict_yaml.StrictLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            strict_yaml.stop("anchors and aliases are not allowed in a stack file", event.start_mark)
-        if depth > MAX_DEPTH:
-            strict_yaml.stop(f"settings nest at most {MAX_DEPTH} levels deep", event.start_mark)
 
 
 def _refused(stack: str, path: str, rule: str, value: object, fix: str) -> ConfigurationError:

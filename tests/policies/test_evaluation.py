@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from policies.checks.grants import Grant, grants, listed_by_place
 from policies.evaluation.iam import Statement, limits_the_caller, limits_the_resource, wildcard
 from policies.evaluation.ranges import internet, parsed_range
-from policies.evaluation.texts import FORMS, SHORTEST, credentials
 from policies.resources.access import UNKNOWN, Node, WrongTypeError, tree
+from spec.catalog.credentials import FORMATS, SHORTEST, credentials
 
 
 def statement(condition: Any) -> Statement:
@@ -179,10 +179,10 @@ def test_grants_are_shown_by_what_they_are_on() -> None:
     assert listed_by_place([Grant("get", "", "/metrics")]) == "get on /metrics"
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMATS)
 @given(data=st.data())
 def test_no_match_is_shorter_than_what_is_searched(form: str, data: st.DataObject) -> None:
-    text = data.draw(st.from_regex(FORMS[form], fullmatch=True))
+    text = data.draw(st.from_regex(FORMATS[form], fullmatch=True))
     assert len(text) >= SHORTEST
     assert form in credentials(text)
 

@@ -119,6 +119,23 @@ def test_refused_settings_are_reported_in_the_comment(repository: Repository, tm
     assert "pools.cpu.max" in comment
 
 
+def test_stack_files_are_judged_by_the_code_of_the_base_and_links_are_not_followed(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.pull_request({"cpu, max: 2": "cpu, max: -2"})
+    repository.git("checkout", "--quiet", "main")
+    for change, said in (("merge", "pools.cpu.max"), ("link", "a stack file is a map")):
+        if change == "link":
+            repository.pull_request({}, link="/etc/hostname")
+            repository.git("checkout", "--quiet", "main")
+        done = repository.script("judge.sh", "change", str(tmp_path / change))
+        assert done.returncode == 0, done.stdout
+        text = (tmp_path / change / "judged.md").read_text(encoding="utf-8")
+        assert "### Stack dev, by the code of the default branch\n\n**Refused**" in text
+        assert said in text
+        repository.git("checkout", "--quiet", "--force", "main")
+
+
 @pytest.mark.sandbox
 def test_the_gate_refuses_a_change_of_an_immutable_field(repository: Repository, tmp_path: Path) -> None:
     repository.pull_request({"SCRATCH_2": "PERSISTENT_2"})

@@ -164,9 +164,12 @@ def test_workflows_that_run_untrusted_code_have_no_credentials(name: str) -> Non
 def test_only_comment_yml_follows_a_preview_and_it_runs_no_code_of_the_pull_request() -> None:
     started = [path.name for path in WORKFLOWS if "workflow_run" in document(path)["on"]]
     assert started == ["comment.yml"]
-    (job,) = document(ROOT / ".github" / "workflows" / "comment.yml")["jobs"].values()
+    judge, job = document(ROOT / ".github" / "workflows" / "comment.yml")["jobs"].values()
     (checkout, comment) = job["steps"]
-    assert checkout["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    for one in (checkout, judge["steps"][0]):
+        assert one["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    assert judge["permissions"] == {"contents": "read"}
+    assert [one["run"].split()[0] for one in judge["steps"] if "run" in one][::2] == ["make", "tools/ci/judge.sh"]
     assert comment["run"] == "python3 -m tools.ci.comment"
 
 

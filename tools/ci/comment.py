@@ -11,7 +11,7 @@ are disabled, and none of the pull request's code is here.
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tools.ci import github
@@ -61,23 +61,58 @@ def section(stack: str, text: str, longest: int = LONGEST) -> str:
     return _closed(plain)
 
 
+_FENCE: Final = re.compile(r" {0,3}(?P<fence>(?P<of>[`~])(?P=of){2,})(?P<rest>.*)")
+"""A line that may open or close a block of code (spec.commonmark.org 0.31.2, "Fenced code blocks")."""
+
+
 def _closed(text: str) -> str:
-    """The text with its code blocks closed, so that the next part is none of them."""
-    for fence in ("~~~~~", "```"):
-        if len(re.findall(f"^{fence}", text, re.MULTILINE)) % 2:
-            text = f"{text}\n{fence}"
-    return text
+    """The text with its code block closed, if one is open at its end, so that the next part is none of it."""
+    opened = ""
+    for line in text.splitlines():
+        found = _FENCE.match(line)
+        if found and not opened and not (found["of"] == "`" and "`" in found["rest"]):
+            opened = found["fence"]
+        elif found and opened and found["fence"].startswith(opened) and not found["rest"].strip():
+            opened = ""
+    return f"{text}\n{opened}" if opened else text
 
 
-def body(texts: Mapping[str, str]) -> str:
-    """The comment from the untrusted text of each stack."""
+UNNAMED: Final = re.compile(
+    r"(?:[^/]+/)*[^/]+\.md|(?:docs|examples|tests)/.*|stacks/Pulumi\.[^/]+\.yaml|policies/(?:levels/.*|suppressions\.yaml)"
+)
+"""Files that neither judge a change nor run in a deployment; a test compares them with policies/review.py."""
+SHOWN: Final = 50
+"""Files that are listed; the rest is a number."""
+MOST_FILES: Final = 3000
+"""Files that the API lists of a pull request (docs.github.com, REST, "List pull requests files", 2026-11-29)."""
+
+
+def judging(files: Sequence[Mapping[str, Any]]) -> str:
+    """What the API says of the changed files: which judge a change, or run where it is deployed. The preview ran them,
+    so what it says of itself is no proof."""
+    paths = {str(one[key]) for one in files for key in ("filename", "previous_filename") if one.get(key)}
+    names = sorted(one for one in paths if not UNNAMED.fullmatch(one))
+    if len(files) >= MOST_FILES:
+        return f"**{MOST_FILES} files or more are changed, and GitHub lists no more of them: review all.**"
+    if not names:
+        return ""
+    lines = (" ".join(harmless(one).replace("`", "'").split())[:200] for one in names[:SHOWN])
+    shown = [f"- `{one}`" for one in lines]
+    more = [f"- {len(names) - SHOWN} more"] if len(names) > SHOWN else []
+    head = "**Changed files judge changes or run in a deployment**, so what follows is what they say of themselves:"
+    return "\n".join([head, "", *shown, *more])
+
+
+def body(texts: Mapping[str, str], trusted: str = "") -> str:
+    """The comment: what trusted code and the API say, then the untrusted text of each stack."""
+    head = f"{MARKER}\n{trusted}\n\n" if trusted else f"{MARKER}\n"
     if not texts:
-        return f"{MARKER}\nThis pull request affects no stack.\n"
+        return f"{head}This pull request affects no stack.\n"
     shown = dict(sorted(texts.items())[:MOST])
-    parts = [section(stack, text, LONGEST // len(shown)) for stack, text in shown.items()]
+    parts = [section(stack, text, (LONGEST - len(head)) // len(shown)) for stack, text in shown.items()]
     if len(texts) > MOST:
         parts.append(f"({len(texts) - MOST} more in the artifacts of the preview.)")
-    return "\n\n".join([f"{MARKER}\n{parts[0]}", *parts[1:]]) + "\n"
+    return head + "\n\n".join(parts) + "\n"
 
 
 def pull_request(candidates: Iterable[Mapping[str, Any]], sha: str, repository: str) -> int | None:
@@ -98,15 +133,16 @@ def ours(comments: Iterable[Mapping[str, Any]]) -> int | None:
     return None
 
 
-def update(api: github.Caller, number: int, texts: Mapping[str, str], *, complete: bool) -> None:
-    """Write the comment, if there is anything to say: an incomplete run without any text says nothing."""
+def update(api: github.Caller, number: int, texts: Mapping[str, str], trusted: str, *, complete: bool) -> None:
+    """Write the comment, if there is anything to say: an incomplete run without any text says nothing itself."""
     existing = ours(api.get(f"issues/{number}/comments", per_page="100"))
-    if not texts and (existing is None or not complete):
+    if not (texts or trusted) and (existing is None or not complete):
         return
+    text = body(texts, trusted) if texts or complete else f"{MARKER}\n{trusted}\n\nThe preview has no result.\n"
     if existing is not None:
-        api.send("PATCH", f"issues/comments/{existing}", {"body": body(texts)})
+        api.send("PATCH", f"issues/comments/{existing}", {"body": text})
     else:
-        api.send("POST", f"issues/{number}/comments", {"body": body(texts)})
+        api.send("POST", f"issues/{number}/comments", {"body": text})
 
 
 def run(api: github.Caller, environment: Mapping[str, str]) -> int | None:
@@ -117,7 +153,12 @@ def run(api: github.Caller, environment: Mapping[str, str]) -> int | None:
     number = pull_request(candidates, environment["HEAD_SHA"], repository)
     if number is not None:
         texts = github.files(api, int(environment["RUN_ID"]), "preview-", "comment.md")
-        update(api, number, texts, complete=environment["RUN_CONCLUSION"] == "success")
+        judged = github.files(api, int(environment["JUDGE_RUN_ID"]), "judged-", "judged.md")
+        parts = [judging(api.get(f"pulls/{number}/files", per_page="100"))]
+        parts += [section(artifact, text, LONGEST // 4) for artifact, text in judged.items()]
+        update(
+            api, number, texts, "\n\n".join(filter(None, parts)), complete=environment["RUN_CONCLUSION"] == "success"
+        )
     return number
 
 

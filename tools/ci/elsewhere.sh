@@ -11,8 +11,8 @@ case $findings in fail | report) ;; *)
   exit 2
   ;;
 esac
-if [ ! -f "$file" ]; then
-  echo "elsewhere.sh: $file is not a file: name the stack file" >&2
+if [ ! -f "$file" ] || [ -L "$file" ]; then
+  echo "elsewhere.sh: $file is not a file: name the stack file, no link" >&2
   exit 2
 fi
 make --no-print-directory -C "$root" setup

@@ -25,7 +25,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from spec import strict_yaml
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CATALOG: Final = ROOT / "spec/catalog/data/architectures.yaml"
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(file: Path, seconds: float) -> int:
-    cases = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
+    cases = strict_yaml.read(CASES.read_text(encoding="utf-8"))["cases"]
     command = [sys.executable, "-m", "tools.figures.gpu_memory", "--worker"]
     started = time.monotonic()
     runs: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
@@ -155,7 +155,7 @@ def device(torch: Any) -> dict[str, str]:
 def build(torch: Any, case: Mapping[str, Any]) -> Any:
     """The model of a case on the GPU. Attention scores exist where checkpointing is `none`, as `fit` has it."""
     transformers: Any = importlib.import_module("transformers")
-    shape = dict(yaml.safe_load(CATALOG.read_text(encoding="utf-8"))["architectures"][case["model"]]["config"])
+    shape = dict(strict_yaml.read(CATALOG.read_text(encoding="utf-8"))["architectures"][case["model"]]["config"])
     shape.pop("quantization_config", None)  # the weights are random, in the precision of the case
     if case.get("classes"):
         shape["num_labels"] = case["classes"]

@@ -118,7 +118,7 @@ def configuration(texts: Mapping[str, str]) -> dict[str, Any]:
     The last pattern matches what no other entry does.
     """
     # MkDocs resolves the tags of Python objects; here they are kept as they are.
-    config: dict[str, Any] = yaml.load(CONFIG.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
+    config: dict[str, Any] = yaml.load(CONFIG.read_text(encoding="utf-8"), _Loader)  # noqa: S506, TID251 - a safe loader
     left = dict.fromkeys(sorted(texts))
     # Pages that are named are of no pattern.
     for name in _names(config["nav"]):

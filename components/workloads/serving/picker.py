@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import yaml
-
 from components.tenancy.roles import PICKER as ACCOUNT
 from components.workloads.checks.jobs import count_problems, served_problems
 from components.workloads.metadata import metadata, pod_metadata
 from components.workloads.pods import Pod, Resources, container, pod_spec
 from components.workloads.target import Target
+from spec import strict_yaml
 from spec.catalog.software import MANIFESTS
 from spec.settings.addons.serving import EndpointPicker
 from spec.settings.problems import Problem
@@ -218,7 +217,7 @@ _ENVOY: Final = Path(__file__).with_name("envoy.yaml")
 
 def proxy_configuration(model: Picked, target: Target) -> dict[str, Any]:
     """Envoy's configuration for a model."""
-    configuration: dict[str, Any] = yaml.safe_load(_ENVOY.read_text(encoding="utf-8"))
+    configuration: dict[str, Any] = strict_yaml.one(_ENVOY.read_text(encoding="utf-8"))
     named = {"replicas": f"{replicas_of(model.name)}.{target.namespace}.svc.cluster.local"}
     for address in addresses(configuration):
         address["address"] = named.get(address["address"], address["address"])

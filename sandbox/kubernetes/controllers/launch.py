@@ -15,6 +15,7 @@ from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.controllers.table import Controller, of_image
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.ports import ClusterEndpoint
+from spec import strict_yaml
 
 # What a controller's Deployment says about its process: arguments, variables, files, identity, ports. Pure.
 
@@ -131,7 +132,7 @@ def configuration_path(launch: Launch) -> str:
 
 def configured(text: str, controller: Controller, values: Mapping[str, Any]) -> str:
     """Its configuration file with the fields of its row."""
-    return str(yaml.safe_dump(_merged(yaml.safe_load(text) or {}, filled(controller.configuration, values))))
+    return str(yaml.safe_dump(_merged(strict_yaml.one(text) or {}, filled(controller.configuration, values))))
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

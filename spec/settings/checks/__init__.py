@@ -47,6 +47,7 @@ CHECKS: Final = (
     Check(pools.system_pool, ("pools",)),
     Check(pools.zones_of_network, ("pools", "network")),
     Check(pools.versions, ("pools", "cluster")),
+    Check(pools.gpus_isolated, ("pools", "cluster")),
     Check(pools.releases_ageing, ("pools", "cluster"), warns=True),
     Check(pools.budgets, ("pools",)),
     Check(machines.types_exist, ("pools",)),

@@ -6,10 +6,11 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from spec.catalog import regions
+from spec.catalog.credentials import credentials
 from spec.naming import COMPUTED_TAGS
 from spec.settings.checks.base import Context
 from spec.settings.environment import Account, Environment
-from spec.settings.problems import Problem, secrets_in
+from spec.settings.problems import Problem
 
 MAX_TAGS: Final = 50
 """User tags that one resource may have (AWS General Reference, "Tag naming limits and requirements")."""
@@ -61,9 +62,9 @@ def tags_allowed(context: Context, environment: Environment) -> Iterator[Problem
 def no_secrets(context: Context) -> Iterator[Problem]:
     """Secrets and forgotten placeholders, anywhere in the file."""
     for path, text in _strings(context.raw, ""):
-        for what in secrets_in(text):
+        for what in credentials(text):
             fix = "Revoke it, store a new one in Secrets Manager, and use its ARN here."
-            yield Problem(path, f"a stack file must not contain secrets, and this looks like {what}", text, fix)
+            yield Problem(path, f"a stack file must not contain secrets, and this looks like: {what}", text, fix)
         if _PLACEHOLDER.search(text):
             yield Problem(path, "every placeholder must be replaced", text, "Write the real value.")
 

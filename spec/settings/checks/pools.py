@@ -104,6 +104,23 @@ def _of_version(path: str, release: str | None, version: str) -> Iterator[Proble
         yield Problem(path, f"the nodes run Kubernetes {version}, and so must their AMI", release, _CHANGE_LOG)
 
 
+def gpus_isolated(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iterator[Problem]:
+    """Nodes with GPUs have a release on which no container sees the GPUs of another."""
+    wrong: dict[str, tuple[str, date]] = {}
+    for name, pool in pools.items():
+        shared = cluster.ami_release if pool.version in (None, cluster.version) else None
+        day = amis.released(release := pool.ami_release or shared or "")
+        if (
+            day
+            and day < (since := amis.isolates_gpus_since(pool.os))
+            and any(one.gpus for one in machines.known_types(pool))
+        ):
+            wrong[f"pools.{name}.amiRelease" if pool.ami_release else "cluster.amiRelease"] = (release, since)
+    for path, (release, since) in wrong.items():
+        rule = f"on GPU nodes of releases before {since} containers see each other's GPUs"
+        yield Problem(path, rule, release, "Take a newer one.")
+
+
 def releases_ageing(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iterator[Problem]:
     """AMI releases that lack the fixes of half a year (a warning)."""
     pinned = {f"pools.{name}.amiRelease": pool.ami_release for name, pool in pools.items()}

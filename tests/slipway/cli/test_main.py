@@ -85,6 +85,20 @@ def test_no_failure_ends_in_a_traceback(
     assert capsys.readouterr().err == f"{text}\n"
 
 
+@pytest.mark.parametrize("line", ["why FILE --stack dev", "policies dev --manifests FILE", "check dev\x1b]0;title"])
+def test_nothing_that_a_file_or_a_name_has_is_obeyed_by_the_terminal(
+    line: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.yaml"
+    metadata = r'metadata: {name: "a\e]0;title\ab\u202ec", namespace: vision, labels: {"\e[2J": "\r"}}'
+    container = r'{name: x, image: "\e[8mx", securityContext: {privileged: true}}'
+    file.write_text(f"apiVersion: v1\nkind: Pod\n{metadata}\nspec: {{containers: [{container}]}}\n", encoding="utf-8")
+    main([str(file) if one == "FILE" else one for one in line.split(" ")])
+    shown = "".join(capsys.readouterr())
+    assert "]0;title" in shown
+    assert shown.replace("\n", "").isprintable()
+
+
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
     monkeypatch.setattr("slipway.cli.check.find", lambda _: 1 / 0)
     assert "Traceback" in slipway("--debug check dev", code=1).err

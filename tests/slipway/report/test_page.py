@@ -294,6 +294,8 @@ def test_markup_in_user_text_is_escaped_in_markdown(sample: SampleReport) -> Non
         ("*x* _y_ `z` [l](u)", r"\*x\* \_y\_ \`z\` \[l\](u)"),
         ("al2023@latest, #12", "al2023@\u200blatest, #\u200b12"),
         ("two\nlines", "two lines"),
+        ("https://e.example, www.e.example, gh-12", "https:\u200b//e.example, www\u200b.e.example, gh-\u200b12"),
+        ("a\x1b[2Kb\u202ec", r"a\\x1b\[2Kb\\u202ec"),
     ],
 )
 def test_prose_is_shown_literally(text: str, safe: str) -> None:

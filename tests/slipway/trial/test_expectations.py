@@ -82,7 +82,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_yaml_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("a: [", encoding="utf-8")
-    with pytest.raises(SlipwayError, match="is not YAML"):
+    with pytest.raises(SlipwayError, match="not valid YAML"):
         read(tmp_path)
 
 

@@ -266,3 +266,8 @@ def test_schedules_that_both_auto_scaling_and_kubernetes_take(expression: str) -
     nights = {"stop": expression, "start": "0 7 * * 1", "timezone": "Europe/Paris", "pools": ["h100"]}
     platform = loaded({"cost.schedules": {"nights": nights}}).platform
     assert platform.cost.schedules["nights"].stop == expression
+
+
+@pytest.mark.parametrize("edits", [{"cluster.amiRelease": "1.35.4-20260423"}, {"pools.cpu.amiRelease": "v20260403"}])
+def test_an_ami_release_that_isolates_gpus_or_of_nodes_without_any_is_accepted(edits: dict[str, Any]) -> None:
+    assert {one.path for one in loaded(edits).warnings} == set(edits)

@@ -40,7 +40,7 @@ class FakeApi:
     def artifact(self, run: int, name: str, content: Mapping[str, str | bytes], **more: Any) -> None:
         """Add an artifact to a run."""
         pages = self.lists.setdefault(f"actions/runs/{run}/artifacts", [{"artifacts": []}])
-        number = len(pages[0]["artifacts"]) + 1
+        number = len(self.files) + 1
         data = archive(content)
         pages[0]["artifacts"].append({"id": number, "name": name, "expired": False, "size_in_bytes": len(data), **more})
         self.files[f"actions/artifacts/{number}/zip"] = data

@@ -1,14 +1,31 @@
 """The comment on a pull request: one, on the right one, updated in place, and harmless whatever its text is."""
 
+import fnmatch
 from typing import Any
 
 import pytest
 
+from policies import review
 from tests.tools.ci.conftest import FakeApi
-from tools.ci.comment import AUTHOR, LONGEST, MARKER, MOST, body, harmless, ours, pull_request, run
+from tools.ci.comment import (
+    AUTHOR,
+    LONGEST,
+    MARKER,
+    MOST,
+    MOST_FILES,
+    UNNAMED,
+    body,
+    harmless,
+    judging,
+    ours,
+    pull_request,
+    run,
+    section,
+)
 
 ENVIRONMENT = {
     "RUN_ID": "7",
+    "JUDGE_RUN_ID": "8",
     "RUN_CONCLUSION": "success",
     "HEAD_SHA": "a" * 40,
     "HEAD_BRANCH": "more-gpus",
@@ -27,6 +44,8 @@ def comment(number: int, text: str, author: str = AUTHOR) -> dict[str, Any]:
 @pytest.fixture
 def one(api: FakeApi) -> FakeApi:
     """A pull request of a fork, and a preview of dev."""
+    api.lists["pulls/12/files"] = [{"filename": "stacks/Pulumi.dev.yaml"}, {"filename": "docs/x.md"}]
+    api.lists["actions/runs/8/artifacts"] = [{"artifacts": []}]
     api.lists["pulls"] = [candidate(11, sha="b" * 40), candidate(12)]
     api.artifact(7, "preview-dev", {"comment.md": "<!-- slipway-report:dev -->\n## Stack dev\n"})
     return api
@@ -166,3 +185,51 @@ def test_a_long_text_is_truncated_with_its_code_block_closed(fence: str) -> None
     assert LONGEST < len(text) < 65_536
     assert text.count(f"\n{fence}") == 2
     assert "the artifact preview-dev" in text
+
+
+@pytest.mark.parametrize("text", ["````\nx", "`````text\n```\nx", "~~~~\n~~~\nx", " ~~~ a\n``` b\nx", "```\n```x\nx"])
+def test_a_code_block_of_any_length_ends_with_its_section(text: str) -> None:
+    fence = text.strip().split("\n")[0].split(" ")[0].removesuffix("text")
+    assert section("dev", text) == f"{text.strip()}\n{fence}"
+
+
+@pytest.mark.parametrize("text", ["````\nx\n````", "~~~\n```\n~~~~", "``` a`\nx", "    ```\nx", "``\nx"])
+def test_a_code_block_that_is_closed_or_none_stays(text: str) -> None:
+    assert section("dev", f"a\n{text}") == f"a\n{text}"
+
+
+def test_files_that_judge_are_named_by_githubs_list_and_above_what_the_change_says(one: FakeApi) -> None:
+    one.lists["pulls/12/files"] = [
+        {"filename": "docs/x.py", "previous_filename": "policies/rules/pods.py"}, {"filename": "infra/__main__.py"},
+        {"filename": "stacks/Pulumi.dev.yaml"}, {"filename": "a`\n## [x](y)@z"},
+    ]  # fmt: skip
+    one.artifact(8, "judged-stacks", {"judged.md": "### Stack dev, by trusted code\n"})
+    run(one, ENVIRONMENT)
+    ((_, _, document),) = one.sent
+    found = [line for line in document["body"].splitlines() if line.startswith("- `")]
+    assert found[1:] == ["- `infra/__main__.py`", "- `policies/rules/pods.py`"]
+    assert "`a'" in found[0]
+    assert document["body"].index("by trusted code") < document["body"].index("## Stack dev\n")
+
+
+def test_a_list_that_github_cuts_off_says_so() -> None:
+    assert "review all" in judging([{"filename": f"docs/{one}"} for one in range(MOST_FILES)])
+    assert "- 9 more" in judging([{"filename": f"infra/{one}.py"} for one in range(59)])
+
+
+@pytest.mark.parametrize("file", [
+    "a/b.md", "README.md", "docs/x.py", "examples/a/b.py", "tests/x", "stacks/Pulumi.dev.yaml", "stacks/x.py",
+    "policies/levels/dev.json", "policies/suppressions.yaml", "policies/review.py", "infra/__main__.py", "yaml.py",
+    "Makefile", ".github/workflows/preview.yml", "tools/ci/page.sh",
+])  # fmt: skip
+def test_the_preview_and_the_comment_name_the_same_files(file: str) -> None:
+    unnamed = any(fnmatch.fnmatch(file, one) or file.startswith(f"{one}/") for one in review.UNNAMED)
+    assert bool(UNNAMED.fullmatch(file)) == unnamed
+
+
+def test_a_preview_that_says_nothing_hides_no_file_that_judges(one: FakeApi) -> None:
+    one.lists["pulls/12/files"] = [{"filename": "tools/ci/page.sh"}]
+    one.lists["actions/runs/7/artifacts"] = []
+    run(one, {**ENVIRONMENT, "RUN_CONCLUSION": "failure"})
+    ((_, _, document),) = one.sent
+    assert "- `tools/ci/page.sh`\n\nThe preview has no result." in document["body"]
