@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from components.admission import placement
 from components.admission.kinds import POD
-from components.admission.templates import PARAMETERS
 from components.base.controllers import BUILT_IN, KUBE_SYSTEM, Controller, Scheduler, accounts
 from spec.pools.pool_spec import PoolSpec
 
@@ -63,7 +62,6 @@ class StackContext:
             if kind != POD.kind
         ]
         return {
-            **PARAMETERS,
             "pools": placement.pools(self.pools, self.prices),
             "queues": str(self.queues).lower(),
             "makesPods": ",".join(makers.get(POD.kind, ())),

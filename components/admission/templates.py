@@ -63,37 +63,28 @@ RAY_PATHS: Final = {
     RAY_JOB.kind: "spec.rayClusterSpec",
 }
 """Where the spec of a Ray cluster is."""
-PARAMETERS: Final = {
-    "groups": ",".join(f"{kind}={field}" for kind, field in REPLICATED.items()),
-    "clusters": ",".join(f"{kind}={path.partition('.')[2]}" for kind, path in RAY_PATHS.items() if "." in path),
-}
-"""Where each kind has its replica groups, and its Ray cluster."""
-
-
-def _fields(parameter: str, kind: str) -> str:
-    """The field that a parameter names for a kind, in a list, if it does."""
-    return f"{listed(parameter)}.filter(f, f.startsWith({kind} + '=')).map(f, f.split('=')[1])"
-
-
-_GROUPS: Final = f"({_fields('groups', KIND)}.map(f, {O}.spec[f]).map(m, m.map(r, m[r])) + [[]])[0]"
-_WORKERS: Final = "(variables.ray.exists(r, has(r.workerGroupSpecs)) ? variables.ray[0].workerGroupSpecs : [])"
-_SUBMITTERS: Final = (
-    f"({KIND} == '{RAY_JOB.kind}' && has({O}.spec.submitterPodTemplate) ? [{O}.spec.submitterPodTemplate] : [])"
+_GROUPS: Final = (
+    # No kind but those of the training operators has such fields (components.admission.kinds, REPLICATED).
+    "((has(o.spec) ? o.spec.filter(f, f.endsWith('ReplicaSpecs')).map(f, o.spec[f]).map(m, m.map(r, m[r])) : [])"
 )
+_RAY: Final = (
+    f"(k == '{RAY_CLUSTER.kind}' ? [o.spec] : k.startsWith('Ray') ? "
+    f"{literal([path.partition('.')[2] for path in RAY_PATHS.values() if '.' in path])}"
+    ".filter(f, f in o.spec).map(f, o.spec[f]) : [])"
+)
+_SUBMITTERS: Final = f"(k == '{RAY_JOB.kind}' && has(o.spec.submitterPodTemplate) ? [o.spec.submitterPodTemplate] : [])"
 VARIABLES: Final[Mapping[str, str]] = {
     # Replica groups of a job with groups.
-    "groups": _GROUPS,
+    "groups": _of_object(f"{_GROUPS} + [[]])[0]"),
     # Spec of the Ray cluster; none of a RayJob that names an existing cluster (`clusterSelector`), which is checked
     # itself.
-    "ray": _of_object(
-        f"k == '{RAY_CLUSTER.kind}' ? [o.spec] : {_fields('clusters', 'k')}.filter(f, f in o.spec).map(f, o.spec[f])"
-    ),
+    "ray": _of_object(_RAY),
     # Worker groups of the Ray cluster.
-    "workers": _WORKERS,
+    "workers": "(variables.ray.filter(r, has(r.workerGroupSpecs)).map(r, r.workerGroupSpecs) + [[]])[0]",
     # Whether its autoscaler adds workers.
     "scales": "variables.ray.exists(r, has(r.enableInTreeAutoscaling) && r.enableInTreeAutoscaling)",
     # Template of the pod that submits a RayJob, if its user gives one.
-    "submitters": _SUBMITTERS,
+    "submitters": _of_object(_SUBMITTERS),
     # Pod templates of the object, with their metadata; none of a kind that has none, or parts of them alone.
     "templates": _of_object(
         f"k == 'Pod' ? [o] : k in {literal(list(_WITH_TEMPLATE))} ? [o.spec.template] : "
@@ -102,8 +93,8 @@ VARIABLES: Final[Mapping[str, str]] = {
         "k == 'ScaledJob' ? [o.spec.jobTargetRef.template] : "
         "k == 'LeaderWorkerSet' ? [o.spec.leaderWorkerTemplate].map(l, [l.workerTemplate] + "
         "(has(l.leaderTemplate) ? [l.leaderTemplate] : []))[0] : "
-        f"{_GROUPS}.map(g, g.template) + variables.ray.map(r, r.headGroupSpec.template) + "
-        f"{_WORKERS}.map(g, g.template) + {_SUBMITTERS}"
+        f"{_GROUPS} + {_RAY}.map(r, [r.headGroupSpec] + (has(r.workerGroupSpecs) ? r.workerGroupSpecs : [])) + "
+        f"[[]])[0].map(g, g.template) + {_SUBMITTERS}"
     ),
     "specs": "variables.templates.map(t, t.spec)",
     # Containers of each of the specs.
@@ -212,7 +203,7 @@ def joined(texts: str, separator: str = ", ") -> str:
     """
     ranks = literal(list(range(SHOWN)))
     return (
-        f"[({texts}).filter(t, t != '')].map(ts, {ranks}.filter(i, i < ts.size())"
+        f"[({texts}).filter(t, t != '')].map(ts, {ranks}"
         ".map(i, ts.filter(t, ts.filter(u, u < t).size() == i)).filter(f, f.size() > 0).map(f, f[0])"
         f".join('{separator}'))[0]"
     )
