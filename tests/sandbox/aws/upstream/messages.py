@@ -41,8 +41,8 @@ def _classes() -> Mapping[str, Any]:
         for part, fields in parts.items():
             _declare(file, method + part.title(), fields)
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    found = pool.FindFileByName(file.name)
+    pool.Add(file)  # type: ignore[no-untyped-call]
+    found = pool.FindFileByName(file.name)  # type: ignore[no-untyped-call]
     return {name: message_factory.GetMessageClass(each) for name, each in found.message_types_by_name.items()}
 
 
