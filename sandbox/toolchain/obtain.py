@@ -87,7 +87,7 @@ def obstacle(build: GoBuild, go: Go | None) -> str | None:
 
 def arguments(tool: Tool, build: GoBuild, output: Path, *more: str) -> list[str]:
     """The arguments with which `go` builds the tool into `output`. -v prints each package as it is compiled."""
-    major, minor, _ = tool.version.split(".")
+    major, minor, _ = tool.version.split(".", 2)
     flags = " ".join(("-s -w", *build.ldflags)).format(version=tool.version, major=major, minor=minor)
     return ["build", "-v", "-mod=readonly", *more, "-o", str(output), "-ldflags", flags, build.package]
 

@@ -1,4 +1,4 @@
-"""A module of another project with patches of ours: a copy of its source, which one build takes in its place."""
+"""A module of another project, patched or cut by us: a copy of its source, which one build takes in its place."""
 
 import json
 import os
@@ -9,20 +9,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox.errors import AttemptError
-from sandbox.toolchain import cache
+from sandbox.toolchain import cache, cut
 from sandbox.toolchain.tools import GoBuild
+from spec import strict_yaml
 
 
 @contextmanager
 def arguments(build: GoBuild, go: Path, environment: Mapping[str, str]) -> Iterator[list[str]]:
-    """The arguments with which `go build` takes the patched copy; none if the module has no patches.
+    """The arguments with which `go build` takes the changed copy; none if the module has neither patches nor a cut.
 
     The copy is of Go's module cache, so go.sum has verified what the patches are applied to.
 
     Raises:
-        AttemptError: The source can't be downloaded, git is missing, or a patch doesn't fit the version.
+        AttemptError: The source can't be downloaded, git is missing, or a patch or cut doesn't fit the version.
     """
-    if not build.patches:
+    if not build.patches and not build.cut.exists():
         yield []
         return
     # Always the same: Go keeps what it compiled by the path of the source, so that in a new folder an interrupted build
@@ -34,7 +35,10 @@ def arguments(build: GoBuild, go: Path, environment: Mapping[str, str]) -> Itera
         # Where Go has the source: it is downloaded and verified if it isn't there.
         found = _output([go, "mod", "download", "-json", build.version_of], build.directory, environment)
         _copy(Path(json.loads(found)["Dir"]), folder / "source")
-        _apply(build.patches, folder / "source", environment)
+        if build.patches:
+            _apply(build.patches, folder / "source", environment)
+        if build.cut.exists():
+            cut.apply(strict_yaml.read(build.cut.read_text()), build.version_of, folder / "source")
         replaced = f"\nreplace {build.version_of} => {json.dumps(str(folder / 'source'))}\n"
         (folder / "go.mod").write_text((build.directory / "go.mod").read_text() + replaced)
         shutil.copyfile(build.directory / "go.sum", folder / "go.sum")

@@ -50,13 +50,18 @@ class GoBuild:
         return sorted((self.directory / self.version_of.rpartition("/")[2]).glob("*.patch")) if self.version_of else []
 
     @property
+    def cut(self) -> Path:
+        """What the copy of that module is cut to (`cut.py`); nearly no module has one."""
+        return self.directory / "cut.yaml"
+
+    @property
     def digest(self) -> str:
         """A short hash of the package's source if it is in the module; empty for another, whose version says it all."""
         if not self.version_of:
             return ""
         package = self.directory / self.package.removeprefix(f"{OWN_MODULES}/{self.module}").lstrip("/")
         content = hashlib.sha256()
-        embedded = [*sorted(package.glob("*.json")), *self.patches]
+        embedded = [*sorted(package.glob("*.json")), *self.patches, *self.directory.glob("cut.yaml")]
         for path in (*sorted(package.glob("*.go")), self.directory / "go.mod", self.directory / "go.sum", *embedded):
             content.update(path.read_bytes())
         return content.hexdigest()[:12]

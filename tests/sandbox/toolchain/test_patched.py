@@ -121,3 +121,90 @@ def test_what_goes_wrong_is_said(
         monkeypatch.setenv("PATH", str(machine / "bin"))
     with pytest.raises(AttemptError, match=said), patched.arguments(build, machine / "bin" / "go", os.environ):
         pytest.fail("not reached")
+
+
+LIST = """package all
+
+import (
+	"context"
+
+	"example.org/greeting/service/one"
+	"example.org/greeting/service/two"
+)
+
+func all(ctx context.Context) []any {
+	return []any{
+		one.Package(ctx),
+		two.Package(ctx),
+	}
+}
+"""
+CLIENTS = """package conns
+
+import (
+	"example.org/sdk/one"
+	two_sdk "example.org/sdk/two"
+)
+
+func (c *Client) One() *one.Client {
+	return one.New()
+}
+
+func (c *Client) Two() *two_sdk.Client {
+	return two_sdk.New()
+}
+"""
+CUT = "list: all/list.go\npackages: service/\nkeep: [{keep}]\ncallable: conns/clients.go\n"
+
+
+def cuttable(build: GoBuild, machine: Path, keep: str) -> GoBuild:
+    source = machine / "mod" / "example.org" / "greeting@v1.0.0"
+    source.chmod(0o755)
+    imported = 'import _ "example.org/greeting/{}"\n'
+    texts = {
+        "main.go": "package main\n" + imported.format("all"),
+        "all/list.go": LIST,
+        "conns/clients.go": CLIENTS,
+        "service/one/one.go": "package one\n" + imported.format("conns") + "var Made = meta.One()\n",
+        "service/two/two.go": "package two\n" + imported.format("conns") + "var Made = meta.Two()\n",
+        "service/one/one_test.go": "package one\nvar Tested = meta.Two()\n",
+    }
+    for name, text in texts.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text)
+    (build.directory / "greeting" / "1-short.patch").unlink()
+    build.cut.write_text(CUT.format(keep=keep))
+    return build
+
+
+def test_a_cut_leaves_the_packages_that_are_kept_and_what_they_call(build: GoBuild, machine: Path) -> None:
+    with patched.arguments(cuttable(build, machine, "one"), machine / "bin" / "go", os.environ) as (argument,):
+        copy = Path(argument.removeprefix("-modfile=")).with_name("source")
+        assert (copy / "all" / "list.go").read_text() == "".join(
+            line for line in LIST.splitlines(keepends=True) if "two" not in line
+        )
+        clients = (copy / "conns" / "clients.go").read_text()
+        assert "One()" in clients
+        assert "sdk/one" in clients
+        assert "two" not in clients.lower()
+
+
+def test_a_cut_that_does_not_fit_the_version_is_said(build: GoBuild, machine: Path) -> None:
+    wanted = cuttable(build, machine, "one, three")
+    with (
+        pytest.raises(AttemptError, match="lists no three"),
+        patched.arguments(wanted, machine / "bin" / "go", os.environ),
+    ):
+        pytest.fail("not reached")
+    wanted.cut.write_text(CUT.format(keep="one").replace("clients.go", "others.go"))
+    with (
+        pytest.raises(AttemptError, match=r"others\.go: No such"),
+        patched.arguments(wanted, machine / "bin" / "go", {}),
+    ):
+        pytest.fail("not reached")
+
+
+def test_a_changed_cut_is_another_binary(build: GoBuild) -> None:
+    before = build.digest
+    build.cut.write_text(CUT.format(keep="one"))
+    assert build.digest != before

@@ -1,0 +1,1 @@
+"""The Terraform AWS provider beside ours: what each says of the stacks."""
