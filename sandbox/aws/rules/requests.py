@@ -169,9 +169,15 @@ def problems(
         for name, text in row.facts.items():
             names[name] = fact(aws, text, names)
         if search(row.refuse, names):
-            yield row.code, re.sub(r"\{(.+?)\}", lambda found, of=names: str(search(found[1], of)), row.words)
+            yield row.code, "".join(_said(row.words, names))
     if _is_placed(service, operation):
         yield from _apart(aws, service, operation, parameters, planned=planned)
+
+
+def _said(words: str, names: Parameters) -> Iterator[str]:
+    """The words with the values of their expressions."""
+    for index, part in enumerate(re.split(r"\{(.+?)\}", words)):
+        yield str(search(part, names)) if index % 2 else part
 
 
 def _unknown(value: Any, name: str) -> Iterator[str]:
