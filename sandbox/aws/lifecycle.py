@@ -30,11 +30,11 @@ class Lifecycle:
     def create(self, inputs: Inputs) -> tuple[str, dict[str, Any]]:
         """Create the object. A failure after it exists is a PartialFailureError with its id."""
         sent = self.sent(inputs)
-        id = self._create(sent)
+        id = self.begin(sent)
         with self._partial(id, inputs, {}):
             for setting in self.mapping.settings:
                 if setting.at_create and (setting.is_general or set(setting.keys) & set(inputs)):
-                    self._apply(setting, id, sent)
+                    self.apply(setting, id, sent)
             live = self._live(id, {**sent, "id": id})
         return id, outputs.complete(self.aws, self.schema, self.mapping, id, inputs, live or {})
 
@@ -60,7 +60,7 @@ class Lifecycle:
         done: dict[str, Any] = {}
         with self._partial(id, inputs, olds):
             for setting in self.mapping.settings_for(changed):
-                self._apply(setting, id, sent)
+                self.apply(setting, id, sent)
             if self.mapping.tags and (changed is None or {"tags", "tagsAll"} & changed):
                 tags.change(
                     self.aws, self.mapping, self._names(names), olds.get("tagsAll") or {}, sent.get("tags") or {}
@@ -94,7 +94,8 @@ class Lifecycle:
     def _names(self, values: Inputs) -> dict[str, Any]:
         return {**values, **self.aws.names()}
 
-    def _create(self, sent: Inputs) -> str:
+    def begin(self, sent: Inputs) -> str:
+        """Make the create call; returns the ID."""
         if not isinstance(self.mapping.create, Call):
             return self.mapping.create(self.aws, sent)
         parameters = self.create_parameters(self.mapping.create, sent)
@@ -121,7 +122,8 @@ class Lifecycle:
             parameters["TagSpecifications"] = [*parameters.get("TagSpecifications", []), ours]
         return parameters
 
-    def _apply(self, setting: Setting, id: str, inputs: Inputs) -> None:
+    def apply(self, setting: Setting, id: str, inputs: Inputs) -> None:
+        """Send a setting."""
         if isinstance(setting.apply, Call):
             part = inputs if ANY in setting.keys else {k: v for k, v in inputs.items() if k in setting.keys}
             names = self._names({**inputs, "id": id})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import client, drift, invokes, lookups, records, rules, tags, validators
+from sandbox.aws import asking, client, drift, invokes, lookups, records, rules, tags, validators
 from sandbox.aws.client import Aws, World
 from sandbox.aws.kinds import ListOf, MapOf, ObjectOf, stated_problems
 from sandbox.aws.lifecycle import Lifecycle
@@ -182,8 +182,9 @@ class AwsProvider(Provider[Aws]):
 
     def preview_create(self, session: Aws, resource: Resource, inputs: Values) -> Values:
         """The inputs, and the tags merged with the default tags."""
-        known = _schema(resource)
-        return {**planned_creation(known, inputs), **_tags_all(_at(session, inputs), known, inputs)}
+        aws, known = _at(session, inputs), _schema(resource)
+        asking.creation(aws, known, MAPPINGS.get(resource.type), _public(inputs))
+        return {**planned_creation(known, inputs), **_tags_all(aws, known, inputs)}
 
     def create(self, session: Aws, resource: Resource, inputs: Values) -> tuple[str, Values]:
         """Create in moto, or as a record."""
@@ -212,6 +213,7 @@ class AwsProvider(Provider[Aws]):
         """Old outputs overlaid with the new inputs; outputs that the update changes are unknown."""
         aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
         rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
+        asking.update(aws, known, mapping, id, _public(news), _changed(old_inputs, news))
         outputs = planned_change(aws, known, mapping, id, olds, old_inputs, news)
         volatile = mapping.volatile if mapping and (_changed(old_inputs, news) or set()) - {"tags"} else ()
         return {**outputs, **_tags_all(aws, known, news), **dict.fromkeys(volatile, wire.UNKNOWN)}

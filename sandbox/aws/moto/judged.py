@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from botocore import xform_name
-from botocore.model import Shape
+from botocore.model import ListShape, Shape, StructureShape
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse
 from moto.s3.exceptions import S3ClientError
@@ -29,6 +29,7 @@ from sandbox.aws.limits import values
 from sandbox.aws.limits.members import Member, of_one
 from sandbox.aws.mapping import Call, Inputs, ResourceMapping, fill
 from sandbox.aws.moto import live
+from sandbox.aws.rules import requests
 from sandbox.aws.rules.rule import Case, Moment, Rule
 from sandbox.aws.schema import schema
 from sandbox.aws.shapes import from_api_value, normal
@@ -95,11 +96,11 @@ def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _problems(response: Any) -> Iterator[Problem]:
     service, action = response.boto3_service_name, response._get_action()
-    if service not in values.CODES or not action:
+    if not action:
         return
-    operation, outside = xform_name(action), bool(response.normalized_request.environ.get(OUTSIDE))
-    asked = _asked(service, operation, outside=outside)
-    if not outside and not asked:
+    operation, known = xform_name(action), service in values.CODES
+    outside = known and bool(response.normalized_request.environ.get(OUTSIDE))
+    if not outside and not requests.judges(service, operation) and not _asked(service, operation, outside=False):
         return
     aws = Aws(live.behind().clients, response.region, response.current_account)
     try:
@@ -112,13 +113,26 @@ def _problems(response: Any) -> Iterator[Problem]:
         # Moto parses what it can itself.
         LOG.exception("%s %s is not judged", service, action)
         return
-    yield from problems(aws, service, operation, model.input_shape, response.params, outside=outside)
+    yield from problems(
+        aws, service, operation, model.input_shape, _named(model.input_shape, response.params), outside=outside
+    )
+
+
+def _named(shape: Shape | None, value: Any) -> Any:
+    """Parameters under the model's names: moto 5.2.5 parses those of some services under others, and finds both."""
+    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
+        found = {name: (member, value.get(name)) for name, member in shape.members.items()}
+        return {name: _named(member, item) for name, (member, item) in found.items() if item is not None}
+    if isinstance(shape, ListShape) and isinstance(value, list):
+        return [_named(shape.member, item) for item in value]
+    return value
 
 
 def problems(
     aws: Aws, service: str, operation: str, shape: Shape | None, parameters: Mapping[str, Any], *, outside: bool = True
 ) -> Iterator[Problem]:
     """What is refused of an operation; with `outside` also for its parameters alone."""
+    yield from requests.problems(aws, service, operation, parameters)
     if shape is not None and outside:
         for text in values.of_request(service, shape, parameters):
             code, _, words = text.partition(": ")

@@ -114,7 +114,7 @@ def test_a_failed_update_reports_the_known_outputs(world: World) -> None:
 
 def test_inline_routes_become_those_of_the_program(world: World) -> None:
     lifecycle = world.lifecycle("aws:ec2/routeTable:RouteTable")
-    id, outputs = lifecycle.create({"vpcId": world.vpc(), "routes": []})
+    id, outputs = lifecycle.create({"vpcId": world.home, "routes": []})
     for way in ({"gatewayId": world.gateway_of(id)}, {"natGatewayId": world.nat()}, None):
         inputs = {"vpcId": outputs["vpcId"], "routes": [{"cidrBlock": "0.0.0.0/0", **way}] if way else []}
         outputs = lifecycle.update(id, outputs, inputs, {"routes"})

@@ -147,7 +147,10 @@ def test_a_key_that_does_not_exist_or_is_pending_deletion_is_refused(
     inputs = sample(world, type_token)
     for one in (key["arn"], unknown):
         assert refused(provider, world, type_token, **{**inputs, **change(one)}) == code
-    create(provider, world, type_token, **{**inputs, **change(world.key()["arn"])})
+    usable = world.key()
+    policy = document("kms:*", Principal="*")
+    world.aws.call("kms", "put_key_policy", KeyId=usable["keyId"], PolicyName="default", Policy=policy)
+    create(provider, world, type_token, **{**inputs, **change(usable["arn"])})
 
 
 # -- clusters and node groups

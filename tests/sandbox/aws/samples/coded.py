@@ -11,8 +11,8 @@ POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 
 
 def _endpoint(world: World) -> dict[str, Any]:
-    subnets = world.subnets()
-    vpc = world.aws.call("ec2", "describe_subnets", SubnetIds=subnets)["Subnets"][0]["VpcId"]
+    vpc = world.vpc()
+    subnets = world.subnets(vpc=vpc)
     world.aws.call("ec2", "modify_vpc_attribute", VpcId=vpc, EnableDnsHostnames={"Value": True})
     group = world.make("aws:ec2/securityGroup:SecurityGroup", name="endpoint", vpcId=vpc)[0]
     return {"vpcId": vpc, "serviceName": f"com.amazonaws.{world.aws.region}.ecr.api", "vpcEndpointType": "Interface",

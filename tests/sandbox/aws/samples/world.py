@@ -1,5 +1,7 @@
 """An account in which samples are created."""
 
+import functools
+import ipaddress
 import itertools
 import json
 from typing import Any
@@ -26,6 +28,7 @@ class World:
 
     def __init__(self, aws: Aws) -> None:
         self.aws = aws
+        self._ranges = ipaddress.IPv4Network("10.1.0.0/16").subnets(new_prefix=26)
 
     def unique(self, name: str) -> str:
         return f"{name}-{next(self._count)}"
@@ -39,16 +42,20 @@ class World:
     def vpc(self) -> str:
         return self.make("aws:ec2/vpc:Vpc", cidrBlock="10.1.0.0/16")[0]
 
-    def subnets(self, count: int = 2) -> list[str]:
+    @functools.cached_property
+    def home(self) -> str:
+        """The VPC of what has to be in one: subnets, groups, clusters."""
         vpc = self.vpc()
+        self.make("aws:ec2/internetGateway:InternetGateway", vpcId=vpc)
+        return vpc
+
+    def subnets(self, count: int = 2, vpc: str = "") -> list[str]:
         zones = [f"{self.aws.region}{letter}" for letter in "abc"]
+        ranges = itertools.islice(self._ranges, count)
         return [
-            self.make(
-                "aws:ec2/subnet:Subnet",
-                vpcId=vpc, cidrBlock=f"10.1.{index}.0/24", availabilityZone=zones[index],
-            )[0]
-            for index in range(count)
-        ]  # fmt: skip
+            self.make("aws:ec2/subnet:Subnet", vpcId=vpc or self.home, cidrBlock=str(one), availabilityZone=zone)[0]
+            for one, zone in zip(ranges, zones, strict=False)
+        ]
 
     def subnet(self) -> str:
         return self.subnets(1)[0]
@@ -66,13 +73,17 @@ class World:
         return self.make("aws:cloudwatch/logGroup:LogGroup", name=self.unique("/vpc/flow"))[1]
 
     def group(self) -> str:
-        return self.make("aws:ec2/securityGroup:SecurityGroup", name=self.unique("group"), vpcId=self.vpc())[0]
+        return self.make("aws:ec2/securityGroup:SecurityGroup", name=self.unique("group"), vpcId=self.home)[0]
 
     def table(self) -> str:
-        return self.make("aws:ec2/routeTable:RouteTable", vpcId=self.vpc())[0]
+        return self.make("aws:ec2/routeTable:RouteTable", vpcId=self.home)[0]
 
     def gateway_of(self, table: str) -> str:
         found = self.aws.call("ec2", "describe_route_tables", RouteTableIds=[table])["RouteTables"][0]
+        wanted = [{"Name": "attachment.vpc-id", "Values": [found["VpcId"]]}]
+        gateways = self.aws.call("ec2", "describe_internet_gateways", Filters=wanted)["InternetGateways"]
+        if gateways:
+            return str(gateways[0]["InternetGatewayId"])
         return self.make("aws:ec2/internetGateway:InternetGateway", vpcId=found["VpcId"])[0]
 
     def nat(self) -> str:
