@@ -158,7 +158,7 @@ def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Man
         yield account(ACCOUNT)
     for name, team in platform.teams.items():
         for namespace, space in team.namespaces_of(name).items():
-            yield namespace_manifest(namespace, name, team, space)
+            yield namespace_manifest(namespace, name, facts, space)
             yield from (manifest for _, manifest in manifests(namespace, name, team, facts))
             if ended:
                 yield from permissions(namespace).values()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import pulumi
@@ -30,6 +31,7 @@ from components.tenancy.workload_permissions import (
 from spec.catalog import regions
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
+from spec.pricing.pods import job_usd
 from spec.quantities import CPU, MEMORY, counted, format_mebibytes, percent, quantity, total
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import ArgoWorkflows, Yunikorn
@@ -142,15 +144,16 @@ def _object(version: str, kind: str, name: str, namespace: str, spec: Mapping[st
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": dict(spec)}
 
 
-def namespace_manifest(name: str, team: str, settings: Team, space: TeamNamespace) -> dict[str, Any]:
+def namespace_manifest(name: str, team: str, facts: TeamFacts, space: TeamNamespace) -> dict[str, Any]:
     """The Namespace."""
+    settings = facts.platform.teams[team]
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
         "metadata": {
             "name": name,
             "labels": labels.of_namespace(team, settings, space),
-            "annotations": labels.notes_of_namespace(settings),
+            "annotations": labels.notes_of_namespace(settings, facts.job_usd.get(team)),
         },
     }
 
@@ -171,6 +174,11 @@ class TeamFacts:
     def addons(self) -> Addons:
         """The add-ons of the stack."""
         return self.platform.addons
+
+    @cached_property
+    def job_usd(self) -> Mapping[str, int]:
+        """What one job of each team may cost."""
+        return job_usd(self.platform)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +239,7 @@ class Space(pulumi.ComponentResource):
         cluster = args.context.cluster
         self.namespace = declare(
             f"{name}-namespace",
-            namespace_manifest(args.namespace, args.team, args.team_settings, args.settings),
+            namespace_manifest(args.namespace, args.team, args.context, args.settings),
             pulumi.ResourceOptions(
                 parent=self, depends_on=list(cluster.access), deleted_with=cluster.resource, protect=args.protect
             ),

@@ -16,7 +16,7 @@ from components.storage import drivers
 from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
-from spec.pricing.pods import device_prices
+from spec.pricing.pods import device_prices, job_usd
 from spec.settings import Platform, load, read_stack
 from spec.settings.addons import AddonSettings
 from spec.settings.addons.tracking import Mlflow
@@ -125,7 +125,7 @@ class Target:
                     priorities=tuple(str(priority) for priority in team.priorities),
                     open=space.purpose in SERVES,
                     pod_security=space.pod_security,
-                    job_usd=team.most_per_job,
+                    job_usd=job_usd(platform).get(name),
                     env={tracking.VARIABLE: tracking.address(name)} if platform.addons.has(Mlflow) else {},
                 )
         known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))

@@ -170,6 +170,11 @@ class ClusterPool:
         served = self._servers.served(wanted) if server is not None and wanted is not None else ""
         return served if server is not None and served != server.version else ""
 
+    def wanted(self, program: str, name: str) -> str:
+        """The version that a program wants of a cluster, else the one that is served; empty if neither is known."""
+        server = self.existing().get(name)
+        return self._expected.get((program, name)) or (server.version if server is not None else "")
+
     def spare(self, program: str = "") -> ApiServer:
         """The API server for a program whose cluster does not exist; started if there is none yet."""
         while True:

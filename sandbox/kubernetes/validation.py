@@ -12,6 +12,7 @@ from sandbox.kubernetes.targets import Settings, Targets
 from sandbox.rpc import diff
 from sandbox.rpc.diff import Path
 from sandbox.rpc.wire import UNKNOWN
+from spec.catalog import kubernetes
 
 # Validating manifests with values that are not known in a preview.
 #
@@ -117,6 +118,9 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
     """Dry-run the manifest. Raises UnreachableError if no API server answers."""
     ref = Ref.of(manifest.obj)
     target = targets.serving(settings, ref)
+    wanted = targets.pool.wanted(settings.program, target.cluster)
+    if ref.kind == "EC2NodeClass" and (refusal := _without_image(manifest.obj, wanted)):
+        return Verdict(refusal)
     try:
         if not target.cluster:
             return _validate_unknowns(target.client, _beside(replace(manifest, force=True)))
@@ -132,6 +136,17 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
     now, later = (bool(_validate_unknowns(client, anew).refusal) for client in clients)
     text = f"Kubernetes {coming} accepts it, and the version that runs until then refuses it: {verdict.refusal}"
     return Verdict(unvalidated=text) if now and not later else verdict
+
+
+def _without_image(obj: Object, version: str) -> str:
+    """The alias of a node class that has no image at a version. Karpenter accepts the class, which is never ready
+    (karpenter-provider-aws v1.14.1, pkg/controllers/nodeclass/ami.go; pull request 8151)."""
+    last = kubernetes.LAST_OF_AL2
+    for at, term in enumerate((obj.get("spec") or {}).get("amiSelectorTerms") or ()):
+        if str(term.get("alias")).startswith("al2@") and (kubernetes.skew(last, version) or 0) > 0:
+            words = f"EKS has images of Amazon Linux 2 up to Kubernetes {last}, and this is {version}: write al2023@"
+            return f"spec.amiSelectorTerms[{at}].alias: no image is {term['alias']}. {words}"
+    return ""
 
 
 def _validate_in_cluster(client: KubeClient, manifest: Manifest) -> Verdict:

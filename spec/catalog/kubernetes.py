@@ -14,6 +14,8 @@ Support = Literal["standard", "extended", "ended", "unknown"]
 WARN_DAYS: Final = 90
 """Days before the end of standard support at which to warn: the 60 days' notice that AWS gives (EKS User Guide, version
 FAQs) and a month to take the upgrade through three environments."""
+LAST_OF_AL2: Final = "1.32"
+"""Last version with images of Amazon Linux 2 (EKS User Guide, eks-ami-deprecation-faqs.html, read 2026-11)."""
 _MINOR: Final = re.compile(r"1\.(\d{1,3})")
 
 

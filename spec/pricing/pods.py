@@ -91,6 +91,24 @@ def device_prices(platform: Platform) -> dict[str, dict[str, int]]:
     return found
 
 
+_JOB_HOURS: Final = 72
+"""Three days: a tenth of a month, as of a budget."""
+
+
+def job_usd(platform: Platform) -> dict[str, int]:
+    """What one job of each team may cost, in USD: `jobUsd`, else a tenth of `budgetUsd`, else three days of all GPUs
+    that the team may use at once, by expected prices. Not of a team without GPUs of a known price."""
+    found, pools = {}, resolve_all(platform)
+    nodes = {name: started(one, platform, 0, 0).hourly / one.gpu_count for name, one in pools.items() if one.gpu_count}
+    for name, team in platform.teams.items():
+        priced = {pool: share.maximum for pool, share in team.gpus.items() if nodes.get(pool, UNKNOWN) != UNKNOWN}
+        most = sum(int(_JOB_HOURS * gpus * nodes[pool]) + 1 for pool, gpus in priced.items() if gpus)
+        most = most if team.budget_usd is None else max(1, team.budget_usd // 10)
+        if given := team.job_usd or most:
+            found[name] = given
+    return found
+
+
 def _slices(resource: str) -> int:
     """Compute slices of a MIG instance, `nvidia.com/mig-2g.20gb`; 1 of a whole or shared GPU."""
     return int(resource.removeprefix(MIG).partition("g.")[0]) if resource.startswith(MIG) else 1

@@ -109,7 +109,7 @@ class Team(Model):
     """Monthly budget, in USD; no alert if unset."""
     job_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     """Most that the GPUs of one job may cost until its deadline, in USD. If unset a tenth of `budgetUsd`, three days of
-    the month; no bound without a budget."""
+    the month; without a budget three days of all GPUs that the team may use."""
     members: dict[Name, Member] = Field(default_factory=dict)
     """Members, by a name of your choice."""
     namespaces: dict[Name, TeamNamespace] = Field(default_factory=dict)
@@ -137,12 +137,6 @@ class Team(Model):
     retired: bool = False
     """Decommission the team: its queue is drained, its members can only read, and its data may be deleted. Required
     before a team is removed from the file."""
-
-    @property
-    def most_per_job(self) -> int | None:
-        """Most that one job may cost, in USD; None without a bound."""
-        tenth = None if self.budget_usd is None else max(1, self.budget_usd // 10)
-        return tenth if self.job_usd is None else self.job_usd
 
     @property
     def shares(self) -> dict[str, Share]:

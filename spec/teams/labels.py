@@ -58,9 +58,8 @@ JOB_USD: Final = "platform.slipway/job-usd"
 """Annotation of a namespace: the most that one job may cost, in USD."""
 
 
-def notes_of_namespace(settings: Team) -> dict[str, str]:
-    """Annotations of a namespace of a team, which admission rules read."""
-    most = settings.most_per_job
+def notes_of_namespace(settings: Team, most: int | None) -> dict[str, str]:
+    """Annotations of a namespace of a team, which admission rules read; `most` is what one job may cost, in USD."""
     return {
         PRIORITIES: ",".join(str(name) for name in settings.priorities),
         **({JOB_USD: str(most)} if most is not None else {}),

@@ -177,9 +177,6 @@ def version_at_update(case: Case) -> str | None:
     return f"Requested Nodegroup Kubernetes version {version} is not supported by the version {has} of the cluster"
 
 
-_LAST_OF_AL2 = "1.32"
-
-
 @rule(NODE_GROUP, BAD, "amiType version clusterName",
       "EKS User Guide, eks-ami-deprecation-faqs.html, read 2026-11; words as in scylladb/scylla-cluster-tests#12524",
       Moment.CREATE, Moment.UPDATE)  # fmt: skip
@@ -188,9 +185,9 @@ def images_of_the_version(case: Case) -> str | None:
     image, version = str(case.new.get("amiType") or ""), case.new.get("version")
     if not image.startswith("AL2_") or (case.old and version == case.old.get("version")):
         return None
-    skew = kubernetes.skew(_LAST_OF_AL2, str(version or _cluster_version(case)))
+    skew = kubernetes.skew(kubernetes.LAST_OF_AL2, str(version or _cluster_version(case)))
     return (
-        f"AMI Type {image} is only supported for kubernetes versions {_LAST_OF_AL2} or earlier"
+        f"AMI Type {image} is only supported for kubernetes versions {kubernetes.LAST_OF_AL2} or earlier"
         if skew and skew > 0
         else None
     )

@@ -242,10 +242,9 @@ def test_default_requests_fit_the_largest_node_and_contain_no_gpu() -> None:
 
 
 def test_a_namespace_has_labels_for_team_cost_center_and_pod_security() -> None:
-    settings = team()
-    manifest = namespace_manifest(
-        "vision-training", "vision", settings, settings.namespaces_of("vision")["vision-training"]
-    )
+    space = team().namespaces_of("vision")["vision-training"]
+    facts = TeamFacts(platform=platform(TEAMS), pools=pools())
+    manifest = namespace_manifest("vision-training", "vision", facts, space)
     labels = manifest["metadata"]["labels"]
     assert labels["platform.slipway/team"] == "vision"
     assert labels["platform.slipway/project"] == "perception"

@@ -256,3 +256,18 @@ def test_a_spare_with_an_installed_crd_is_not_adopted_and_a_deleted_cluster_leav
     assert server.process.exit_code is not None
     assert plane.etcd.wipe(server.slot) == 0
     assert plane.client.get(Ref("v1", "Namespace", "default")) is not None
+
+
+@pytest.mark.parametrize(
+    ("alias", "version", "refused"),
+    [("al2@latest", "1.33", True), ("al2@v20251001", "1.36", True), ("al2@latest", "1.32", False),
+     ("al2023@latest", "1.36", False)],
+)  # fmt: skip
+def test_an_alias_of_amazon_linux_2_is_refused_where_it_has_no_image(
+    first_preview: Hooks, plane: ControlPlane, alias: str, version: str, refused: bool
+) -> None:
+    plane.targets.pool.expect(first_preview.session.program, version)
+    spec = {"amiSelectorTerms": [{"id": "ami-1"}, {"alias": alias}]}
+    inputs = {"metadata": {"name": "gpu"}, "spec": spec}
+    _, reasons = first_preview.check("kubernetes:karpenter.k8s.aws/v1:EC2NodeClass", inputs)
+    assert any(f"amiSelectorTerms[1].alias: no image is {alias}. EKS has" in one for one in reasons) is refused

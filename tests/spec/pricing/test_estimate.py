@@ -12,12 +12,10 @@ from spec.catalog import instances, prices
 from spec.pools import resolve_all
 from spec.pricing import Estimate, Line, estimate, services
 from spec.pricing.estimate import bill_facts, premium
-from spec.pricing.pods import device_prices, nodes_for
+from spec.pricing.pods import device_prices, job_usd, nodes_for
 from spec.pricing.pools import average, share_on
 from spec.settings import load, read_stack
 from spec.settings.cost import Limits, PoolUse, Schedule
-from spec.settings.teams import Team
-from spec.teams.labels import JOB_USD, notes_of_namespace
 from tests.spec.pricing.by_hand import line, unpriced, usd
 from tests.spec.settings.stack import loaded
 from tests.support.day import TODAY
@@ -380,13 +378,16 @@ def test_a_gpu_costs_its_part_of_the_node_and_an_instance_its_compute_slices() -
     }
 
 
-def test_one_job_of_a_team_costs_at_most_its_bound_else_a_tenth_of_its_budget() -> None:
-    team = {"project": "a", "costCenter": "b", "budgetUsd": 100}
-    notes = [
-        notes_of_namespace(Team.model_validate({**team, **more})).get(JOB_USD)
-        for more in ({}, {"jobUsd": 70}, {"budgetUsd": 9}, {"budgetUsd": None})
-    ]
-    assert notes == ["10", "70", "1", None]
+def test_one_job_of_a_team_costs_at_most_its_bound_else_a_tenth_of_its_budget_else_three_days_of_its_gpus() -> None:
+    gpus = {"a100": {"nominalQuota": 6}}
+    team = {"project": "a", "costCenter": "b", "gpus": gpus}
+    wanted = {"tenth": {"budgetUsd": 100}, "given": {"budgetUsd": 100, "jobUsd": 70}, "least": {"budgetUsd": 9}}
+    none = {"project": "a", "costCenter": "b", "cpus": {"cpu": {"nominalQuota": 4}}}
+    teams = {**{name: {**team, **more} for name, more in wanted.items()}, "shares": team, "none": none}
+    days = int(72 * 6 * usd("p4d.24xlarge") / 8) + 1
+    assert job_usd(loaded({"teams": teams, "pools.a100.max": 8}).platform) == {
+        "tenth": 10, "given": 70, "least": 1, "shares": days
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("cpu", "kind", "nodes"), [(2, "m7i.xlarge", 4), (6, "m7i.4xlarge", 2)])

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from spec.settings import ConfigurationError, load, read_stack, stacks_in
+from spec.settings.admission import Action
 from spec.settings.problems import Problem
 from tests.spec.settings.stack import BASE, DELETE, changed, loaded, problems
 from tests.support.day import TODAY
@@ -278,3 +279,20 @@ def test_loading_does_not_change_its_input() -> None:
     data = changed({})
     load(data, stack="test", today=TODAY)
     assert data == BASE
+
+
+EVERY = [
+    (folder, name)
+    for folder in ("stacks", "examples/stacks", "templates/platform/stacks")
+    for name in stacks_in(FOLDER.parent / folder)
+]
+UNGUARDED = {"thousand": "nobody submits jobs to it but a replay"}
+"""Stack files without idleGpus, and why."""
+
+
+@pytest.mark.parametrize(("folder", "stack"), EVERY)
+def test_every_stack_file_of_the_project_has_guards_of_cost(folder: str, stack: str) -> None:
+    platform = load(read_stack(stack, FOLDER.parent / folder), stack=stack, today=TODAY).platform
+    assert (platform.cost.idle_gpus is None) == (stack in UNGUARDED)
+    assert [name for name, team in platform.teams.items() if team.job_usd is None and team.budget_usd is None] == []
+    assert platform.admission.of("job-cost") is Action.DENY
