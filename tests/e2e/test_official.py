@@ -1,4 +1,4 @@
-"""Stacks dev and prod with Pulumi's own language host and Kubernetes provider, and whether ours agrees with it.
+"""Stacks dev and prod with Pulumi's own Kubernetes provider, and whether ours agrees with it.
 
 The official provider reaches the cluster as on EKS and waits for pods, volumes and releases; our provider then previews
 the same program on the same state.
@@ -17,7 +17,6 @@ from sandbox.kubernetes.controllers.running import State
 from sandbox.kubernetes.controllers.running import load as load_controllers
 from sandbox.kubernetes.objects import condition
 from sandbox.kubernetes.waiting import until
-from sandbox.language.shims import LANGUAGE_HOST
 from sandbox.state import load
 from tests.e2e import official
 from tests.e2e.agreement import RELEASE, differences, errors, types
@@ -28,7 +27,7 @@ from tests.support.patience import SECONDS
 pytestmark = pytest.mark.sandbox
 
 MISSING = (
-    "no official language host and Kubernetes provider: put `pulumi-language-python` on PATH, and run "
+    "no official Kubernetes provider: run `python -m sandbox.toolchain ensure pulumi-kubernetes`, or "
     "`pulumi plugin install resource kubernetes`"
 )
 OF_CHARTS = ("jobset", "karpenter", "kueue")
@@ -38,14 +37,14 @@ ADDED_LABEL = {"CHANGE": "label"}
 
 @pytest.fixture(scope="module")
 def both(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A checkout and a sandbox that run with the official parts."""
-    parts = official.find(shared, official.default_cache())
-    if parts is None:
+    """A checkout and a sandbox that run with the official provider."""
+    provider = official.find()
+    if provider is None:
         pytest.skip(MISSING)
     samples = shared / "charts-full"
     if not samples.is_dir():
         pytest.skip("SLIPWAY_SHARED names no directory with whole charts (charts-full)")
-    world = official.make(tmp_path_factory.mktemp("official"), parts, samples)
+    world = official.make(tmp_path_factory.mktemp("official"), provider, samples)
     try:
         yield world
     finally:
@@ -95,11 +94,6 @@ def test_up_awaits_every_resource_and_release(up: str, both: World, stack: str) 
     assert counts(up)["created"] > 400
     # Pods of DaemonSets on the last nodes are in no resource's await.
     until(lambda: None if unready(both, stack) else True, SECONDS, f"not running: {unready(both, stack)}")
-
-
-def test_the_official_host_ran_the_program(up: str, both: World) -> None:
-    """In the environment that Pulumi.yaml names, which needs pip for it."""
-    assert not (both.home / "bin" / LANGUAGE_HOST).exists()
 
 
 def test_the_controllers_of_its_charts_run(up: str, both: World) -> None:
