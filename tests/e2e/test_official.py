@@ -127,7 +127,8 @@ def test_pools_are_those_of_karpenter_or_have_their_nodes(up: str, both: World, 
 
 def test_ours_accepts_the_same_program_on_the_same_state_without_a_change(up: str, both: World, stack: str) -> None:
     by_both = [preview(both, stack, ours=ours) for ours in (False, True)]
-    assert differences(*by_both) == []
+    found = differences(*by_both)
+    assert found == [], "\n".join(map(str, found))
     assert RELEASE in types(by_both[0], "same")
 
 
