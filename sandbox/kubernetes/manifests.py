@@ -21,7 +21,7 @@ from sandbox.kubernetes.inputs import (
     named,
     normalized,
 )
-from sandbox.kubernetes.objects import Object, Ref, generated, is_custom_resource_definition
+from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref, generated, is_custom_resource_definition
 from sandbox.kubernetes.targets import Settings, Target, Targets
 from sandbox.kubernetes.validation import Manifest, validate
 from sandbox.notes import Note, NoteKind, Notes
@@ -155,7 +155,8 @@ class Manifests:
 
     def diff(self, settings: Settings, old_inputs: Object, news: Object) -> Diff:
         """The changes, and which of them force a replacement."""
-        changes = Diff(compare(normalized(old_inputs), news)).replacing(
+        before, after = (self._in_place(settings, normalized(each)) for each in (old_inputs, news))
+        changes = Diff(compare(before, after)).replacing(
             lambda path: forces_new(path, old_inputs, settings, _at(news, path))
         )
         same_name = Ref.of(old_inputs) == Ref.of(news) and not is_autonamed(news)
@@ -240,6 +241,18 @@ class Manifests:
             # A new object has no owner to conflict with; `create` reports an existing one.
             force=not olds or _force(settings, inputs),
         )
+
+    def _in_place(self, settings: Settings, inputs: Object) -> Object:
+        """The inputs with the namespace that the object has: the official provider's Check names one for a kind that
+        nothing serves yet, and to name `default` is no change (provider.go, Check and Diff)."""
+        ref, target = Ref.of(inputs), self.targets.existing(settings)
+        metadata = inputs.get("metadata")
+        if target is None or not isinstance(metadata, dict) or not crds.is_served(target.client, ref):
+            return inputs
+        rest = {key: each for key, each in metadata.items() if key != "namespace"}
+        if crds.is_namespaced(target.client, ref):
+            rest["namespace"] = metadata.get("namespace") or DEFAULT_NAMESPACE
+        return {**inputs, "metadata": rest}
 
     def _namespaced(self, settings: Settings, inputs: Object) -> bool:
         ref = Ref.of(inputs)

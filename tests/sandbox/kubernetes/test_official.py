@@ -161,7 +161,9 @@ def test_both_plan_the_same_for_every_field_of_every_type(official: Official, ho
     for token, each, schema in types(client):
         first, second = (placed(each, Sample(schema["definitions"], seed).of(schema)) for seed in (1, 2))
         least = placed(each, {})
-        for olds, news in ((first, second), (least, first), (first, least)):
+        nowhere = {**first, "metadata": {key: value for key, value in first["metadata"].items() if key != "namespace"}}
+        elsewhere = {**first, "metadata": {**first["metadata"], "namespace": "default"}}
+        for olds, news in ((first, second), (least, first), (first, least), (elsewhere, nowhere), (nowhere, elsewhere)):
             found += judged(official, hooks, token, olds, news)
     assert found == [], "\n".join(found)
 
