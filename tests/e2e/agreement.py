@@ -5,7 +5,7 @@ Compared are the operation, the reasons of a replacement, the kind of each chang
 | What may differ | Why |
 |---|---|
 | `inputDiff` of a change | decides from where the CLI prints the old value: ours compares inputs, not live objects |
-| releases with a null among their values | since 4.34 it is handed to Helm, as ours does; the one that can be built drops it |
+| releases with a null among their values | 4.34 and ours hand it to Helm; the one that can be built drops it |
 | outputs | the official provider adds `__fieldManager` and `__initialApiVersion`, and Helm's record of a release |
 """
 
