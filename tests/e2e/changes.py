@@ -21,14 +21,13 @@ def change(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult
     if args.type_ == RELEASE:
         # The name of a release decides the names of its objects.
         return None
-    else:
-        given: Any = properties.get("metadata")
-        metadata = dict(given or {})
-        if kind == "label":
-            metadata["labels"] = {**(metadata.get("labels") or {}), "changed": "yes"}
-        elif args.type_ not in NAMED:
-            metadata["name"] = f"{metadata['name']}-2"
-        properties["metadata"] = metadata
+    given: Any = properties.get("metadata")
+    metadata = dict(given or {})
+    if kind == "label":
+        metadata["labels"] = {**(metadata.get("labels") or {}), "changed": "yes"}
+    elif args.type_ not in NAMED:
+        metadata["name"] = f"{metadata['name']}-2"
+    properties["metadata"] = metadata
     return pulumi.ResourceTransformResult(props=properties, opts=args.opts)
 
 

@@ -142,7 +142,7 @@ def test_ours_accepts_the_same_program_on_the_same_state_without_a_change(up: st
 def test_both_plan_the_same_for_a_change_of_every_resource(
     up: str, both: World, stack: str, change: str, operation: str, expected: set[str]
 ) -> None:
-    """Fields: tests/sandbox/kubernetes/test_official.py. The provider that can be built fails to preview the replacement
+    """Fields: tests/sandbox/kubernetes/test_official.py. The provider that is built fails to preview the replacement
     of one that can't be updated: it asks for it under the name of the old object."""
     by_both = [preview(both, stack, ours=ours, change=change) for ours in (False, True)]
     found = differences(*by_both)
