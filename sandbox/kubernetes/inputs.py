@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from sandbox.kubernetes.objects import Object, Ref
+from sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import has_unknown
 
@@ -85,15 +85,27 @@ _BUILT_IN: Final = frozenset({"", "apps", "autoscaling", "batch", "policy"}) | {
     )
 }  # fmt: skip
 """Groups of built-in types (k8s.io/client-go v0.36, kubernetes/scheme/register.go)."""
-_KEPT: Final = frozenset({"rules", "containers", "endpoints"})
-"""Lists that are kept though empty: their fields are not `omitempty` (k8s.io/api v0.36: rbac/v1, core/v1,
-discovery/v1, types.go)."""
-_ZERO: Final[Mapping[tuple[str, str], Path]] = {
-    ("scheduling.k8s.io", "PriorityClass"): ("globalDefault",),
-    ("", "PersistentVolume"): ("spec", "storageClassName"),
-}
-"""Fields that are `omitempty` and no pointers, so that false and an empty text are not written (k8s.io/api v0.36:
-scheduling/v1 and core/v1, types.go). A claim's `storageClassName` is a pointer."""
+_OMITTED: Final = frozenset({
+    "chapAuthDiscovery", "chapAuthSession", "clusterScope", "globalDefault", "hostIPC", "hostNetwork", "hostPID",
+    "paused", "publishNotReadyAddresses", "readOnly", "sslEnabled", "stdin", "stdinOnce", "tty", "unschedulable",
+    "failureThreshold", "healthCheckNodePort", "hostPort", "initialDelaySeconds", "minReadySeconds", "nodePort",
+    "number", "partition", "periodSeconds", "successThreshold", "timeoutSeconds",
+})  # fmt: skip
+"""Fields whose false or 0 is not written: they are `omitempty` and no pointers (k8s.io/api v0.36, types.go)."""
+_POINTERS: Final = (
+    ("azureDisk", "readOnly"), ("volumes", "csi", "readOnly"), ("rollingUpdate", "partition"),
+    ("policies", "periodSeconds"), ("webhooks", "timeoutSeconds"), ("clientIP", "timeoutSeconds"),
+)  # fmt: skip
+"""Fields of those names that keep it."""
+_KEPT: Final = frozenset({
+    "rules", "containers", "endpoints", "limits", "monitors", "nodeSelectorTerms",
+    *("config", "constraints", "devices", "drivers", "requests", "selectors", "sharedCounters"),
+})  # fmt: skip
+"""Lists that are kept though empty: their fields are not `omitempty` (the same files)."""
+_PORTS, _EXTRA, _DROPPED = ("ports",), ("spec", "extra"), ("spec", "rules")
+"""An EndpointSlice's, and of a CertificateSigningRequest, are kept; those of an Ingress and a FlowSchema are not."""
+_NO_TEXT: Final = ("PersistentVolume", ("spec", "storageClassName"))
+"""An empty text that is not written; a claim's `storageClassName` is a pointer."""
 
 
 def is_secret(obj: Mapping[str, Any]) -> bool:
@@ -106,11 +118,16 @@ def normalized(inputs: Object) -> Object:
     if is_secret(inputs):
         return _secret(inputs)
     ref = Ref.of(inputs)
+    if is_custom_resource_definition(inputs) and (inputs.get("spec") or {}).get("preserveUnknownFields") is False:
+        return {**inputs, "spec": {key: each for key, each in inputs["spec"].items() if key != "preserveUnknownFields"}}
     if ref.group not in _BUILT_IN:
         return inputs
-    found: Object = _without_empty_lists(inputs)
-    path = _ZERO.get((ref.group, ref.kind))
-    return found if path is None else _without_zero(found, path)
+    found: Object = _without_empty(inputs, ())
+    kind, (first, last) = _NO_TEXT
+    below = found.get(first)
+    if ref.kind == kind and isinstance(below, dict) and below.get(last) == "":
+        found[first] = {key: each for key, each in below.items() if key != last}
+    return found
 
 
 def _secret(secret: Object) -> Object:
@@ -122,22 +139,20 @@ def _secret(secret: Object) -> Object:
     return {**rest, "data": {**(secret.get("data") or {}), **encoded}}
 
 
-def _without_zero(value: Object, path: Path) -> Object:
-    """A copy without the field at a path, if that is false or empty."""
-    first, *rest = path
-    if not rest:
-        return {key: each for key, each in value.items() if key != first or each}
-    below = value.get(first)
-    return {**value, first: _without_zero(below, tuple(rest))} if isinstance(below, dict) else value
-
-
-def _without_empty_lists(value: Any) -> Any:
+def _without_empty(value: Any, path: Path) -> Any:
     if isinstance(value, Mapping):
-        kept = {key: each for key, each in value.items() if each != [] or key in _KEPT}
-        return {key: _without_empty_lists(each) for key, each in kept.items()}
+        kept = {key: each for key, each in value.items() if not _omitted(each, (*path, key))}
+        return {key: _without_empty(each, (*path, key)) for key, each in kept.items()}
     if isinstance(value, list):
-        return [_without_empty_lists(each) for each in value]
+        return [_without_empty(each, path) for each in value]
     return value
+
+
+def _omitted(value: Any, path: Path) -> bool:
+    if value == []:
+        return path == _DROPPED or not (path[-1] in _KEPT or path == _PORTS or path[:-1] == _EXTRA)
+    zero = value is False or (value == 0 and not isinstance(value, bool))
+    return zero and path[-1] in _OMITTED and not any(path[-len(each) :] == each for each in _POINTERS)
 
 
 # Drift of an object: which fields that the program sets were changed by another client.

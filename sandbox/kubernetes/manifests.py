@@ -21,7 +21,7 @@ from sandbox.kubernetes.inputs import (
     named,
     normalized,
 )
-from sandbox.kubernetes.objects import Object, Ref, generated, is_custom_resource_definition
+from sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref, generated, is_custom_resource_definition
 from sandbox.kubernetes.targets import Settings, Target, Targets
 from sandbox.kubernetes.validation import Manifest, validate
 from sandbox.notes import Note, NoteKind, Notes
@@ -33,13 +33,29 @@ from sandbox.rpc.wire import UNKNOWN, has_unknown
 
 # Which changes force a replacement, because Kubernetes allows no update for them.
 #
-# The list follows that of the official provider (pulumi-kubernetes v4.32.0, provider/pkg/provider/diff.go), so that a
-# rehearsal plans the same replacements as on AWS. A change that Kubernetes refuses and that is not listed fails in both
-# environments; in the sandbox already at preview, with the API server's message.
+# The list follows that of the official provider (pulumi-kubernetes, provider/pkg/provider/diff.go), so that a rehearsal
+# plans the same replacements as on AWS; tests/sandbox/kubernetes/test_official.py compares every field. A change that
+# Kubernetes refuses and that is not listed fails in both environments; in the sandbox already at preview, with the API
+# server's message.
 
 _ALWAYS = ("metadata.name", "metadata.namespace")
-_POD_MUTABLE = ("activeDeadlineSeconds", "tolerations", "containers[*].image", "initContainers[*].image")
-_VOLUME_SOURCES = ("awsElasticBlockStore", "csi", "fc", "flexVolume", "hostPath", "iscsi", "local", "nfs")
+_OF_PODS = (
+    "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy", "enableServiceLinks", "hostAliases",
+    "hostIPC", "hostNetwork", "hostPID", "hostname", "imagePullSecrets", "nodeName", "nodeSelector", "overhead",
+    "preemptionPolicy", "priority", "priorityClassName", "readinessGates", "restartPolicy", "runtimeClassName",
+    "schedulerName", "securityContext", "serviceAccount", "serviceAccountName", "shareProcessNamespace", "subdomain",
+    "terminationGracePeriodSeconds", "volumes",
+)  # fmt: skip
+_OF_CONTAINERS = (
+    "args", "command", "env", "image", "imagePullPolicy", "lifecycle", "livenessProbe", "ports", "readinessProbe",
+    "resources", "securityContext", "stdin", "stdinOnce", "terminationMessagePath", "terminationMessagePolicy", "tty",
+    "volumeDevices", "volumeMounts", "workingDir",
+)  # fmt: skip
+_VOLUME_SOURCES = (
+    "awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "csi", "fc", "flexVolume", "flocker",
+    "gcePersistentDisk", "glusterfs", "hostPath", "iscsi", "local", "nfs", "photonPersistentDisk", "portworxVolume",
+    "quobyte", "rbd", "scaleIO", "storageos", "vsphereVolume",
+)  # fmt: skip
 
 _REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("apps", "DaemonSet"): ("spec.selector",),
@@ -57,32 +73,53 @@ _REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("storage.k8s.io", "StorageClass"): ("parameters", "provisioner"),
     ("", "PersistentVolume"): tuple(f"spec.{source}" for source in _VOLUME_SOURCES),
     ("", "PersistentVolumeClaim"): ("spec.accessModes", "spec.selector", "spec.storageClassName", "spec.volumeName"),
-    ("", "Pod"): ("spec",),
+    ("", "Pod"): (
+        *(f"spec.{field}" for field in _OF_PODS),
+        *(
+            f"spec.{containers}[*].{field}"
+            for containers in ("containers", "initContainers")
+            for field in _OF_CONTAINERS
+        ),
+    ),
     ("", "ResourceQuota"): ("spec.scopes",),
     ("", "Secret"): ("type",),
     ("", "Service"): ("spec.clusterIP",),
 }
 
-_UPDATED: Mapping[tuple[str, str], tuple[str, ...]] = {("", "Pod"): tuple(f"spec.{field}" for field in _POD_MUTABLE)}
-"""Exceptions below the paths of `_REPLACED`."""
-
 _CONTENTS = ("data", "binaryData", "stringData")
 
 
-def forces_new(path: Path, old_inputs: Mapping[str, Any], settings: Settings) -> bool:
-    """Whether a change at the path replaces the object."""
+def forces_new(path: Path, old_inputs: Mapping[str, Any], settings: Settings, value: Any = None) -> bool:
+    """Whether a change at the path replaces the object: of a field that can't be updated, or to a value with one."""
     ref = Ref.of(old_inputs)
     key = (ref.group, ref.kind)
     if path and path[0] in _CONTENTS and key in {("", "ConfigMap"), ("", "Secret")}:
         mutable = settings.config_map_mutable if ref.kind == "ConfigMap" else settings.secret_mutable
         return not mutable or old_inputs.get("immutable") is True
-    if _covered(path, _UPDATED.get(key, ())):
-        return False
-    return _covered(path, (*_ALWAYS, *_REPLACED.get(key, ())))
+    patterns = map(diff.parse, (*_ALWAYS, *_REPLACED.get(key, ())))
+    return any(
+        diff.covers(each, path) or (diff.covers(each[: len(path)], path) and _has(value, each[len(path) :]))
+        for each in patterns
+    )
 
 
-def _covered(path: Path, patterns: tuple[str, ...]) -> bool:
-    return any(diff.covers(diff.parse(pattern), path) for pattern in patterns)
+def _has(value: Any, below: Path) -> bool:
+    """Whether a value has something at a path below it."""
+    if not below:
+        return value is not None
+    if isinstance(value, list):
+        return any(_has(each, below[1:]) for each in value)
+    return isinstance(value, Mapping) and _has(value.get(str(below[0])), below[1:])
+
+
+def _at(value: Any, path: Path) -> Any:
+    """The value at a path; None if there is none."""
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
 
 
 MANAGER = "pulumi-kubernetes"
@@ -118,7 +155,10 @@ class Manifests:
 
     def diff(self, settings: Settings, old_inputs: Object, news: Object) -> Diff:
         """The changes, and which of them force a replacement."""
-        changes = Diff(compare(old_inputs, news)).replacing(lambda path: forces_new(path, old_inputs, settings))
+        before, after = (self._in_place(settings, normalized(each)) for each in (old_inputs, news))
+        changes = Diff(compare(before, after)).replacing(
+            lambda path: forces_new(path, old_inputs, settings, _at(news, path))
+        )
         same_name = Ref.of(old_inputs) == Ref.of(news) and not is_autonamed(news)
         return Diff(changes.changes, delete_before_replace=same_name, whole_paths=True)
 
@@ -201,6 +241,18 @@ class Manifests:
             # A new object has no owner to conflict with; `create` reports an existing one.
             force=not olds or _force(settings, inputs),
         )
+
+    def _in_place(self, settings: Settings, inputs: Object) -> Object:
+        """The inputs with the namespace that the object has: the official provider's Check names one for a kind that
+        nothing serves yet, and to name `default` is no change (provider.go, Check and Diff)."""
+        ref, target = Ref.of(inputs), self.targets.existing(settings)
+        metadata = inputs.get("metadata")
+        if target is None or not isinstance(metadata, dict) or not crds.is_served(target.client, ref):
+            return inputs
+        rest = {key: each for key, each in metadata.items() if key != "namespace"}
+        if crds.is_namespaced(target.client, ref):
+            rest["namespace"] = metadata.get("namespace") or DEFAULT_NAMESPACE
+        return {**inputs, "metadata": rest}
 
     def _namespaced(self, settings: Settings, inputs: Object) -> bool:
         ref = Ref.of(inputs)

@@ -5,6 +5,7 @@ Compared are the operation, the reasons of a replacement, the kind of each chang
 | What may differ | Why |
 |---|---|
 | `inputDiff` of a change | decides from where the CLI prints the old value: ours compares inputs, not live objects |
+| releases with a null among their values | 4.34 and ours hand it to Helm; the one that can be built drops it |
 | outputs | the official provider adds `__fieldManager` and `__initialApiVersion`, and Helm's record of a release |
 """
 
@@ -43,7 +44,8 @@ class Difference:
 def differences(official: str, ours: str) -> list[Difference]:
     """What differs between two answers of `pulumi preview --json --show-sames`."""
     first, second = _steps(official), _steps(ours)
-    return [one for urn in sorted({*first, *second}) for one in _compare(urn, first.get(urn), second.get(urn))]
+    both = sorted(urn for urn in {*first, *second} if not _has_null(_inputs(second.get(urn, {})).get("values")))
+    return [one for urn in both for one in _compare(urn, first.get(urn), second.get(urn))]
 
 
 def errors(answer: str) -> list[str]:
@@ -86,6 +88,10 @@ def _compare(urn: str, official: Step | None, ours: Step | None) -> Iterator[Dif
 def _diff(step: Step) -> dict[str, str]:
     """The kind of each change by path."""
     return {path: change["kind"] for path, change in (step.get("detailedDiff") or {}).items()}
+
+
+def _has_null(values: Any) -> bool:
+    return isinstance(values, Mapping) and any(each is None or _has_null(each) for each in values.values())
 
 
 def _inputs(step: Step) -> Mapping[str, Any]:

@@ -1,26 +1,21 @@
-"""Pulumi's own Python language host and Kubernetes provider, and a checkout that runs with them."""
+"""Pulumi's own Kubernetes provider, and a checkout that runs with it; with its language host, where that is on PATH."""
 
-import hashlib
 import io
-import lzma
-import os
 import shutil
 import sys
 import tarfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from sandbox import official
+from sandbox import official, toolchain
 from sandbox.errors import SandboxError
 from sandbox.kubernetes.helm.chart import Charts
-from sandbox.language.shims import LANGUAGE_HOST
 from tests.e2e.world import World
 
-EXEC: Final = f"{LANGUAGE_HOST}-exec"
 SECONDS: Final = 900.0
 """Of one command; `up` of prod takes 90 s on two free cores (2026-11)."""
 _STUB_VALUES: Final[Mapping[str, Any]] = {
@@ -31,58 +26,12 @@ _STUB_VALUES: Final[Mapping[str, Any]] = {
 _ENTRY: Final = "def _declare()"
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Where the official parts are: the folder of the language host, and the provider's executable."""
-
-    host: Path
-    provider: Path
-
-
-def find(shared: Path | None, cache: Path) -> Parts | None:
-    """The parts among the shared samples, else those of the user's Pulumi; None if one of them is missing."""
-    samples = shared / "official" if shared else None
-    if samples and samples.is_dir():
-        return _unpacked(samples, cache)
-    host = shutil.which(LANGUAGE_HOST)
+def find() -> Path | None:
+    """The provider: as built from its Go module, else that of the user's Pulumi; None if there is neither."""
     try:
-        provider = official.find(official.OFFICIAL)
+        return toolchain.find("pulumi-kubernetes") or official.find(official.OFFICIAL)
     except SandboxError:
         return None
-    return Parts(Path(host).parent, provider) if host else None
-
-
-def default_cache() -> Path:
-    """Outside the tree, beside the toolchain's."""
-    base = (
-        os.environ.get("SLIPWAY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "slipway"
-    )
-    return Path(base) / "official"
-
-
-def _unpacked(samples: Path, cache: Path) -> Parts:
-    """The packed executables, unpacked once for each version; raises AssertionError if one is not what its sum says."""
-    lines = (samples / "SHA256SUMS").read_text(encoding="ascii").split("\n")
-    sums = {name: digest for digest, name in (line.split() for line in lines if line)}
-    folder = cache / hashlib.sha256(repr(sorted(sums.items())).encode()).hexdigest()[:16]
-    # In folders of their own: a provider on PATH would come before the one that the engine is given.
-    parts = Parts(folder / "host", folder / "provider" / official.EXECUTABLE)
-    for executable in (parts.host / LANGUAGE_HOST, parts.provider):
-        if not executable.exists():
-            packed = samples / f"{executable.name}.xz"
-            content = packed.read_bytes()
-            assert hashlib.sha256(content).hexdigest() == sums[packed.name], f"{packed} is not what SHA256SUMS says"
-            _write(executable, lzma.decompress(content))
-    _write(parts.host / EXEC, (samples / EXEC).read_bytes())
-    return parts
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.chmod(0o755)
-    draft.replace(path)
 
 
 def charts(samples: Path, into: Path) -> Path:
@@ -125,11 +74,10 @@ def _pack_stub(folder: Path, name: str, version: str) -> None:
             archive.addfile(member, io.BytesIO(text))
 
 
-def make(directory: Path, parts: Parts, chart_samples: Path) -> World:
-    """A checkout whose sandbox runs with the official parts, and whose stacks take their charts from a directory."""
+def make(directory: Path, provider: Path, chart_samples: Path) -> World:
+    """A checkout whose sandbox runs with the official provider, and whose stacks take their charts from a directory."""
     plain = World.make(directory)
-    path = os.pathsep.join([str(parts.host), os.environ.get("PATH", os.defpath)])
-    world = replace(plain, more={"PATH": path, official.VARIABLE: str(parts.provider)}, seconds=SECONDS)
+    world = replace(plain, more={official.VARIABLE: str(provider)}, seconds=SECONDS)
     (directory / "charts").mkdir()
     found = charts(chart_samples, directory / "charts")
     for stack in ("dev", "prod"):

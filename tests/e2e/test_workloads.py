@@ -1,7 +1,7 @@
 """Every kind of workload with the stack's own controllers: to its end, preempted once, its node taken once.
 
 The table is in `tests/e2e/workloads/rows.py`; the YAML of each row is what a user would write. With
-`SLIPWAY_KUBERNETES_PROVIDER=official` the stacks come up with Pulumi's own language host and Kubernetes provider.
+`SLIPWAY_KUBERNETES_PROVIDER=official` the stacks come up with Pulumi's own Kubernetes provider.
 """
 
 import os
@@ -95,11 +95,11 @@ def place(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest
 
 
 def _world(directory: Path, shared: Path) -> World:
-    """With our Kubernetes provider and the charts of controllers; or with the official parts, and all charts."""
+    """With our Kubernetes provider and the charts of controllers; or with the official provider, and all charts."""
     if os.environ.get(VARIABLE):
-        parts = official.find(shared, official.default_cache())
-        assert parts is not None, f"{VARIABLE} is set, and there are no official parts"
-        return official.make(directory, parts, shared / "charts-full")
+        provider = official.find()
+        assert provider is not None, f"{VARIABLE} is set, and there is no official provider"
+        return official.make(directory, provider, shared / "charts-full")
     there = (name for name in CHARTS if (shared / "charts-full" / name).is_dir())
     return World.make(directory, some_charts(shared, there, directory / "charts"))
 
