@@ -264,11 +264,10 @@ def test_a_spare_with_an_installed_crd_is_not_adopted_and_a_deleted_cluster_leav
      ("al2023@latest", "1.36", False)],
 )  # fmt: skip
 def test_an_alias_of_amazon_linux_2_is_refused_where_it_has_no_image(
-    first_preview: Hooks, plane: ControlPlane, alias: str, version: str, refused: bool
+    first_preview: Hooks, plane: ControlPlane, monkeypatch: pytest.MonkeyPatch, alias: str, version: str, refused: bool
 ) -> None:
-    token = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
-    plane.targets.pool.expect(first_preview.resource(token, "it").program, version)
+    monkeypatch.setattr(plane.targets.pool, "wanted", lambda *_: version)
     spec = {"amiSelectorTerms": [{"id": "ami-1"}, {"alias": alias}]}
     inputs = {"metadata": {"name": "gpu"}, "spec": spec}
-    _, reasons = first_preview.check(token, inputs)
+    _, reasons = first_preview.check("kubernetes:karpenter.k8s.aws/v1:EC2NodeClass", inputs)
     assert any(f"amiSelectorTerms[1].alias: no image is {alias}. EKS has" in one for one in reasons) is refused
