@@ -58,6 +58,7 @@ def of_sandbox(platform: Platform) -> KubeClient:
     if client is None:
         command = f"slipway up {platform.environment.name} --sandbox"
         fail(f"the sandbox has no cluster {platform.cluster_name}: run `{command}` first")
+    offline.say_missing()
     return client
 
 
@@ -77,6 +78,7 @@ def only_in_sandbox() -> KubeClient:
         refuse(f"the sandbox has {several if names else 'no cluster yet: create one first'}")
     client = client_of(sandbox.kubeconfig, names[0])
     assert client is not None  # noqa: S101 - the same file
+    offline.say_missing()
     return client
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sandbox import asked, lifecycle, official, toolchain
 from sandbox.environment import environment
 from sandbox.identity import ProcessIdentity
-from sandbox.kubernetes.controllers.running import Entry, load
+from sandbox.kubernetes.controllers.running import Entry, State, load
 from sandbox.language import shims
 from sandbox.state import KUBERNETES, SandboxState, default_home
 from slipway.account.context import Client, late, session
@@ -238,6 +238,12 @@ def require_running() -> Sandbox:
     if found is None:
         fail("the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`")
     return found
+
+
+def say_missing() -> None:
+    """Say which controllers of add-ons don't run: what waits for one is as it was left."""
+    if missing := [each.text for each in load(default_home()) if each.state is not State.RUNNING]:
+        output.say(f"not running: {'; '.join(missing)}. `slipway sandbox wait` ends once they do")
 
 
 def start(

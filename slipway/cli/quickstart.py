@@ -9,6 +9,7 @@ from components.workloads import Target
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, UnreachableError
 from sandbox.kubernetes.objects import Ref
+from slipway.cli import offline
 from slipway.cli.check import checked
 from slipway.cli.cluster import connect
 from slipway.cli.output import table
@@ -30,6 +31,8 @@ def run(options: argparse.Namespace) -> int:
         if getattr(options, name) is None:
             refuse(f"--{name}: the quickstart is for a {name} (given: nothing). Add --{name} {name.upper()}.")
     print(_text(options, QUICKSTARTS[options.quickstart]), end="")
+    if options.sandbox or os.environ.get(IN_SANDBOX_SHELL):
+        offline.say_missing()
     return 0
 
 

@@ -14,6 +14,7 @@ from sandbox.kubernetes.objects import Ref
 from slipway.cli import cluster, offline
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, say
+from slipway.cli.sandbox import settled
 from slipway.cli.trial import target_of
 from slipway.engine.project import Project, find
 from slipway.rehearsal.document import Lane, Played, Rehearsal, expectations, lane, met, page
@@ -117,6 +118,7 @@ def _play(scenarios: Sequence[Scenario], platform: Platform, stack: str, say: Pr
     if not scenarios:
         return
     home = offline.require_running().home
+    settled()
     client = cluster.of_sandbox(platform)
     _require_queues(client, platform, stack)
     for at, scenario in enumerate(scenarios, 1):

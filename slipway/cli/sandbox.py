@@ -58,8 +58,15 @@ LOOK_SECONDS: Final = 2.0
 
 def wait(_options: argparse.Namespace) -> int:
     """Wait until the controllers of add-ons are built and run; 1 if one can't be built, or keeps failing."""
+    entries = settled()
+    print(controllers(entries) or "no controller of an add-on is installed")
+    return 1 if {State.FAILING, State.MISSING} & {each.state for each in entries} else 0
+
+
+def settled() -> Sequence[Entry]:
+    """The controllers once none is being built or starts; shows meanwhile what is awaited."""
     home, progress = offline.require_running().home, process.Progress("controllers")
-    running, since = 0, time.monotonic()
+    running, since, waited = 0, time.monotonic(), False
     while True:
         entries = load(home)
         states = Counter(each.state for each in entries)
@@ -69,11 +76,12 @@ def wait(_options: argparse.Namespace) -> int:
         if settled and not states[State.BUILDING] and not states[State.STARTING]:
             break
         progress.update(progress_of(entries))
+        waited = True
         time.sleep(LOOK_SECONDS)
         offline.require_running()
-    progress.finish(progress_of(entries))
-    print(controllers(entries) or "no controller of an add-on is installed")
-    return 1 if states[State.FAILING] or states[State.MISSING] else 0
+    if waited:
+        progress.finish(progress_of(entries))
+    return entries
 
 
 def progress_of(entries: Sequence[Entry]) -> str:

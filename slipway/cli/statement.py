@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     shown = Shown(stack=options.stack, statement=statement, period=period, unpriced=unpriced, kubecost=beside)
     if options.out is not None:
         prepare(options.out)
-        for name, content in ((CSV, table(shown.statement)), (PAGE, page(shown))):
+        for name, content in ((CSV, table(shown)), (PAGE, page(shown))):
             (options.out / name).write_text(content, encoding="utf-8", newline="\n")
         say(f"wrote {options.out / CSV} (every job) and {options.out / PAGE} (the page)")
     print(json.dumps(document(shown), indent=2) if options.json else text(shown))

@@ -14,6 +14,7 @@ from sandbox.kubernetes.client import ApiError, UnreachableError
 from slipway.cli import cluster
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, table
+from slipway.cli.sandbox import settled
 from slipway.engine.project import find
 from slipway.trial.evaluation import Check, Status
 from slipway.trial.expectations import read
@@ -33,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if namespace is None:
         refuse(f"name a namespace: `namespace` in {options.folder / 'try.yaml'}, or -n")
     platform = checked(find(Path.cwd()), options.stack).platform if options.stack else None
+    settled()
     client = cluster.of_sandbox(platform) if platform else cluster.only_in_sandbox()
     try:
         found = Run(

@@ -16,6 +16,7 @@ from slipway.statement.split import NO_JOB, RULE, CostStatement, Row, summed, us
 
 COLUMNS: Final = ("team", "project", "job", "pools", "gpu_hours", "used_usd", "idle_usd", "shared_usd", "total_usd")
 WITHOUT_JOB: Final = "(without a job)"
+LEFT_OUT: Final = "(left out)"
 _JOBS: Final = 200
 """Jobs of a team that the page shows; the CSV has all."""
 
@@ -44,14 +45,17 @@ class Shown:
         return f"{self.period.source}, from {self.period.start} for {float(self.period.hours):,.1f} h"
 
 
-def table(statement: CostStatement) -> str:
-    """The CSV: a row for each job, and one for each team without a job that pays; amounts sum to the bill."""
+def table(shown: Shown) -> str:
+    """The CSV: a row for each job, and one for each team without a job that pays; amounts sum to the bill. The last row
+    says which jobs are in no figure, if any are."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for row in statement.rows:
+    for row in shown.statement.rows:
         amounts = (usd(cents) for cents in (row.used, row.idle, row.shared, row.total))
         writer.writerow((*row.key, " ".join(row.pools), f"{float(row.gpu_hours):.3f}", *amounts))
+    if left := shown.period.left_out.sentence:
+        writer.writerow((LEFT_OUT, "", left, "", *(0 for _ in COLUMNS[4:])))
     return out.getvalue()
 
 

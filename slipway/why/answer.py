@@ -129,9 +129,14 @@ class Answer:
         lines = [self.sentence, *(f"  changed: {one}" for one in self.changes)]
         lines += [f"  this no longer {one}" for one in self.lost]
         lines += [f"  left to its author: {one}" for one in self.left]
-        lines += [f"  {one.source}: {' '.join(one.text.split())}" for one in self.part.evidence]
+        lines += [f"  {one.source}: {self._new(' '.join(one.text.split()))}" for one in self.part.evidence]
         lines += [f"  not read: {one}" for one in self.unread]
         return "\n".join(lines)
+
+    def _new(self, text: str) -> str:
+        """The evidence without the fix at its end, which the sentence has; it begins with a capital there."""
+        fix = self.part.fix[1:].rstrip(".")
+        return text.rstrip(".").removesuffix(fix)[:-1].rstrip(" .") if fix and text.rstrip(".").endswith(fix) else text
 
     def document(self) -> dict[str, Any]:
         """The answer as plain values."""

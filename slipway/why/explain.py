@@ -12,6 +12,7 @@ from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.judge import GPU_POOL
 from slipway.why.refusals import beyond_quota, refusal
+from slipway.why.runtimes import all_podsets
 from slipway.why.table import part_of, said
 from spec.jobs import PRIORITY, QUEUE
 
@@ -33,7 +34,7 @@ def explain(bundle: Bundle) -> Answer:
     for layer in LAYERS:
         part = layer(bundle)
         if part is not None:
-            return Answer(subject=name_of(subject), part=part, unread=tuple(bundle.unread))
+            return Answer(subject=name_of(subject), part=_beyond(part, bundle) or part, unread=tuple(bundle.unread))
     return Answer(subject=name_of(subject), part=_silent(bundle), unread=tuple(bundle.unread))
 
 
@@ -101,16 +102,23 @@ def _queued(bundle: Bundle) -> Part | None:
     for workload in bundle.workloads:
         part = queue.held(workload, bundle)
         if part is not None:
-            return _beyond_share(part, bundle) or part
+            return part
     return None
 
 
-def _beyond_share(part: Part, bundle: Bundle) -> Part | None:
-    """That it can never be admitted. Of a job with several pod sets Kueue reports the flavors that it tried last: its
-    message may name a taint of the first set, and not that the second exceeds the quota."""
-    if part.layer is not Layer.QUEUE or bundle.target is None:
+_WAITS: Final = (Layer.QUEUE, Layer.QUOTA, Layer.POOL_LIMIT)
+
+
+def _beyond(part: Part, bundle: Bundle) -> Part | None:
+    """That waiting does not help: all its pods never run at once, or those that it waits for are its own old ones.
+
+    Of a job with several pod sets Kueue reports the flavors that it tried last: its message may name a taint of the
+    first set, and not that the second exceeds the quota."""
+    if part.layer not in _WAITS or (part.never and part.layer is not Layer.QUEUE) or bundle.target is None:
         return None
-    for one in file.beyond_share(bundle.subject, bundle.target):
+    family = (*reversed(list(bundle.owners(bundle.subject))), bundle.subject)
+    whole = next((one for one in family if all_podsets(one, bundle.target)), bundle.subject)
+    for one in file.beyond(whole, bundle.target, updating=bool(bundle.pods)):
         numbers = {"requested": str(one.problem.value)}
         return replace(one.part, never=True, numbers=numbers, evidence=part.evidence)
     return None

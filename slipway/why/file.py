@@ -28,14 +28,14 @@ from slipway.why.judge import is_queued, label
 from slipway.why.podsets import PodSet
 from slipway.why.runtimes import all_podsets, runtime_problems
 from slipway.why.table import Finding, finding
-from spec.jobs import PODSET, PRIORITY, QUEUE
+from spec.jobs import DO_NOT_DISRUPT, PODSET, PRIORITY, QUEUE
 from spec.pools import PoolSpec, keys
 from spec.pools.allocatable import WHOLE
 from spec.pricing.pods import deadline
 from spec.settings.problems import Problem
 
 _RUN_BY_JOBS: Final = ("Never", "OnFailure")
-_RESTARTS: Final[Mapping[str, tuple[str, ...]]] = {
+RESTARTS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("Job", "CronJob", "ScaledJob"), _RUN_BY_JOBS),
     # JobSet's webhook writes OnFailure if there is none (jobset v0.12.0, pkg/webhooks/jobset_webhook.go, Default).
     "JobSet": (*_RUN_BY_JOBS, ""),
@@ -67,14 +67,28 @@ def findings(manifest: Object, target: Target, others: Sequence[Object] = ()) ->
 
 
 def notes(manifest: Object, target: Target, others: Sequence[Object] = ()) -> list[Problem]:
-    """What need not hold it: nodes that don't outlast its deadline, pools of its queue on which it doesn't fit, and a
-    later rollout."""
+    """What need not hold it: nodes that don't outlast its deadline, pools of its queue on which it doesn't fit, a later
+    rollout, and nodes that are consolidated."""
     groups = all_podsets(manifest, target, others)
     found = list(_rollout(manifest, groups, target))
     for group in groups:
         found += lifetime_problems("activeDeadlineSeconds", deadline(manifest), group.spec, target)
-        found += _by_quota(manifest, group, target)
+        found += [*_by_quota(manifest, group, target), *_moved(manifest, group, target)]
     return found
+
+
+_JOBS: Final = frozenset(one.kind for one in (*kinds.JOBS, kinds.TRAIN_JOB))
+
+
+def _moved(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
+    """Pods of a job on nodes that Karpenter consolidates are evicted and begin anew (karpenter.sh, "Disruption"); those
+    on Spot may be at any time, and have checkpoints."""
+    stay = DO_NOT_DISRUPT in (group.metadata.get("annotations") or {}) or manifest.get("kind") not in _JOBS
+    pools = {} if stay else fits(manifest, group, target)
+    own = (one for one in pools.values() if not one.managed and not one.may_be_spot)
+    if names := [one.name for one in own if one.settings.disruption.consolidation_policy != "WhenEmpty"]:
+        path = f"{group.name}.metadata.annotations[{DO_NOT_DISRUPT}]"
+        yield finding("consolidated", path, None, pools=", ".join(names), key=DO_NOT_DISRUPT).problem
 
 
 def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Problem]:
@@ -104,10 +118,14 @@ def _by_quota(manifest: Object, group: PodSet, target: Target) -> Iterator[Probl
         yield finding("by quota", f"{group.name}.nodeSelector", spec.get("nodeSelector"), **fields).problem
 
 
-def beyond_share(manifest: Object, target: Target) -> list[Finding]:
-    """Pods of a queued object that never run at once, because the team's share of every pool is too small."""
-    found = _sizes(manifest, all_podsets(manifest, target), target)
-    return [one for one in found if one.layer is Layer.QUOTA and is_queued(manifest, target)]
+def beyond(manifest: Object, target: Target, *, updating: bool = False) -> list[Finding]:
+    """Pods of an object that never run at once: the team's share is too small, if it is queued, or its pools; or those
+    of a rollout, beside its old ones."""
+    groups = all_podsets(manifest, target)
+    found = [
+        one for one in _sizes(manifest, groups, target) if one.layer is Layer.POOL_LIMIT or is_queued(manifest, target)
+    ]
+    return found or [Finding(Layer.QUOTA, one) for one in (_rollout(manifest, groups, target) if updating else ())]
 
 
 def usable(manifest: Object, group: PodSet, target: Target) -> dict[str, list[Problem]]:
@@ -119,10 +137,11 @@ def with_tolerations(manifest: Object, spec: Object, target: Target) -> dict[str
     """The spec with the tolerations that Kueue and the API server add (`components.admission.placement`)."""
     if is_queued(manifest, target):
         added = [one.manifest for pool in target.pools.values() for one in pool.tolerations if one.key != keys.GPU]
-    elif manifest.get("kind") != "Pod" and need(spec).get(keys.GPU):
-        added = [{"key": keys.GPU, "operator": "Exists"}]
     else:
         added = []
+    # Kueue looks at a template, to which the API server adds nothing, and at a pod of its own as the server made it.
+    if need(spec).get(keys.GPU) and (manifest.get("kind") == "Pod" or not is_queued(manifest, target)):
+        added.append({"key": keys.GPU, "operator": "Exists"})
     return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *added]}
 
 
@@ -153,7 +172,7 @@ def _pods(manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
         known = ", ".join(target.priorities)
         yield finding("priority of the pods", f"{group.name}.priorityClassName", priority, known=known)
     restart = str(spec.get("restartPolicy") or "")
-    if restart not in (allowed := _RESTARTS.get(str(manifest["kind"]), (restart,))):
+    if restart not in (allowed := RESTARTS.get(str(manifest["kind"]), (restart,))):
         fields = {"kind": manifest["kind"], "words": " or ".join(filter(None, allowed)), "first": allowed[0]}
         yield finding("restart policy", f"{group.name}.restartPolicy", restart or None, **fields)
     pools = usable(manifest, group, target)
@@ -215,16 +234,20 @@ def _sizes(manifest: Object, groups: Sequence[PodSet], target: Target) -> list[F
 
 def _rollout(manifest: Object, groups: Sequence[PodSet], target: Target) -> Iterator[Problem]:
     """A rolling update starts a pod before it ends one, unless one may be unavailable (kubernetes.io, "Deployments"):
-    it never ends if the old pods take all that there is."""
-    spec, services = manifest.get("spec") or {}, manifest.get("kind") == kinds.INFERENCE_SERVICE.kind
-    for group in groups if services or manifest.get("kind") == kinds.DEPLOYMENT.kind else ():
-        path = f"{group.name}.deploymentStrategy" if services else "strategy"
-        strategy = (spec.get(group.name) or {}).get("deploymentStrategy") if services else spec.get("strategy")
-        rolling = (strategy or {}).get("rollingUpdate") or {}
-        lost = str(rolling.get("maxUnavailable", "25%"))
-        ends = int(lost.removesuffix("%")) * (group.count if "%" in lost else 100) // 100
+    it never ends if the old pods take all that there is. A LeaderWorkerSet does so with whole groups, if it is asked to
+    (lws v0.10.0, api/leaderworkerset/v1: by default one may be unavailable, and none is added)."""
+    kind, spec = manifest.get("kind"), manifest.get("spec") or {}
+    services, sets = kind == kinds.INFERENCE_SERVICE.kind, kind == kinds.LEADER_WORKER_SET.kind
+    for group in groups[: 1 if sets else None] if services or sets or kind == kinds.DEPLOYMENT.kind else ():
+        path = f"{group.name}.deploymentStrategy" if services else "rolloutStrategy" if sets else "strategy"
+        strategy = (spec.get(group.name) or {}).get("deploymentStrategy") if services else spec.get(path)
+        rolling = (strategy or {}).get("rollingUpdateConfiguration" if sets else "rollingUpdate") or {}
+        lost = str(rolling.get("maxUnavailable", 1 if sets else "25%"))
+        count = int(spec.get("replicas", 1)) if sets else group.count
+        ends = int(lost.removesuffix("%")) * (count if "%" in lost else 100) // 100
         if ends or (strategy or {}).get("type") == "Recreate" or str(rolling.get("maxSurge")) in ("0", "0%"):
             continue
-        more = [replace(one, count=one.count + 1) if one is group else one for one in groups]
+        added = {one.name: one.count // max(count, 1) if sets else int(one is group) for one in groups}
+        more = [replace(one, count=one.count + added[one.name]) for one in groups]
         for one in _sizes(manifest, more, target):
             yield finding("rollout", f"spec.{path}", one.problem.value, rule=one.problem.rule).problem

@@ -25,6 +25,7 @@ from components.admission.variables import SHARED, parameters
 from components.workloads.target import Target
 from slipway.why import cel, served
 from slipway.why.bundle import Object
+from slipway.why.file import RESTARTS
 from slipway.why.judge import Variables, context_of, violations, without_nulls
 from slipway.why.table import rows
 from spec import strict_yaml
@@ -64,6 +65,11 @@ _FEATURES: Final = (
         "s.filter(k, k == 'enableInTreeAutoscaling' && s[k])",
     ),
 )
+_POLICIES: Final = tuple(
+    Step(f"pods of a {kind}", Fill(paths={kind: SPEC_PATHS[kind]}, field="restartPolicy", value=literal(right[0]),
+         when=literal("" not in right), wrong=f"!(s.restartPolicy in {literal(list(right))})"))
+    for kind, right in RESTARTS.items()
+)  # fmt: skip
 _LIST: Final = re.compile(r"(?m)^( *(?:- )*)[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( *)- ")
 """A key with a list below it: their indentation."""
 _BELOW: Final = re.compile(r"(?m)^[^\s#-][^\n#]*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( +)[^\s#-]")
@@ -202,7 +208,7 @@ def fixed(
     every = every_rule(context)
     on = [rule for rule in every if settings.of(rule.name) is not Action.OFF]
     variables, data = {**SHARED, **defaults.VARIABLES}, parameters(every)["data"]
-    for step in (*defaults.steps(on), *_existing(target, (manifest, *others))):
+    for step in (*defaults.steps(on), *_POLICIES, *_existing(target, (manifest, *others))):
         for path in step.fill.paths.get(str(found.get("kind")), ()):
             for at, holder in list(_holders(found, path)):
                 env = Variables(variables, without_nulls(found), target, data)

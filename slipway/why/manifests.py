@@ -14,7 +14,7 @@ from slipway.why import file, judge, price
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.beside import CONFIG_MAP, SECRET, references
 from slipway.why.bundle import Object
-from slipway.why.podsets import PodSet, podsets
+from slipway.why.podsets import PodSet, podsets, steps
 from slipway.why.refusals import refusal
 from slipway.why.runtimes import all_podsets
 from slipway.why.served import CLAIM
@@ -234,6 +234,9 @@ def answer(
             if one.action is not Action.DENY
         ]
     parts += [one.part for one in found if one.part not in parts]
+    of_steps = list(_steps(manifest, target, platform)) if target else []
+    parts += [one for one in of_steps if isinstance(one, Part)]
+    seen += [one for one in of_steps if isinstance(one, Evidence)]
     parts.sort(key=lambda one: _ORDER[one.layer])
     parts = list(_nearer(parts))
     seen += [Evidence("note", str(one)) for one in (file.notes(manifest, target, others) if target else ())]
@@ -248,6 +251,26 @@ def answer(
     first, *rest = parts
     more = [Evidence(f"also {one.layer}", f"{one.cause}; next: {one.fix}") for one in rest]
     return Answer(subject=subject, part=first.seen(*seen, *more), unread=tuple(unread), planned=True)
+
+
+_PLACES: Final = (Layer.QUOTA, Layer.SCHEDULER, Layer.POOL_LIMIT)
+
+
+def _steps(manifest: Object, target: Target, platform: Platform | None) -> Iterator[Part | Evidence]:
+    """Where the pods of a workflow's templates can't run, and what one of each costs; how many a step starts is often
+    known only when it runs."""
+    most = "" if target.job_usd is None else f"; one job of the team may cost {target.job_usd} USD"
+    for name, pod in steps(manifest):
+        about = f"price of a pod of {name}"
+        if "{{" in str(
+            [[one.get("resources") for one in pod["spec"]["containers"]], {**pod["spec"], "containers": ()}]
+        ):
+            yield Evidence(about, "not known before it runs: a parameter is in its requests")
+            continue
+        found = [one for one in file.findings(pod, target) if one.layer in _PLACES]
+        yield from (replace(one.part, cause=f"template {name}: {one.part.cause}") for one in found)
+        if platform and not found and (costs := price.bound(pod, target, platform)):
+            yield Evidence(about, costs.text + most)
 
 
 def _nearer(parts: Sequence[Part]) -> Iterator[Part]:

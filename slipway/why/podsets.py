@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from components.admission import kinds
@@ -118,6 +119,32 @@ _READERS: Final[Mapping[str, Reader]] = {
     "RayJob": _ray_job,
     "RayService": lambda spec: _ray(spec.get("rayClusterConfig") or {}),
 }
+
+
+_OF_WORKFLOW: Final = ("activeDeadlineSeconds", "nodeSelector", "tolerations", "affinity", "initContainers")
+
+
+def steps(manifest: Object) -> Iterator[tuple[str, Object]]:
+    """The pod of each template of a workflow that runs containers: what a template does not say of its place, the
+    workflow does, and its deadline bounds all (argo-workflows v4.0.6, CRD, `templates`)."""
+    spec = manifest.get("spec") or {}
+    spec = spec.get("workflowSpec") or spec
+    templates = (
+        list(spec.get("templates") or ()) if manifest.get("kind") in {one.kind for one in kinds.WORKFLOWS} else []
+    )
+    for one in templates:
+        tasks = chain((one.get("dag") or {}).get("tasks") or (), *(one.get("steps") or ()))
+        templates += [{**task["inline"], "name": task.get("name")} for task in tasks if task.get("inline")]
+        several = (one.get("containerSet") or {}).get("containers") or ()
+        run = [*filter(None, (one.get("container"), one.get("script"))), *several, *(one.get("sidecars") or ())]
+        given = {**spec, **one, **{key: spec[key] for key in _OF_WORKFLOW[:1] if key in spec}}
+        labels = {
+            **((spec.get("podMetadata") or {}).get("labels") or {}),
+            **((one.get("metadata") or {}).get("labels") or {}),
+        }
+        pod = {"containers": run, **{key: given[key] for key in _OF_WORKFLOW if given.get(key)}}
+        if run:
+            yield str(one["name"]), {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": labels}, "spec": pod}
 
 
 # Jobs of several groups of pods, such as a launcher and its workers: which group lacks pods while the others run.

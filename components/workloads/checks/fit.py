@@ -341,14 +341,19 @@ def _beyond(
         spec, path = own[0].pools[pool], " + ".join(one.path for one in own)
         alone, parts = own[0].count, " + ".join(f"{one.count} of {one.path}" for one in own)
         offered = share_of(spec, shares.get(pool, 0)) if shares is not None else {}
-        for resource, most in sorted(offered.items(), key=lambda one: "/" not in one[0]):
-            asked = sum((one.wanted.get(resource, Decimal(0)) * one.count for one in own), Decimal(0))
-            if asked > most and shares is not None:
-                has = f"{shares.get(pool, 0)} of {pool} has {readable(resource, most)} of {resource}"
-                rule = f"pods that run at the same time must fit into the team's share: {has}"
-                fix = "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
-                given = alone if asked == alone else f"{readable(resource, asked)}: {parts}"
-                return True, Problem(path, rule, given, fix)
+        asked = {
+            name: sum((one.wanted.get(name, Decimal(0)) * one.count for one in own), Decimal(0)) for name in offered
+        }
+        over = sorted((name for name, most in offered.items() if asked[name] > most), key=lambda name: "/" not in name)
+        if over and shares is not None:
+            over, kept = (over[:1], "") if "/" in over[0] else (over, ", which is what its nodes leave to pods")
+            has = " and ".join(f"{readable(one, offered[one])} of {one}" for one in over)
+            has = f"{shares.get(pool, 0)} of {pool} has {has}{kept}"
+            rule = f"pods that run at the same time must fit into the team's share: {has}"
+            fix = "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
+            needs = " and ".join(readable(one, asked[one]) + (f" of {one}" if kept else "") for one in over)
+            given = alone if asked[over[0]] == alone else f"{needs}: {parts}"
+            return True, Problem(path, rule, given, fix)
         groups, most_nodes = [(one.wanted, one.count) for one in own], spec.settings.max
         rooms = [one for one in allocatable(spec) if all(fitting(one.amounts, each) for each, _ in groups)]
         nodes = min((nodes_of(one, groups) for one in rooms), default=0)

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from sandbox.identity import ProcessIdentity
-from sandbox.kubernetes.controllers.running import Entry, State
+from sandbox.kubernetes.controllers.running import Entry, Report, State
 from sandbox.kubernetes.objects import Ref
 from sandbox.nodes.instances import INTERRUPTION
 from sandbox.toolchain import building
-from slipway.cli import elastic, main, offline, sandbox_run
+from slipway.cli import cluster, elastic, main, offline, sandbox_run
 from slipway.cli.offline import Sandbox
 from slipway.cli.sandbox import progress_of
 from slipway.cli.sandbox_run import SECRET, copied, cost_line, nearest, planned
@@ -22,6 +22,7 @@ from spec.errors import SlipwayError
 
 # `slipway sandbox capacity|reclaim|expire`.
 from tests.slipway.conftest import Slipway
+from tests.support.stacks import platform_of
 
 
 class Client:
@@ -200,6 +201,41 @@ def test_wait_ends_when_each_controller_runs_or_can_not(
     shown = slipway("sandbox wait", code=code)
     assert said in shown.out
     assert len(list(at)) == (9 if F in looks[-1] else 0)
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("command", [["rehearse", "dev"], ["try", "examples/manifests", "--sandbox", "--stack", "dev"]])
+def test_what_starts_jobs_waits_for_the_controllers_first(
+    slipway: Slipway, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    looks = [[Entry("a", "kueue", "1", state)] for state in (B, S, R)]
+    monkeypatch.setattr("slipway.cli.sandbox.time.sleep", lambda _: None)
+    monkeypatch.setattr("slipway.cli.sandbox.load", lambda _: looks.pop(0))
+    monkeypatch.setattr("slipway.cli.rehearse._replay", lambda *_: iter(()))
+    monkeypatch.setattr(cluster, "client_of", lambda *_: None)
+    assert "the sandbox has no cluster" in slipway(*command, code=1).err
+    assert looks == []
+
+
+def test_what_asks_the_sandbox_says_in_one_line_which_controllers_are_missing(
+    slipway: Slipway,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    client: Client,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SLIPWAY_SANDBOX_HOME", str(tmp_path))
+    monkeypatch.setattr(cluster, "client_of", lambda *_: client)
+    report = Report(tmp_path)
+    report.set(Entry("a", "kueue", "1", B, "412 packages"))
+    report.set(Entry("a", "jobset", "1", R))
+    said = "not running: kueue 1 is being built: 412 packages. `slipway sandbox wait` ends once they do\n"
+    cluster.of_sandbox(platform_of("dev"))
+    assert capsys.readouterr().err == said
+    shown = slipway("quickstart training-job --stack dev --team vision --sandbox")
+    assert (shown.err.endswith(said), said in shown.out) == (True, False)
+    report.set(Entry("a", "kueue", "1", R))
+    assert "not running" not in slipway("quickstart training-job --stack dev --team vision --sandbox").err
 
 
 def test_wait_shows_what_is_built_now_then_and_how_long(monkeypatch: pytest.MonkeyPatch) -> None:

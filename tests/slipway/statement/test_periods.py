@@ -162,6 +162,7 @@ def test_the_command_writes_rows_and_a_page_that_sum_to_the_bill(tmp_path: Path,
     rows = list(csv.DictReader(io.StringIO((out / "statement.csv").read_text())))
     assert list(rows[0]) == list(COLUMNS)
     assert sum(Decimal(row["total_usd"]) for row in rows) == Decimal("9000.01")
+    assert (rows[-1]["team"], rows[-1]["job"].split(",")[0]) == ("(left out)", "In no figure: 1 of 4 jobs")
     assert "<h1>$9,000.01</h1>" in (out / "index.html").read_text()
 
     path.write_text(result().as_json())

@@ -1,5 +1,6 @@
 """Why no node appears: events of Karpenter v1.14.1 and of the Cluster Autoscaler, and NodeClaims."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -80,6 +81,21 @@ def test_the_autoscaler_of_its_pool_counts(target: Target | None, objects: tuple
     if target is not MANAGED and (target or objects):
         # Before Karpenter has said anything, nothing is known.
         assert not explain(bundle(PENDING, *objects, events=(other,), target=target)).part.never
+
+
+@pytest.mark.parametrize(("pods", "never"), [(1, False), (2, True)])
+def test_a_full_pool_is_no_matter_of_waiting_for_a_job_that_needs_more_nodes_than_it_may_have(
+    pods: int, never: bool
+) -> None:
+    container = {"name": "main", "image": "a:1", "resources": {"limits": {"nvidia.com/mig-1g.5gb": "56", "cpu": "1"}}}
+    one = {**A100, "containers": [container]}
+    job = obj("Job", "train", spec={"parallelism": pods, "template": {"spec": one}})
+    waits = unscheduled("0/3 nodes are available: 3 x.", spec=one, owner=job)
+    target = replace(DEV, shares=None)
+    part = explain(
+        bundle(waits, job, events=(event(waits, "FailedScheduling", LIMIT, by="karpenter"),), target=target)
+    ).part
+    assert (part.layer, part.never, "wait" in part.fix) == (Layer.POOL_LIMIT, never, not never)
 
 
 def test_a_failed_launch_before_the_pod_existed_is_another_story() -> None:

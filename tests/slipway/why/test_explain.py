@@ -204,6 +204,25 @@ def test_more_than_the_whole_quota_is_never_a_matter_of_waiting(kind: str, asked
     assert not says or f"{says} of requests.nvidia.com/gpu at once, and the whole quota is 8" in part.cause
 
 
+@pytest.mark.parametrize(("surge", "never"), [(1, True), (0, False)])
+def test_a_rollout_that_waits_for_its_own_old_pods_is_never_a_matter_of_waiting(surge: int, never: bool) -> None:
+    rolling = {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": 1 - surge}}
+    third = {"name": "main", "image": "a:1", "resources": {"limits": {"nvidia.com/mig-1g.5gb": "11", "cpu": "1"}}}
+    template = {"spec": {"containers": [third], "nodeSelector": {"platform.slipway/pool": "a100"}}}
+    template["spec"]["tolerations"] = [{"operator": "Exists"}]
+    top = obj("Deployment", "model", spec={"replicas": 3, "template": template, "strategy": rolling})
+    new, old = obj("ReplicaSet", "model-2", owner=top), obj("ReplicaSet", "model-1", owner=top)
+    ran = [bound(owner=old) | {"status": {"phase": "Running"}} for _ in range(3)]
+    message = (
+        'pods "a" is forbidden: exceeded quota: team, requested: requests.nvidia.com/mig-1g.5gb=11, '
+        "used: requests.nvidia.com/mig-1g.5gb=33, limited: requests.nvidia.com/mig-1g.5gb=35"
+    )
+    read = bundle(top, new, old, *ran, events=(event(new, "FailedCreate", message),))
+    part = explain(read).part
+    assert (part.layer, part.never) == (Layer.QUOTA, never)
+    assert ("wait until other pods" in part.fix, "maxSurge: 0" in part.fix) == (not never, never)
+
+
 def test_a_workload_and_its_job_have_the_same_answer() -> None:
     one = workload("LocalQueue a doesn't exist", owner=JOB)
     assert explain(bundle(one, JOB)).part == explain(bundle(JOB, one)).part

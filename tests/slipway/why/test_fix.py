@@ -3,7 +3,7 @@
 import re
 import textwrap
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 import yaml
@@ -15,6 +15,7 @@ from slipway.why.answer import Layer
 from slipway.why.file import findings
 from slipway.why.fix import fixed
 from slipway.why.judge import as_served, denied
+from slipway.why.podsets import podsets
 from spec.errors import SlipwayError
 from spec.settings.admission import Action, Admission
 from tests.components.admission import ray_samples as ray
@@ -162,7 +163,7 @@ def test_comments_quotes_and_layout_stay() -> None:
     assert re.search("^    activeDeadlineSeconds: 1209600 +# too long$", found.text, re.MULTILINE)
     assert '- name: "main"    # the only one' in found.text
     assert "metadata:   {name: b}" in lines
-    assert [len(each) for each in found.changes] == [3, 0]
+    assert [len(each) for each in found.changes] == [4, 0]  # the last is restartPolicy
 
 
 def test_a_file_without_changes_is_the_same() -> None:
@@ -338,3 +339,16 @@ def test_features_that_are_off() -> None:
     assert fixed(elastic, TARGET, Admission())[0]["spec"]["enableInTreeAutoscaling"] is True
     paths = [one.problem.path for one in findings(scaling, TARGET) if one.layer is Layer.ADMISSION]
     assert paths == ["spec.enableInTreeAutoscaling"]
+
+
+@pytest.mark.parametrize("given", [None, "Always", "Never"])
+@pytest.mark.parametrize("make", [job, cron_job, job_set])
+def test_pods_of_jobs_get_a_restart_policy_that_they_may_have(make: Any, given: str | None) -> None:
+    manifest = make()
+    for template in (cast("dict[str, Any]", one.spec) for one in podsets(manifest)):
+        template.pop("restartPolicy", None)
+        template.update({"restartPolicy": given} if given else {})
+    done, changes = fixed(manifest, TARGET, Admission())
+    wrong = given == "Always" or (given is None and make is not job_set)  # JobSet's webhook has a default
+    assert [one.was for one in changes if one.path[-1] == "restartPolicy"] == ([given] if wrong else [])
+    assert {one.spec.get("restartPolicy") for one in podsets(done)} == {"Never" if wrong else given}

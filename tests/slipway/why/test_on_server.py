@@ -20,7 +20,7 @@ from spec.settings.admission import Action, Admission
 from spec.settings.teams import PriorityName
 from tests.components.admission.actors import EDIT, PLATFORM, TEAM, headers, permissions, request
 from tests.components.admission.samples import CONTEXT, Object, job, on, spec
-from tests.sandbox.plane import ControlPlane
+from tests.sandbox.plane import ControlPlane, crd
 from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
@@ -55,6 +55,7 @@ def client(plane: ControlPlane) -> KubeClient:
         bind["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"].append(chosen)
         every.apply(own, "test")
         every.apply(bind, "test")
+    every.apply(crd("jobset.x-k8s.io", "JobSet", {"suspend": {"type": "boolean"}}), "test")
     end = time.monotonic() + SECONDS
     for case in ("no toleration", "no queue", "no deadline", "a wrong priority"):
         while not request(every, EDIT, "POST", named(CASES[case][0])) and time.monotonic() < end:
@@ -90,6 +91,11 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
         "claim checkpionts does not exist",
     ),
     "an unknown field": (job(paralelism=2), Layer.ADMISSION, 'unknown field "spec.paralelism"'),
+    "an unknown field of a custom resource": (
+        {**Ref("jobset.x-k8s.io/v1", "JobSet", "it", PLACE).as_object(), "spec": {"suspend": True, "replicated": []}},
+        Layer.ADMISSION,
+        'unknown field "spec.replicated"; next: correct the field',
+    ),
     "an unknown kind": (
         {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {}},
         Layer.ADMISSION,

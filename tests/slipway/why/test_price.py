@@ -1,5 +1,6 @@
 """What a manifest costs: nodes of its pods, until its deadline, all attempts together."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from slipway.why.manifests import answer
 from slipway.why.price import Bound, bound
+from spec.pricing.pods import usd
 from spec.settings.admission import Admission
 from tests.slipway.why.objects import DEV, POOL, Object
 from tests.slipway.why.test_file import MIG, TOLERATION, job
@@ -107,3 +109,30 @@ def test_a_held_object_has_none() -> None:
     found = answer(held, target=DEV, rules=Admission(), dry_run=None, platform=PLATFORM)
     assert found.held
     assert "price" not in {one.source for one in found.part.evidence}
+
+
+def test_a_workflow_has_the_price_of_a_pod_of_each_template_and_what_keeps_one_from_running() -> None:
+    def run(gpus: object, **more: Any) -> Object:
+        return {"name": f"of-{gpus}", "container": {"image": "a:1", "resources": {"limits": {MIG: gpus}}}, **more}
+
+    dag = {"name": "main", "dag": {"tasks": [{"name": "last", "inline": run(2)}]}}
+    templates = [dag, run(1), run(57), run("{{inputs.parameters.n}}")]
+    spec = {"nodeSelector": {POOL: "a100"}, "tolerations": [TOLERATION], "activeDeadlineSeconds": 7200}
+    spec["podMetadata"] = {"labels": {"kueue.x-k8s.io/queue-name": "default"}}
+    found = {
+        kind: answer(
+            {"apiVersion": "argoproj.io/v1alpha1", "kind": kind, "metadata": {"name": "w"}, "spec": body},
+            target=replace(DEV, addons=None, job_usd=30), rules=Admission(), dry_run=None, platform=PLATFORM,
+        ).part
+        for kind, body in (
+            ("Workflow", {**spec, "templates": templates}),
+            ("CronWorkflow", {"workflowSpec": {**spec, "templates": templates}}),
+        )
+    }  # fmt: skip
+    for part in found.values():
+        said = {one.source: one.text for one in part.evidence}
+        whole = f"at most {usd(hourly(1) * (7200 + of(job()).idle_seconds) / 3600)} USD for 2 h"
+        assert all(whole in said[f"price of a pod of {name}"] for name in ("of-1", "last"))
+        assert said["price of a pod of of-1"].endswith("one job of the team may cost 30 USD")
+        assert said["price of a pod of of-{{inputs.parameters.n}}"].startswith("not known before it runs")
+        assert any("template of-57" in text for text in (part.cause, *said.values()))
