@@ -14,28 +14,26 @@ from components.addons.install import InstalledAddOns, install
 from components.addons.seldon_core import seldon_spaces
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
-from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs, StorageOutputs
+from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
-from components.composition.boundaries import admission_context
-from components.composition.cost_guards import GuardsArgs, elastic_schedules, guards
+from components.composition.cost_guards import GuardsArgs, guards
 from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
 from components.cost import Bill
-from components.network import Network, NetworkArgs
+from components.network import Network
 from components.queues import QueuesArgs, queues
-from components.storage import Drivers, DriversArgs, Storage, StorageArgs
+from components.storage import Drivers, DriversArgs, Storage
 from components.storage.efs import NODE_ACCOUNT
 from components.storage.volumes import mounted_buckets
 from components.tenancy import TeamContext, TeamOutputs, teams
 from components.tenancy.priorities import Priorities, PrioritiesArgs
+from infra import facts
 from infra.providers import aws_provider, kubernetes_provider, tags_of
 from spec.kubeconfig import update_command
-from spec.pools import resolve_all
 from spec.pricing.estimate import bill_of
 from spec.settings import PROJECT
 from spec.settings.addons.batch import Kueue
 from spec.settings.addons.serving import SeldonCore
 from spec.settings.cluster import AddonName
-from spec.settings.found import needs_of
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
 
@@ -43,24 +41,24 @@ from spec.settings.platform import Platform
 def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[str, Any]:
     """Declare every resource of an environment, below a parent if there is one; return the stack outputs."""
     cloud = pulumi.ResourceOptions(parent=parent, providers=[aws_provider(platform, parent)])
-    network = _network(platform, cloud)
+    network = Network("network", facts.of_network(platform), cloud).outputs
     cluster = _control_plane(platform, network, cloud)
     inside = pulumi.ResourceOptions.merge(
         cloud, pulumi.ResourceOptions(providers=[kubernetes_provider(cluster, parent)])
     )
 
     early = _addons(platform, cluster, Phase.BEFORE_NODES, cloud)
-    storage = _storage(platform, cluster, network, inside)
-    specs = resolve_all(platform)
+    storage = Storage("storage", facts.of_storage(platform, cluster, network), inside).outputs
+    known = facts.of_addons(platform)
     nodes = NodePoolContext(
-        specs=specs,
+        specs=known.pools,
         cluster=cluster.with_cni(early.nodes_need),
         network=network,
         isolated=platform.network.nat is Nat.NONE,
         charts=platform.charts,
         volume_key=storage.key_arn,
-        caches=sorted(platform.storage.registry.caches),
-        scheduled=frozenset(elastic_schedules(platform)),
+        caches=sorted(known.caches),
+        scheduled=frozenset(facts.of_schedules(platform)),
         opts=inside,
     )
     managed = managed_pools(nodes)
@@ -69,17 +67,22 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
     storage = storage.with_drivers(drivers.ready, drivers.block)
     elastic_pools(nodes, managed)
     context = AddOnContext(
-        platform=platform,
-        cluster=cluster,
-        network=network,
-        pools=specs,
-        storage=storage,
-        system_node_groups=managed.system,
+        **vars(known), cluster=cluster, network=network, storage=storage, system_node_groups=managed.system
     )
     installed = install(context, inside)
-    tenants = _tenancy(context, installed, inside)
-    guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=tenants), cloud, inside)
-    Bill("bill", bill_of(platform, specs), pulumi.ResourceOptions(parent=parent))
+    tenants = _tenancy(platform, context, installed, inside)
+    limited = GuardsArgs(
+        settings=platform.cost,
+        environment=platform.environment.name,
+        cluster=cluster,
+        pools=platform.pools,
+        managed=managed.pools,
+        teams=tenants,
+        notifications=facts.of_notifications(platform),
+        scripts=facts.of_scripts(platform),
+    )
+    guards(limited, cloud, inside)
+    Bill("bill", bill_of(platform, known.pools), pulumi.ResourceOptions(parent=parent))
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,
@@ -91,20 +94,8 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
 
 def build_network(platform: Platform) -> Mapping[str, Any]:
     """Declare the network alone: the first step of a cluster whose API server has only a private endpoint."""
-    network = _network(platform, pulumi.ResourceOptions(providers=[aws_provider(platform)]))
-    return {"vpcId": network.vpc_id}
-
-
-def _network(platform: Platform, opts: pulumi.ResourceOptions) -> NetworkOutputs:
-    args = NetworkArgs(
-        settings=platform.network,
-        account=platform.account,
-        cluster_name=platform.cluster_name,
-        key_deletion_days=platform.cluster.key_deletion_days,
-        protect=platform.environment.protect,
-        needs=needs_of(platform),
-    )
-    return Network("network", args, opts).outputs
+    opts = pulumi.ResourceOptions(providers=[aws_provider(platform)])
+    return {"vpcId": Network("network", facts.of_network(platform), opts).outputs.vpc_id}
 
 
 def _control_plane(platform: Platform, network: NetworkOutputs, opts: pulumi.ResourceOptions) -> ClusterOutputs:
@@ -127,22 +118,16 @@ def _clients(platform: Platform) -> dict[str, str]:
     return named | {name: str(cidr) for name, cidr in platform.network.peers.items()}
 
 
-def _storage(
-    platform: Platform, cluster: ClusterOutputs, network: NetworkOutputs, opts: pulumi.ResourceOptions
-) -> StorageOutputs:
-    return Storage("storage", StorageArgs(platform=platform, cluster=cluster, network=network), opts).outputs
-
-
 def _tenancy(
-    context: AddOnContext, installed: InstalledAddOns, opts: pulumi.ResourceOptions
+    platform: Platform, context: AddOnContext, installed: InstalledAddOns, opts: pulumi.ResourceOptions
 ) -> Mapping[str, TeamOutputs]:
     """Teams, priority classes, admission policies, and the queues that teams share."""
-    platform, cluster = context.platform, context.cluster
+    cluster = context.cluster
     Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
-    admission = AdmissionArgs(settings=platform.admission, context=admission_context(platform), cluster=cluster)
+    admission = AdmissionArgs(settings=platform.admission, context=facts.of_admission(platform), cluster=cluster)
     Admission("admission", admission, opts)
-    tenancy = TeamContext(platform=platform, cluster=cluster, pools=context.pools, storage=context.storage)
-    outputs = teams(platform, tenancy, opts)
+    tenancy = TeamContext(**vars(facts.of_teams(platform)), cluster=cluster, storage=context.storage)
+    outputs = teams(platform.teams, tenancy, opts)
     seldon_spaces(context, outputs, installed.of(SeldonCore), opts)
     if (settings := platform.addons.kueue) is not None:
         shared = QueuesArgs(

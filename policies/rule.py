@@ -22,7 +22,7 @@ from policies.stack_file import Program, StackFile
 from spec import strict_yaml
 
 if TYPE_CHECKING:
-    from components.composition.boundaries import Boundaries
+    from infra.boundaries import Boundaries
 
 ENVIRONMENTS: Final = ("dev", "staging", "prod")
 STRICTEST: Final = "prod"

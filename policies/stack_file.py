@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from components.composition.boundaries import Boundaries
+    from infra.boundaries import Boundaries
     from slipway.render.recording import RecordedResource, Recording
     from spec.settings.platform import Platform
 
@@ -131,7 +131,7 @@ class StackFile:
             SlipwayError: The settings are invalid. The program ends with the same error.
         """
         # The components take 0.6 s of CPU to import (2026-11), and the pack of another program needs none of them.
-        from components.composition.boundaries import boundaries  # noqa: PLC0415
+        from infra.boundaries import boundaries  # noqa: PLC0415
 
         return boundaries(self._platform())
 

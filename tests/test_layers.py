@@ -49,6 +49,8 @@ def test_no_top_level_packages_import_each_other_in_a_circle(graph: grimp.Import
         ("sandbox/ports.py", "import policies.rule", "The sandbox knows spec alone"),
         ("policies/evaluation/ranges.py", "import policies.rules.vpc", "Inside policies"),
         ("policies/rule.py", "import infra.program", "The rules do not know"),
+        ("components/base/iam.py", "from spec.settings.platform import Platform", "Components take what they use"),
+        ("components/queues.py", "from spec.pricing.pods import device_prices", "Components take what they use"),
     ],
 )
 def test_a_wrong_import_breaks_a_contract(tmp_path: Path, module: str, line: str, contract: str) -> None:

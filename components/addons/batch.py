@@ -69,7 +69,7 @@ class Kuberay(ChartAddOn[batch.Kuberay]):
             (
                 {"batchScheduler": {"name": name}}
                 for name, kind in (("volcano", batch.Volcano), ("yunikorn", batch.Yunikorn))
-                if context.platform.addons.has(kind)
+                if context.addons.has(kind)
             ),
             {},
         )

@@ -14,16 +14,15 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import AddOnContext, ChartAddOn, Permissions
+from components.base.addon import AddOnContext, AddOnFacts, ChartAddOn, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.operator import UNPRIVILEGED
 from components.base.outputs import ClusterOutputs
 from components.base.placement import every_toleration, sized
 from components.storage.buckets import CONTAINER_LOGS
-from components.storage.container_logs import PLATFORM, container_groups, team_namespaces
+from components.storage.container_logs import PLATFORM, container_groups
 from spec.catalog.software import CHARTS
 from spec.settings.addons.observability import FluentBit as Settings
-from spec.settings.platform import Platform
 
 STATE: Final = "/var/lib/fluent-bit"
 """Directory on the node: positions in files, and chunks that were not delivered yet. They outlive the pod."""
@@ -198,7 +197,7 @@ class FluentBit(ChartAddOn[Settings]):
     name = NAME
     software = CHARTS["fluent-bit"]
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """Who reaches its pods."""
         return {"ingress": ingress()}
 
@@ -238,7 +237,7 @@ def values(context: AddOnContext, *, output: pulumi.Input[str]) -> dict[str, Any
         context: The platform.
         output: The output section of the configuration.
     """
-    namespaces = team_namespaces(context.platform)
+    namespaces = sorted(space for name, team in context.teams.items() for space in team.namespaces_of(name))
     return {
         "testFramework": {"enabled": False},
         "serviceAccount": {"create": True, "name": NAME, "automountServiceAccountToken": False},

@@ -38,7 +38,7 @@ def prefixes(cluster: ClusterOutputs, caches: Iterable[str]) -> dict[str, str]:
 
 def through(context: AddOnContext) -> dict[str, str]:
     """Those of a stack."""
-    return prefixes(context.cluster, context.platform.storage.registry.caches)
+    return prefixes(context.cluster, context.caches)
 
 
 def cached(name: str, through: Mapping[str, str]) -> str:

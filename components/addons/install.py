@@ -105,7 +105,7 @@ class InstalledAddOn(pulumi.ComponentResource):
         opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=args.context.cluster.resource)
         return release(
             logical_name(name, chart.release_name),
-            locate(chart.ref, args.context.platform.charts),
+            locate(chart.ref, args.context.charts),
             release_name=chart.release_name,
             namespace=args.addon.namespace.name,
             values=images.chart_values(chart.ref, chart.values, images.through(args.context)),
@@ -165,7 +165,7 @@ def install(context: AddOnContext, opts: pulumi.ResourceOptions) -> InstalledAdd
     Raises:
         ValueError: For add-ons that exclude each other or lack a requirement, or that disagree on a shared namespace.
     """
-    addons = registry.wanted(context.platform.addons)
+    addons = registry.wanted(context.addons)
     if (text := demand.shortage(addons.values(), context)) is not None:
         pulumi.log.warn(text)
     kinds = {name: type(addon.settings) for name, addon in addons.items()}

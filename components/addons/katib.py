@@ -14,14 +14,13 @@ from typing import Any, Final
 import yaml
 
 from components.addons import images
-from components.base.addon import AddOn, AddOnContext, Parts
+from components.base.addon import AddOn, AddOnContext, AddOnFacts, Parts
 from components.base.operator import ALL, Operator, custom_resource, rule
 from components.base.placement import keeps_one, sized
 from components.tenancy.network_policies import KATIB, KATIB_CONTROLLER, KATIB_DATABASE, KATIB_PORT
 from spec.catalog.software import MANIFESTS
-from spec.settings.addons import AddonSettings, batch
+from spec.settings.addons import Addons, AddonSettings, batch
 from spec.settings.addons.batch import Katib as Settings
-from spec.settings.platform import Platform
 from spec.teams import labels
 
 VERSION: Final = "v1beta1"
@@ -87,15 +86,14 @@ def definition(kind: str) -> dict[str, Any]:
     return custom_resource(GROUP, VERSION, names, untyped, columns, subresources={"status": {}})
 
 
-def trial_kinds(platform: Platform) -> list[str]:
+def trial_kinds(addons: Addons) -> list[str]:
     """The kinds of trials that a stack serves."""
-    operator = platform.addons.training_operator
+    operator = addons.training_operator
     named = operator.kinds if operator is not None else ()
     return [
         name
         for name, addon in TRIALS.items()
-        if addon is None
-        or (name.partition(".")[0] in named if addon is batch.TrainingOperator else platform.addons.has(addon))
+        if addon is None or (name.partition(".")[0] in named if addon is batch.TrainingOperator else addons.has(addon))
     ]
 
 
@@ -381,20 +379,20 @@ class Katib(AddOn[Settings]):
     name = "katib"
     software = MANIFESTS["katib"]
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """Those of the controller, and who reaches the metrics."""
         return {**access(), "ingress": ingress()}
 
     def parts(self, context: AddOnContext) -> Parts:
         """Only manifests, no release."""
-        config = configuration(trial_kinds(context.platform), images.through(context))
+        config = configuration(trial_kinds(context.addons), images.through(context))
         crds = {f"crd-{kind.lower()}s": definition(kind) for kind in COLUMNS}
         held = CONTROLLER.manifest("v1", "ConfigMap", name=CONFIG)
         webhook, metrics, health = (443, WEBHOOK_PORT), (METRICS_PORT, METRICS_PORT), (HEALTH_PORT, HEALTH_PORT)
         return Parts(
             before={
                 **crds,
-                **self.boundaries(context.platform),
+                **self.boundaries(context),
                 "config": {**held, "data": {"katib-config.yaml": config}},
                 "service": service(CONTROLLER, webhook=webhook, metrics=metrics, healthz=health),
                 "database-service": service(DATABASE, api=(KATIB_PORT, KATIB_PORT)),

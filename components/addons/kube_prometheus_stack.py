@@ -15,7 +15,6 @@ from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Perm
 from components.base.iam import Inline, Statement, document
 from components.base.placement import every_toleration, keeps_one, sized
 from components.observability import dashboards, efa, monitors, rules
-from components.observability.notifications import topic_arn, topic_name
 from spec.catalog import regions
 from spec.catalog.software import CHARTS
 from spec.pools import keys
@@ -41,7 +40,7 @@ def publish(topic: str, context: AddOnContext) -> str:
             ["kms:Decrypt", "kms:GenerateDataKey*"],
             [f"arn:{region.partition}:kms:{region.name}:{context.cluster.account_id}:key/*"],
             conditions={
-                "ForAnyValue:StringEquals": {"kms:ResourceAliases": [f"alias/{topic_name(context.platform)}"]},
+                "ForAnyValue:StringEquals": {"kms:ResourceAliases": [f"alias/{topic.rpartition(':')[2]}"]},
                 "StringEquals": {"kms:ViaService": [f"sns.{region.name}.{region.dns_suffix}"]},
             },
         ),
@@ -225,9 +224,8 @@ def _prometheus(settings: Settings, placement: dict[str, Any], block: str) -> di
 def _alertmanager(
     settings: Settings, context: AddOnContext, placement: dict[str, Any], block: str, topic: str | None
 ) -> dict[str, Any]:
-    environment = context.platform.environment.name
     return {
-        "config": configuration(topic, context.cluster.region, environment),
+        "config": configuration(topic, context.cluster.region, context.environment),
         "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)},
         "alertmanagerSpec": {
             **placement,
@@ -285,7 +283,7 @@ class KubePrometheusStack(AddOn[Settings]):
 
     def parts(self, context: AddOnContext) -> Parts:
         """Two releases of one chart; rules and monitors, which need its CRDs, and dashboards."""
-        topic = topic_arn(context.platform)
+        topic = context.topic
         permissions = (
             [
                 Permissions(
@@ -316,8 +314,8 @@ class KubePrometheusStack(AddOn[Settings]):
             NAMESPACE,
             self.settings.alerts,
             context.pools,
-            opencost=context.platform.addons.has(Opencost),
-            budgets={name: team.budget_usd for name, team in context.platform.teams.items() if team.budget_usd},
+            opencost=context.addons.has(Opencost),
+            budgets={name: team.budget_usd for name, team in context.teams.items() if team.budget_usd},
         )
         watched = monitors.manifests(NAMESPACE, efa=exporter is not None)
         return {**ruled, **watched, **({"efa-exporter": exporter} if exporter else {})}

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.addon import AddOnContext, ChartAddOn, Permissions
+from components.base.addon import AddOnContext, AddOnFacts, ChartAddOn, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.placement import sized, uncapped
 from components.storage.buckets import COSTS
@@ -18,7 +18,6 @@ from components.storage.key import data_key_use_on
 from spec.catalog import regions
 from spec.catalog.software import CHARTS
 from spec.settings.addons.cost import Kubecost as Settings
-from spec.settings.platform import Platform
 from spec.teams.labels import PROJECT, TEAM
 
 NAMESPACE: Final = "kubecost"
@@ -48,7 +47,7 @@ class Kubecost(ChartAddOn[Settings]):
             store=store(context.storage.buckets["state"].name, context.cluster.region),
             storage_class=context.storage.classes["block"],
             placement=context.placement,
-            budgets=budgets(context.platform),
+            budgets=budgets(context),
         )
 
 
@@ -159,9 +158,9 @@ def sanitized(label: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", label)
 
 
-def budgets(platform: Platform) -> list[dict[str, Any]]:
+def budgets(facts: AddOnFacts) -> list[dict[str, Any]]:
     """A monthly budget for each team that has one; email goes to the platform's notification addresses."""
-    emails = list(platform.notifications.emails)
+    emails = list(facts.emails)
     recipients = {"emails": emails} if emails else {}
     return [
         {
@@ -171,8 +170,8 @@ def budgets(platform: Platform) -> list[dict[str, Any]]:
             "intervalDay": 1,
             "spendLimit": team.budget_usd,
             "values": {"label": [f"{sanitized(TEAM)}:{name}"]},
-            "actions": [{"percentage": percent, **recipients} for percent in platform.cost.thresholds],
+            "actions": [{"percentage": percent, **recipients} for percent in facts.thresholds],
         }
-        for name, team in sorted(platform.teams.items())
+        for name, team in sorted(facts.teams.items())
         if team.budget_usd is not None
     ]

@@ -21,7 +21,7 @@ import pulumi
 
 from components.addons import images
 from components.addons.mlflow.values import PASSWORD_SCRIPT, password_container
-from components.base.addon import AddOn, AddOnContext, Parts, Permissions
+from components.base.addon import AddOn, AddOnContext, AddOnFacts, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.operator import UNPRIVILEGED, Operator, custom_resource, object_of
 from components.base.outputs import ClusterOutputs, DatabaseOutputs
@@ -33,7 +33,6 @@ from components.tenancy.workload_permissions import SERVICE_ACCOUNT
 from spec.catalog import regions
 from spec.catalog.software import MANIFESTS
 from spec.settings.addons.batch import KubeflowPipelines as Settings
-from spec.settings.platform import Platform
 from spec.teams import labels, pipelines
 
 NAME: Final = "kubeflow-pipelines"
@@ -325,7 +324,7 @@ class KubeflowPipelines(AddOn[Settings]):
     name = NAME
     software = MANIFESTS[NAME]
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """The roles, the accounts of the servers, and which namespace reaches which server."""
         accounts = {
             f"account-{namespace}": operator(namespace).manifest("v1", "ServiceAccount")
@@ -350,7 +349,7 @@ class KubeflowPipelines(AddOn[Settings]):
             before={
                 "crd-scheduledworkflows": definition(),
                 "scripts": scripts,
-                **self.boundaries(context.platform),
+                **self.boundaries(context),
                 **{f"templates-{namespace}": self._templates(context, namespace) for namespace in namespaces},
             },
             objects={

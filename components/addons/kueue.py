@@ -14,14 +14,13 @@ from typing import Any, Final
 import yaml
 
 from components.addons import multikueue
-from components.base.addon import AddOnContext, ChartAddOn
+from components.base.addon import AddOnContext, AddOnFacts, ChartAddOn
 from components.base.controllers import Controller
 from components.base.placement import keeps_one, uncapped
 from spec.catalog.software import CHARTS, SOFTWARE
 from spec.pools import keys
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import Kueue as Settings
-from spec.settings.platform import Platform
 from spec.teams.labels import TEAM
 
 ALWAYS: Final = ("batch/job", "deployment", "pod", "statefulset")
@@ -149,15 +148,15 @@ class Kueue(ChartAddOn[Settings]):
     software = CHARTS["kueue"]
     controllers = (Controller(account="kueue-controller-manager", changes=(*FRAMEWORKS, "Pod")),)
 
-    def boundaries(self, platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """On a worker: what its manager may do."""
         if self.settings.multi_kueue != "worker":
             return {}
-        return multikueue.access(frameworks(platform.addons))
+        return multikueue.access(frameworks(facts.addons))
 
     def values(self, context: AddOnContext) -> dict[str, Any]:
         """Values of the chart that differ from its defaults."""
-        integrations = frameworks(context.platform.addons)
+        integrations = frameworks(context.addons)
         configured = configuration(self.settings, cluster=context.cluster.name, integrations=integrations)
         return {
             "enablePrometheus": context.monitored,

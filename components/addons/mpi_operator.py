@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from components.addons.kubeflow_crds import GROUP, NUMBER, REPLICAS, RUN_POLICY, SWITCH, TEXT, crd
-from components.base.addon import AddOn, AddOnContext, Parts
+from components.base.addon import AddOn, AddOnContext, AddOnFacts, Parts
 from components.base.controllers import Controller
 from components.base.operator import ALL, Operator, rule
 from components.base.placement import keeps_one
 from spec.catalog.software import MANIFESTS
 from spec.settings.addons.batch import MpiOperator as Settings
 from spec.settings.addons.batch import Volcano
-from spec.settings.platform import Platform
 
 VERSION: Final = "v2beta1"
 SSH_PATH: Final = "/root/.ssh"
@@ -97,7 +96,7 @@ class MpiOperator(AddOn[Settings]):
     software = MANIFESTS["mpi-operator"]
     controllers = (Controller(account=NAME, makes=("Job", "Pod")),)
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """Those of the operator."""
         return access()
 
@@ -106,10 +105,10 @@ class MpiOperator(AddOn[Settings]):
         operator = deployment(
             self.settings,
             placement=context.placement,
-            gang_scheduler="volcano" if context.platform.addons.has(Volcano) else None,
+            gang_scheduler="volcano" if context.addons.has(Volcano) else None,
         )
         return Parts(
-            before={"crd-mpijobs": definition(), **self.boundaries(context.platform)},
+            before={"crd-mpijobs": definition(), **self.boundaries(context)},
             objects={
                 "operator": operator,
                 **({"budget": OPERATOR.budget()} if keeps_one(self.settings.replicas) else {}),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from components.base.addon import AddOnContext, ChartAddOn
+from components.base.addon import AddOnContext, AddOnFacts, ChartAddOn
 from components.base.controllers import Controller, Scheduler
 from components.base.placement import sized, uncapped
 from components.tenancy.network_policies import MONITORING
@@ -19,7 +19,6 @@ from spec.catalog.software import CHARTS
 from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, quantity, total
 from spec.settings.addons import batch
-from spec.settings.platform import Platform
 from spec.settings.teams import Team
 from spec.teams import labels
 from spec.teams.shares import amounts
@@ -42,7 +41,7 @@ def resources(team: Team, pools: Mapping[str, PoolSpec], part: str) -> dict[str,
     return {name: quantity(name, amount) for name, amount in sorted(summed.items())}
 
 
-def yunikorn_queues(platform: Platform, pools: Mapping[str, PoolSpec], *, node_sort_policy: str) -> str:
+def yunikorn_queues(teams: Mapping[str, Team], pools: Mapping[str, PoolSpec], *, node_sort_policy: str) -> str:
     """YuniKorn's `queues.yaml`: below `root` one queue for each team, guaranteed its nominal quota, and limited to that
     and what it may borrow."""
 
@@ -58,7 +57,7 @@ def yunikorn_queues(platform: Platform, pools: Mapping[str, PoolSpec], *, node_s
                 "max": named(resources(team, pools, "maximum")),
             },
         }
-        for name, team in sorted(platform.teams.items())
+        for name, team in sorted(teams.items())
     ]
     partition = {
         "name": "default",
@@ -86,7 +85,7 @@ class Yunikorn(ChartAddOn[batch.Yunikorn]):
         other_apps=("yunikorn.apache.org/app-id", "applicationId", "spark-app-selector"),
     )
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """Who reaches its API: Prometheus alone."""
         monitoring = {"namespaceSelector": {"matchLabels": {labels.NAMESPACE: MONITORING}}}
         spec = {
@@ -100,7 +99,7 @@ class Yunikorn(ChartAddOn[batch.Yunikorn]):
         """Values of the chart that differ from its defaults."""
         memory = self.settings.memory_gib
         sort = self.settings.node_sort_policy
-        queues = yunikorn_queues(context.platform, context.pools, node_sort_policy=sort)
+        queues = yunikorn_queues(context.teams, context.pools, node_sort_policy=sort)
         return {
             "image": {"tag": f"scheduler-{self.software.version}", "pullPolicy": "IfNotPresent"},
             "embedAdmissionController": False,
@@ -211,5 +210,6 @@ class Volcano(ChartAddOn[batch.Volcano]):
 
     def objects(self, context: AddOnContext) -> dict[str, Mapping[str, Any]]:
         """The queue of each team."""
-        teams = context.platform.teams.items()
-        return {f"queue-{name}": volcano_queue(name, team, context.pools) for name, team in sorted(teams)}
+        return {
+            f"queue-{name}": volcano_queue(name, team, context.pools) for name, team in sorted(context.teams.items())
+        }

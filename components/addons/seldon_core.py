@@ -16,7 +16,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
+from components.base.addon import AddOn, AddOnContext, AddOnFacts, ChartRelease, Parts
 from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
 from components.base.operator import ALL, RBAC, UNPRIVILEGED, rule, to_account
@@ -28,7 +28,6 @@ from components.tenancy.workload_permissions import models_document
 from spec.catalog import regions
 from spec.catalog.software import CHARTS
 from spec.settings.addons.serving import SeldonCore as Settings
-from spec.settings.platform import Platform
 from spec.settings.teams import PriorityName, Team
 from spec.teams import labels
 
@@ -53,11 +52,11 @@ _CONFINED: Final = {"seccompProfile": {"type": "RuntimeDefault"}}
 _KINDS: Final = ("experiments", "models", "pipelines", "seldonconfigs", "seldonruntimes", "serverconfigs", "servers")
 
 
-def served(platform: Platform) -> dict[str, str]:
+def served(teams: Mapping[str, Team]) -> dict[str, str]:
     """Team of each namespace for serving; each of them has a SeldonRuntime."""
     return {
         namespace: name
-        for name, team in sorted(platform.teams.items())
+        for name, team in sorted(teams.items())
         for namespace, space in team.namespaces_of(name).items()
         if space.purpose == "serving"
     }
@@ -159,11 +158,11 @@ class SeldonCore(AddOn[Settings]):
     name = "seldon-core"
     software = CHARTS["seldon-core-v2-setup"]
 
-    def boundaries(self, platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """What the controller may do, and that nobody reaches it. `SeldonSpace` declares what is in namespaces of
         teams."""
         inside = {
-            f"{namespace}-{key}": each for namespace in served(platform) for key, each in access(namespace).items()
+            f"{namespace}-{key}": each for namespace in served(facts.teams) for key, each in access(namespace).items()
         }
         return {**self._own(), **inside}
 
@@ -174,7 +173,7 @@ class SeldonCore(AddOn[Settings]):
     def parts(self, context: AddOnContext) -> Parts:
         """Two releases, the CRDs first, and what Prometheus reads of Servers: requests and latency of each Model."""
         crds = CHARTS["seldon-core-v2-crds"]
-        spaces = list(served(context.platform))
+        spaces = list(served(context.teams))
         servers = {"matchLabels": {_NAME: "seldon-server"}}
         monitor = pod_monitor(self.name, self.namespace.name, match=servers, port="metrics", of=spaces)
         return Parts(
@@ -193,7 +192,7 @@ class SeldonCore(AddOn[Settings]):
                 "annotations": {LICENSES: self.settings.accept_license},
                 "clusterwide": True,
                 # Its own namespace, so that without others it doesn't watch all.
-                "watchNamespaces": [self.namespace.name, *served(context.platform)],
+                "watchNamespaces": [self.namespace.name, *served(context.teams)],
                 # Then the chart's ClusterRoleBinding names a role that doesn't exist.
                 "skipClusterRoleCreation": True,
                 "securityContext": _CONFINED,
@@ -270,10 +269,10 @@ def seldon_spaces(
     opts: pulumi.ResourceOptions,
 ) -> None:
     """Declare Seldon Core in the namespaces for serving; nothing if the add-on isn't enabled."""
-    settings = context.platform.addons.seldon_core
+    settings = context.addons.seldon_core
     if settings is None:
         return
-    for namespace, team in served(context.platform).items():
+    for namespace, team in served(context.teams).items():
         after = [*teams[team].namespaces[namespace], *installed, *context.storage.block]
         args = SeldonSpaceArgs(namespace=namespace, team=teams[team], settings=settings, context=context, after=after)
         # No longer than `spec.settings.checks.teams.WORKLOAD_ROLE`, whose length is checked.

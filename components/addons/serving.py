@@ -5,17 +5,16 @@ KServe needs Knative only for its mode `Knative`. Its operator installs Kourier 
 Knative's routes and nothing else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from components.base.addon import AddOn, AddOnContext, ChartAddOn, Parts
+from components.base.addon import AddOn, AddOnContext, AddOnFacts, ChartAddOn, Parts
 from components.base.controllers import Controller
 from components.base.placement import keeps_one, uncapped
 from components.tenancy.network_policies import MONITORING
 from components.tenancy.roles import picker_role_manifest
 from spec.catalog.software import CHARTS, MANIFESTS
 from spec.settings.addons import serving
-from spec.settings.platform import Platform
 from spec.teams import labels
 
 
@@ -26,9 +25,9 @@ class Keda(ChartAddOn[serving.Keda]):
     software = CHARTS["keda"]
     controllers = (Controller(account="keda-operator", makes=("Job",)),)
 
-    def boundaries(self, platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """What its pods may reach."""
-        return {"egress": egress(platform)}
+        return {"egress": egress(facts.private_cidrs)}
 
     def values(self, context: AddOnContext) -> dict[str, Any]:
         """Values of the chart that differ from its defaults; scalers report the cluster's name."""
@@ -55,13 +54,10 @@ class Keda(ChartAddOn[serving.Keda]):
         }
 
 
-def egress(platform: Platform) -> dict[str, Any]:
+def egress(private: Sequence[str]) -> dict[str, Any]:
     """KEDA asks Prometheus, the API server, and AWS through endpoints in the VPC or its peers: nothing outside gets its
     token, whatever a trigger says. The API server is asked by its Service address, which no selector covers. The
     chart's own policy allows every pod of the cluster, and no address outside a pod, so not the API server."""
-    private = sorted(
-        map(str, (platform.network.cidr, platform.cluster.service_ipv4_cidr, *platform.network.peers.values()))
-    )
     dns = {
         "namespaceSelector": {"matchLabels": {labels.NAMESPACE: "kube-system"}},
         "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
@@ -81,7 +77,10 @@ def egress(platform: Platform) -> dict[str, Any]:
                 {"to": [{"podSelector": {}}]},
                 {"to": [dns], "ports": [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]},
                 {"to": [prometheus], "ports": [{"protocol": "TCP", "port": 9090}]},
-                {"to": [{"ipBlock": {"cidr": cidr}} for cidr in private], "ports": [{"protocol": "TCP", "port": 443}]},
+                {
+                    "to": [{"ipBlock": {"cidr": cidr}} for cidr in sorted(private)],
+                    "ports": [{"protocol": "TCP", "port": 443}],
+                },
             ],
         },
     }
@@ -93,13 +92,13 @@ class EndpointPicker(AddOn[serving.EndpointPicker]):
     name = "endpoint-picker"
     software = MANIFESTS["endpoint-picker"]
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """The role."""
         return {"role": picker_role_manifest()}
 
     def parts(self, context: AddOnContext) -> Parts:
         """The role alone."""
-        return Parts(before=self.boundaries(context.platform))
+        return Parts(before=self.boundaries(context))
 
 
 SERVING: Final = "1.21.1"

@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from components.addons.kubeflow_crds import GROUP, KINDS, JobKind, definition
-from components.base.addon import AddOn, AddOnContext, Parts
+from components.base.addon import AddOn, AddOnContext, AddOnFacts, Parts
 from components.base.controllers import Controller
 from components.base.operator import ALL, Operator, rule
 from components.base.placement import keeps_one
 from spec.catalog.software import MANIFESTS
 from spec.settings.addons.batch import TrainingOperator as Settings
 from spec.settings.addons.batch import Volcano
-from spec.settings.platform import Platform
 
 NAMESPACE: Final = "kubeflow"
 NAME: Final = "training-operator"
@@ -125,7 +124,7 @@ class TrainingOperator(AddOn[Settings]):
     software = MANIFESTS["training-operator"]
     controllers = (Controller(account=NAME, makes=("Pod",)),)
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """Those of the operator, for its kinds only."""
         return access([KINDS[name] for name in self.settings.kinds])
 
@@ -137,10 +136,10 @@ class TrainingOperator(AddOn[Settings]):
             self.settings,
             kinds,
             placement=context.placement,
-            gang_scheduler="volcano" if context.platform.addons.has(Volcano) else None,
+            gang_scheduler="volcano" if context.addons.has(Volcano) else None,
         )
         return Parts(
-            before={**crds, **self.boundaries(context.platform), "certificate": certificate(), "service": service()},
+            before={**crds, **self.boundaries(context), "certificate": certificate(), "service": service()},
             objects={
                 "operator": operator,
                 "webhook": webhooks(kinds),

@@ -24,9 +24,10 @@ from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutpu
 from components.base.placement import keeps_one, system_placement
 from spec.catalog.software import Budget, ChartRef, PodSecurity, Software
 from spec.pools.pool_spec import PoolSpec
-from spec.settings.addons import AddonSettings
+from spec.settings.addons import Addons, AddonSettings
 from spec.settings.addons.observability import KubePrometheusStack
-from spec.settings.platform import Platform
+from spec.settings.charts import Charts
+from spec.settings.teams import Team
 
 S = TypeVar("S", bound=AddonSettings)
 
@@ -111,22 +112,47 @@ class Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddOnContext:
-    """What an add-on may know of the platform that it is installed on.
+class AddOnFacts:
+    """What an add-on may know before there is a cluster.
 
     Attributes:
-        platform: All settings.
+        addons: Add-ons of the cluster.
+        pools: Pools by name.
+        teams: Teams by name.
+        charts: Where charts come from.
+        caches: Registries with a pull-through cache.
+        environment: Name of the environment, in messages.
+        topic: ARN of the SNS topic of alerts; None if nobody gets them.
+        emails: Addresses that get messages about budgets.
+        thresholds: Percentages of a budget at which they get them.
+        private_cidrs: Ranges of the VPC, of Services and of peers.
+    """
+
+    addons: Addons = field(default_factory=Addons)
+    pools: Mapping[str, PoolSpec] = field(default_factory=dict)
+    teams: Mapping[str, Team] = field(default_factory=dict)
+    charts: Charts = field(default_factory=Charts)
+    caches: Sequence[str] = ()
+    environment: str = ""
+    topic: str | None = None
+    emails: Sequence[str] = ()
+    thresholds: Sequence[int] = ()
+    private_cidrs: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddOnContext(AddOnFacts):
+    """What an add-on may know of the cluster that it is installed on.
+
+    Attributes:
         cluster: The cluster.
         network: The network.
-        pools: Pools by name.
         storage: Buckets, file systems, database.
         system_node_groups: Node groups that run controllers.
     """
 
-    platform: Platform
     cluster: ClusterOutputs
     network: NetworkOutputs
-    pools: Mapping[str, PoolSpec]
     storage: StorageOutputs
     system_node_groups: Sequence[pulumi.Resource]
 
@@ -138,7 +164,7 @@ class AddOnContext:
     @property
     def monitored(self) -> bool:
         """Whether Prometheus is enabled, so that its CRDs (ServiceMonitor) are installed."""
-        return self.platform.addons.has(KubePrometheusStack)
+        return self.addons.has(KubePrometheusStack)
 
 
 class AddOn(ABC, Generic[S]):
@@ -164,7 +190,7 @@ class AddOn(ABC, Generic[S]):
     def __init__(self, settings: S) -> None:
         self.settings = settings
 
-    def boundaries(self, _platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, _facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """What no chart brings and says who may do what: service accounts, roles, bindings and network policies, by the
         suffix of their logical name; `parts` declares them. The policy pack refuses others."""
         return {}
@@ -206,7 +232,7 @@ class ChartAddOn(AddOn[S]):
         objects = {**self.objects(context), **budget}
         return Parts(
             permissions=self.permissions(context),
-            before=self.boundaries(context.platform),
+            before=self.boundaries(context),
             releases=[release],
             objects=objects,
         )

@@ -23,16 +23,15 @@ from components.base.kubernetes import manifest as namespace_manifest
 from components.base.operator import RBAC, object_with, rule, to_account
 from components.base.outputs import ClusterOutputs
 from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
-from components.composition.scripts import Objects, scripts
+from components.composition.scripts import Objects
 from components.cost import Budgets, BudgetsArgs, Schedules, SchedulesArgs
 from components.observability.notifications import Notifications, NotificationsArgs
 from components.pools.managed import ManagedPool
 from components.tenancy import TeamOutputs
 from components.workloads.notebook import LABEL
 from spec.pools import keys
-from spec.settings.cost import Schedule
-from spec.settings.platform import Platform
-from spec.settings.pools import Provisioner
+from spec.settings.cost import Cost, Schedule
+from spec.settings.pools import Pool, Provisioner
 
 ACCOUNT: Final = "schedules"
 POOLS: Final = "pools"
@@ -74,7 +73,7 @@ class ScheduledShutdown(pulumi.ComponentResource):
             return pulumi.ResourceOptions(parent=self, depends_on=list(waits), deleted_with=cluster.resource)
 
         namespace = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
-        for key, manifest in pool_permissions(_nodes(args.elastic)).items() if args.elastic else ():
+        for key, manifest in elastic_permissions(args.elastic).items():
             declare(f"{name}-pools-{key}", manifest, after(namespace))
         for pool, (schedule, limits) in sorted(args.elastic.items()):
             for role, manifest in pool_jobs(pool, schedule, limits, cluster.version).items():
@@ -164,12 +163,14 @@ def _limit(nodes: int) -> dict[str, Any]:
     return {"spec": {"limits": {"nodes": str(nodes)}}}
 
 
-def elastic_schedules(platform: Platform) -> dict[str, tuple[Schedule, dict[str, int]]]:
+def elastic_schedules(
+    schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]
+) -> dict[str, tuple[Schedule, dict[str, int]]]:
     """Karpenter's pools with a schedule, each with the maximum of its NodePools."""
     found = {}
-    for schedule in platform.cost.schedules.values():
+    for schedule in schedules.values():
         for name in schedule.pools:
-            pool = platform.pools[name]
+            pool = pools[name]
             if pool.provisioner is Provisioner.KARPENTER:
                 of_fallbacks = {one: fallback.max for one, fallback in pool.fallbacks.items()}
                 found[name] = (schedule, {name: pool.max, **of_fallbacks})
@@ -180,10 +181,9 @@ def _nodes(pools: Mapping[str, tuple[Schedule, Mapping[str, int]]]) -> list[str]
     return sorted(name for _, limits in pools.values() for name in limits)
 
 
-def elastic_permissions(platform: Platform) -> dict[str, dict[str, Any]]:
+def elastic_permissions(elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]]) -> dict[str, dict[str, Any]]:
     """What the CronJobs of Karpenter's pools may do; nothing without any."""
-    found = elastic_schedules(platform)
-    return pool_permissions(_nodes(found)) if found else {}
+    return pool_permissions(_nodes(elastic)) if elastic else {}
 
 
 def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
@@ -213,48 +213,57 @@ class GuardsArgs:
     """Inputs of the cost guards.
 
     Attributes:
-        platform: All settings.
+        settings: Settings of cost.
+        environment: Name of the environment.
         cluster: The cluster.
-        pools: Managed pools by name.
+        pools: Settings of the pools, by name.
+        managed: Managed pools by name.
         teams: Teams by name.
+        notifications: The topic; None if nobody is notified.
+        scripts: CronJobs that run a script, by name.
     """
 
-    platform: Platform
+    settings: Cost
+    environment: str
     cluster: ClusterOutputs
-    pools: Mapping[str, ManagedPool]
+    pools: Mapping[str, Pool]
+    managed: Mapping[str, ManagedPool]
     teams: Mapping[str, TeamOutputs]
+    notifications: NotificationsArgs | None = None
+    scripts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
 
 
 def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.ResourceOptions) -> None:
     """Declare the SNS topic, the budgets, the scheduled scaling of pools, and the shutdown of notebooks.
 
     Args:
-        args: Settings, cluster, pools and teams.
+        args: Settings, and what they are of.
         cloud: Resource options with the AWS provider.
         inside: Resource options with the AWS and Kubernetes providers.
     """
-    platform, cost = args.platform, args.platform.cost
-    notifications = (
-        Notifications("notices", NotificationsArgs(platform=platform), cloud) if platform.notifications.wanted else None
-    )
+    cost = args.settings
+    notifications = Notifications("notices", args.notifications, cloud) if args.notifications else None
     if notifications is not None or cost.allocation_tags:
         budgets = BudgetsArgs(
             settings=cost,
-            environment=platform.environment.name,
-            teams=platform.teams,
+            environment=args.environment,
+            teams={name: team.settings for name, team in args.teams.items()},
             notifications=notifications,
-            account_id=platform.account.id,
+            account_id=args.cluster.account_id,
         )
         Budgets("budgets", budgets, cloud)
-    ours = elastic_schedules(platform)
+    ours = elastic_schedules(cost.schedules, args.pools)
     if any(set(schedule.pools) - set(ours) for schedule in cost.schedules.values()):
-        groups = {name: pool.node_group for name, pool in args.pools.items()}
-        Schedules("schedules", SchedulesArgs(schedules=cost.schedules, pools=platform.pools, groups=groups), cloud)
+        groups = {name: pool.node_group for name, pool in args.managed.items()}
+        Schedules("schedules", SchedulesArgs(schedules=cost.schedules, pools=args.pools, groups=groups), cloud)
     ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
     spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
-    scripted = scripts(platform)
-    if (ending and spaces) or ours or scripted:
+    if (ending and spaces) or ours or args.scripts:
         shutdown = ScheduledShutdownArgs(
-            schedules=ending if spaces else {}, namespaces=spaces, cluster=args.cluster, elastic=ours, scripts=scripted
+            schedules=ending if spaces else {},
+            namespaces=spaces,
+            cluster=args.cluster,
+            elastic=ours,
+            scripts=args.scripts,
         )
         ScheduledShutdown("evenings", shutdown, inside)

@@ -21,7 +21,9 @@ from components.tenancy.network_policies import SERVES
 from components.tenancy.roles import role_for
 from components.workloads.serving.scaling import PROMETHEUS
 from spec.quantities import seconds
-from spec.settings.platform import Platform
+from spec.settings.addons.serving import CanaryRollback
+from spec.settings.cost import IdleGpus
+from spec.settings.teams import Team
 
 Objects = Mapping[str, Mapping[str, Any]]
 """Manifests by the suffix of their logical name."""
@@ -103,12 +105,12 @@ CANARY_ROLLBACK: Final = Script(
 )
 
 
-def scripts(platform: Platform) -> dict[str, tuple[Objects, Objects]]:
-    """Those of a stack by the part of their logical name: what each may do, and what it is."""
-    spaces = {each: space for name, team in platform.teams.items() for each, space in team.namespaces_of(name).items()}
+def scripts(
+    teams: Mapping[str, Team], *, idle: IdleGpus | None = None, rollback: CanaryRollback | None = None
+) -> dict[str, tuple[Objects, Objects]]:
+    """Those of these teams by the part of their logical name: what each may do, and what it is."""
+    spaces = {each: space for name, team in teams.items() for each, space in team.namespaces_of(name).items()}
     serving = [each for each, space in spaces.items() if space.purpose in SERVES]
-    idle = platform.cost.idle_gpus
-    rollback = platform.addons.kserve.canary_rollback if platform.addons.kserve else None
     found: dict[str, tuple[Objects, Objects]] = {}
     if idle and spaces:
         limits = (str(seconds(idle.after)), str(seconds(idle.warning)))

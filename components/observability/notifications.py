@@ -13,27 +13,11 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import Statement, account_administration, document
-from spec.catalog import regions
 from spec.settings.notifications import Notifications as Settings
-from spec.settings.platform import Platform
 
 SERVICES: Final = ("budgets.amazonaws.com", "costalerts.amazonaws.com")
 """AWS Budgets and Cost Anomaly Detection (Cost Management User Guide, "Creating an Amazon SNS topic for budget
 notifications" and "... for anomaly notifications"; read 2026-11)."""
-
-
-def topic_name(platform: Platform) -> str:
-    """Name of the topic, and of the alias of its key."""
-    return f"slipway-{platform.environment.name}-notices"
-
-
-def topic_arn(platform: Platform) -> str | None:
-    """ARN of the topic; None if the stack has no notifications."""
-    if not platform.notifications.wanted:
-        return None
-    account = platform.account
-    partition = regions.REGIONS[account.region].partition
-    return f"arn:{partition}:sns:{account.region}:{account.id}:{topic_name(platform)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +25,16 @@ class NotificationsArgs:
     """Inputs of `Notifications`.
 
     Attributes:
-        platform: All settings; `notifications.wanted` must be true.
+        settings: Who gets messages.
+        topic: ARN of the topic; the alias of its key has its name.
+        cluster: Name of the cluster, for the key's description.
+        key_deletion_days: Deletion window of the key, in days.
     """
 
-    platform: Platform
+    settings: Settings
+    topic: str
+    cluster: str
+    key_deletion_days: int = 30
 
 
 class Notifications(pulumi.ComponentResource):
@@ -59,22 +49,22 @@ class Notifications(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: NotificationsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        platform = args.platform
+        topic = args.topic.rpartition(":")[2]
         child = pulumi.ResourceOptions(parent=self)
         key = aws.kms.Key(
             f"{name}-key",
-            description=f"Notices of {platform.cluster_name}",
+            description=f"Notices of {args.cluster}",
             enable_key_rotation=True,
-            deletion_window_in_days=platform.cluster.key_deletion_days,
-            policy=key_policy(platform),
+            deletion_window_in_days=args.key_deletion_days,
+            policy=key_policy(args.topic),
             opts=child,
         )
-        aws.kms.Alias(f"{name}-alias", name=f"alias/{topic_name(platform)}", target_key_id=key.key_id, opts=child)
-        self.topic = aws.sns.Topic(f"{name}-topic", name=topic_name(platform), kms_master_key_id=key.arn, opts=child)
+        aws.kms.Alias(f"{name}-alias", name=f"alias/{topic}", target_key_id=key.key_id, opts=child)
+        self.topic = aws.sns.Topic(f"{name}-topic", name=topic, kms_master_key_id=key.arn, opts=child)
         policy = aws.sns.TopicPolicy(
-            f"{name}-topic-policy", arn=self.topic.arn, policy=topic_policy(platform), opts=child
+            f"{name}-topic-policy", arn=self.topic.arn, policy=topic_policy(args.topic), opts=child
         )
-        for logical, (protocol, endpoint) in subscribers(platform.notifications).items():
+        for logical, (protocol, endpoint) in subscribers(args.settings).items():
             aws.sns.TopicSubscription(
                 f"{name}-{logical}", topic=self.topic.arn, protocol=protocol, endpoint=endpoint, opts=child
             )
@@ -92,31 +82,30 @@ def _slug(endpoint: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", endpoint.removeprefix("https://").lower()).strip("-")
 
 
-def key_policy(platform: Platform) -> str:
-    """Key policy: the account manages the key, and the services use it to encrypt messages."""
-    partition = regions.REGIONS[platform.account.region].partition
+def key_policy(topic: str) -> str:
+    """Key policy: the account of the topic manages the key, and the services use it to encrypt messages."""
+    _, partition, _, _, account, _ = topic.split(":")
     return document(
-        account_administration(partition, platform.account.id),
+        account_administration(partition, account),
         Statement(
             "Services",
             ["kms:Decrypt", "kms:GenerateDataKey*"],
             ["*"],
             principals={"Service": SERVICES},
-            conditions={"StringEquals": {"aws:SourceAccount": [platform.account.id]}},
+            conditions={"StringEquals": {"aws:SourceAccount": [account]}},
         ),
     )
 
 
-def topic_policy(platform: Platform) -> str:
-    """Topic policy: the services publish only for this account, and every request must use TLS."""
-    arn = topic_arn(platform) or ""
+def topic_policy(arn: str) -> str:
+    """Topic policy: the services publish only for its account, and every request must use TLS."""
     return document(
         Statement(
             "Services",
             ["sns:Publish"],
             [arn],
             principals={"Service": SERVICES},
-            conditions={"StringEquals": {"aws:SourceAccount": [platform.account.id]}},
+            conditions={"StringEquals": {"aws:SourceAccount": [arn.split(":")[4]]}},
         ),
         Statement(
             "TlsOnly",

@@ -14,7 +14,6 @@ import pulumi
 import pulumi_aws as aws
 
 from spec.settings.addons.observability import FluentBit
-from spec.settings.platform import Platform
 
 PLATFORM: Final = "platform"
 """Group of the namespaces that belong to no team; no team can have a namespace of this name."""
@@ -23,17 +22,6 @@ PLATFORM: Final = "platform"
 def container_groups(cluster: str) -> str:
     """Prefix of the names of the log groups of a cluster's containers."""
     return f"/{cluster}/containers"
-
-
-def to_cloud_watch(platform: Platform) -> bool:
-    """Whether logs of containers are sent to CloudWatch Logs."""
-    shipped = platform.addons.fluent_bit
-    return shipped is not None and shipped.destination == "cloudwatch"
-
-
-def team_namespaces(platform: Platform) -> list[str]:
-    """Every namespace of every team, sorted."""
-    return sorted(name for key, team in platform.teams.items() for name in team.namespaces_of(key))
 
 
 @dataclass(frozen=True, kw_only=True)

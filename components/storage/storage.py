@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -24,8 +24,6 @@ from components.storage.container_logs import (
     ContainerLogs,
     ContainerLogsArgs,
     container_groups,
-    team_namespaces,
-    to_cloud_watch,
 )
 from components.storage.database import Database, DatabaseArgs, log_groups
 from components.storage.efs import SharedFiles, SharedFilesArgs
@@ -33,8 +31,9 @@ from components.storage.key import key_policy, make_key
 from components.storage.lustre import ParallelFiles, ParallelFilesArgs
 from components.storage.registry import Images, ImagesArgs
 from spec.catalog import regions
-from spec.settings.platform import Platform
-from spec.settings.zones import zone_of
+from spec.settings import storage as settings
+from spec.settings.addons import OwnDatabase
+from spec.settings.addons.observability import FluentBit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +41,26 @@ class StorageArgs:
     """Inputs of `Storage`.
 
     Attributes:
-        platform: All settings: storage, pools and add-ons determine what is declared.
+        settings: Buckets, file systems and image registry.
         cluster: The cluster that mounts file systems and volumes.
         network: Network of file systems and databases.
+        databases: Databases by name.
+        log_days: Retention of the databases' logs, in days.
+        logs: What writes logs of containers to CloudWatch Logs; None if nothing does.
+        teams: Namespaces of each team, by its name.
+        lustre_zone: Zone of the parallel file system; required for one.
+        protect: Protect what holds data from deletion.
     """
 
-    platform: Platform
+    settings: settings.Storage
     cluster: ClusterOutputs
     network: NetworkOutputs
+    databases: Mapping[str, OwnDatabase] = field(default_factory=dict)
+    log_days: int = 30
+    logs: FluentBit | None = None
+    teams: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    lustre_zone: str = ""
+    protect: bool = False
 
 
 class Storage(pulumi.ComponentResource):
@@ -63,7 +74,7 @@ class Storage(pulumi.ComponentResource):
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
-        self._keep = args.platform.environment.protect
+        self._keep = args.protect
         self._key = self._make_key()
         self._key_arn = self._key.arn
         buckets = self._make_buckets()
@@ -86,13 +97,13 @@ class Storage(pulumi.ComponentResource):
         self.register_outputs(_outputs(self.outputs))
 
     def _make_key(self) -> aws.kms.Key:
-        settings, cluster = self._args.platform.storage, self._args.cluster
+        storage, cluster = self._args.settings, self._args.cluster
         region = regions.get(cluster.region)
         return make_key(
             f"{self._name}-key",
             cluster=cluster.name,
-            policy=key_policy(region, cluster.account_id, lustre=settings.lustre is not None, logs=self._log_groups()),
-            deletion_days=settings.key_deletion_days,
+            policy=key_policy(region, cluster.account_id, lustre=storage.lustre is not None, logs=self._log_groups()),
+            deletion_days=storage.key_deletion_days,
             protect=self._keep,
             retain=self._takes_final_snapshot(),
             parent=self,
@@ -102,20 +113,19 @@ class Storage(pulumi.ComponentResource):
         """A final snapshot has the key of its instance, and is the only thing with this key that AWS keeps when
         everything in the stack is deleted: recovery points of EFS have the key of their vault (AWS Backup Developer
         Guide, "Encryption for backups in AWS Backup"; read 2026-11)."""
-        return any(own.settings.final_snapshot for own in self._args.platform.addons.databases().values())
+        return any(own.settings.final_snapshot for own in self._args.databases.values())
 
     def _log_groups(self) -> list[str]:
         """Name patterns of log groups that are encrypted with the key."""
-        platform, cluster = self._args.platform, self._args.cluster.name
-        databases = [f"{log_groups(cluster)}-*"] if platform.addons.databases() else []
-        return [*databases, *([f"{container_groups(cluster)}/*"] if to_cloud_watch(platform) else [])]
+        cluster = self._args.cluster.name
+        databases = [f"{log_groups(cluster)}-*"] if self._args.databases else []
+        return [*databases, *([f"{container_groups(cluster)}/*"] if self._args.logs else [])]
 
     def _make_container_logs(self) -> None:
-        platform = self._args.platform
-        if platform.addons.fluent_bit and to_cloud_watch(platform):
+        if self._args.logs:
             args = ContainerLogsArgs(
-                settings=platform.addons.fluent_bit,
-                namespaces=team_namespaces(platform),
+                settings=self._args.logs,
+                namespaces=sorted(space for spaces in self._args.teams.values() for space in spaces),
                 key_arn=self._key_arn,
                 cluster=self._args.cluster.name,
             )
@@ -123,7 +133,7 @@ class Storage(pulumi.ComponentResource):
 
     def _make_buckets(self) -> Mapping[str, BucketOutputs]:
         args = BucketsArgs(
-            settings=self._args.platform.storage.buckets,
+            settings=self._args.settings.buckets,
             key=self._key,
             account_id=self._args.cluster.account_id,
             protect=self._keep,
@@ -131,11 +141,11 @@ class Storage(pulumi.ComponentResource):
         return Buckets(self._name, args, self._child).outputs
 
     def _make_efs(self) -> EfsOutputs | None:
-        settings = self._args.platform.storage.efs
-        if settings is None:
+        efs = self._args.settings.efs
+        if efs is None:
             return None
         args = SharedFilesArgs(
-            settings=settings,
+            settings=efs,
             key_arn=self._key_arn,
             cluster=self._args.cluster,
             network=self._args.network,
@@ -144,16 +154,15 @@ class Storage(pulumi.ComponentResource):
         return SharedFiles(f"{self._name}-efs", args, self._child).outputs
 
     def _make_lustre(self, buckets: Mapping[str, BucketOutputs]) -> ParallelFiles | None:
-        platform = self._args.platform
-        settings = platform.storage.lustre
-        if settings is None:
+        lustre = self._args.settings.lustre
+        if lustre is None:
             return None
         args = ParallelFilesArgs(
-            settings=settings,
-            zone=zone_of(settings, platform.network, platform.pools, platform.account),
+            settings=lustre,
+            zone=self._args.lustre_zone,
             key_arn=self._key_arn,
             buckets=buckets,
-            teams=sorted(platform.teams),
+            teams=sorted(self._args.teams),
             cluster=self._args.cluster,
             network=self._args.network,
             protect=self._keep,
@@ -161,24 +170,23 @@ class Storage(pulumi.ComponentResource):
         return ParallelFiles(f"{self._name}-lustre", args, self._child)
 
     def _make_images(self) -> None:
-        settings = self._args.platform.storage.registry
-        if settings.repositories or settings.caches:
+        registry = self._args.settings.registry
+        if registry.repositories or registry.caches:
             args = ImagesArgs(
-                settings=settings, key_arn=self._key_arn, cluster=self._args.cluster.name, protect=self._keep
+                settings=registry, key_arn=self._key_arn, cluster=self._args.cluster.name, protect=self._keep
             )
             Images(f"{self._name}-images", args, self._child)
 
     def _make_databases(self) -> Mapping[str, DatabaseOutputs]:
         """One for each enabled add-on that needs one."""
-        platform = self._args.platform
         made: dict[str, DatabaseOutputs] = {}
-        for name, own in platform.addons.databases().items():
+        for name, own in self._args.databases.items():
             args = DatabaseArgs(
                 settings=own.settings,
                 engine=own.engine,
                 database=name,
                 key_arn=self._key_arn,
-                log_days=platform.cluster.log_retention_days,
+                log_days=self._args.log_days,
                 cluster=self._args.cluster,
                 network=self._args.network,
                 protect=self._keep,
@@ -191,10 +199,11 @@ class Storage(pulumi.ComponentResource):
         manifests = {"block": drivers.block(self._key_arn)}
         if efs:
             manifests["shared"] = drivers.shared(efs.id)
-        settings = self._args.platform.storage.lustre
-        if lustre and settings:
+        if lustre and self._args.settings.lustre:
             place = drivers.LustrePlace(
-                settings=settings, subnet_id=lustre.subnet_id, security_group_id=lustre.security_group_id
+                settings=self._args.settings.lustre,
+                subnet_id=lustre.subnet_id,
+                security_group_id=lustre.security_group_id,
             )
             manifests["lustre"] = drivers.lustre(place, self._key_arn, self._args.cluster.tags)
         return manifests

@@ -8,8 +8,7 @@ with only an event on the Job.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -31,12 +30,11 @@ from components.tenancy.workload_permissions import (
 from spec.catalog import regions
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
-from spec.pricing.pods import job_usd
 from spec.quantities import CPU, MEMORY, counted, format_mebibytes, percent, quantity, total
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import ArgoWorkflows, Yunikorn
 from spec.settings.addons.serving import EndpointPicker
-from spec.settings.platform import Platform
+from spec.settings.network import Network
 from spec.settings.teams import MemberRole, PriorityName, Team, TeamNamespace
 from spec.teams import labels
 from spec.teams.shares import largest_node, maximum
@@ -144,16 +142,17 @@ def _object(version: str, kind: str, name: str, namespace: str, spec: Mapping[st
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": dict(spec)}
 
 
-def namespace_manifest(name: str, team: str, facts: TeamFacts, space: TeamNamespace) -> dict[str, Any]:
-    """The Namespace."""
-    settings = facts.platform.teams[team]
+def namespace_manifest(
+    name: str, team: str, settings: Team, space: TeamNamespace, job_usd: int | None = None
+) -> dict[str, Any]:
+    """The Namespace, with what one job of its team may cost."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
         "metadata": {
             "name": name,
             "labels": labels.of_namespace(team, settings, space),
-            "annotations": labels.notes_of_namespace(settings, facts.job_usd.get(team)),
+            "annotations": labels.notes_of_namespace(settings, job_usd),
         },
     }
 
@@ -163,22 +162,18 @@ class TeamFacts:
     """What the objects of all teams depend on, known from the stack file.
 
     Attributes:
-        platform: All settings.
         pools: Pools by name.
+        addons: Add-ons of the cluster.
+        network: Ranges of VPC and pods; None if unknown.
+        protect: Protect namespaces and volumes from deletion, by default.
+        job_usd: What one job of each team may cost, in USD, by the team's name.
     """
 
-    platform: Platform
     pools: Mapping[str, PoolSpec]
-
-    @property
-    def addons(self) -> Addons:
-        """The add-ons of the stack."""
-        return self.platform.addons
-
-    @cached_property
-    def job_usd(self) -> Mapping[str, int]:
-        """What one job of each team may cost."""
-        return job_usd(self.platform)
+    addons: Addons = field(default_factory=Addons)
+    network: Network | None = None
+    protect: bool = False
+    job_usd: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +211,7 @@ class SpaceArgs:
     def protect(self) -> bool:
         """Whether Pulumi protects resources with data from deletion. Those of a retired team aren't protected."""
         retain = self.team_settings.retain
-        default = self.context.platform.environment.protect
+        default = self.context.protect
         return (default if retain is None else retain) and not self.team_settings.retired
 
 
@@ -239,7 +234,9 @@ class Space(pulumi.ComponentResource):
         cluster = args.context.cluster
         self.namespace = declare(
             f"{name}-namespace",
-            namespace_manifest(args.namespace, args.team, args.context, args.settings),
+            namespace_manifest(
+                args.namespace, args.team, args.team_settings, args.settings, args.context.job_usd.get(args.team)
+            ),
             pulumi.ResourceOptions(
                 parent=self, depends_on=list(cluster.access), deleted_with=cluster.resource, protect=args.protect
             ),
@@ -318,5 +315,5 @@ def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> It
     for role in roles_in_use(settings):
         bound = MemberRole.VIEW if settings.retired else role
         yield f"binding-{role}", role_binding(namespace, team, role, bound=bound)
-    for policy, manifest in network_policies(namespace, team, space, facts.platform.network, facts.addons).items():
+    for policy, manifest in network_policies(namespace, team, space, facts.network, facts.addons).items():
         yield f"network-{policy}", manifest

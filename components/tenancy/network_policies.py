@@ -62,10 +62,12 @@ KATIB_PODS: Final[Mapping[str, Any]] = {
 Policies = dict[str, dict[str, Any]]
 
 
-def network_policies(namespace: str, team: str, space: TeamNamespace, network: Network, addons: Addons) -> Policies:
+def network_policies(
+    namespace: str, team: str, space: TeamNamespace, network: Network | None, addons: Addons
+) -> Policies:
     """Network policies of a namespace by name. They are additive: a connection is allowed if one policy allows it.
 
-    What an add-on needs is allowed where it is installed.
+    What an add-on needs is allowed where it is installed. Load balancers are where the network says that the VPC is.
     """
     policies: Policies = {
         "default-deny": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
@@ -89,7 +91,7 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
         policies["katib"] = _katib()
     if space.purpose in SERVES:
         served = SERVERS if addons.has(Kserve) else {"serving": SERVERS["serving"]}
-        policies |= {name: _serving(pods, network) for name, pods in served.items()}
+        policies |= {name: _serving(pods, network) for name, pods in served.items() if network}
         if addons.has(Knative):
             policies["serving-knative"] = _knative()
     return {name: _manifest(name, namespace, spec) for name, spec in sorted(policies.items())}
@@ -111,11 +113,11 @@ def _dns() -> dict[str, Any]:
     }
 
 
-def _https(network: Network) -> dict[str, Any]:
+def _https(network: Network | None) -> dict[str, Any]:
     """HTTPS to everywhere except the CIDR of pods. S3 has public addresses even behind its gateway endpoint, and the
     API server and interface endpoints have addresses in the VPC, so a policy can't select them by address. Without a
     CIDR of their own, pods of other teams are protected by the other team's policies."""
-    pods = [str(network.pod_cidr)] if network.pod_cidr else []
+    pods = [str(network.pod_cidr)] if network and network.pod_cidr else []
     everywhere = {"cidr": "0.0.0.0/0", "except": sorted([LINK_LOCAL, *pods])}
     return {"to": [{"ipBlock": everywhere}], "ports": _tcp(443)}
 

@@ -11,7 +11,6 @@ import pulumi_aws as aws
 
 from components.tenancy.namespace import Space, SpaceArgs, TeamContext
 from components.tenancy.roles import TeamRoles, TeamRolesArgs, group
-from spec.settings.platform import Platform
 from spec.settings.teams import Team as Settings
 
 
@@ -97,13 +96,13 @@ def facts(args: TeamArgs) -> dict[str, object]:
     }
 
 
-def teams(platform: Platform, context: TeamContext, opts: pulumi.ResourceOptions) -> dict[str, TeamOutputs]:
-    """Declare all teams of the stack and the roles that they share; nothing if there is no team."""
-    if not platform.teams:
+def teams(wanted: Mapping[str, Settings], context: TeamContext, opts: pulumi.ResourceOptions) -> dict[str, TeamOutputs]:
+    """Declare these teams and the roles that they share; nothing if there is no team."""
+    if not wanted:
         return {}
     TeamRoles("team-roles", TeamRolesArgs(cluster=context.cluster), opts)
     declared = {
         name: Team(f"team-{name}", TeamArgs(team=name, settings=settings, context=context), opts)
-        for name, settings in sorted(platform.teams.items())
+        for name, settings in sorted(wanted.items())
     }
     return {name: team.outputs for name, team in declared.items()}

@@ -5,7 +5,6 @@ They need only a `Target`, a plain value, and so work in any Pulumi program, not
 
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, WorkloadRefused
-from components.workloads.connect import connect
 from components.workloads.distributed import (
     DistributedTraining,
     DistributedTrainingArgs,
@@ -85,7 +84,6 @@ __all__ = [
     "WorkloadManifest",
     "WorkloadManifests",
     "WorkloadRefused",
-    "connect",
     "distributed_training",
     "grid",
     "model_deployment",

@@ -1,28 +1,17 @@
-"""The facts of a platform and namespace that workloads need, as one plain value."""
+"""The facts of a cluster and namespace that workloads need, as one plain value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Final
 
 import pulumi
 
-from components.addons.kserve.runtimes import NamedRuntime, named
-from components.addons.kueue import frameworks
-from components.queues import with_topology
-from components.storage import drivers
-from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
-from components.tenancy.network_policies import SERVES
-from spec.pools import PoolSpec, resolve_all
-from spec.pricing.pods import device_prices, job_usd
-from spec.settings import Platform, load, read_stack
+from components.addons.kserve.runtimes import NamedRuntime
+from spec.pools import PoolSpec
 from spec.settings.addons import AddonSettings
-from spec.settings.addons.tracking import Mlflow
-from spec.settings.problems import ConfigurationError, Problem
 from spec.settings.teams import PriorityName
-from spec.teams import labels, tracking
 
 PRIORITIES: Final = tuple(str(name) for name in PriorityName)
 """Priority classes of the platform, highest first. Each exists as PriorityClass (for preemption of pods on nodes) and
@@ -89,65 +78,3 @@ class Target:
     prices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     job_usd: int | None = None
     after: Sequence[pulumi.Resource] = ()
-
-    @classmethod
-    def of(cls, platform: Platform, *, namespace: str) -> Target:
-        """The target from a platform's settings.
-
-        Raises:
-            ConfigurationError: For a namespace of no team, if the platform has teams.
-        """
-        pools = resolve_all(platform)
-        common = cls(
-            pools=pools,
-            namespace=namespace,
-            queue="default" if platform.addons.kueue else None,
-            aliases=platform.queues.aliases,
-            queued=frozenset(frameworks(platform.addons)) if platform.addons.kueue else frozenset(),
-            classes=_classes(platform),
-            labels={labels.TEAM: namespace},
-            cluster=platform.cluster_name,
-            region=platform.account.region,
-            addons=frozenset(type(settings) for _, settings in platform.addons.wanted()),
-            runtimes=_runtimes(platform),
-            rolls_back=platform.addons.kserve is not None and platform.addons.kserve.canary_rollback is not None,
-            by_topology=with_topology(pools, platform.queues) if platform.addons.kueue else None,
-            prices=device_prices(platform),
-        )
-        if not platform.teams:
-            return common
-        for name, team in platform.teams.items():
-            if space := team.namespaces_of(name).get(namespace):
-                return replace(
-                    common,
-                    labels=labels.of_team(name, team),
-                    shares={pool: share.maximum for pool, share in team.shares.items()},
-                    priorities=tuple(str(priority) for priority in team.priorities),
-                    open=space.purpose in SERVES,
-                    pod_security=space.pod_security,
-                    job_usd=job_usd(platform).get(name),
-                    env={tracking.VARIABLE: tracking.address(name)} if platform.addons.has(Mlflow) else {},
-                )
-        known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))
-        fix = f"Use one of {', '.join(known)}, or add a team to the stack file."
-        raise ConfigurationError([Problem("namespace", "it must be a namespace of a team", namespace, fix)], "target")
-
-    @classmethod
-    def from_stack_file(cls, stack: str, directory: Path, *, namespace: str) -> Target:
-        """The target from `Pulumi.<stack>.yaml` in a directory. Needs neither Pulumi engine nor AWS.
-
-        Raises:
-            ConfigurationError: For a missing or invalid file, or a namespace of no team.
-        """
-        return cls.of(load(read_stack(stack, directory), stack=stack).platform, namespace=namespace)
-
-
-def _classes(platform: Platform) -> Mapping[str, str]:
-    shared = {drivers.SHARED: EFS_DRIVER} if platform.storage.efs else {}
-    parallel = {drivers.LUSTRE: LUSTRE_DRIVER} if platform.storage.lustre else {}
-    return {drivers.BLOCK: drivers.EBS_DRIVER, **shared, **parallel}
-
-
-def _runtimes(platform: Platform) -> Mapping[str, NamedRuntime]:
-    kserve = platform.addons.kserve
-    return named(resolve_all(platform), kserve.runtimes) if kserve else {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
-from components.workloads import Canary, ModelServer, ModelServerArgs, Pod, Resources, Target, connect
+from components.workloads import Canary, ModelServer, ModelServerArgs, Pod, Resources, Target
+from infra.target import connect
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> ModelServer:

@@ -11,8 +11,8 @@ from components.workloads import (
     Pod,
     Resources,
     Target,
-    connect,
 )
+from infra.target import connect
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> DistributedTraining:

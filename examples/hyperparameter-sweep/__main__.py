@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
-from components.workloads import Claim, Pod, Resources, Sweep, SweepArgs, Target, connect, grid
+from components.workloads import Claim, Pod, Resources, Sweep, SweepArgs, Target, grid
+from infra.target import connect
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> Sweep:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
-from components.workloads import Claim, Notebook, NotebookArgs, Pod, Resources, Target, connect
+from components.workloads import Claim, Notebook, NotebookArgs, Pod, Resources, Target
+from infra.target import connect
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> Notebook:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
-from components.workloads import Claim, Pipeline, PipelineArgs, Pod, Resources, Step, Target, connect
+from components.workloads import Claim, Pipeline, PipelineArgs, Pod, Resources, Step, Target
+from infra.target import connect
 
 IMAGE = "444455556666.dkr.ecr.us-east-1.amazonaws.com/vision/pipeline:3.0.1"
 RUN = "/checkpoints/{{workflow.name}}"

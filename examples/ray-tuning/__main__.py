@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
-from components.workloads import Pod, RayJob, RayJobArgs, RayWorkers, Resources, Target, connect
+from components.workloads import Pod, RayJob, RayJobArgs, RayWorkers, Resources, Target
+from infra.target import connect
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> RayJob:

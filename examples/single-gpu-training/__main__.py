@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pulumi
 
-from components.workloads import Claim, Pod, Resources, Target, TrainingJob, TrainingJobArgs, connect
+from components.workloads import Claim, Pod, Resources, Target, TrainingJob, TrainingJobArgs
+from infra.target import connect
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> TrainingJob:

@@ -16,7 +16,7 @@ from policies.rule import Violation
 from spec.quantities import parse
 
 if TYPE_CHECKING:
-    from components.composition.boundaries import Boundaries, Identity
+    from infra.boundaries import Boundaries, Identity
     from spec.settings.extensions import Extension
 
 _OF_TYPE = ("apiVersion", "kind")

@@ -74,7 +74,7 @@ RENDERED: Final = (
     tokens.MULTI_KUEUE_CONFIG,
     tokens.MULTI_KUEUE_CLUSTER,
 )
-"""Kinds of the objects that the stack file gives; a test compares them with `components.composition.boundaries`."""
+"""Kinds of the objects that the stack file gives; a test compares them with `infra.boundaries`."""
 _UNKNOWN: Final = ("", "", "")
 _OURS: Final = ".platform.slipway"
 """End of the names of the platform's admission rules."""

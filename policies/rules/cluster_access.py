@@ -27,7 +27,7 @@ from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Viola
 from spec.teams.labels import ADMISSION
 
 if TYPE_CHECKING:
-    from components.composition.boundaries import Entry
+    from infra.boundaries import Entry
 
 _PERSON: Final = "STANDARD"
 

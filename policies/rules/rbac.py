@@ -24,7 +24,7 @@ from policies.resources.tokens import (
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, violation
 
 if TYPE_CHECKING:
-    from components.composition.boundaries import Boundaries
+    from infra.boundaries import Boundaries
 
 _ROLES: Final = (CLUSTER_ROLE, NAMESPACE_ROLE)
 _BINDINGS: Final = (CLUSTER_ROLE_BINDING, ROLE_BINDING)

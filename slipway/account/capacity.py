@@ -13,7 +13,6 @@ from spec.catalog.quotas import Quota
 from spec.settings.capacity import Market
 from spec.settings.platform import Platform
 from spec.settings.pools import Pool, Provisioner
-from spec.settings.zones import zones_of
 
 # EC2 and VPC quotas against what the stack creates at its maximum.
 
@@ -145,7 +144,7 @@ def offerings(context: AccountContext) -> Iterator[Diagnosis]:
     findings = [
         finding
         for name, pool in context.platform.capacities.items()
-        for finding in _pool(name, pool, zones_of(pool, context.platform.network, context.platform.account), offered)
+        for finding in _pool(name, pool, context.platform.place.zones_of(pool), offered)
     ]
     yield from findings or [ok("instance types", f"{len(types)} types are offered in the zones of their pools")]
 

@@ -31,7 +31,9 @@ def existing(context: AccountContext) -> Iterator[Diagnosis]:
     if wrong:
         yield from wrong
         return
-    vpc, needs = reader.vpc(vpcs[0], subnets), found.needs_of(context.platform)
+    balancers = context.platform.addons.load_balancer_controller is not None
+    needs = found.needs_of(settings, context.platform.pools, context.platform.account, balancers=balancers)
+    vpc = reader.vpc(vpcs[0], subnets)
     refused = list(found.problems(settings, vpc, needs))
     for problem in refused:
         yield failed(_WHAT, f"{problem.path}: {problem.rule} ({problem.value})", problem.fix)

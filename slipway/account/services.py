@@ -78,7 +78,7 @@ def ami_releases(context: AccountContext) -> Iterator[Diagnosis]:
         yield ok("AMI releases", f"{newest} is the newest, for pools {', '.join(names)}")
         older: dict[str, list[str]] = {}
         for name in names:
-            pinned = resolve(name, context.platform.pools[name], context.platform).ami_release
+            pinned = resolve(name, context.platform.pools[name], context.platform.place).ami_release
             if pinned is not None and not newest.endswith(pinned.removeprefix("v")):
                 older.setdefault(pinned, []).append(name)
         for pinned, held in older.items():

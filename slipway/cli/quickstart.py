@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from components.workloads import Target
+from infra.target import target_of
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, UnreachableError
 from sandbox.kubernetes.objects import Ref
@@ -44,7 +44,7 @@ def _text(options: argparse.Namespace, quickstart: Quickstart) -> str:
     request = QuickstartRequest(
         name=options.name or options.quickstart,
         platform=platform,
-        target=Target.of(platform, namespace=namespace),
+        target=target_of(platform, namespace=namespace),
         models=models,
         seconds=options.ttl,
     )

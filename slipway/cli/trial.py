@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from components.workloads.target import Target
+from infra import target
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, UnreachableError
 from slipway.cli import cluster
@@ -64,6 +65,6 @@ def text(found: Sequence[Check]) -> str:
 def target_of(platform: Platform | None, namespace: str) -> Target | None:
     """What a stack offers in a namespace; None without a stack, and if it is no team's."""
     try:
-        return Target.of(platform, namespace=namespace) if platform else None
+        return target.target_of(platform, namespace=namespace) if platform else None
     except ConfigurationError:
         return None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from components.workloads.target import Target
+from infra.target import target_of
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from slipway.cli import cluster
@@ -204,7 +205,7 @@ def _target(place: Place, namespace: str) -> Target | None:
     if place.platform is None:
         return None
     try:
-        return Target.of(place.platform, namespace=namespace)
+        return target_of(place.platform, namespace=namespace)
     except ConfigurationError as error:
         if place.client is None:
             raise SlipwayError(str(error.problems[0]), EXIT_REFUSED) from error

@@ -15,6 +15,7 @@ from typing import Any, Final
 from components.tenancy.network_policies import SERVES
 from components.workloads.metadata import metadata
 from components.workloads.target import Target
+from infra.target import target_of
 from sandbox.kubernetes.objects import Object
 from slipway.verify.checks import CheckStatus, ClusterCheck, Observed, admitted, message, placed
 from slipway.verify.probes import LABEL, Probe, cheapest, queue, short_job
@@ -71,7 +72,7 @@ def of_model(platform: Platform, deadline: int, uri: str = URI) -> list[ModelPro
         spaces = [name for name, space in settings.namespaces_of(team).items() if space.purpose in SERVES]
         if settings.retired or pool is None or not spaces:
             continue
-        target = Target.of(platform, namespace=spaces[0])
+        target = target_of(platform, namespace=spaces[0])
         # Network policies of a team allow HTTPS to a load balancer, and nothing on port 80.
         public = kserve.https and kserve.ingress != "none"
         url = f"https://{NAME}-{target.namespace}.{kserve.ingress_domain}" if public else ""

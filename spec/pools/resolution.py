@@ -1,9 +1,9 @@
-"""Resolution of a pool: its settings, the platform and the catalog become a `PoolSpec`."""
+"""Resolution of a pool: its settings, the place and the catalog become a `PoolSpec`."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from spec.catalog import gpus, instances, mig
 from spec.catalog.gpus import GpuModel
@@ -11,22 +11,32 @@ from spec.pools import keys
 from spec.pools.keys import config_name
 from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec, Taint
 from spec.settings.capacity import Mig, Sharing
-from spec.settings.cluster import Cluster
-from spec.settings.platform import Platform
 from spec.settings.pools import Pool, Provisioner
-from spec.settings.zones import zones_of
+from spec.settings.zones import Place
 
 NO_SCHEDULE: Final = "NoSchedule"
 _T = TypeVar("_T")
 
 
-def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
+class Fleet(Protocol):
+    """Pools by name, and where they are: the settings of a platform."""
+
+    @property
+    def pools(self) -> Mapping[str, Pool]:
+        """Settings of the pools."""
+
+    @property
+    def place(self) -> Place:
+        """Cluster and network."""
+
+
+def resolve(name: str, pool: Pool, place: Place) -> PoolSpec:
     """Resolve one pool. The settings must have passed their checks: all types exist and have the same GPUs."""
-    fallbacks = (_resolve(f"{name}-{fallback}", name, one, platform) for fallback, one in pool.fallbacks.items())
-    return replace(_resolve(name, name, pool, platform), fallbacks=tuple(fallbacks))
+    fallbacks = (_resolve(f"{name}-{fallback}", name, one, place) for fallback, one in pool.fallbacks.items())
+    return replace(_resolve(name, name, pool, place), fallbacks=tuple(fallbacks))
 
 
-def _resolve(name: str, of: str, pool: Pool, platform: Platform) -> PoolSpec:
+def _resolve(name: str, of: str, pool: Pool, place: Place) -> PoolSpec:
     kinds = tuple(instances.get(kind) for kind in pool.instance_types)
     gpu = gpus.get(kinds[0].gpu_name) if kinds[0].gpu_name else None
     gpu_count = kinds[0].gpus
@@ -42,23 +52,23 @@ def _resolve(name: str, of: str, pool: Pool, platform: Platform) -> PoolSpec:
         mig=geometry,
         sharing=sharing,
         efa_count=efa_count,
-        zones=tuple(sorted(zones_of(pool, platform.network, platform.account))),
-        kubernetes=pool.version or platform.cluster.version,
-        ami_release=pool.ami_release or _release(pool, platform.cluster),
+        zones=tuple(sorted(place.zones_of(pool))),
+        kubernetes=pool.version or place.version,
+        ami_release=pool.ami_release or _release(pool, place),
         labels=_sorted(_labels(of, pool, gpu, gpu_count, geometry, sharing)),
         taints=tuple(sorted(_taints(of, pool, gpu))),
         resources=_sorted(_resources(gpu, gpu_count, geometry, sharing, efa_count)),
     )
 
 
-def _release(pool: Pool, cluster: Cluster) -> str | None:
+def _release(pool: Pool, place: Place) -> str | None:
     """The cluster's release, of AL2023 for its own Kubernetes version."""
-    return cluster.ami_release if pool.os == "al2023" and pool.version in (None, cluster.version) else None
+    return place.ami_release if pool.os == "al2023" and pool.version in (None, place.version) else None
 
 
-def resolve_all(platform: Platform) -> dict[str, PoolSpec]:
-    """Every pool of the platform by name, sorted, so that the order of the stack file has no effect."""
-    return {name: resolve(name, pool, platform) for name, pool in sorted(platform.pools.items())}
+def resolve_all(fleet: Fleet) -> dict[str, PoolSpec]:
+    """Every pool by name, sorted, so that the order of the stack file has no effect."""
+    return {name: resolve(name, pool, fleet.place) for name, pool in sorted(fleet.pools.items())}
 
 
 def _geometry(name: str, setting: Mig | None, gpu: GpuModel | None) -> MigGeometry | None:

@@ -58,7 +58,7 @@ def _control_plane(platform: Platform, pricer: Pricer, today: date) -> Iterator[
 
 def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     for name, pool in platform.pools.items():
-        spec = resolve(name, pool, platform)
+        spec = resolve(name, pool, platform.place)
         nodes, shares = running(spec, platform), of_pool(name, platform)
         for item in (*machines(spec, nodes, pricer), *storage(spec, nodes, pricer), *metrics(spec, nodes, pricer)):
             yield shared(item, shares)

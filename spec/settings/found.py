@@ -9,9 +9,10 @@ from ipaddress import IPv4Network
 from typing import Final
 
 from spec.naming import zone_letter
+from spec.settings.environment import Account
 from spec.settings.existing import KEYS
 from spec.settings.network import Nat, Network
-from spec.settings.platform import Platform
+from spec.settings.pools import Pool
 from spec.settings.problems import Problem
 from spec.settings.zones import addresses_needed
 from spec.subnets import AWS_RESERVED
@@ -95,14 +96,13 @@ class Needs:
     balancers: bool
 
 
-def needs_of(platform: Platform) -> Needs:
+def needs_of(network: Network, pools: Mapping[str, Pool], account: Account, *, balancers: bool) -> Needs:
     """What a stack needs of its network."""
-    network, pools, account = platform.network, platform.pools, platform.account
     letters = [zone_letter(zone) for zone in network.zones]
     return Needs(
         account=account.id,
         addresses={letter: addresses_needed(letter, network, pools, account) for letter in letters},
-        balancers=platform.addons.load_balancer_controller is not None,
+        balancers=balancers,
     )
 
 

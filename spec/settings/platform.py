@@ -16,6 +16,7 @@ from spec.settings.pools import Pool, Provisioner
 from spec.settings.queues import Queues
 from spec.settings.storage import Storage
 from spec.settings.teams import Team
+from spec.settings.zones import Place
 
 
 class Platform(Model):
@@ -50,6 +51,12 @@ class Platform(Model):
     def cluster_name(self) -> str:
         """Name of the EKS cluster."""
         return self.cluster.name or f"slipway-{self.environment.name}"
+
+    @property
+    def place(self) -> Place:
+        """What its pools take from cluster and network."""
+        cluster, zones = self.cluster, self.network.zones
+        return Place(zones=zones, version=cluster.version, ami_release=cluster.ami_release, account=self.account)
 
     @property
     def capacities(self) -> dict[str, Pool]:

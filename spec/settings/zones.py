@@ -1,7 +1,8 @@
 """Zones in which the instance types of a pool are offered, and the addresses that pools need there. EC2 offers types by
 zone ID, a stack file names zones."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
@@ -42,6 +43,27 @@ def offering(pool: Pool, zones: Iterable[str], account: Account) -> tuple[str, .
 def zones_of(pool: Pool, network: Network, account: Account) -> tuple[str, ...]:
     """Zones of a pool: those that it names, else those of the network that it can use."""
     return pool.zones or offering(pool, network.zones, account)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """What pools take from the cluster and the network that they are in.
+
+    Attributes:
+        zones: Zones of the subnets of nodes.
+        version: Kubernetes minor version of the control plane.
+        ami_release: Release of the AMIs of its nodes; None for the latest.
+        account: Region and zone IDs, by which a pool uses only zones that offer its types; all of them where None.
+    """
+
+    zones: Sequence[str]
+    version: str
+    ami_release: str | None = None
+    account: Account | None = None
+
+    def zones_of(self, pool: Pool) -> tuple[str, ...]:
+        """Zones of a pool: those that it names, else those that it can use."""
+        return pool.zones or (offering(pool, self.zones, self.account) if self.account else tuple(self.zones))
 
 
 def addresses_needed(letter: str, network: Network, pools: Mapping[str, Pool], account: Account) -> int:

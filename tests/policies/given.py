@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic.alias_generators import to_camel
 
-from components.composition.boundaries import Boundaries, Identity
+from infra.boundaries import Boundaries, Identity
 from policies.resources import tokens
 from policies.stack_file import Declared, Program, StackFile, from_platform
 from spec.settings import load, read_stack

@@ -10,7 +10,7 @@ from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy
 from pulumi_policy import policy as sdk
 
-from components.composition.boundaries import boundaries
+from infra.boundaries import boundaries
 from policies import pack, server
 from policies.resources.tokens import NAMESPACE
 from policies.rule import ENVIRONMENTS, AnyRule, ResourceRule

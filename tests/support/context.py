@@ -16,7 +16,7 @@ from components.addons.install import InstalledAddOn, InstalledAddOnArgs
 from components.base.addon import AddOn, AddOnContext, Parts
 from components.base.iam import PodRole
 from components.base.outputs import BucketOutputs, DatabaseOutputs, EfsOutputs, LustreOutputs, StorageOutputs
-from spec.pools import resolve_all
+from infra.facts import of_addons
 from tests.components.pools.samples import platform
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
 from tests.support.outputs import cluster_outputs, network_outputs
@@ -86,10 +86,9 @@ def addon_context(
         opts=pulumi.ResourceOptions(provider=provider),
     )
     return AddOnContext(
-        platform=settings,
+        **vars(of_addons(settings)),
         cluster=cluster_outputs(provider),
         network=network_outputs("abc"),
-        pools=resolve_all(settings),
         storage=storage_outputs(),
         system_node_groups=[system_node_groups],
     )

@@ -6,14 +6,13 @@ from typing import Any
 import pulumi
 
 from components.addons.mlflow.values import NAME, TeamServer, before, budget, ingress, values
-from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts, Permissions
+from components.base.addon import AddOn, AddOnContext, AddOnFacts, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.outputs import ClusterOutputs
 from components.base.placement import keeps_one
 from components.storage.key import data_key_use_on, secret_key_use_on
 from spec.catalog.software import CHARTS
 from spec.settings.addons.tracking import Mlflow as Settings
-from spec.settings.platform import Platform
 from spec.teams import tracking
 
 
@@ -23,20 +22,20 @@ class Mlflow(AddOn[Settings]):
     name = NAME
     software = CHARTS["mlflow"]
 
-    def boundaries(self, platform: Platform) -> Mapping[str, Mapping[str, Any]]:
+    def boundaries(self, facts: AddOnFacts) -> Mapping[str, Mapping[str, Any]]:
         """Which team reaches which server."""
-        return ingress(self.namespace.name, sorted(platform.teams))
+        return ingress(self.namespace.name, sorted(facts.teams))
 
     def parts(self, context: AddOnContext) -> Parts:
         """A release for each team, with permissions for the secret and for reading the team's prefix."""
-        teams, namespace = sorted(context.platform.teams), self.namespace.name
+        teams, namespace = sorted(context.teams), self.namespace.name
         budgets = {f"budget-{team}": budget(namespace, team) for team in teams} if keeps_one(self._replicas) else {}
         return Parts(
             permissions=[
                 Permissions(service_account=tracking.server(team), policy=Inline(document=self._policy(context, team)))
                 for team in teams
             ],
-            before={**before(namespace), **self.boundaries(context.platform)},
+            before={**before(namespace), **self.boundaries(context)},
             releases=[
                 ChartRelease(
                     ref=self.software,

@@ -124,7 +124,7 @@ def named_problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
         return
     if known is None:
         rule = "the metrics of a named runtime are known from the stack file, and this target has none"
-        yield Problem("autoscaling", rule, name, "Make the target with Target.from_stack_file, or give a pod.")
+        yield Problem("autoscaling", rule, name, "Make the target with infra.target, or give a pod.")
     elif name in known:
         yield from _metric_problems(known[name], scaling)
 

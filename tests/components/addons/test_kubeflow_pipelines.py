@@ -13,7 +13,7 @@ from components.addons import kubeflow_pipelines as addon
 from components.addons.mlflow.password_file import filled, look
 from components.tenancy.network_policies import network_policies
 from components.tenancy.pipelines import access, server_role, steps_role, ways
-from components.workloads.target import Target
+from infra.target import target_of
 from slipway.why.judge import violations
 from spec.catalog.software import CHARTS, MANIFESTS
 from spec.settings.addons import Addons
@@ -186,7 +186,7 @@ def workflow(patch: Mapping[str, Any]) -> dict[str, Any]:
 
 def broken(manifest: Mapping[str, Any]) -> set[str]:
     platform = platform_of("prod")
-    target = Target.of(platform, namespace=SPACE)
+    target = target_of(platform, namespace=SPACE)
     return {one.rule.name for one in violations(dict(manifest), target, platform.admission)}
 
 

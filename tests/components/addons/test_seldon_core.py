@@ -10,7 +10,7 @@ import yaml
 
 from components.addons import seldon_core
 from components.addons.seldon_core import ENVOY, GROUP, SCHEDULER, WITHOUT_KAFKA, access, role, runtime
-from components.workloads.target import Target
+from infra.target import target_of
 from slipway.charts import uses
 from slipway.charts.uses import Use
 from slipway.render.program import record_platform
@@ -223,7 +223,7 @@ def stateful_set(server: Mapping[str, Any], config: Mapping[str, Any]) -> dict[s
 
 
 def refused(manifest: Mapping[str, Any]) -> Iterator[str]:
-    target = Target.of(platform(), namespace=SERVING)
+    target = target_of(platform(), namespace=SERVING)
     yield from (found.rule.name for found in violations(manifest, target, platform().admission))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 
 from components.admission import Admission, AdmissionArgs, StackContext, rules
-from components.composition.boundaries import boundaries
+from infra.boundaries import boundaries
 from policies.rules.boundaries import SECURITY_DENIES
 from spec.settings import load, read_stack
 from spec.settings.admission import Action

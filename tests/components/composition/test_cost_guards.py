@@ -11,8 +11,9 @@ from components.composition.cost_guards import GuardsArgs, guards, permissions, 
 from components.composition.cron_jobs import NAMESPACE
 from components.composition.node_pools import NodePoolContext, managed_pools
 from components.cost import actions, budgets, notifications
-from components.observability.notifications import subscribers, topic_arn
+from components.observability.notifications import subscribers
 from components.tenancy import TeamOutputs
+from infra import facts
 from spec.pools import resolve_all
 from spec.settings.cost import Cost, Schedule
 from spec.settings.notifications import Notifications
@@ -50,7 +51,16 @@ def record_guards(**parts: Any) -> Recording:
             name: TeamOutputs(name=name, settings=team, namespaces=dict.fromkeys(team.namespaces_of(name), ()))
             for name, team in settings.teams.items()
         }
-        args = GuardsArgs(platform=settings, cluster=cluster, pools=managed_pools(context).pools, teams=outputs)
+        args = GuardsArgs(
+            settings=settings.cost,
+            environment="test",
+            cluster=cluster,
+            pools=settings.pools,
+            managed=managed_pools(context).pools,
+            teams=outputs,
+            notifications=facts.of_notifications(settings),
+            scripts=facts.of_scripts(settings),
+        )
         guards(args, opts, opts)
 
     return run(build)
@@ -71,8 +81,8 @@ def test_the_topic_has_the_name_in_alertmanagers_configuration() -> None:
     recording = record_guards(notifications=NOTIFICATIONS)
     topic = recording.one(aws.sns.Topic).inputs
     assert topic["name"] == TOPIC.rpartition(":")[2]
-    assert topic_arn(platform(POOLS, notifications=NOTIFICATIONS)) == TOPIC
-    assert topic_arn(platform(POOLS)) is None
+    assert facts.topic(platform(POOLS, notifications=NOTIFICATIONS)) == TOPIC
+    assert facts.topic(platform(POOLS)) is None
 
 
 def test_only_budgets_and_anomaly_detection_of_this_account_can_publish() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pulumi
 
-from components.storage import Storage, StorageArgs
+from components.storage import Storage
+from infra.facts import of_storage
 from spec.settings import Platform
 from tests.spec.settings.stack import loaded
 from tests.support.mocks import Recording, providers, run
@@ -29,7 +30,7 @@ def _record(changes: str, preview: bool) -> Recording:
 
     def build() -> dict[str, Any]:
         both = providers()
-        args = StorageArgs(platform=settings, cluster=cluster_outputs(both[0]), network=network_outputs())
+        args = of_storage(settings, cluster_outputs(both[0]), network_outputs())
         outputs = Storage("storage", args, pulumi.ResourceOptions(providers=both)).outputs
         return {"classes": dict(outputs.classes), "ready": [resource.urn for resource in outputs.ready]}
 

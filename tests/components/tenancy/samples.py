@@ -8,6 +8,7 @@ import pulumi
 
 from components.queues import QueuesArgs, queues
 from components.tenancy import TeamContext, teams
+from infra.facts import of_teams
 from spec.pools import resolve_all
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.platform import Platform
@@ -54,13 +55,10 @@ def record(team_settings: Mapping[str, Mapping[str, Any]] = TEAMS, **parts: Any)
 
     def build() -> None:
         opts = pulumi.ResourceOptions(providers=providers())
-        context = addon_context(opts, teams=team_settings, **{"addons": {"kueue": {}}, **parts})
-        settings = context.platform
-        outputs = teams(
-            settings,
-            TeamContext(platform=settings, cluster=context.cluster, pools=context.pools, storage=context.storage),
-            opts,
-        )
+        parts_of_all = {"teams": team_settings, **{"addons": {"kueue": {}}, **parts}}
+        context, settings = addon_context(opts, **parts_of_all), any_platform(POOLS, **parts_of_all)
+        known = TeamContext(**vars(of_teams(settings)), cluster=context.cluster, storage=context.storage)
+        outputs = teams(settings.teams, known, opts)
         kueue = settings.addons.kueue
         shared = QueuesArgs(
             settings=settings.queues,

@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 from components.queues import cluster_queue, local_queue, shared_manifests
-from components.tenancy.namespace import TeamFacts, limit_range, namespace_manifest, priority_quota, resource_quota
+from components.tenancy.namespace import limit_range, namespace_manifest, priority_quota, resource_quota
 from components.tenancy.network_policies import network_policies
 from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, role_binding
 from components.tenancy.workload_permissions import service_account_manifest
+from infra.facts import of_teams
 from sandbox.kubernetes.client import ApiError, KubeClient
 from spec.pools import resolve_all
 from spec.settings.platform import Platform
@@ -40,7 +41,7 @@ def of_team(team: str) -> Iterator[dict[str, Any]]:
     ours = settings()
     mine, known = ours.teams[team], pools()
     for namespace, space in mine.namespaces_of(team).items():
-        yield namespace_manifest(namespace, team, TeamFacts(platform=ours, pools=known), space)
+        yield namespace_manifest(namespace, team, ours.teams[team], space, of_teams(ours).job_usd.get(team))
         yield resource_quota(namespace, space, mine, known)
         yield limit_range(namespace, mine, known)
         yield service_account_manifest(namespace)

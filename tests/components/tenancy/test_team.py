@@ -12,7 +12,6 @@ from components.addons import registry
 from components.addons.argo_workflows import KEYS
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy.namespace import (
-    TeamFacts,
     limit_range,
     manifests,
     namespace_manifest,
@@ -23,6 +22,7 @@ from components.tenancy.network_policies import SERVES
 from components.tenancy.priorities import PRIORITIES, priority_class, workload_priority_class
 from components.tenancy.roles import cluster_role_manifest, of_addons, picker_role_manifest
 from components.tenancy.workload_permissions import service_account_manifest, workload_document
+from infra.facts import of_teams
 from spec.quantities import parse
 from spec.settings.checks.names import PROJECT
 from spec.settings.checks.teams import RESERVED, WORKLOAD_ROLE
@@ -132,7 +132,7 @@ def test_workflow_steps_can_report_results_if_workflows_are_enabled() -> None:
 
 def test_a_picker_of_a_model_finds_pods_of_its_namespace_where_models_are_served() -> None:
     ours = platform(TEAMS, addons={"kueue": {}, "endpointPicker": {}})
-    settings, facts = ours.teams["vision"], TeamFacts(platform=ours, pools=pools())
+    settings, facts = ours.teams["vision"], of_teams(ours)
     found = {
         namespace: [manifest for key, manifest in manifests(namespace, "vision", settings, facts) if "picker" in key]
         for namespace in settings.namespaces_of("vision")
@@ -243,8 +243,9 @@ def test_default_requests_fit_the_largest_node_and_contain_no_gpu() -> None:
 
 def test_a_namespace_has_labels_for_team_cost_center_and_pod_security() -> None:
     space = team().namespaces_of("vision")["vision-training"]
-    facts = TeamFacts(platform=platform(TEAMS), pools=pools())
-    manifest = namespace_manifest("vision-training", "vision", facts, space)
+    ours = platform(TEAMS)
+    facts = of_teams(ours)
+    manifest = namespace_manifest("vision-training", "vision", ours.teams["vision"], space, facts.job_usd["vision"])
     labels = manifest["metadata"]["labels"]
     assert labels["platform.slipway/team"] == "vision"
     assert labels["platform.slipway/project"] == "perception"

@@ -10,7 +10,7 @@ import pulumi
 import yaml
 
 from components.workloads import Target
-from components.workloads.connect import STACKS
+from infra.target import STACKS, target_from_file
 from tests.support.mocks import Recording, providers, run
 
 ROOT: Final = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ def target(name: str) -> Target:
     config = settings(name)["config"]
     stacks = ROOT / "examples" / name / config.get("stacks", {"default": STACKS})["default"]
     namespace = config["namespace"]["default"]
-    return Target.from_stack_file(config["platform"]["default"], stacks.resolve(), namespace=namespace)
+    return target_from_file(config["platform"]["default"], stacks.resolve(), namespace=namespace)
 
 
 def builder(name: str) -> Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]:

@@ -24,7 +24,6 @@ from components.workloads import (
     Staged,
     Step,
     SweepArgs,
-    Target,
     Topology,
     TrainingJobArgs,
     WorkloadManifests,
@@ -40,6 +39,7 @@ from components.workloads import (
     sweep,
     training_job,
 )
+from infra.target import target_of
 from spec.pools import resolve_all
 from spec.settings.platform import Platform
 from tests.components.pools.samples import BLOCK, platform
@@ -54,7 +54,7 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
 }  # fmt: skip
 PLATFORM: Final[Platform] = platform(POOLS)
 TARGET: Final = replace(
-    Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None, rolls_back=None, queue="default", queued=None
+    target_of(PLATFORM, namespace="research"), addons=None, runtimes=None, rolls_back=None, queue="default", queued=None
 )
 
 CHECKPOINTS: Final = {"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}

@@ -15,14 +15,12 @@ from components.workloads import (
     RayCluster,
     RayJob,
     RayService,
-    Target,
     TrainingJob,
     WorkloadRefused,
-    connect,
     model_server,
     training_job,
 )
-from components.workloads.connect import kubeconfig
+from infra.target import connect, kubeconfig, target_from_file, target_of
 from spec.settings import ConfigurationError
 from spec.settings.addons.batch import Kueue
 from spec.settings.addons.tracking import Mlflow
@@ -151,7 +149,7 @@ PLATFORM = platform({"spot": {"preset": "gpu-spot"}}, teams=TEAMS, addons={"kueu
 
 
 def test_a_teams_namespace_has_its_labels_shares_and_priorities() -> None:
-    target = Target.of(PLATFORM, namespace="vision-serving")
+    target = target_of(PLATFORM, namespace="vision-serving")
     assert target.labels == {
         "platform.slipway/team": "vision",
         "platform.slipway/project": "perception",
@@ -163,29 +161,29 @@ def test_a_teams_namespace_has_its_labels_shares_and_priorities() -> None:
 
 
 def test_load_balancers_do_not_reach_a_namespace_for_training() -> None:
-    assert not Target.of(PLATFORM, namespace="vision-training").open
+    assert not target_of(PLATFORM, namespace="vision-training").open
 
 
 def test_an_unknown_namespace_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match="vision-serving, vision-training"):
-        Target.of(PLATFORM, namespace="vision")
+        target_of(PLATFORM, namespace="vision")
 
 
 def test_without_teams_any_namespace_is_accepted_and_shares_are_unknown() -> None:
-    target = Target.of(platform({}), namespace="lab")
+    target = target_of(platform({}), namespace="lab")
     assert target.labels == {"platform.slipway/team": "lab"}
     assert target.shares is None
 
 
 def test_it_has_the_installed_add_ons() -> None:
-    target = Target.of(PLATFORM, namespace="vision-training")
+    target = target_of(PLATFORM, namespace="vision-training")
     assert target.addons is not None
     assert Kueue in target.addons
     assert target.runtimes == {}
 
 
 def test_it_has_the_serving_runtimes_of_a_platform_with_kserve() -> None:
-    target = Target.from_stack_file("prod", ROOT / "stacks", namespace="vision-serving")
+    target = target_from_file("prod", ROOT / "stacks", namespace="vision-serving")
     assert target.runtimes is not None
     assert "vllm-a100-2g.20gb" in target.runtimes
     assert (target.cluster, target.region) == ("slipway-prod", "us-east-1")
@@ -193,7 +191,7 @@ def test_it_has_the_serving_runtimes_of_a_platform_with_kserve() -> None:
 
 def test_a_missing_stack_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="must exist"):
-        Target.from_stack_file("prod", tmp_path, namespace="vision")
+        target_from_file("prod", tmp_path, namespace="vision")
 
 
 def containers(at: Any) -> Iterator[Mapping[str, Any]]:
@@ -239,4 +237,4 @@ def test_a_platform_without_a_tracking_server_gives_none(tmp_path: Any) -> None:
     text = (ROOT / "stacks" / "Pulumi.dev.yaml").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.strip().startswith("mlflow:")]
     (tmp_path / "Pulumi.dev.yaml").write_text("\n".join(lines), encoding="utf-8")
-    assert Target.from_stack_file("dev", tmp_path, namespace="vision").env == {}
+    assert target_from_file("dev", tmp_path, namespace="vision").env == {}

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from components.addons.kueue import FRAMEWORKS
-from components.workloads import Target, Topology, WorkloadRefused, distributed_training, training_job
+from components.workloads import Topology, WorkloadRefused, distributed_training, training_job
 from components.workloads.distributed import Kind
 from components.workloads.metadata import GROUP
+from infra.target import target_of
 from spec.jobs import PODSET
 from spec.settings.addons.batch import Jobset, MpiOperator, Trainer, TrainingOperator, Yunikorn
 from tests.components.pools.samples import platform
@@ -169,7 +170,7 @@ def test_no_pod_of_mpi_has_a_token_of_the_api_server() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_suspended_kind_that_the_stacks_kueue_does_not_manage_is_refused(kind: Kind) -> None:
     enough: dict[str, Any] = {"trainer": {}, "jobset": {}, "trainingOperator": {}, "mpiOperator": {}, "kueue": {}}
-    target = replace(Target.of(platform(POOLS, addons=enough), namespace="research"), addons=None)
+    target = replace(target_of(platform(POOLS, addons=enough), namespace="research"), addons=None)
     args = replace(DISTRIBUTED, kind=kind, target=target, topology=None)
     assert distributed_training("llm", args)
     assert target.queued is not None
@@ -181,7 +182,7 @@ def test_a_suspended_kind_that_the_stacks_kueue_does_not_manage_is_refused(kind:
 
 def test_without_kueue_nothing_is_created_suspended() -> None:
     settings = platform(POOLS, addons={"jobset": {}, "yunikorn": {}}, cluster={"version": "1.36"})
-    target = Target.of(settings, namespace="research")
+    target = target_of(settings, namespace="research")
     with pytest.raises(WorkloadRefused, match="the target has no queue"):
         distributed_training("llm", replace(DISTRIBUTED, kind="JobSet", target=target))
 
@@ -231,8 +232,8 @@ def test_any_job_on_a_pool_with_a_topology_gets_the_annotation() -> None:
 def test_the_target_of_a_stack_knows_the_pools_with_a_topology() -> None:
     def of(**queues: Any) -> frozenset[str] | None:
         settings = platform(POOLS, addons={"kueue": {}}, queues=queues)
-        return Target.of(settings, namespace="research").by_topology
+        return target_of(settings, namespace="research").by_topology
 
     assert of() == frozenset()
     assert of(topology=True) == frozenset({"block"})
-    assert Target.of(platform(POOLS), namespace="research").by_topology is None
+    assert target_of(platform(POOLS), namespace="research").by_topology is None

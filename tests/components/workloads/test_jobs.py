@@ -22,6 +22,7 @@ from components.workloads import (
     training_job,
 )
 from components.workloads.notebook import command
+from infra import target as targets
 from spec.jobs import DAY, LONGEST
 from spec.settings.addons import Addons
 from spec.settings.presets import PRESETS
@@ -193,7 +194,7 @@ SHORT = {"disruption": {"terminationGracePeriod": "48h"}}
 
 
 def target_of(pools: dict[str, Any]) -> Target:
-    target = Target.of(platform(pools), namespace="research")
+    target = targets.target_of(platform(pools), namespace="research")
     return replace(target, addons=None, queue="default", queued=None)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from components.workloads import Target
+from infra.target import target_from_file
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Ref
 from sandbox.nodes.instances import INTERRUPTION
@@ -181,6 +182,6 @@ def waves(client: KubeClient, targets: dict[str, Target], rows: Sequence[Row]) -
 def targets(stack: str, directory: Path, rows: Sequence[Row]) -> dict[str, Target]:
     """Targets by namespace, from a stack file."""
     return {
-        namespace: Target.from_stack_file(stack, directory, namespace=namespace)
+        namespace: target_from_file(stack, directory, namespace=namespace)
         for namespace in {row.namespace for row in rows}
     }

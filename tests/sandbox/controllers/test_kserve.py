@@ -19,7 +19,8 @@ from components.base.canaries import ROLLED_BACK, VERSION
 from components.composition.canary_rollback import GRAPHS, Graph, Limits, look
 from components.composition.cron_jobs import NAMESPACE as SCHEDULES
 from components.composition.scripts import CANARY_ROLLBACK
-from components.workloads import VLLM_ERRORS, Canary, ModelServerArgs, Target, model_server
+from components.workloads import VLLM_ERRORS, Canary, ModelServerArgs, model_server
+from infra.target import target_of
 from sandbox.kubernetes.client import ApiError, KubeClient
 from sandbox.kubernetes.objects import Object, Ref
 from sandbox.kubernetes.waiting import until
@@ -106,7 +107,7 @@ def guarded(plane: ControlPlane) -> KubeClient:
 
 def model(name: str, scheme: str) -> Object:
     """What a ModelServer declares on the platform's Triton for CPUs, with the model's image under this scheme."""
-    target = replace(Target.of(PLATFORM, namespace="vision"), namespace=GUARDED, queue=None, labels={})
+    target = replace(target_of(PLATFORM, namespace="vision"), namespace=GUARDED, queue=None, labels={})
     uri = f"oci+native://{MODEL}"
     args = ModelServerArgs(target=target, runtime="triton", model_format="triton", storage_uri=uri)
     found: Object = {**model_server(name, args)["service"].manifest}

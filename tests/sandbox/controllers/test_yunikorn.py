@@ -10,7 +10,7 @@ import pytest
 
 from components.addons.schedulers import Yunikorn, yunikorn_queues
 from components.workloads.metadata import gang
-from components.workloads.target import Target
+from infra.target import target_of
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.objects import Object, Ref, condition
 from sandbox.kubernetes.waiting import until
@@ -48,7 +48,7 @@ def job(name: str, team: str, *, pods: int, gpus: int = 4, together: bool = Fals
     made["spec"] |= {"parallelism": pods, "completions": pods}
     if together:
         template = made["spec"]["template"]
-        template["metadata"]["annotations"] |= gang(pods, template["spec"], Target.of(SETTINGS, namespace=team))
+        template["metadata"]["annotations"] |= gang(pods, template["spec"], target_of(SETTINGS, namespace=team))
     return made
 
 
@@ -57,7 +57,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Co
     """A cluster with two nodes of eight GPUs each, and three teams."""
     directory = tmp_path_factory.mktemp("teams")
     with cluster(directory, "yunikorn", version="1.36") as plane:
-        queues = yunikorn_queues(SETTINGS, POOLS, node_sort_policy="binpacking")
+        queues = yunikorn_queues(SETTINGS.teams, POOLS, node_sort_policy="binpacking")
         values = {
             "image": {"tag": "scheduler-1.8.0"},
             "embedAdmissionController": False,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from components.workloads import Target
+from infra.target import target_of
 from slipway.cli.quickstart import comments
 from slipway.quickstarts import PLACEHOLDER, QUICKSTARTS, QuickstartRequest, choose, namespace_of, text
 from spec.settings import load, read_stack
@@ -35,7 +35,7 @@ class Page:
         platform = load(read_stack(STACK, ROOT / "stacks"), stack=STACK).platform
         namespace = namespace_of(platform, self.team, QUICKSTARTS[self.name].purposes)
         address = PLACEHOLDER.format(team=self.team) if models is None else models
-        target = Target.of(platform, namespace=namespace)
+        target = target_of(platform, namespace=namespace)
         request = QuickstartRequest(name=self.name, platform=platform, target=target, models=address)
         chosen = choose(self.name, request)
         return text(chosen.manifests, comments(self.name, STACK, self.team, chosen))

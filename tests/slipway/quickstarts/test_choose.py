@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.workloads import Target
+from infra.target import target_of
 from slipway.quickstarts import QUICKSTARTS, QuickstartRequest, choose, namespace_of, text
 from slipway.quickstarts.units import units
 from spec.errors import SlipwayError
@@ -28,7 +28,7 @@ def platform(stack: str) -> Platform:
 def request(stack: str, team: str, name: str) -> QuickstartRequest:
     settings = platform(stack)
     namespace = namespace_of(settings, team, QUICKSTARTS[name].purposes)
-    target = Target.of(settings, namespace=namespace)
+    target = target_of(settings, namespace=namespace)
     return QuickstartRequest(name=name, platform=settings, target=target, models=MODELS)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.workloads import Target
+from infra.target import target_of
 from slipway.quickstarts import QUICKSTARTS, Chosen, QuickstartRequest, choose
 from slipway.quickstarts.request import LIFETIME
 from slipway.quickstarts.units import lines, units
@@ -56,7 +56,7 @@ def test_a_slice_of_a_large_node_is_not_chosen_where_a_small_node_does(name: str
 
 def test_a_node_that_runs_in_any_case_is_used_first() -> None:
     kept = changed("dev", "a100", min=1)
-    target = Target.of(kept, namespace="vision")
+    target = target_of(kept, namespace="vision")
     there = choose("vllm", QuickstartRequest(name="vllm", platform=kept, target=target, models=MODELS))
     assert there.place == "pool a100"
     (unit,) = (unit for unit in units(target, kept) if unit.pool.name == "a100")

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
-from components.workloads.target import Target
+from infra.target import target_of
 from sandbox.nodes import ec2
 from sandbox.nodes.ec2 import Ec2, Refusal
 from slipway.trial import clock, scenario
@@ -144,7 +144,7 @@ def test_the_rules_refuse_what_is_expected_and_the_prices_are(path: Path, stack:
     for name, one in found.trial.expected.items():
         manifest = found.trial.manifests[name]
         space = manifest["metadata"].get("namespace", found.trial.namespace)
-        target = Target.of(platform, namespace=space)
+        target = target_of(platform, namespace=space)
         refused = [each for each in violations(manifest, target, platform.admission) if each.action is Action.DENY]
         assert bool(refused) == bool(one.refused_because), [str(each) for each in refused]
         if one.costs_at_most is not None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from components.workloads.target import Target
+from infra.target import target_of
 from slipway.why.bundle import Bundle
 from spec.settings.pools import Provisioner
 from spec.strict_yaml import read
@@ -17,7 +18,7 @@ from tests.support.stacks import platform_of
 
 Object = dict[str, Any]
 NAMESPACE: Final = "vision"
-DEV: Final = Target.of(platform_of("dev"), namespace=NAMESPACE)
+DEV: Final = target_of(platform_of("dev"), namespace=NAMESPACE)
 MANAGED: Final = replace(
     DEV,
     pools={

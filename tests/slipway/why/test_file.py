@@ -8,6 +8,7 @@ import pytest
 
 from components.addons.kueue import FRAMEWORKS
 from components.workloads.target import Target
+from infra.target import target_of
 from slipway.why.answer import Answer
 from slipway.why.file import findings, notes
 from slipway.why.manifests import answer, flat
@@ -139,7 +140,7 @@ def test_a_deadline_that_nodes_do_not_outlast_is_a_note() -> None:
 @cases("by quota")
 def test_a_pool_of_the_queue_on_which_pods_do_not_fit_is_a_note(row: dict[str, Any]) -> None:
     manifest = job({"nvidia.com/gpu": row["gpus"]}, pod__nodeSelector=row.get("selector"))
-    target = Target.of(platform_of("prod"), namespace="vision-training")
+    target = target_of(platform_of("prod"), namespace="vision-training")
     found = [("pool gpu-spot, on" in one.rule, one.fix) for one in notes(manifest, target)]
     assert found == ([(True, f"Select {POOL}: h100.")] if row["noted"] else [])
     # A team without a share of the pool that fits hears of that instead.
@@ -171,7 +172,7 @@ def test_the_pods_of_every_kind_are_counted(row: dict[str, Any]) -> None:
 
 def target(namespace: str) -> Target:
     """A namespace of dev, with the operators that the table adds."""
-    found = Target.of(platform_of("dev"), namespace=namespace)
+    found = target_of(platform_of("dev"), namespace=namespace)
     return replace(found, addons=None, queued=frozenset(FRAMEWORKS.values()))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from components.admission import rules
 from components.workloads.target import Target
+from infra.target import target_of
 from slipway.why import cel
 from slipway.why.answer import Layer
 from slipway.why.cel import CelError, compiled
@@ -120,7 +121,7 @@ def test_a_queue_with_topologies_alone_implies_the_annotation(shares: dict[str, 
     assert ("queue-topology" in found) is refused
 
 
-PROD: Final = Target.of(platform_of("prod"), namespace="language-training")
+PROD: Final = target_of(platform_of("prod"), namespace="language-training")
 NODES: Final = on("h100", make.gpus(8))
 WEEKEND: Final = 68 * 3600
 OF_POOL: Final = {"name": "torch-distributed-h100"}

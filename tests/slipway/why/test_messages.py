@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from components.workloads.target import Target
+from infra.target import target_of
 from slipway.why import table
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
@@ -60,7 +60,7 @@ def _ec2(row: dict[str, Any]) -> Bundle:
 
 
 def _scheduler(row: dict[str, Any]) -> Bundle:
-    target = Target.of(platform_of("dev"), namespace=row["team"]) if "team" in row else DEV
+    target = target_of(platform_of("dev"), namespace=row["team"]) if "team" in row else DEV
     return bundle(waiting(row, row["text"]), target=target if row.get("stack", True) else None)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from components.workloads.target import Target
+from infra.target import target_of
 from slipway.why import fix
 from slipway.why.judge import violations
 from slipway.why.manifests import located, with_trials
@@ -36,7 +36,7 @@ def test_every_file_is_tested() -> None:
 @pytest.mark.parametrize("name", NAMESPACES)
 def test_a_manifest_is_accepted(name: str) -> None:
     platform = platform_of("prod")
-    target = Target.of(platform, namespace=NAMESPACES[name])
+    target = target_of(platform, namespace=NAMESPACES[name])
     found = [str(one) for each in objects(name) for one in violations(each, target, platform.admission)]
     assert found == []
 
@@ -47,7 +47,7 @@ def test_a_published_job_is_not() -> None:
     (job,) = objects("job")
     del job["spec"]["activeDeadlineSeconds"]
     job["spec"]["template"]["spec"]["volumes"].pop()
-    target = Target.of(platform, namespace=NAMESPACES["job"])
+    target = target_of(platform, namespace=NAMESPACES["job"])
     assert {one.rule.name for one in violations(job, target, platform.admission)} == {"job-bounds", "spot-checkpoint"}
 
 
@@ -57,7 +57,7 @@ def test_a_trial_is_judged_as_a_job() -> None:
     assert trial["metadata"]["name"] == "tune-resnet-trial"
     del trial["spec"]["activeDeadlineSeconds"]
     experiment["spec"] = {**experiment["spec"], "maxTrialCount": 5000}
-    target = Target.of(platform, namespace=NAMESPACES["experiment"])
+    target = target_of(platform, namespace=NAMESPACES["experiment"])
 
     def broken(one: dict[str, Any]) -> set[str]:
         return {each.rule.name for each in violations(one, target, platform.admission)}
@@ -69,7 +69,7 @@ def test_a_trial_is_judged_as_a_job() -> None:
 
 def test_what_a_trial_lacks_is_written_into_its_template() -> None:
     platform = platform_of("prod")
-    target = Target.of(platform, namespace=NAMESPACES["experiment"])
+    target = target_of(platform, namespace=NAMESPACES["experiment"])
     whole = (FOLDER / "experiment.yaml").read_text(encoding="utf-8")
     text = whole.replace("        activeDeadlineSeconds: 3600\n", "")
     assert text != whole

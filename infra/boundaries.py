@@ -10,21 +10,18 @@ from typing import Any
 
 from components.addons import registry
 from components.addons.multikueue import team_binding
-from components.admission import StackContext
 from components.admission.admission import manifests as admission_manifests
 from components.base.kubernetes import agreed, type_token
 from components.base.kubernetes import manifest as namespace_of_addon
 from components.composition.cost_guards import ACCOUNT, elastic_permissions, permissions
 from components.composition.cron_jobs import NAMESPACE as SHUTDOWN
 from components.composition.cron_jobs import account
-from components.composition.scripts import scripts
-from components.queues import cluster_queue, local_queues, shared_manifests, with_topology
-from components.tenancy.namespace import TeamFacts, manifests, namespace_manifest
+from components.queues import cluster_queue, local_queues, shared_manifests
+from components.tenancy.namespace import manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
-from spec.pools import resolve_all
+from infra.facts import of_addons, of_admission, of_schedules, of_scripts, of_teams
 from spec.pools.pool_spec import PoolSpec
-from spec.pricing.pods import device_prices
 from spec.settings.addons.batch import Kueue
 from spec.settings.admission import Action, Admission
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
@@ -110,55 +107,38 @@ def identity(manifest: Manifest) -> Identity:
     return type_token(manifest["apiVersion"], manifest["kind"]), metadata.get("namespace", ""), metadata["name"]
 
 
-def admission_context(platform: Platform) -> StackContext:
-    """What the admission rules of a stack depend on."""
-    pools = resolve_all(platform)
-    return StackContext(
-        pools=pools,
-        queues=platform.addons.has(Kueue),
-        max_replicas=platform.admission.max_replicas,
-        controllers=registry.controllers(platform.addons),
-        version=platform.cluster.version,
-        scheduler=registry.scheduler(platform.addons),
-        prices=device_prices(platform),
-        by_topology=with_topology(pools, platform.queues),
-        shares={name: team.shares for name, team in platform.teams.items()},
-    )
-
-
 def _objects(platform: Platform) -> Iterator[Manifest]:
-    pools = resolve_all(platform)
-    queued = platform.addons.has(Kueue)
-    pools_stop = elastic_permissions(platform)
+    facts = of_addons(platform)
+    pools_stop = elastic_permissions(of_schedules(platform))
     notebooks = any(schedule.notebooks for schedule in platform.cost.schedules.values())
-    scripted = scripts(platform)
+    scripted = of_scripts(platform)
     if pools_stop or scripted or (platform.teams and notebooks):
         yield namespace_of_addon(SHUTDOWN)
     yield from pools_stop.values()
     for allowed, _ in scripted.values():
         yield from allowed.values()
-    yield from admission_manifests(platform.admission, admission_context(platform)).values()
+    yield from admission_manifests(platform.admission, of_admission(platform)).values()
     yield from map(priority_class, PriorityName)
     addons = registry.wanted(platform.addons).values()
     yield from map(namespace_of_addon, agreed(addon.namespace for addon in addons).values())
     for addon in addons:
-        yield from addon.boundaries(platform).values()
+        yield from addon.boundaries(facts).values()
     if platform.teams:
         yield from map(cluster_role_manifest, MemberRole)
         yield workflow_role_manifest()
-        yield from _of_teams(platform, pools)
-        if queued:
-            yield from _queues(platform, pools)
+        yield from _of_teams(platform)
+        if platform.addons.has(Kueue):
+            yield from _queues(platform, facts.pools)
 
 
-def _of_teams(platform: Platform, pools: Mapping[str, PoolSpec]) -> Iterator[Manifest]:
-    facts = TeamFacts(platform=platform, pools=pools)
+def _of_teams(platform: Platform) -> Iterator[Manifest]:
+    facts = of_teams(platform)
     ended = any(schedule.notebooks for schedule in platform.cost.schedules.values())
     if ended:
         yield account(ACCOUNT)
     for name, team in platform.teams.items():
         for namespace, space in team.namespaces_of(name).items():
-            yield namespace_manifest(namespace, name, facts, space)
+            yield namespace_manifest(namespace, name, team, space, facts.job_usd.get(name))
             yield from (manifest for _, manifest in manifests(namespace, name, team, facts))
             if ended:
                 yield from permissions(namespace).values()

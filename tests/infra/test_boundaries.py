@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.composition.boundaries import Boundaries, boundaries, identity
+from infra.boundaries import Boundaries, boundaries, identity
 from policies.resources.tokens import ACCESS_ENTRY, ACCESS_POLICY, CONFIG_MAP
 from policies.rule import environment
 from policies.rules import BY_NAME

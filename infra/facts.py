@@ -1,0 +1,129 @@
+"""What each component takes, from the settings of a stack: one function for each. No component knows the settings."""
+
+from collections.abc import Mapping
+
+from components.addons import registry
+from components.admission import StackContext
+from components.base.addon import AddOnFacts
+from components.base.outputs import ClusterOutputs, NetworkOutputs
+from components.composition.cost_guards import elastic_schedules
+from components.composition.scripts import Objects, scripts
+from components.network import NetworkArgs
+from components.observability.notifications import NotificationsArgs
+from components.queues import with_topology
+from components.storage import StorageArgs
+from components.tenancy.namespace import TeamFacts
+from spec.catalog import regions
+from spec.pools import resolve_all
+from spec.pricing.pods import device_prices, job_usd
+from spec.settings import Platform
+from spec.settings.addons.batch import Kueue
+from spec.settings.cost import Schedule
+from spec.settings.found import needs_of
+from spec.settings.zones import zone_of
+
+
+def topic(platform: Platform) -> str | None:
+    """ARN of the SNS topic of alerts, budgets and anomalies; None if nobody gets them."""
+    if not platform.notifications.wanted:
+        return None
+    region, account = platform.account.region, platform.account.id
+    return f"arn:{regions.get(region).partition}:sns:{region}:{account}:slipway-{platform.environment.name}-notices"
+
+
+def of_notifications(platform: Platform) -> NotificationsArgs | None:
+    """The topic; None if nobody gets its messages."""
+    if (arn := topic(platform)) is None:
+        return None
+    return NotificationsArgs(
+        settings=platform.notifications,
+        topic=arn,
+        cluster=platform.cluster_name,
+        key_deletion_days=platform.cluster.key_deletion_days,
+    )
+
+
+def of_network(platform: Platform) -> NetworkArgs:
+    """The network."""
+    balancers = platform.addons.load_balancer_controller is not None
+    return NetworkArgs(
+        settings=platform.network,
+        account=platform.account,
+        cluster_name=platform.cluster_name,
+        key_deletion_days=platform.cluster.key_deletion_days,
+        protect=platform.environment.protect,
+        needs=needs_of(platform.network, platform.pools, platform.account, balancers=balancers),
+    )
+
+
+def of_storage(platform: Platform, cluster: ClusterOutputs, network: NetworkOutputs) -> StorageArgs:
+    """Buckets, file systems, databases and image registry."""
+    lustre, logs = platform.storage.lustre, platform.addons.fluent_bit
+    where = (platform.network, platform.pools, platform.account)
+    return StorageArgs(
+        settings=platform.storage,
+        cluster=cluster,
+        network=network,
+        databases=platform.addons.databases(),
+        log_days=platform.cluster.log_retention_days,
+        logs=logs if logs and logs.destination == "cloudwatch" else None,
+        teams={name: list(team.namespaces_of(name)) for name, team in platform.teams.items()},
+        lustre_zone=zone_of(lustre, *where) if lustre else "",
+        protect=platform.environment.protect,
+    )
+
+
+def of_addons(platform: Platform) -> AddOnFacts:
+    """What add-ons may know before there is a cluster."""
+    network, service = platform.network, platform.cluster.service_ipv4_cidr
+    return AddOnFacts(
+        addons=platform.addons,
+        pools=resolve_all(platform),
+        teams=platform.teams,
+        charts=platform.charts,
+        caches=tuple(platform.storage.registry.caches),
+        environment=platform.environment.name,
+        topic=topic(platform),
+        emails=platform.notifications.emails,
+        thresholds=platform.cost.thresholds,
+        private_cidrs=tuple(map(str, (network.cidr, service, *network.peers.values()))),
+    )
+
+
+def of_teams(platform: Platform) -> TeamFacts:
+    """What objects of teams depend on before there is a cluster."""
+    return TeamFacts(
+        pools=resolve_all(platform),
+        addons=platform.addons,
+        network=platform.network,
+        protect=platform.environment.protect,
+        job_usd=job_usd(platform),
+    )
+
+
+def of_admission(platform: Platform) -> StackContext:
+    """What the admission rules depend on."""
+    pools = resolve_all(platform)
+    return StackContext(
+        pools=pools,
+        queues=platform.addons.has(Kueue),
+        max_replicas=platform.admission.max_replicas,
+        controllers=registry.controllers(platform.addons),
+        version=platform.cluster.version,
+        scheduler=registry.scheduler(platform.addons),
+        prices=device_prices(platform),
+        by_topology=with_topology(pools, platform.queues),
+        shares={name: team.shares for name, team in platform.teams.items()},
+    )
+
+
+def of_scripts(platform: Platform) -> dict[str, tuple[Objects, Objects]]:
+    """CronJobs that run a script on namespaces of teams."""
+    kserve = platform.addons.kserve
+    rollback = kserve.canary_rollback if kserve else None
+    return scripts(platform.teams, idle=platform.cost.idle_gpus, rollback=rollback)
+
+
+def of_schedules(platform: Platform) -> Mapping[str, tuple[Schedule, Mapping[str, int]]]:
+    """Karpenter's pools with a schedule, each with the maximum of its NodePools."""
+    return elastic_schedules(platform.cost.schedules, platform.pools)
