@@ -25,17 +25,18 @@ has zero quota for resources that its pool doesn't offer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final
 
 import pulumi
 
 from components.addons import multikueue
 from components.addons.kueue import NOT_COUNTED
-from components.base.kubernetes import declare
+from components.base.kubernetes import Objects, ObjectsArgs, declare
 from components.base.operator import object_of
-from components.base.outputs import ClusterOutputs
+from components.base.outputs import Cluster
 from components.tenancy.priorities import workload_priority_class
 from components.tenancy.team import TeamOutputs
 from spec.jobs import KUEUE_API
@@ -167,14 +168,23 @@ LOCAL_QUEUE: Final = "default"
 """Name of the LocalQueue for jobs that name none."""
 
 
-def cluster_queue(name: str, team: Team, pools: Mapping[str, PoolSpec], settings: Settings) -> dict[str, Any]:
-    """The ClusterQueue of a team.
+def cluster_queue(
+    name: str,
+    team: Team,
+    pools: Mapping[str, PoolSpec],
+    settings: Settings,
+    flavors: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The ClusterQueue of a team; `flavors` are names of ResourceFlavors that differ from their pool's.
 
     That of a retired team is drained: running workloads are evicted and none starts.
     """
     shared = [spec for spec in ordered(pools.values(), settings) if spec.name in team.shares]
     covered = _covered(shared)
-    flavors = [{"name": spec.name, "resources": _quotas(spec, team.shares[spec.name], covered)} for spec in shared]
+    resources = [
+        {"name": flavors.get(spec.name, spec.name), "resources": _quotas(spec, team.shares[spec.name], covered)}
+        for spec in shared
+    ]
     return {
         "apiVersion": KUEUE_API,
         "kind": "ClusterQueue",
@@ -190,7 +200,7 @@ def cluster_queue(name: str, team: Team, pools: Mapping[str, PoolSpec], settings
                 "reclaimWithinCohort": settings.reclaim_within_cohort,
                 "withinClusterQueue": settings.within_cluster_queue,
             },
-            "resourceGroups": [{"coveredResources": covered, "flavors": flavors}],
+            "resourceGroups": [{"coveredResources": covered, "flavors": resources}],
             "stopPolicy": "HoldAndDrain" if team.retired else "None",
             **admission_checks(settings),
         },
@@ -232,25 +242,38 @@ def local_queues(namespace: str, team: str, settings: Settings) -> dict[str, dic
 
 
 @dataclass(frozen=True, kw_only=True)
-class TeamQueueArgs:
-    """Inputs of `TeamQueue`.
+class QueuesArgs:
+    """Inputs of all queues.
 
     Attributes:
-        team: The team.
         settings: Settings of all queues.
         pools: Pools by name.
         cluster: The cluster.
         kueue: Dependencies for Kueue's CRDs and webhooks. Cohort and flavors aren't dependencies: Kueue activates a
             queue as soon as everything that it refers to exists.
-        worker: Whether a MultiKueue manager creates its workloads here.
+        worker: Whether a MultiKueue manager creates workloads here.
+        flavors: Names of ResourceFlavors that differ from their pool's.
+    """
+
+    settings: Settings
+    pools: Mapping[str, PoolSpec]
+    cluster: Cluster
+    kueue: Sequence[pulumi.Resource]
+    worker: bool = False
+    flavors: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamQueueArgs:
+    """Inputs of `TeamQueue`.
+
+    Attributes:
+        team: The team.
+        shared: Inputs of all queues.
     """
 
     team: TeamOutputs
-    settings: Settings
-    pools: Mapping[str, PoolSpec]
-    cluster: ClusterOutputs
-    kueue: Sequence[pulumi.Resource]
-    worker: bool = False
+    shared: QueuesArgs
 
 
 class TeamQueue(pulumi.ComponentResource):
@@ -266,16 +289,17 @@ class TeamQueue(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: TeamQueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        cluster, team = args.cluster.resource, args.team
-        manifest = cluster_queue(team.name, team.settings, args.pools, args.settings)
-        after = pulumi.ResourceOptions(parent=self, depends_on=list(args.kueue), deleted_with=cluster)
+        shared, team = args.shared, args.team
+        cluster = shared.cluster.resource
+        manifest = cluster_queue(team.name, team.settings, shared.pools, shared.settings, shared.flavors)
+        after = pulumi.ResourceOptions(parent=self, depends_on=list(shared.kueue), deleted_with=cluster)
         declared = [declare(f"{name}-cluster-queue", manifest, after)]
         for namespace, ready in team.namespaces.items():
-            before = [*args.kueue, *ready[:1]]
+            before = [*shared.kueue, *ready[:1]]
             inside = pulumi.ResourceOptions(parent=self, depends_on=before, deleted_with=cluster)
-            named = local_queues(namespace, team.name, args.settings)
+            named = local_queues(namespace, team.name, shared.settings)
             declared.extend(declare(f"{name}-local-queue-{key}", each, inside) for key, each in named.items())
-            if args.worker:
+            if shared.worker:
                 declared.append(declare(f"{name}-manager-{namespace}", multikueue.team_binding(namespace), inside))
         self.ready = declared
         self.register_outputs({"name": team.name, "quotas": quotas(manifest)})
@@ -304,37 +328,10 @@ def shared_manifests(pools: Mapping[str, PoolSpec], settings: Settings) -> dict[
     return {"cohort": cohort(settings), **topologies, **flavors, **priorities, **remote_manifests(settings)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueuesArgs:
-    """Inputs of `Queues`.
-
-    Attributes:
-        settings: Settings of all queues.
-        pools: Pools by name.
-        cluster: The cluster.
-        kueue: Dependencies for Kueue's CRDs and webhooks.
-        worker: Whether this cluster is a MultiKueue worker.
-    """
-
-    settings: Settings
-    pools: Mapping[str, PoolSpec]
-    cluster: ClusterOutputs
-    kueue: Sequence[pulumi.Resource]
-    worker: bool = False
-
-
-class Queues(pulumi.ComponentResource):
+class Queues(Objects):
     """Objects that all queues share. A new pool adds its flavor; a new team adds nothing."""
 
-    PULUMI_TYPE: Final = "slipway:queues:Queues"
-
-    def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.PULUMI_TYPE, name, None, opts)
-        child = pulumi.ResourceOptions(parent=self, depends_on=list(args.kueue), deleted_with=args.cluster.resource)
-        manifests = shared_manifests(args.pools, args.settings)
-        for key, manifest in manifests.items():
-            declare(f"{name}-{key}", manifest, child)
-        self.register_outputs({"flavors": [spec.name for spec in ordered(args.pools.values(), args.settings)]})
+    PULUMI_TYPE = "slipway:queues:Queues"
 
 
 def queues(
@@ -343,16 +340,11 @@ def queues(
     """Declare the queues of all teams; return the dependencies of jobs by team. Does nothing if there is no team."""
     if not teams:
         return {}
-    Queues("queues", args, opts)
-    ready = {}
-    for name, team in sorted(teams.items()):
-        inputs = TeamQueueArgs(
-            team=team,
-            settings=args.settings,
-            pools=args.pools,
-            cluster=args.cluster,
-            kueue=args.kueue,
-            worker=args.worker,
-        )
-        ready[name] = TeamQueue(f"queue-{name}", inputs, opts).ready
-    return ready
+    flavors = [spec.name for spec in ordered(args.pools.values(), args.settings)]
+    objects = shared_manifests(args.pools, args.settings)
+    shared = ObjectsArgs(objects=objects, cluster=args.cluster, after=args.kueue, facts={"flavors": flavors})
+    Queues("queues", shared, opts)
+    return {
+        name: TeamQueue(f"queue-{name}", TeamQueueArgs(team=team, shared=args), opts).ready
+        for name, team in sorted(teams.items())
+    }

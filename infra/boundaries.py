@@ -19,7 +19,7 @@ from components.composition.cron_jobs import account
 from components.queues import cluster_queue, local_queues, shared_manifests
 from components.tenancy.namespace import manifests, namespace_manifest
 from components.tenancy.priorities import priority_class
-from components.tenancy.roles import cluster_role_manifest, group, workflow_role_manifest
+from components.tenancy.roles import group, roles
 from infra.facts import of_addons, of_admission, of_schedules, of_scripts, of_teams
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.addons.batch import Kueue
@@ -28,7 +28,7 @@ from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
 from spec.settings.cluster import AccessPolicy
 from spec.settings.extensions import Extension
 from spec.settings.platform import Platform
-from spec.settings.teams import MemberRole, PriorityName
+from spec.settings.teams import PriorityName
 
 Manifest = Mapping[str, Any]
 Identity = tuple[str, str, str]
@@ -124,8 +124,7 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
     for addon in addons:
         yield from addon.boundaries(facts).values()
     if platform.teams:
-        yield from map(cluster_role_manifest, MemberRole)
-        yield workflow_role_manifest()
+        yield from roles().values()
         yield from _of_teams(platform)
         if platform.addons.has(Kueue):
             yield from _queues(platform, facts.pools)

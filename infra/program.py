@@ -14,6 +14,7 @@ from components.addons.install import InstalledAddOns, install
 from components.addons.seldon_core import seldon_spaces
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
+from components.base.kubernetes import ObjectsArgs
 from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
 from components.composition.cost_guards import GuardsArgs, guards
@@ -25,7 +26,7 @@ from components.storage import Drivers, DriversArgs, Storage
 from components.storage.efs import NODE_ACCOUNT
 from components.storage.volumes import mounted_buckets
 from components.tenancy import TeamContext, TeamOutputs, teams
-from components.tenancy.priorities import Priorities, PrioritiesArgs
+from components.tenancy.priorities import Priorities, priority_class
 from infra import facts
 from infra.providers import aws_provider, kubernetes_provider, tags_of
 from spec.kubeconfig import update_command
@@ -36,6 +37,7 @@ from spec.settings.addons.serving import SeldonCore
 from spec.settings.cluster import AddonName
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
+from spec.settings.teams import PriorityName
 
 
 def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[str, Any]:
@@ -123,7 +125,8 @@ def _tenancy(
 ) -> Mapping[str, TeamOutputs]:
     """Teams, priority classes, admission policies, and the queues that teams share."""
     cluster = context.cluster
-    Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
+    classes = {str(name): priority_class(name) for name in PriorityName}
+    Priorities("priorities", ObjectsArgs(objects=classes, cluster=cluster), opts)
     admission = AdmissionArgs(settings=platform.admission, context=facts.of_admission(platform), cluster=cluster)
     Admission("admission", admission, opts)
     tenancy = TeamContext(**vars(facts.of_teams(platform)), cluster=cluster, storage=context.storage)

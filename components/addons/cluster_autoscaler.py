@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
-import pulumi_aws as aws
 from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons.images import chart_values, prefixes
@@ -75,14 +74,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             service_account=SERVICE_ACCOUNT,
             policy=Inline(document=policy(cluster.name, cluster.partition, cluster.region, cluster.account_id)),
             parent=self,
-        )
-        association = aws.eks.PodIdentityAssociation(
-            f"{name}-association",
-            cluster_name=cluster.resource.name,
-            namespace=NAMESPACE,
-            service_account=SERVICE_ACCOUNT,
-            role_arn=role.arn,
-            opts=pulumi.ResourceOptions(parent=self),
+            association=(f"{name}-association", cluster.resource.name),
         )
         self.release = release(
             f"{name}-release",
@@ -96,7 +88,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             ),
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*cluster.access, *role.ready, association, *args.system_node_groups],
+                depends_on=[*cluster.access, *role.ready, *args.system_node_groups],
                 deleted_with=cluster.resource,
             ),
         )

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
-import pulumi_aws as aws
 
 from components.addons import demand, images, registry
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
 from components.base.iam import pod_identity_role
-from components.base.kubernetes import Namespaces, NamespacesArgs, declare, locate, release
+from components.base.kubernetes import Namespaces, ObjectsArgs, agreed, declare, locate, manifest, release
 from spec.settings.addons import AddonSettings
 
 
@@ -76,16 +75,9 @@ class InstalledAddOn(pulumi.ComponentResource):
                 service_account=account,
                 policy=permissions.policy,
                 parent=self,
+                association=(f"{key}-association", cluster.resource.name),
             )
-            association = aws.eks.PodIdentityAssociation(
-                f"{key}-association",
-                cluster_name=cluster.resource.name,
-                namespace=namespace,
-                service_account=account,
-                role_arn=role.arn,
-                opts=pulumi.ResourceOptions(parent=self),
-            )
-            granted += [*role.ready, association]
+            granted += role.ready
         return granted
 
     def _make_releases(
@@ -170,7 +162,9 @@ def install(context: AddOnContext, opts: pulumi.ResourceOptions) -> InstalledAdd
         pulumi.log.warn(text)
     kinds = {name: type(addon.settings) for name, addon in addons.items()}
     earlier = registry.before(kinds)
-    namespaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=context.cluster), opts)
+    spaces = agreed(addon.namespace for addon in addons.values())
+    made = ObjectsArgs(objects={key: manifest(space) for key, space in spaces.items()}, cluster=context.cluster)
+    namespaces = Namespaces("namespaces", made, opts)
     installed: dict[str, InstalledAddOn] = {}
     for name in registry.sequence(kinds):
         addon = addons[name]

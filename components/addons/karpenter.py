@@ -233,16 +233,8 @@ class Karpenter(pulumi.ComponentResource):
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         queue = interruption_queue(name, args.cluster, self)
         role = self._make_role(name, args, queue)
-        association = aws.eks.PodIdentityAssociation(
-            f"{name}-association",
-            cluster_name=args.cluster.resource.name,
-            namespace=NAMESPACE,
-            service_account=SERVICE_ACCOUNT,
-            role_arn=role.arn,
-            opts=pulumi.ResourceOptions(parent=self),
-        )
         crds = self._make_crds(name, args)
-        controller = self._make_controller(name, args, queue, [*role.ready, association, crds])
+        controller = self._make_controller(name, args, queue, [*role.ready, crds])
         self.ready = (controller,)
         self.register_outputs({"queue": queue.name})
 
@@ -263,6 +255,7 @@ class Karpenter(pulumi.ComponentResource):
             service_account=SERVICE_ACCOUNT,
             policy=Inline(document=arns.apply(lambda known: controller_policy(scope, **known))),
             parent=self,
+            association=(f"{name}-association", cluster.resource.name),
         )
 
     def _make_crds(self, name: str, args: KarpenterArgs) -> Release:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
-import pulumi_aws as aws
 
 from components.base.addon import AddOn, AddOnContext, AddOnFacts, ChartRelease, Parts
 from components.base.iam import Inline, pod_identity_role
@@ -243,19 +242,12 @@ class SeldonSpace(pulumi.ComponentResource):
             service_account=SERVER_ACCOUNT,
             policy=Inline(document=known.apply(lambda arns: models_document(args.team.name, s3=s3, **arns))),
             parent=self,
-        )
-        association = aws.eks.PodIdentityAssociation(
-            f"{name}-association",
-            cluster_name=cluster.resource.name,
-            namespace=args.namespace,
-            service_account=SERVER_ACCOUNT,
-            role_arn=role_of_servers.arn,
-            opts=pulumi.ResourceOptions(parent=self),
+            association=(f"{name}-association", cluster.resource.name),
         )
         inside = pulumi.ResourceOptions(parent=self, depends_on=list(args.after), deleted_with=cluster.resource)
         allowed = [declare(f"{name}-{key}", each, inside) for key, each in access(args.namespace).items()]
         # Deleted before them: the controller ends it.
-        before = [*args.after, *allowed, *role_of_servers.ready, association]
+        before = [*args.after, *allowed, *role_of_servers.ready]
         opts_of_runtime = pulumi.ResourceOptions(parent=self, depends_on=before, deleted_with=cluster.resource)
         for key, each in runtime(args.namespace, args.team.settings, args.settings, cluster.region).items():
             declare(f"{name}-{key}", each, opts_of_runtime)

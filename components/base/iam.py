@@ -154,11 +154,9 @@ def pod_identity_role(
     service_account: str,
     policy: Managed | Inline,
     parent: pulumi.Resource,
+    association: tuple[str, pulumi.Input[str]] | None = None,
 ) -> PodRole:
-    """Declare a role for one service account of one cluster, with exactly one policy.
-
-    The caller associates it: an EKS add-on with its `pod_identity_associations`, anything else with
-    `aws.eks.PodIdentityAssociation`.
+    """Declare a role for one service account of one cluster, with exactly one policy, and their association.
 
     Args:
         name: Logical name of the role; that of the policy is `<name>-policy`.
@@ -167,6 +165,8 @@ def pod_identity_role(
         service_account: The service account.
         policy: What the role may do.
         parent: The component that owns the role.
+        association: Logical name of the association, and name of the cluster; None for an EKS add-on, which has its
+            `pod_identity_associations`.
     """
     child = pulumi.ResourceOptions(parent=parent)
     role = aws.iam.Role(
@@ -180,4 +180,16 @@ def pod_identity_role(
         attached = aws.iam.RolePolicyAttachment(f"{name}-policy", role=role.name, policy_arn=policy.arn, opts=child)
     else:
         attached = aws.iam.RolePolicy(f"{name}-policy", role=role.name, policy=policy.document, opts=child)
-    return PodRole(arn=role.arn, name=role.name, ready=(attached,))
+    ready: list[pulumi.Resource] = [attached]
+    if association:
+        ready += [
+            aws.eks.PodIdentityAssociation(
+                association[0],
+                cluster_name=association[1],
+                namespace=namespace,
+                service_account=service_account,
+                role_arn=role.arn,
+                opts=child,
+            )
+        ]
+    return PodRole(arn=role.arn, name=role.name, ready=ready)

@@ -7,16 +7,16 @@ every manifest at preview, in the sandbox and on a real cluster, so nothing is l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pulumi
 from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 
-from components.base.addon import AddOn, Namespace
-from components.base.outputs import ClusterOutputs
+from components.base.addon import Namespace
+from components.base.outputs import Cluster
 from spec.catalog.software import ChartRef
 from spec.settings.charts import Charts
 
@@ -55,33 +55,45 @@ def declare(name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamespacesArgs:
-    """Inputs of the namespaces.
+class ObjectsArgs:
+    """Inputs of objects that are declared together.
 
     Attributes:
-        addons: Enabled add-ons, by name.
+        objects: Manifests by the suffix of their logical name.
         cluster: The cluster.
+        after: What they need; the access entries by which the program reaches the cluster, if nothing is named.
+        facts: Plain values for the policy pack.
     """
 
-    addons: Mapping[str, AddOn[Any]]
-    cluster: ClusterOutputs
+    objects: Mapping[str, Mapping[str, Any]]
+    cluster: Cluster
+    after: Sequence[pulumi.Resource] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Namespaces(pulumi.ComponentResource):
-    """The namespaces that the platform creates; `kube-system` and the like belong to EKS."""
+class Objects(pulumi.ComponentResource):
+    """Objects of a cluster, deleted with it.
 
-    PULUMI_TYPE: Final = "slipway:addons:Namespaces"
+    Attributes:
+        resources: Each by the suffix of its logical name.
+    """
+
+    PULUMI_TYPE: ClassVar[str]
 
     resources: Mapping[str, pulumi.Resource]
 
-    def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: ObjectsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        child = pulumi.ResourceOptions(
-            parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
-        )
-        spaces = agreed(addon.namespace for addon in args.addons.values())
-        self.resources = {key: declare(f"{name}-{key}", manifest(space), child) for key, space in spaces.items()}
-        self.register_outputs({})
+        before = list(args.after or args.cluster.access)
+        child = pulumi.ResourceOptions(parent=self, depends_on=before, deleted_with=args.cluster.resource)
+        self.resources = {key: declare(f"{name}-{key}", one, child) for key, one in args.objects.items()}
+        self.register_outputs(dict(args.facts))
+
+
+class Namespaces(Objects):
+    """The namespaces that the platform creates; `kube-system` and the like belong to EKS."""
+
+    PULUMI_TYPE = "slipway:addons:Namespaces"
 
     def of(self, namespace: str) -> tuple[pulumi.Resource, ...]:
         """Dependencies of an object in this namespace; empty for a namespace of EKS."""

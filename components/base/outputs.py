@@ -7,13 +7,17 @@ built by a test, and its arguments show everything that it can use.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Final
 
 import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import PodRole
+from spec.catalog import regions
+from spec.settings.problems import ConfigurationError, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,47 +47,90 @@ class NetworkOutputs:
     known_subnets: Mapping[str, str] = field(default_factory=dict)
 
 
+_FORMS: Final = {"account_id": r"\d{12}", "version": r"1\.\d\d", "name": r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}"}
+"""What a value of a cluster looks like (EKS API Reference, "CreateCluster"); any other is not empty."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class ClusterOutputs:
-    """Outputs of the control plane, for node pools, add-ons and the Kubernetes provider.
+class Cluster:
+    """A cluster, whoever made it: what a pool or a team needs of one.
 
     Attributes:
         name: Name of the EKS cluster.
-        arn: Its ARN, determined by account, Region and name: known before the cluster exists.
+        account_id: AWS account, 12 digits.
+        region: AWS Region.
+        version: Kubernetes minor version.
+        tags: Tags of the platform, for resources that the provider's default tags don't reach.
+        resource: The cluster, where the same program makes it; in-cluster resources are `deleted_with` it.
+        access: Access entries with their policies, and the rules that let networks reach the private endpoint.
+            In-cluster resources depend on them, because the program reaches the cluster only through them.
+
+    Raises:
+        ConfigurationError: For values that are empty, or that no cluster has.
+    """
+
+    name: str
+    account_id: str
+    region: str
+    version: str
+    tags: Mapping[str, str] = field(default_factory=dict)
+    resource: pulumi.Resource | None = None
+    access: Sequence[pulumi.Resource] = ()
+
+    def __post_init__(self) -> None:
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        wrong = [
+            Problem(
+                f"cluster.{key}", f"the value must look like {form}", value, "Take it from `aws eks describe-cluster`."
+            )
+            for key, value in given.items()
+            if isinstance(value, str) and not re.fullmatch(form := _FORMS.get(key, r"\S+"), value)
+        ]
+        if not regions.is_region(self.region):
+            wrong.append(Problem("cluster.region", "the region must exist", self.region, f"Use {regions.NAMES}."))
+        if wrong:
+            raise ConfigurationError(wrong, "cluster")
+
+    @property
+    def partition(self) -> str:
+        """AWS partition: `aws`, `aws-cn`, `aws-us-gov`."""
+        return regions.get(self.region).partition
+
+    @property
+    def arn(self) -> str:
+        """Its ARN, known before the cluster exists."""
+        return f"arn:{self.partition}:eks:{self.region}:{self.account_id}:cluster/{self.name}"
+
+    @property
+    def known_as(self) -> pulumi.Input[str]:
+        """Its name, for what can't be made before it."""
+        return self.resource.name if isinstance(self.resource, aws.eks.Cluster) else self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOutputs(Cluster):
+    """Outputs of the control plane, for node pools, add-ons and the Kubernetes provider.
+
+    Attributes:
         resource: The cluster; in-cluster resources are `deleted_with` it.
         endpoint: URL of the API server.
         certificate_authority: Certificate authority of the API server, base64 of PEM.
         kubeconfig: A kubeconfig that authenticates with `aws eks get-token`; it contains no credential.
-        version: Kubernetes minor version.
         security_group_id: The security group that EKS creates for control plane and nodes.
         oidc_provider_arn: The IAM OpenID Connect provider of the cluster's service accounts.
         oidc_issuer: URL of the issuer, with scheme.
         service_cidr: CIDR of Service addresses.
-        account_id: AWS account, 12 digits.
-        region: AWS Region.
-        partition: AWS partition: `aws`, `aws-cn`, `aws-us-gov`.
-        tags: Tags of the platform, for resources that the provider's default tags don't reach.
-        access: Access entries with their policies, and the rules that let networks reach the private endpoint.
-            In-cluster resources depend on them, because the program reaches the cluster only through them.
         cni_ready: EKS add-ons without which no node becomes ready; nodes depend on them.
     """
 
-    name: str
-    arn: str
-    resource: aws.eks.Cluster
+    resource: aws.eks.Cluster = field()
     endpoint: pulumi.Output[str]
     certificate_authority: pulumi.Output[str]
     kubeconfig: pulumi.Output[str]
-    version: str
     security_group_id: pulumi.Output[str]
     oidc_provider_arn: pulumi.Output[str]
     oidc_issuer: pulumi.Output[str]
     service_cidr: str
-    account_id: str
-    region: str
-    partition: str
-    tags: Mapping[str, str]
-    access: Sequence[pulumi.Resource] = ()
     cni_ready: Sequence[pulumi.Resource] = ()
 
     def with_cni(self, addons: Sequence[pulumi.Resource]) -> ClusterOutputs:

@@ -200,7 +200,6 @@ class ControlPlane(pulumi.ComponentResource):
         authority = cluster.certificate_authority.data
         return ClusterOutputs(
             name=self._args.cluster_name,
-            arn=self._arn("eks", f"cluster/{self._args.cluster_name}"),
             resource=cluster,
             endpoint=cluster.endpoint,
             certificate_authority=authority,
@@ -212,7 +211,6 @@ class ControlPlane(pulumi.ComponentResource):
             service_cidr=str(self._args.settings.service_ipv4_cidr),
             account_id=self._args.account.id,
             region=self._region.name,
-            partition=self._region.partition,
             tags=self._args.tags,
             access=tuple(access),
         )

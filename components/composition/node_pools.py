@@ -67,21 +67,6 @@ class ManagedPools:
     system: tuple[aws.eks.NodeGroup, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ElasticPools:
-    """Autoscaling: Cluster Autoscaler, Karpenter and Karpenter's pools.
-
-    Attributes:
-        autoscaler: Cluster Autoscaler, if a managed node group scales.
-        karpenter: Karpenter, if a pool is provisioned by it.
-        pools: Karpenter's pools by name.
-    """
-
-    autoscaler: ClusterAutoscaler | None
-    karpenter: Karpenter | None
-    pools: Mapping[str, KarpenterPool]
-
-
 def managed_pools(context: NodePoolContext) -> ManagedPools:
     """Declare the managed pools, with one node role for all of them."""
     role = NodeRole("nodes", NodeRoleArgs(cluster=context.cluster, caches=context.caches), context.opts)
@@ -104,32 +89,27 @@ def managed_pools(context: NodePoolContext) -> ManagedPools:
     return ManagedPools(pools=pools, system=system)
 
 
-def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPools:
+def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> None:
     """Declare the autoscalers, each only where a pool uses it, and Karpenter's pools."""
-    autoscaler = None
     if any(spec.managed and spec.scales for spec in context.specs.values()):
         args = ClusterAutoscalerArgs(
             cluster=context.cluster, system_node_groups=managed.system, caches=context.caches, charts=context.charts
         )
-        autoscaler = ClusterAutoscaler("cluster-autoscaler", args, context.opts)
+        ClusterAutoscaler("cluster-autoscaler", args, context.opts)
     scaled = [spec for _, spec in sorted(context.specs.items()) if not spec.managed]
     elastic = {spec.name: spec for pool in scaled for spec in (pool, *pool.fallbacks)}
-    if not elastic:
-        return ElasticPools(autoscaler=autoscaler, karpenter=None, pools={})
-    karpenter, pools = _karpenter(context, managed, elastic)
-    return ElasticPools(autoscaler=autoscaler, karpenter=karpenter, pools=pools)
+    if elastic:
+        _karpenter(context, managed, elastic)
 
 
-def _karpenter(
-    context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]
-) -> tuple[Karpenter, dict[str, KarpenterPool]]:
+def _karpenter(context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]) -> None:
     args = NodeRoleArgs(cluster=context.cluster, launches_itself=True, caches=context.caches)
-    role = NodeRole("karpenter-nodes", args, context.opts)
+    role = NodeRole("karpenter-nodes", args, context.opts).outputs
     karpenter = Karpenter(
         "karpenter",
         KarpenterArgs(
             cluster=context.cluster,
-            node_role=role.outputs,
+            node_role=role,
             pools=elastic,
             system_node_groups=managed.system,
             isolated=context.isolated,
@@ -140,24 +120,19 @@ def _karpenter(
         context.opts,
     )
     weights = _weights(elastic.values())
-    pools = {
-        name: KarpenterPool(
-            f"pool-{name}",
-            KarpenterPoolArgs(
-                spec=spec,
-                cluster=context.cluster,
-                network=context.network,
-                node_role=role.outputs,
-                controller=karpenter.ready,
-                volume_key=context.volume_key,
-                weight=weights.get(name),
-                scheduled=spec.pool in context.scheduled,
-            ),
-            context.opts,
+    for name, spec in elastic.items():
+        pool = KarpenterPoolArgs(
+            spec=spec,
+            cluster=context.cluster,
+            instance_profile=role.instance_profile,
+            after=[*karpenter.ready, *role.ready, *context.network.ready],
+            subnets=context.network.known_subnets,
+            vpc_id=context.network.vpc_id,
+            volume_key=context.volume_key,
+            weight=weights.get(name),
+            scheduled=spec.pool in context.scheduled,
         )
-        for name, spec in elastic.items()
-    }
-    return karpenter, pools
+        KarpenterPool(f"pool-{name}", pool, context.opts)
 
 
 def _weights(specs: Collection[PoolSpec]) -> dict[str, int]:

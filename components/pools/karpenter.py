@@ -17,8 +17,8 @@ the NodePool allow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Final
 
@@ -27,16 +27,16 @@ import pulumi_kubernetes as kubernetes
 from pulumi_kubernetes.apiextensions import CustomResource
 
 from components.base.kubernetes import ManifestKind
-from components.base.outputs import ClusterOutputs, NetworkOutputs
+from components.base.outputs import Cluster
 from components.pools import nodeclass
 from components.pools.fabric import Fabric, FabricArgs
 from components.pools.launch_template import machine_tags
-from components.pools.node_role import NodeRoleOutputs
 from spec.pools import keys
 from spec.pools.allocatable import allocatable
 from spec.pools.pool_spec import PoolSpec, facts
 from spec.quantities import CPU, MEMORY, seconds
 from spec.settings.capacity import Budget, Market
+from spec.settings.problems import ConfigurationError, Problem
 
 OVERLAY_KIND: Final = ManifestKind("karpenter.sh/v1alpha1", "NodeOverlay")
 
@@ -155,19 +155,22 @@ class KarpenterPoolArgs:
     Attributes:
         spec: The pool.
         cluster: The cluster.
-        network: The network.
-        node_role: Role of its nodes; it must have an instance profile.
-        controller: Karpenter, its CRDs and its queue, which are created before a pool and deleted after it.
+        instance_profile: Name of the instance profile of its nodes.
+        after: Karpenter, the permissions of its nodes and their routes, which are created before a pool and deleted
+            after it.
+        subnets: IDs of the subnets of nodes by zone letter; Karpenter finds them by their tag if empty.
+        vpc_id: VPC of the subnets; required with EFA.
         volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS if None.
         weight: Karpenter tries NodePools of a higher weight first; None where no pool has a fallback.
         scheduled: Whether a schedule changes its limits, which the next `up` takes back.
     """
 
     spec: PoolSpec
-    cluster: ClusterOutputs
-    network: NetworkOutputs
-    node_role: NodeRoleOutputs
-    controller: Sequence[pulumi.Resource]
+    cluster: Cluster
+    instance_profile: pulumi.Input[str]
+    after: Sequence[pulumi.Resource] = ()
+    subnets: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    vpc_id: pulumi.Input[str] | None = None
     volume_key: pulumi.Input[str] | None = None
     weight: int | None = None
     scheduled: bool = False
@@ -188,7 +191,7 @@ class KarpenterPool(pulumi.ComponentResource):
     def __init__(self, name: str, args: KarpenterPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         spec, cluster = args.spec, args.cluster.resource
-        ready = [*args.controller, *args.node_role.ready, *args.network.ready]
+        ready = list(args.after)
         fabric = self._make_fabric(name, args) if spec.efa_count else None
         outlives = pulumi.ResourceOptions(parent=self, depends_on=[*ready, *([fabric] if fabric else [])])
         before = [self._make(spec, f"{name}-node-class", nodeclass.KIND, _node_class(args, fabric), outlives)]
@@ -230,12 +233,15 @@ class KarpenterPool(pulumi.ComponentResource):
         )
 
     def _make_fabric(self, name: str, args: KarpenterPoolArgs) -> Fabric:
+        if args.vpc_id is None:
+            problem = Problem("vpcId", "a pool with EFA has a security group in the VPC", None, "Name its VPC.")
+            raise ConfigurationError([problem], f"pool {args.spec.name}")
         return Fabric(
             f"{name}-fabric",
             FabricArgs(
                 pool=args.spec.name,
                 cluster=args.cluster.name,
-                vpc_id=args.network.vpc_id,
+                vpc_id=args.vpc_id,
                 placement_group=args.spec.placement_group,
             ),
             pulumi.ResourceOptions(parent=self),
@@ -250,18 +256,15 @@ def _longest_deletion(spec: PoolSpec) -> str:
 
 def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any]:
     spec, cluster = args.spec, args.cluster
-    if args.node_role.instance_profile is None:
-        msg = f"pools.{spec.name}: nodes of Karpenter need an instance profile, but their node role has none"
-        raise ValueError(msg)
     return nodeclass.node_class(
         nodeclass.NodeClassArgs(
             spec=spec,
             cluster=cluster.name,
-            instance_profile=args.node_role.instance_profile,
+            instance_profile=args.instance_profile,
             placement_group=fabric.placement_group_name if fabric else None,
             tags=machine_tags(spec.pool, cluster.name, cluster.tags),
             volume_key=args.volume_key,
-            subnets=args.network.known_subnets,
+            subnets=args.subnets,
         )
     )
 

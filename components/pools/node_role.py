@@ -26,13 +26,13 @@ class NodeRoleOutputs:
 
     Attributes:
         arn: ARN of the role.
-        instance_profile: Name of its instance profile, for nodes of Karpenter.
+        instance_profile: Name of its instance profile, for nodes of Karpenter; empty for those of EKS.
         ready: Resources that must exist before a node with this role can join: its policies, and its access entry if
             EKS doesn't create one.
     """
 
     arn: pulumi.Output[str]
-    instance_profile: pulumi.Output[str] | None
+    instance_profile: pulumi.Input[str]
     ready: Sequence[pulumi.Resource]
 
 
@@ -118,6 +118,6 @@ class NodeRole(pulumi.ComponentResource):
             )
             ready += [profile, entry]
         self.outputs = NodeRoleOutputs(
-            arn=role.arn, instance_profile=profile.name if profile else None, ready=tuple(ready)
+            arn=role.arn, instance_profile=profile.name if profile else "", ready=tuple(ready)
         )
         self.register_outputs({"arn": role.arn})

@@ -43,7 +43,7 @@ class NodeClassArgs:
     placement_group: pulumi.Input[str] | None
     tags: Mapping[str, str]
     volume_key: pulumi.Input[str] | None = None
-    subnets: Mapping[str, str] = field(default_factory=dict)
+    subnets: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
 
 
 def node_class(args: NodeClassArgs) -> dict[str, Any]:

@@ -12,15 +12,22 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
-import pulumi_aws as aws
 
 from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterOutputs, StorageOutputs
+from components.base.outputs import Cluster, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy import pipelines
 from components.tenancy.network_policies import SERVES, network_policies
-from components.tenancy.roles import created, of_addons, picker_access, role_binding, roles_in_use, workflow_binding
+from components.tenancy.roles import (
+    PREFIX,
+    created,
+    of_addons,
+    picker_access,
+    role_binding,
+    roles_in_use,
+    workflow_binding,
+)
 from components.tenancy.workload_permissions import (
     ARTIFACTS,
     SERVICE_ACCOUNT,
@@ -167,6 +174,7 @@ class TeamFacts:
         network: Ranges of VPC and pods; None if unknown.
         protect: Protect namespaces and volumes from deletion, by default.
         job_usd: What one job of each team may cost, in USD, by the team's name.
+        roles: Prefix of the names of its ClusterRoles.
     """
 
     pools: Mapping[str, PoolSpec]
@@ -174,6 +182,7 @@ class TeamFacts:
     network: Network | None = None
     protect: bool = False
     job_usd: Mapping[str, int] = field(default_factory=dict)
+    roles: str = PREFIX
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,11 +191,11 @@ class TeamContext(TeamFacts):
 
     Attributes:
         cluster: The cluster.
-        storage: Buckets and file systems.
+        storage: Buckets and file systems; without any, namespaces have no volumes and no permissions in AWS.
     """
 
-    cluster: ClusterOutputs
-    storage: StorageOutputs
+    cluster: Cluster
+    storage: StorageOutputs | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,20 +253,22 @@ class Space(pulumi.ComponentResource):
         inside = pulumi.ResourceOptions(parent=self, depends_on=[self.namespace], deleted_with=cluster.resource)
         rendered = manifests(args.namespace, args.team, args.team_settings, args.context)
         objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in rendered]
-        if args.namespace in args.context.addons.pipelined:
-            bucket = args.context.storage.buckets[ARTIFACTS].name
+        storage = args.context.storage
+        if storage and args.namespace in args.context.addons.pipelined:
+            bucket = storage.buckets[ARTIFACTS].name
             ways = pipelines.ways(args.namespace, bucket, cluster.region)
             objects += [declare(f"{name}-{key}", manifest, inside) for key, manifest in ways.items()]
-        self.ready = (self.namespace, *objects, *self._identity(), *self._volumes())
+        owned = (*self._identity(storage), *self._volumes(storage)) if storage else ()
+        self.ready = (self.namespace, *objects, *owned)
         self.register_outputs({})
 
-    def _identity(self) -> list[pulumi.Resource]:
+    def _identity(self, storage: StorageOutputs) -> Sequence[pulumi.Resource]:
         name, args = self._name, self._args
         cluster = args.context.cluster
         region = regions.get(cluster.region)
         policy = workload_policy(
             args.team,
-            args.context.storage,
+            storage,
             f"s3.{region.name}.{region.dns_suffix}",
             workflows_in=args.namespace if args.context.addons.has(ArgoWorkflows) else None,
         )
@@ -268,20 +279,13 @@ class Space(pulumi.ComponentResource):
             service_account=SERVICE_ACCOUNT,
             policy=Inline(document=policy),
             parent=self,
+            association=(f"{name}-association", cluster.known_as),
         )
-        association = aws.eks.PodIdentityAssociation(
-            f"{name}-association",
-            cluster_name=cluster.resource.name,
-            namespace=args.namespace,
-            service_account=SERVICE_ACCOUNT,
-            role_arn=role.arn,
-            opts=pulumi.ResourceOptions(parent=self),
-        )
-        return [*role.ready, association]
+        return role.ready
 
-    def _volumes(self) -> list[pulumi.Resource]:
+    def _volumes(self, storage: StorageOutputs) -> list[pulumi.Resource]:
         """Volumes and claims; a claim depends on its volume, and both on the CSI drivers and classes."""
-        args, storage = self._args, self._args.context.storage
+        args = self._args
         cluster = args.context.cluster
         settings = VolumeSettings(
             team=args.team, region=cluster.region, labels=labels.of_team(args.team, args.team_settings)
@@ -314,6 +318,6 @@ def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> It
         yield from pipelines.access(namespace, SERVICE_ACCOUNT).items()
     for role in roles_in_use(settings):
         bound = MemberRole.VIEW if settings.retired else role
-        yield f"binding-{role}", role_binding(namespace, team, role, bound=bound)
+        yield f"binding-{role}", role_binding(namespace, team, role, bound=bound, prefix=facts.roles)
     for policy, manifest in network_policies(namespace, team, space, facts.network, facts.addons).items():
         yield f"network-{policy}", manifest

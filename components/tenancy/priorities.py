@@ -12,11 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-import pulumi
-
-from components.base.kubernetes import declare
+from components.base.kubernetes import Objects
 from components.base.operator import object_of
-from components.base.outputs import ClusterOutputs
 from spec.jobs import KUEUE_API
 from spec.settings.teams import PriorityName
 
@@ -83,29 +80,8 @@ def workload_priority_class(name: PriorityName) -> dict[str, Any]:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrioritiesArgs:
-    """Inputs of `Priorities`.
-
-    Attributes:
-        cluster: The cluster.
-    """
-
-    cluster: ClusterOutputs
-
-
-class Priorities(pulumi.ComponentResource):
+class Priorities(Objects):
     """The PriorityClasses. Their values are immutable, and replacing a class doesn't affect existing pods: a pod keeps
     the value that it was created with."""
 
-    PULUMI_TYPE: Final = "slipway:platform:Priorities"
-
-    classes: Mapping[PriorityName, pulumi.Resource]
-
-    def __init__(self, name: str, args: PrioritiesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.PULUMI_TYPE, name, None, opts)
-        child = pulumi.ResourceOptions(
-            parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
-        )
-        self.classes = {each: declare(f"{name}-{each}", priority_class(each), child) for each in PriorityName}
-        self.register_outputs({})
+    PULUMI_TYPE = "slipway:platform:Priorities"

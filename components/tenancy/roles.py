@@ -6,13 +6,9 @@ namespace's network policies. No member can change the team's quotas, limits, la
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-import pulumi
-
-from components.base.kubernetes import declare
-from components.base.outputs import ClusterOutputs
+from components.base.kubernetes import Objects
 from spec.catalog.software import SOFTWARE
 from spec.settings.teams import MemberRole, Team
 
@@ -78,9 +74,13 @@ _ADMINISTERED: Final[_Resources] = {"": ("serviceaccounts",), "networking.k8s.io
 only in the stack file."""
 
 
-def cluster_role(role: MemberRole) -> str:
+PREFIX: Final = "slipway-team"
+"""Of the names of ClusterRoles."""
+
+
+def cluster_role(role: MemberRole, prefix: str = PREFIX) -> str:
     """Name of the ClusterRole of a member's role."""
-    return f"slipway-team-{role}"
+    return f"{prefix}-{role}"
 
 
 MEMBERS: Final = "slipway:"
@@ -92,7 +92,7 @@ def group(team: str, role: MemberRole) -> str:
     return f"{MEMBERS}{team}:{role}"
 
 
-def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
+def cluster_role_manifest(role: MemberRole, prefix: str = PREFIX) -> dict[str, Any]:
     """The ClusterRole of a member role, including the rules of the roles below it."""
     rules = [*_rules(_EDITED, _READ), *_rules(_SEEN, _READ)]
     if role is not MemberRole.VIEW:
@@ -103,7 +103,7 @@ def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
         rules += [_rule("", ("pods/ephemeralcontainers",), ("get", "patch", "update"))]
     if role is MemberRole.ADMIN:
         rules += _rules(_ADMINISTERED, _WRITE)
-    return role_for(cluster_role(role), rules)
+    return role_for(cluster_role(role, prefix), rules)
 
 
 def role_for(name: str, rules: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -164,7 +164,9 @@ def picker_access(namespace: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def role_binding(namespace: str, team: str, role: MemberRole, *, bound: MemberRole | None = None) -> dict[str, Any]:
+def role_binding(
+    namespace: str, team: str, role: MemberRole, *, bound: MemberRole | None = None, prefix: str = PREFIX
+) -> dict[str, Any]:
     """The binding of one of the team's groups in one of its namespaces.
 
     Args:
@@ -172,12 +174,13 @@ def role_binding(namespace: str, team: str, role: MemberRole, *, bound: MemberRo
         team: The team.
         role: The group's role.
         bound: Role to bind instead of the group's own role: members of a retired team can only read.
+        prefix: Of the names of ClusterRoles.
     """
     return {
         "apiVersion": f"{RBAC}/v1",
         "kind": "RoleBinding",
-        "metadata": {"name": cluster_role(role), "namespace": namespace},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": cluster_role(bound or role)},
+        "metadata": {"name": cluster_role(role, prefix), "namespace": namespace},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": cluster_role(bound or role, prefix)},
         "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": group(team, role)}],
     }
 
@@ -213,29 +216,12 @@ def _rule(api: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str,
     return {"apiGroups": [api], "resources": sorted(resources), "verbs": sorted(verbs)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class TeamRolesArgs:
-    """Inputs of `TeamRoles`.
-
-    Attributes:
-        cluster: The cluster.
-    """
-
-    cluster: ClusterOutputs
-
-
-class TeamRoles(pulumi.ComponentResource):
+class TeamRoles(Objects):
     """The ClusterRoles of members and of workflows; a team binds them in its own namespaces."""
 
-    PULUMI_TYPE: Final = "slipway:tenancy:TeamRoles"
+    PULUMI_TYPE = "slipway:tenancy:TeamRoles"
 
-    roles: Mapping[MemberRole, pulumi.Resource]
 
-    def __init__(self, name: str, args: TeamRolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.PULUMI_TYPE, name, None, opts)
-        child = pulumi.ResourceOptions(
-            parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
-        )
-        self.roles = {role: declare(f"{name}-{role}", cluster_role_manifest(role), child) for role in MemberRole}
-        declare(f"{name}-workflows", workflow_role_manifest(), child)
-        self.register_outputs({})
+def roles() -> dict[str, dict[str, Any]]:
+    """Those ClusterRoles, by the suffix of their logical name."""
+    return {**{str(role): cluster_role_manifest(role) for role in MemberRole}, "workflows": workflow_role_manifest()}

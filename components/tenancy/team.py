@@ -9,8 +9,9 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
+from components.base.kubernetes import ObjectsArgs
 from components.tenancy.namespace import Space, SpaceArgs, TeamContext
-from components.tenancy.roles import TeamRoles, TeamRolesArgs, group
+from components.tenancy.roles import TeamRoles, group, roles
 from spec.settings.teams import Team as Settings
 
 
@@ -53,13 +54,13 @@ class Team(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: TeamArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        cluster = args.context.cluster.resource
+        cluster = args.context.cluster
         # EKS deletes access entries with their cluster.
-        child = pulumi.ResourceOptions(parent=self, deleted_with=cluster)
+        child = pulumi.ResourceOptions(parent=self, deleted_with=cluster.resource)
         for key, member in sorted(args.settings.members.items()):
             aws.eks.AccessEntry(
                 f"{name}-member-{key}",
-                cluster_name=cluster.name,
+                cluster_name=cluster.known_as,
                 principal_arn=member.principal_arn,
                 kubernetes_groups=[group(args.team, member.role)],
                 type="STANDARD",
@@ -100,7 +101,7 @@ def teams(wanted: Mapping[str, Settings], context: TeamContext, opts: pulumi.Res
     """Declare these teams and the roles that they share; nothing if there is no team."""
     if not wanted:
         return {}
-    TeamRoles("team-roles", TeamRolesArgs(cluster=context.cluster), opts)
+    TeamRoles("team-roles", ObjectsArgs(objects=roles(), cluster=context.cluster), opts)
     declared = {
         name: Team(f"team-{name}", TeamArgs(team=name, settings=settings, context=context), opts)
         for name, settings in sorted(wanted.items())

@@ -26,7 +26,7 @@ from slipway.trial.run import ENDED, Turn
 from spec.errors import fail, refuse
 from spec.quantities import MI, seconds
 from spec.settings import Platform, load
-from spec.settings.load import overlay
+from spec.settings.parts import overlay
 
 
 @dataclass

@@ -19,7 +19,7 @@ from spec import strict_yaml
 from spec.errors import refuse
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
-from spec.settings.load import overlay
+from spec.settings.parts import overlay
 from spec.settings.teams import PriorityName
 
 KEY: Final = "replay"

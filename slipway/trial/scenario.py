@@ -31,7 +31,7 @@ from spec.catalog import instances
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.quantities import seconds
 from spec.settings.base import Duration, Model
-from spec.settings.load import overlay
+from spec.settings.parts import overlay
 from spec.settings.schema import write_or_check
 
 FOLDER: Final = "scenarios"

@@ -4,22 +4,17 @@ Parts, and the entries of a collection, are validated one by one, so that a mist
 mistakes in the others nor those that the checks across parts find.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
-
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from typing import Any, get_args, get_origin
 
 from spec import clock
-from spec.settings.base import Name
 from spec.settings.checks import CHECKS, Context, run
+from spec.settings.parts import Parts, collection, model, plain_map
 from spec.settings.platform import Platform
-from spec.settings.presets import PRESETS
 from spec.settings.problems import ConfigurationError, Problem, without_secrets
-from spec.settings.translate import translate, unknown
+from spec.settings.translate import unknown
 
 KEY = "platform"
 """The one key of the project's configuration: `slipway:platform`."""
@@ -63,22 +58,6 @@ def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
     return Loaded(Platform.model_construct(**parts), tuple(warnings))
 
 
-Parts = dict[str, Any]
-
-
-def plain_map(data: Mapping[Any, Any]) -> dict[str, Any]:
-    """The settings as JSON would carry them, which is how the engine does: text as keys, dates and the like as text."""
-    return {str(key): _plain(value) for key, value in data.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return plain_map(value)
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
 def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
     """Validate every top-level part on its own; return the valid ones and the problems of the others."""
     parts: Parts = {}
@@ -95,52 +74,11 @@ def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
             continue
         if get_origin(field.annotation) is dict:
             entry_type = get_args(field.annotation)[1]
-            parts[name], of_part = _collection(data[alias], alias, entry_type, may_be_empty=not field.is_required())
+            parts[name], of_part = collection(data[alias], alias, entry_type, may_be_empty=not field.is_required())
         else:
-            parts[name], of_part = _model(data[alias], (alias,), field.annotation)
+            parts[name], of_part = model(data[alias], (alias,), field.annotation)
         problems += of_part
     return {name: part for name, part in parts.items() if part is not None}, problems
-
-
-def _collection(
-    value: Any, path: str, entry_type: Any, *, may_be_empty: bool
-) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """Validate each entry on its own, merged with its preset; leave out invalid entries."""
-    if not isinstance(value, dict) or not (value or may_be_empty):
-        minimum = "" if may_be_empty else " with at least one entry"
-        return None, [Problem(path, f"this must be a map{minimum}", value, "Give each entry a name.")]
-    entries: dict[str, Any] = {}
-    problems: list[Problem] = []
-    for key, raw in value.items():
-        name, bad_name = _model(key, (path, str(key)), Name)
-        expanded, bad_preset = _expand(raw, f"{path}.{key}")
-        entry, bad_entry = _model(expanded, (path, str(key)), entry_type) if not bad_preset else (None, [])
-        problems += [*bad_name, *bad_preset, *bad_entry]
-        if name is not None and entry is not None:
-            entries[name] = entry
-    return entries, problems
-
-
-def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
-    """Merge an entry's own keys over its preset's: maps by key, everything else as a whole."""
-    if not isinstance(raw, dict) or "preset" not in raw:
-        return raw, []
-    own = dict(raw)
-    preset = own.pop("preset")
-    if not isinstance(preset, str) or preset not in PRESETS:
-        fix = f"Use one of {', '.join(sorted(PRESETS))}."
-        return raw, [Problem(f"{path}.preset", "the preset must exist", preset, fix)]
-    return overlay(PRESETS[preset], own), []
-
-
-def overlay(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`under` with the keys of `over` replacing its own; maps are merged, lists and values replaced as a whole."""
-    merged = dict(under)
-    for key, value in over.items():
-        below = merged.get(key)
-        both_maps = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[key] = overlay(below, value) if both_maps else value  # type: ignore[arg-type]
-    return merged
 
 
 Edits = Mapping[tuple[str, ...], Any]
@@ -159,47 +97,3 @@ def edited(settings: Mapping[str, Any], edits: Edits) -> dict[str, Any]:
         else:
             found[first] = value
     return found
-
-
-def _model(value: Any, path: tuple[str, ...], expected: Any) -> tuple[Any, list[Problem]]:
-    try:
-        # JSON mode of strict validation: a list may become a tuple and a string a network, "3" never becomes 3.
-        return TypeAdapter(expected).validate_json(json.dumps(value)), []
-    except ValidationError as error:
-        errors = error.errors(include_url=False)
-        return None, translate(errors, path, value, lambda place: _fields_at(expected, place[:-1]))
-
-
-def _fields_at(expected: Any, loc: tuple[int | str, ...]) -> dict[str, Any]:
-    """Keys that the models at `loc` below `expected` know."""
-    current = [expected]
-    for part in loc:
-        current = [below for annotation in current for below in _below(annotation, part)]
-    models = [one for annotation in current for one in _alternatives(annotation) if _is_model(one)]
-    return {str(field.alias): name for model in models for name, field in model.model_fields.items()}
-
-
-def _below(annotation: Any, part: int | str) -> Iterator[Any]:
-    """Types of what is at a key, or at a position, of a value of this type."""
-    for one in _alternatives(annotation):
-        if _is_model(one):
-            yield from (field.annotation for field in one.model_fields.values() if field.alias == str(part))
-        elif get_origin(one) is dict:
-            yield get_args(one)[1]
-        elif get_origin(one) is tuple:
-            yield get_args(one)[0]
-
-
-def _alternatives(annotation: Any) -> Iterator[Any]:
-    """The types of a union, without what `Annotated` adds to them."""
-    if get_origin(annotation) is Annotated:
-        yield from _alternatives(get_args(annotation)[0])
-    elif get_origin(annotation) in (Union, UnionType):
-        for one in get_args(annotation):
-            yield from _alternatives(one)
-    else:
-        yield annotation
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

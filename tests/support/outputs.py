@@ -42,7 +42,6 @@ def cluster_outputs(
     issuer = cluster.identities[0].oidcs[0].issuer
     return ClusterOutputs(
         name=name,
-        arn=f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{name}",
         resource=cluster,
         endpoint=cluster.endpoint,
         certificate_authority=cluster.certificate_authority.data,
@@ -54,6 +53,5 @@ def cluster_outputs(
         service_cidr="172.20.0.0/16",
         account_id=ACCOUNT,
         region=REGION,
-        partition="aws",
         tags=TAGS,
     )

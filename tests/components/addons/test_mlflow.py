@@ -25,8 +25,8 @@ from components.tenancy.workload_permissions import workload_document
 from spec.catalog.software import CHARTS
 from spec.settings.addons import Addons
 from spec.settings.addons.tracking import Mlflow as Settings
-from spec.settings.load import overlay
 from spec.settings.network import Network
+from spec.settings.parts import overlay
 from spec.settings.teams import TeamNamespace
 from spec.teams import labels, tracking
 from tests.components.addons.charts import own_values, unknown_keys

@@ -27,7 +27,7 @@ from components.base.iam import (
 from components.base.kubernetes import (
     Location,
     Namespaces,
-    NamespacesArgs,
+    ObjectsArgs,
     agreed,
     declare,
     locate,
@@ -186,7 +186,8 @@ def recorded(*spaces: Namespace) -> Recording:
         both = providers()
         opts = pulumi.ResourceOptions(providers=both)
         addons = {f"a{n}": addon(settings("S"), f"a{n}", namespace=space) for n, space in enumerate(spaces)}
-        namespaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=cluster_outputs(both[0])), opts)
+        made = {key: manifest(one) for key, one in agreed(each.namespace for each in addons.values()).items()}
+        namespaces = Namespaces("namespaces", ObjectsArgs(objects=made, cluster=cluster_outputs(both[0])), opts)
         return {name: len(namespaces.of(name)) for name in ("ours", "kube-system")}
 
     return run(build)

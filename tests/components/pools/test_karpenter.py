@@ -2,17 +2,13 @@
 
 from typing import Any
 
-import pulumi
 import pulumi_aws as aws
 import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
-from components.pools.karpenter import KarpenterPool, KarpenterPoolArgs
-from components.pools.node_role import NodeRoleOutputs
 from components.pools.nodeclass import NodeClassArgs, node_class
 from tests.components.pools.samples import ONE_ZONE, record_fleet, spec
-from tests.support.mocks import Recording, providers, run
-from tests.support.outputs import cluster_outputs, network_outputs
+from tests.support.mocks import Recording
 
 NODE_POOL = "kubernetes:karpenter.sh/v1:NodePool"
 NODE_CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
@@ -85,23 +81,6 @@ def test_everything_except_names_chosen_by_aws_is_known_in_a_first_preview() -> 
                 if key not in {"instanceProfile", "placementGroupSelector"}
             }
             assert "unknown" not in str(known).lower()
-
-
-def test_a_node_role_without_a_profile_is_refused() -> None:
-    def build() -> None:
-        aws_provider, kubernetes = providers()
-        role = NodeRoleOutputs(arn=pulumi.Output.from_input("arn:aws:iam::1:role/r"), instance_profile=None, ready=())
-        args = KarpenterPoolArgs(
-            spec=spec(preset="cpu"),
-            cluster=cluster_outputs(aws_provider),
-            network=network_outputs("abc"),
-            node_role=role,
-            controller=(),
-        )
-        KarpenterPool("pool-work", args, pulumi.ResourceOptions(providers=[aws_provider, kubernetes]))
-
-    with pytest.raises(ValueError, match=r"pools\.work: nodes of Karpenter need an instance profile"):
-        run(build)
 
 
 def manifest(placement_group: str | None = None, **pool: Any) -> dict[str, Any]:

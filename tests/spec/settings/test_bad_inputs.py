@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spec.catalog import instances
 from spec.settings import ConfigurationError, Loaded, load, read_stack, schema
-from spec.settings.load import plain_map
+from spec.settings.parts import plain_map
 from spec.settings.platform import Platform
 from spec.settings.presets import PRESETS
 from tests.spec.settings.bad import NOT_GIVEN, ROWS, Bad
