@@ -349,9 +349,9 @@ def outputs(
     """What a database reads of a cluster and a network."""
     nothing = pulumi.Output.from_input("")
     cluster = ClusterOutputs(
-        name="slipway-test", arn="", resource=cast("Any", nodes), endpoint=nothing, certificate_authority=nothing,
+        name="slipway-test", resource=cast("Any", nodes), endpoint=nothing, certificate_authority=nothing,
         kubeconfig=nothing, version="1.35", security_group_id=nodes.id, oidc_provider_arn=nothing,
-        oidc_issuer=nothing, service_cidr="172.20.0.0/16", account_id=account, region=REGION, partition="aws", tags={},
+        oidc_issuer=nothing, service_cidr="172.20.0.0/16", account_id=account, region=REGION, tags={},
     )  # fmt: skip
     zones = {letter: f"{REGION}{letter}" for letter in subnets}
     return cluster, NetworkOutputs(
