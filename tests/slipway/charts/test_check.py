@@ -9,6 +9,7 @@ import pulumi
 import pytest
 
 from components.addons import registry
+from infra.facts import of_addons
 from slipway.charts import check, uses, variants
 from slipway.charts.pull import pinned
 from slipway.charts.uses import Use
@@ -86,7 +87,7 @@ def varied() -> Iterator[Use]:
         sample = platform(POOLS)
         for other in variants.variants(sample):
             for addon in registry.wanted(other.addons).values():
-                own = type(context)(**{**vars(context), "platform": other})
+                own = type(context)(**{**vars(context), **vars(of_addons(other))})
                 releases.extend((addon.name, chart) for chart in addon.parts(own).releases)
         return [dict(chart.values) for _, chart in releases]
 

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from components.addons import registry
+from infra.facts import of_addons
 from slipway.charts import variants
 from slipway.render.program import record_platform
 from spec.settings import Platform, load, read_stack
@@ -66,7 +67,7 @@ def build_addons(settings: list[Platform]) -> None:
         # Storage makes them.
         each.addons.databases()
         for addon in registry.wanted(each.addons).values():
-            addon.parts(type(context)(**{**vars(context), "platform": each}))
+            addon.parts(type(context)(**{**vars(context), **vars(of_addons(each))}))
 
 
 @cache
