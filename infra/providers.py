@@ -42,6 +42,9 @@ def kubernetes_provider(cluster: ClusterOutputs, parent: pulumi.Resource | None 
         # A manual change is drift, in the cluster as in AWS: a preview shows it and `up` reverts it, instead of failing
         # on a conflict of field managers. Fields that a controller owns are in `ignore_changes`.
         enable_patch_force=True,
+        # Otherwise a changed ConfigMap is deleted and made anew, as none of ours has a generated name. The API server
+        # refuses all that teams create while the parameters of the admission policies are gone.
+        enable_config_map_mutable=True,
         # The identity that runs the program has permissions in the cluster only through its access entry.
         opts=pulumi.ResourceOptions(parent=parent, depends_on=list(cluster.access)),
     )

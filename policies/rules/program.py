@@ -114,7 +114,9 @@ def _other_kubeconfig(provider: Resource, cluster: Resource, region: str) -> Ite
         yield replace(other, at=provider)
 
 
-_OF_CLUSTER: Final = ("clusterIdentifier", "enablePatchForce", "enableServerSideApply", "kubeconfig", "version")
+_OF_CLUSTER: Final = (
+    "clusterIdentifier", "enableConfigMapMutable", "enablePatchForce", "enableServerSideApply", "kubeconfig", "version",
+)  # fmt: skip
 """Arguments that neither choose another cluster of the kubeconfig, or none, nor a namespace for objects that name none
 (pulumi-kubernetes 4.34, Provider)."""
 
