@@ -71,6 +71,7 @@ DECLARED: Final = frozenset(
         "slipway:storage:ParallelFiles",
         "slipway:storage:SharedFiles",
         "slipway:storage:Storage",
+        "slipway:tenancy:QueuedTeam",
         "slipway:tenancy:Space",
         "slipway:tenancy:Team",
         "slipway:tenancy:TeamRoles",

@@ -55,7 +55,7 @@ def client(plane: ControlPlane) -> KubeClient:
         bind["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"].append(chosen)
         every.apply(own, "test")
         every.apply(bind, "test")
-    every.apply(crd("jobset.x-k8s.io", "JobSet", {"suspend": {"type": "boolean"}}), "test")
+    every.apply(crd("mlops.seldon.io", "Server", {"suspend": {"type": "boolean"}}), "test")
     end = time.monotonic() + SECONDS
     for case in ("no toleration", "no queue", "no deadline", "a wrong priority"):
         while not request(every, EDIT, "POST", named(CASES[case][0])) and time.monotonic() < end:
@@ -92,7 +92,7 @@ CASES: dict[str, tuple[Object, Layer, str]] = {
     ),
     "an unknown field": (job(paralelism=2), Layer.ADMISSION, 'unknown field "spec.paralelism"'),
     "an unknown field of a custom resource": (
-        {**Ref("jobset.x-k8s.io/v1", "JobSet", "it", PLACE).as_object(), "spec": {"suspend": True, "replicated": []}},
+        {**Ref("mlops.seldon.io/v1", "Server", "it", PLACE).as_object(), "spec": {"suspend": True, "replicated": []}},
         Layer.ADMISSION,
         'unknown field "spec.replicated"; next: correct the field',
     ),
