@@ -19,9 +19,10 @@ import yaml
 from spec.errors import refuse
 
 MAX_SIZE: Final = 64_000_000
-"""Maximum characters of a file: the largest of Argo's CRDs have 2.7 MB (2026-11), and YAML takes 50 times of it."""
+"""Maximum characters of a file: the largest of Argo's CRDs have 2.7 MB, and nine times that in memory (2026-11)."""
 MAX_DEPTH: Final = 100
-"""Maximum nesting: CRDs have 40 levels. 50,000 end the process: libyaml's composer recurses in C (PyYAML 6.0.3)."""
+"""Maximum nesting: CRDs have up to 47 levels (TrainJob of Trainer 2, 2026-11). 50,000 end the process: libyaml's
+composer recurses in C (PyYAML 6.0.3)."""
 MAX_COPIES: Final = 1 << 20
 """Maximum number of characters and values that aliases stand for: nine lines of them can be a billion values."""
 _MERGE: Final = "tag:yaml.org,2002:merge"

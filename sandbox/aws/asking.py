@@ -50,10 +50,10 @@ def creation(aws: Aws, known: Schema, mapping: ResourceMapping | None, inputs: I
         return
     lifecycle = Lifecycle(account, known, mapping)
     sent = lifecycle.sent(inputs)
-    _tried(lambda: lifecycle.begin(sent))
+    _tried(lifecycle.begin, sent)
     for setting in mapping.settings:
         if setting.at_create and ALWAYS not in setting.keys and (setting.is_general or set(setting.keys) & set(inputs)):
-            _tried(lambda setting=setting: lifecycle.apply(setting, UNKNOWN, sent))  # type: ignore[misc]
+            _tried(lifecycle.apply, setting, UNKNOWN, sent)
 
 
 def update(
@@ -66,7 +66,7 @@ def update(
     sent = {**mapping.defaults, **lifecycle.sent(inputs)}
     for setting in mapping.settings_for(changed):
         if ALWAYS not in setting.keys:
-            _tried(lambda setting=setting: lifecycle.apply(setting, id, sent))  # type: ignore[misc]
+            _tried(lifecycle.apply, setting, id, sent)
 
 
 def _record(account: Asking, type_token: str, inputs: Inputs) -> None:
@@ -87,10 +87,10 @@ def _record(account: Asking, type_token: str, inputs: Inputs) -> None:
     account.call(service, operation, **parameters)
 
 
-def _tried(step: Callable[[], Any]) -> None:
+def _tried(step: Callable[..., Any], *arguments: Any) -> None:
     """A step, which may need what only an answer has."""
     try:
-        step()
+        step(*arguments)
     except RefusedError:
         raise
     except (ProviderError, LookupError, TypeError, ValueError, AttributeError):

@@ -75,7 +75,10 @@ PARAMETERS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("eks.create_cluster", {"remoteNetworkConfig": {"remoteNodeNetworks": [{"cidrs": ["8.8.0.0/16"]}]}}, {"remoteNetworkConfig": {"remotePodNetworks": [{"cidrs": ["172.20.0.0/16", "100.64.0.0/16"]}]}}),
     ("eks.create_access_entry", {"principalArn": "arn:aws:sts::123456789012:assumed-role/a/b"}, {"principalArn": "arn:aws:iam::123456789012:role/a"}),
     ("acm.request_certificate", {"DomainName": "*.*.example.com"}, {"DomainName": "*.example.com"}),
+    ("ecr.put_lifecycle_policy", expiry(tagStatus="untagged", tagPrefixList=["v"]), expiry(tagStatus="any", tagPrefixList=["v"])),
+    ("fsx.create_file_system", lustre("PERSISTENT_1", "INTELLIGENT_TIERING", ThroughputCapacity=4000), {"FileSystemType": "OPENZFS", "StorageType": "INTELLIGENT_TIERING"}),
     ("backup.create_backup_plan", aged(60), aged(120)),
+    ("backup.create_backup_plan", aged(60), aged(-1)),
     ("route53.change_resource_record_sets", records("Z", Type="A", Name="a.example.com", ResourceRecords=[{"Value": "foo"}]), records("Z", Type="A", Name="a.example.com", ResourceRecords=[{"Value": "192.0.2.1"}])),
 ]  # fmt: skip
 
