@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from policies.suppressions import FILE
+from spec import strict_yaml
 from tests.support import ageing
 from tests.support.day import TODAY
 from tests.support.generated import COMMANDS, ROOT, SETTINGS, check, check_part, write_part
@@ -42,6 +43,18 @@ def test_a_file_or_part_that_is_out_of_date_is_shown_with_difference_and_command
         check_part(page, "list", "new", COMMAND)
     write_part(page, "list", r"new \1", COMMAND)
     assert page.read_text() == PAGE.replace("old", r"new \1")
+
+
+def test_every_table_beside_a_test_is_read_by_it() -> None:
+    files = list((ROOT / "tests").rglob("test_*.yaml"))
+    unread = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in files
+        for name in strict_yaml.read(file.read_text(encoding="utf-8"))
+        if f'CASES["{name}"]' not in file.with_suffix(".py").read_text(encoding="utf-8")
+    ]
+    assert files
+    assert unread == []
 
 
 def test_make_generate_runs_every_command() -> None:
