@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from policies.rule import environment
-from slipway.cli.commands import SUGGESTED
 from slipway.cli.output import can_ask
 from slipway.engine.project import find
 from slipway.engine.stacks import stack_file
@@ -30,6 +29,14 @@ from spec.settings.checks.network import RFC1918
 from spec.settings.presets import PRESETS
 from spec.settings.problems import ConfigurationError
 
+SUGGESTED: Final = {
+    "region": "us-east-1",
+    "cidr": "10.64.0.0/16",
+    "budget": "5000",
+    "pool": "gpu-spot",
+    "team": "research",
+}
+"""What is written where nobody says otherwise; the help of these options names it."""
 _QUESTIONS: Final = {
     "account": "AWS account ID (12 digits)",
     "region": "AWS region",

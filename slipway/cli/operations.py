@@ -48,7 +48,7 @@ _GET_PULUMI: Final = (
 
 def run(options: argparse.Namespace) -> int:
     """Check the settings, then run the engine on AWS or in the sandbox; its exit code."""
-    wanted = Operation(options.operation)
+    wanted = Operation(options.command)
     gate.check_names(options.allow_replace)
     refuse_ours(options.extra)
     project = find(Path.cwd())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NoReturn
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from slipway import __version__
-from slipway.cli.commands import COMMANDS
-from slipway.cli.grammar import Argument, Command, Group
+from slipway.cli import grammar
+from slipway.cli.commands import COMMANDS, SHARED, Command
 
 if TYPE_CHECKING:  # generic in the type checker's stubs only
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -105,14 +105,30 @@ def _add(commands: Commands, command: Command) -> None:
         parser.set_defaults(run=command.start, elsewhere=command.elsewhere, **command.defaults)
 
 
-def _add_arguments(to: argparse._ActionsContainer, arguments: Iterable[Argument | Group]) -> None:
-    for argument in arguments:
-        if isinstance(argument, Argument):
-            to.add_argument(*argument.names, **argument.more)
-        elif argument.title:
-            _add_arguments(to.add_argument_group(argument.title, argument.description), argument.arguments)
+def _add_arguments(to: argparse._ActionsContainer, rows: Mapping[str, Any]) -> None:
+    for key, given in rows.items():
+        row = SHARED[key] if given is None else given
+        if key in ("either", "one of"):
+            _add_arguments(to.add_mutually_exclusive_group(required=key == "one of"), row)
+        elif "arguments" in row and not isinstance(row, str):
+            group = to.add_argument_group(row["title"], row.get("description")) if "title" in row else to
+            _add_arguments(group, row["arguments"])
         else:
-            _add_arguments(to.add_mutually_exclusive_group(required=argument.required), argument.arguments)
+            _add_argument(to, key.split(), {"help": row} if isinstance(row, str) else dict(row))
+
+
+def _add_argument(to: argparse._ActionsContainer, words: Sequence[str], more: dict[str, Any]) -> None:
+    """Add an argument of these names, with or without a word for its value."""
+    names = [word for word in words if word.startswith("-")] or words[:1]
+    if len(words) > len(names):
+        more["metavar"] = words[-1]
+    elif "choices" not in more:
+        more["action"] = "store_true"  # an option without a value
+    if bounds := more.pop("between", None):
+        more["type"] = grammar.between(*bounds)
+    elif kind := more.get("type"):
+        more["type"] = grammar.TYPES[kind]
+    to.add_argument(*names, **more)
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:

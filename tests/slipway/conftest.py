@@ -9,6 +9,7 @@ import pytest
 
 from sandbox.toolchain import locate
 from slipway.cli import main
+from slipway.cli.commands import COMMANDS, SHARED
 from tests.slipway.engine.fake import FakePulumi
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports, for all tests here, what emits warnings of the SDK
 
@@ -28,6 +29,13 @@ class Ran(NamedTuple):
 
 Slipway = Callable[..., Ran]
 """`slipway("check dev", path, code=2)`: words of a line, then arguments that may have spaces, and its exit code."""
+
+
+def choices(command: str, option: str) -> list[str]:
+    """The values of an option."""
+    (arguments,) = (each.arguments for each in COMMANDS if each.name == command)
+    found: list[str] = {**SHARED["jobs"]["arguments"], **arguments}[option]["choices"]
+    return found
 
 
 @pytest.fixture

@@ -13,13 +13,12 @@ import pytest
 from policies.rules import BY_NAME
 from slipway.advise import search
 from slipway.advise.document import SCHEMA, Advice, document
-from slipway.advise.kinds import Change
+from slipway.advise.kinds import KINDS, Change
 from slipway.advise.measure import Figures, Wait
 from slipway.advise.search import Bounds, Found, Half, Search, halves
 from slipway.advise.stack import NotAllowedError, Stack
 from slipway.cli import main
 from slipway.cli.advise import text
-from slipway.cli.replay_options import KINDS
 from slipway.render.evaluation import check
 from slipway.render.program import record_platform
 from slipway.replay.generate import DAY

@@ -12,11 +12,10 @@ from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import UnreachableError
 from sandbox.kubernetes.objects import Ref
 from slipway.cli import init, quickstart
-from slipway.cli.commands import GPU_PRESETS
 from slipway.quickstarts import QUICKSTARTS
 from spec.settings import Platform, load, read_stack
 from spec.settings.presets import PRESETS
-from tests.slipway.conftest import Slipway
+from tests.slipway.conftest import Slipway, choices
 from tests.support.day import TODAY
 
 FULL = {
@@ -43,7 +42,11 @@ def empty(checkout: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["dev", "staging", "perf"])
 def test_the_policies_of_its_environment_accept_the_file(empty: Path, name: str, slipway: Slipway) -> None:
-    arguments = [*ARGUMENTS, *("--approval", "T-1"), *(word for pool in GPU_PRESETS for word in ("--pool", pool))]
+    arguments = [
+        *ARGUMENTS,
+        *("--approval", "T-1"),
+        *(word for pool in choices("init", "--pool") for word in ("--pool", pool)),
+    ]
     if name == "dev":
         arguments += ["--from", OFFICE]
     slipway("init", name, *arguments)
@@ -51,7 +54,13 @@ def test_the_policies_of_its_environment_accept_the_file(empty: Path, name: str,
 
 
 def test_every_preset_of_a_pool_with_gpus_can_be_chosen() -> None:
-    assert {"system", "cpu", *GPU_PRESETS} == set(PRESETS)
+    assert {"system", "cpu", *choices("init", "--pool")} == set(PRESETS)
+
+
+def test_the_help_names_what_is_written_where_nobody_says_otherwise(slipway: Slipway) -> None:
+    text = slipway("init --help", code=0).out
+    for option in ("region", "budget", "cidr"):
+        assert f"default: {init.SUGGESTED[option]}" in text
 
 
 def test_the_policies_of_dev_accept_the_template(empty: Path, slipway: Slipway) -> None:
