@@ -8,49 +8,15 @@ terraform-provider-aws, internal/service/ec2/vpc_route.go, `routeCreateID`).
 import binascii
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import jmespath  # type: ignore[import-untyped]
 
 from slipway.account.context import Client
+from spec import strict_yaml
 
 Inputs = Mapping[str, Any]
-
-REPEATABLE: Final = frozenset({
-    "aws:autoscaling/tag:Tag", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
-    "aws:ecr/lifecyclePolicy:LifecyclePolicy", "aws:efs/backupPolicy:BackupPolicy",
-    "aws:efs/fileSystemPolicy:FileSystemPolicy", "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
-    "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
-    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration", "aws:s3/bucketLogging:BucketLogging",
-    "aws:s3/bucketObjectv2:BucketObjectv2", "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
-    "aws:s3/bucketPolicy:BucketPolicy", "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
-    "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
-    "aws:s3/bucketVersioning:BucketVersioning", "aws:sns/topicPolicy:TopicPolicy", "aws:sqs/queuePolicy:QueuePolicy",
-})  # fmt: skip
-"""Types whose creation only sets something on another object: to create one again has the same effect."""
-
-NAMED: Final[Mapping[str, str]] = {
-    "aws:budgets/budget:Budget": "{accountId}:{name}",
-    "aws:cloudwatch/eventRule:EventRule": "{name}",
-    "aws:cloudwatch/logGroup:LogGroup": "{name}",
-    "aws:ec2/placementGroup:PlacementGroup": "{name}",
-    "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": "{ecrRepositoryPrefix}",
-    "aws:ecr/repository:Repository": "{name}",
-    "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate": "{prefix}",
-    "aws:eks/accessEntry:AccessEntry": "{clusterName}:{principalArn}",
-    "aws:eks/addon:Addon": "{clusterName}:{addonName}",
-    "aws:eks/cluster:Cluster": "{name}",
-    "aws:eks/nodeGroup:NodeGroup": "{clusterName}:{nodeGroupName}",
-    "aws:iam/instanceProfile:InstanceProfile": "{name}",
-    "aws:iam/role:Role": "{name}",
-    "aws:iam/rolePolicy:RolePolicy": "{role}:{name}",
-    "aws:kms/alias:Alias": "{name}",
-    "aws:rds/instance:Instance": "{identifier}",
-    "aws:rds/parameterGroup:ParameterGroup": "{name}",
-    "aws:rds/subnetGroup:SubnetGroup": "{name}",
-    "aws:s3/bucket:Bucket": "{bucket}",
-}
-"""Ids that follow from the inputs. Whether such an object exists, the refresh finds out that follows."""
 
 
 @dataclass(frozen=True)
@@ -78,92 +44,13 @@ class Search:
     tags: str = "Tags"
 
 
-def _rule(*, egress: bool) -> Search:
-    same = {
-        "securityGroupId": "GroupId",
-        "ipProtocol": "IpProtocol",
-        "fromPort": "FromPort",
-        "toPort": "ToPort",
-        "cidrIpv4": "CidrIpv4",
-        "cidrIpv6": "CidrIpv6",
-        "referencedSecurityGroupId": "ReferencedGroupInfo.GroupId",
-    }
-    operation, items = "describe_security_group_rules", "SecurityGroupRules"
-    return Search("ec2", operation, items, "SecurityGroupRuleId", same, constant={"IsEgress": egress}, tags="")
-
-
-_SUBNET: Final = {"vpcId": "VpcId", "cidrBlock": "CidrBlock"}
-_GROUP: Final = {"name": "GroupName", "vpcId": "VpcId"}
-_ENDPOINT: Final = {"vpcId": "VpcId", "serviceName": "ServiceName"}
-_POINT: Final = {"fileSystemId": "FileSystemId", "rootDirectory.path": "RootDirectory.Path"}
-_LINK: Final = {"fileSystemId": "FileSystemId", "fileSystemPath": "FileSystemPath"}
-_IDENTITY: Final = {"clusterName": "clusterName", "namespace": "namespace", "serviceAccount": "serviceAccount"}
-_SUBSCRIPTION: Final = {"endpoint": "Endpoint", "protocol": "Protocol"}
-
-SEARCHED: Final[Mapping[str, Search]] = {
-    "aws:costexplorer/anomalyMonitor:AnomalyMonitor": Search(
-        "ce", "get_anomaly_monitors", "AnomalyMonitors", "MonitorArn", {"name": "MonitorName"}, tags=""
-    ),
-    "aws:costexplorer/anomalySubscription:AnomalySubscription": Search(
-        "ce", "get_anomaly_subscriptions", "AnomalySubscriptions", "SubscriptionArn", {"name": "SubscriptionName"},
-        tags="",
-    ),
-    "aws:ec2/eip:Eip": Search("ec2", "describe_addresses", "Addresses", "AllocationId"),
-    "aws:ec2/flowLog:FlowLog": Search(
-        "ec2", "describe_flow_logs", "FlowLogs", "FlowLogId", {"vpcId": "ResourceId", "trafficType": "TrafficType"}
-    ),
-    "aws:ec2/internetGateway:InternetGateway": Search(
-        "ec2", "describe_internet_gateways", "InternetGateways", "InternetGatewayId"
-    ),
-    "aws:ec2/launchTemplate:LaunchTemplate": Search(
-        "ec2", "describe_launch_templates", "LaunchTemplates", "LaunchTemplateId", {"name": "LaunchTemplateName"},
-        tags="",
-    ),
-    "aws:ec2/natGateway:NatGateway": Search(
-        "ec2", "describe_nat_gateways", "NatGateways[?State!='deleted']", "NatGatewayId", {"subnetId": "SubnetId"}
-    ),
-    "aws:ec2/routeTable:RouteTable": Search(
-        "ec2", "describe_route_tables", "RouteTables", "RouteTableId", {"vpcId": "VpcId"}
-    ),
-    "aws:ec2/routeTableAssociation:RouteTableAssociation": Search(
-        "ec2", "describe_route_tables", "RouteTables[].Associations[]", "RouteTableAssociationId",
-        {"subnetId": "SubnetId", "routeTableId": "RouteTableId"}, tags="",
-    ),
-    "aws:ec2/securityGroup:SecurityGroup": Search(
-        "ec2", "describe_security_groups", "SecurityGroups", "GroupId", _GROUP
-    ),
-    "aws:ec2/subnet:Subnet": Search("ec2", "describe_subnets", "Subnets", "SubnetId", _SUBNET),
-    "aws:ec2/vpc:Vpc": Search("ec2", "describe_vpcs", "Vpcs", "VpcId", {"cidrBlock": "CidrBlock"}),
-    "aws:ec2/vpcEndpoint:VpcEndpoint": Search(
-        "ec2", "describe_vpc_endpoints", "VpcEndpoints[?State!='deleted']", "VpcEndpointId", _ENDPOINT
-    ),
-    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": Search(
-        "ec2", "describe_vpcs", "Vpcs[].CidrBlockAssociationSet[]", "AssociationId", {"cidrBlock": "CidrBlock"}, tags=""
-    ),
-    "aws:efs/accessPoint:AccessPoint": Search(
-        "efs", "describe_access_points", "AccessPoints", "AccessPointId", _POINT, {"FileSystemId": "fileSystemId"}
-    ),
-    "aws:efs/fileSystem:FileSystem": Search("efs", "describe_file_systems", "FileSystems", "FileSystemId"),
-    "aws:efs/mountTarget:MountTarget": Search(
-        "efs", "describe_mount_targets", "MountTargets", "MountTargetId", {"subnetId": "SubnetId"},
-        {"FileSystemId": "fileSystemId"}, tags="",
-    ),
-    "aws:eks/podIdentityAssociation:PodIdentityAssociation": Search(
-        "eks", "list_pod_identity_associations", "associations", "associationId", _IDENTITY, _IDENTITY, tags=""
-    ),
-    "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": Search(
-        "fsx", "describe_data_repository_associations", "Associations", "AssociationId", _LINK, tags=""
-    ),
-    "aws:fsx/lustreFileSystem:LustreFileSystem": Search(
-        "fsx", "describe_file_systems", "FileSystems", "FileSystemId", {"storageCapacity": "StorageCapacity"}
-    ),
-    "aws:sns/topicSubscription:TopicSubscription": Search(
-        "sns", "list_subscriptions_by_topic", "Subscriptions", "SubscriptionArn", _SUBSCRIPTION,
-        {"TopicArn": "topic"}, tags="",
-    ),
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _rule(egress=True),
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _rule(egress=False),
-}  # fmt: skip
+_FILE: Final = Path(__file__).with_name("lookup.yaml")
+_ROWS: Final[Mapping[str, Any]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
+REPEATABLE: Final = frozenset(_ROWS["repeatable"])
+"""Types whose creation only sets something on another object."""
+NAMED: Final[Mapping[str, str]] = _ROWS["named"]
+"""Ids that follow from the inputs."""
+SEARCHED: Final = {type: Search(**row) for type, row in _ROWS["searched"].items()}
 """Types whose ids AWS assigns."""
 
 
