@@ -11,9 +11,13 @@ for a GPU.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, cast
+
+from pydantic import TypeAdapter
 
 from components.base.operator import RESTRICTED
+from spec import strict_yaml
 from spec.pools import keys
 from spec.pools.allocatable import allocatable
 from spec.pools.pool_spec import PoolSpec
@@ -104,126 +108,12 @@ class ServerImage:
         }
 
 
-_TRITON: Final = "nvcr.io/nvidia/tritonserver:26.02-py3"
-_HUB: Final = "hub.docker.com, read 2026-11"
-
-VLLM_ERRORS: Final = ErrorMetrics(failed=('http_requests_total{status="5xx"}',), answered=("http_requests_total",))
-"""Answers of vLLM's API; requests for health and metrics are not counted (vllm/entrypoints/serve/instrumentator/
-metrics.py, `excluded_handlers`; prometheus-fastapi-instrumentator, metrics.py, `default`; both read 2026-11)."""
-_FAILURE: Final = "nv_inference_request_failure"
-TRITON_ERRORS: Final = ErrorMetrics(
-    failed=tuple(f'{_FAILURE}{{reason="{reason}"}}' for reason in ("BACKEND", "OTHER", "REJECTED")),
-    answered=("nv_inference_request_success", _FAILURE),
+_FILE: Final = Path(__file__).with_name("servers.yaml")
+SERVERS: Final = TypeAdapter(dict[str, ServerImage]).validate_python(
+    strict_yaml.read(_FILE.read_text(encoding="utf-8"))
 )
-"""Requests for inference. The fourth reason is `CANCELED`, by the client (triton-inference-server/core,
-src/metric_model_reporter.cc, `failure_reasons_map`, read 2026-11). What its HTTP server refuses before a model gets it
-is in no counter."""
-
-SERVERS: Final[Mapping[str, ServerImage]] = {
-    "triton": ServerImage(
-        cpu=_TRITON,
-        gpu=_TRITON,
-        # The last release whose notes support the driver of EKS's images, R580: "575 or later" (CUDA 13.1.1).
-        source="NVIDIA, Triton Inference Server Release Notes, 26.02",
-        formats={"triton": ("2",), "tensorrt": ("10",), "onnx": ("1",)},
-        protocols=("v2", "grpc-v2"),
-        args=(
-            "tritonserver",
-            f"--model-store={MODELS}",
-            "--grpc-port=9000",
-            f"--http-port={HTTP}",
-            "--allow-grpc=true",
-            "--allow-http=true",
-        ),
-        metrics=(8002, "/metrics"),
-        health="/v2/health/ready",
-        # NVIDIA, Triton User Guide, "Metrics": requests that wait for a model's execution.
-        waiting="nv_inference_pending_request_count",
-        errors=TRITON_ERRORS,
-        # It places instances of a model on all GPUs (Triton User Guide, "Instance Groups").
-        parallel="",
-        user=1000,
-        shared_memory=True,
-    ),
-    "torchserve": ServerImage(
-        cpu="pytorch/torchserve-kfs:0.12.0",
-        gpu="pytorch/torchserve-kfs:0.12.0-gpu",
-        # The last release (2024-09-30): the project is no longer maintained. For models that still need it.
-        source=f"{_HUB}; github.com/pytorch/serve, README, 'Limited Maintenance'",
-        formats={"pytorch": ("1", "2")},
-        protocols=("v1", "v2", "grpc-v2"),
-        args=(
-            "torchserve",
-            "--start",
-            f"--model-store={MODELS}/model-store",
-            f"--ts-config={MODELS}/config/config.properties",
-        ),
-        environment={"TS_SERVICE_ENVELOPE": "{{.Labels.serviceEnvelope}}"},
-        # Without errors: by default it writes them to its log (pytorch.org/serve/metrics.html, "Metrics Mode").
-        metrics=(8082, "/metrics"),
-        # Of KServe's wrapper in this image, like every server of KServe's Python SDK.
-        health="/v2/health/ready",
-        user=1000,
-        shared_memory=True,
-    ),
-    "tensorflow": ServerImage(
-        cpu="tensorflow/serving:2.19.1",
-        gpu="tensorflow/serving:2.19.1-gpu",
-        source=f"{_HUB}; pypi.org/project/tensorflow-serving-api-gpu 2.19.1",
-        formats={"tensorflow": ("1", "2")},
-        protocols=("v1", "grpc-v1"),
-        command=("/usr/bin/tensorflow_model_server",),
-        args=(
-            "--model_name={{.Name}}",
-            "--port=9000",
-            f"--rest_api_port={HTTP}",
-            f"--model_base_path={MODELS}",
-            "--rest_api_timeout_in_ms=60000",
-        ),
-        # Without errors: it serves them only with a `--monitoring_config_file` (tensorflow/serving, http_server.cc,
-        # `prometheus_config().enable()`), as KServe's own runtime.
-        metrics=(HTTP, "/metrics"),
-        # Status of the model (tensorflow.org, "TensorFlow Serving RESTful API").
-        health="/v1/models/{{.Name}}",
-        user=1000,
-    ),
-    "huggingface": ServerImage(
-        cpu="kserve/huggingfaceserver:v0.20.0",
-        gpu="kserve/huggingfaceserver:v0.20.0-gpu",
-        source=f"{_HUB}: same version as KServe",
-        formats={"huggingface": ("1",)},
-        protocols=("v1", "v2"),
-        args=("--model_name={{.Name}}",),
-        # Without errors: it measures durations alone (kserve v0.20.0, python/kserve/kserve/metrics.py).
-        metrics=(HTTP, "/metrics"),
-        health="/v2/health/ready",
-        # Its backend is vLLM, whose arguments and metrics it has.
-        waiting="vllm:num_requests_waiting",
-        parallel="--tensor-parallel-size={}",
-        memory="--gpu-memory-utilization={}",
-        shared_memory=True,
-    ),
-    "vllm": ServerImage(
-        cpu=None,
-        gpu="vllm/vllm-openai:v0.24.0",
-        source=_HUB,
-        formats={"vLLM": ("1",)},
-        # The OpenAI API isn't one of KServe's protocols; v2 is the closest one that the CRD allows.
-        protocols=("v2",),
-        command=("python3", "-m", "vllm.entrypoints.openai.api_server"),
-        args=(f"--port={HTTP}", f"--model={MODELS}", "--served-model-name={{.Name}}"),
-        # The image's user is root; another user can't write to its cache.
-        environment={"HOME": "/tmp", "XDG_CACHE_HOME": "/tmp"},  # noqa: S108
-        metrics=(HTTP, "/metrics"),
-        health="/health",
-        waiting="vllm:num_requests_waiting",
-        errors=VLLM_ERRORS,
-        parallel="--tensor-parallel-size={}",
-        memory="--gpu-memory-utilization={}",
-        user=1000,
-        shared_memory=True,
-    ),
-}
+VLLM_ERRORS: Final = cast("ErrorMetrics", SERVERS["vllm"].errors)
+TRITON_ERRORS: Final = cast("ErrorMetrics", SERVERS["triton"].errors)
 
 
 METRICS_PORT: Final = "prometheus.kserve.io/port"
