@@ -23,6 +23,19 @@ _LONGEST_DRAIN: Final = f"{LONGEST // HOUR + 4}h"
 """The longest job, and four hours for its pods to end. A node
 that expires or drifts takes no new pods, and is deleted when its last job ends, not after this time."""
 
+_TRAINING: Final = {
+    "role": "training",
+    "provisioner": "karpenter",
+    "max": 2,
+    "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
+    "localNvme": "raid0",
+    "disruption": {
+        "consolidateAfter": "15m",
+        "terminationGracePeriod": _LONGEST_DRAIN,
+        "budgets": _WORKING_HOURS_FREEZE,
+    },
+}
+
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "system": {
         "role": "system",
@@ -43,32 +56,8 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
             "budgets": _WORKING_HOURS_FREEZE,
         },
     },
-    "a100": {
-        "role": "training",
-        "provisioner": "karpenter",
-        "instanceTypes": ["p4d.24xlarge"],
-        "max": 2,
-        "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
-        "localNvme": "raid0",
-        "disruption": {
-            "consolidateAfter": "15m",
-            "terminationGracePeriod": _LONGEST_DRAIN,
-            "budgets": _WORKING_HOURS_FREEZE,
-        },
-    },
-    "h100": {
-        "role": "training",
-        "provisioner": "karpenter",
-        "instanceTypes": ["p5.48xlarge"],
-        "max": 2,
-        "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
-        "localNvme": "raid0",
-        "disruption": {
-            "consolidateAfter": "15m",
-            "terminationGracePeriod": _LONGEST_DRAIN,
-            "budgets": _WORKING_HOURS_FREEZE,
-        },
-    },
+    "a100": {**_TRAINING, "instanceTypes": ["p4d.24xlarge"]},
+    "h100": {**_TRAINING, "instanceTypes": ["p5.48xlarge"]},
     "gpu-spot": {
         "role": "interactive",
         "provisioner": "karpenter",
