@@ -1,4 +1,4 @@
-"""The one list of what may be skipped where nothing else may: in CI, with SLIPWAY_REQUIRE_ALL=1 (tests/required.py)."""
+"""What may be skipped where nothing else may: the rows of allowed_skips.yaml."""
 
 import os
 import shutil
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from typing import Final
+
+from tests.support.cases import beside
 
 
 def anywhere() -> bool:
@@ -32,86 +34,14 @@ class Allowed:
     tests: str
     reason: str
     why: str
-    where: Callable[[], bool] = anywhere
+    where: Callable[[], bool]
 
 
 WITHOUT_SAMPLES: Final = "SLIPWAY_SHARED names no "
 """What the reason of a test begins with that compares with the folder of samples; tests/required.py counts them."""
 
-ALLOWED: Final = (
-    Allowed(
-        "tests/*",
-        WITHOUT_SAMPLES,
-        "It compares with charts, CRDs and tables of other projects, which are not part of this repository; `.ci/run` "
-        "names their folder where there is one.",
-    ),
-    Allowed(
-        "tests/e2e/test_workloads.py",
-        "SLIPWAY_REPEATS is not set",
-        "The table takes minutes beyond the limit of CI; it runs when kinds, queues or pins of controllers change.",
-    ),
-    Allowed(
-        "tests/sandbox/test_identity.py",
-        "only root starts a process of another user",
-        "The connection of another user needs that user; the rest of the file reads tables as the kernel writes them.",
-    ),
-    Allowed(
-        "tests/slipway/engine/test_guard.py",
-        "a file system of its own needs ",
-        "A right that the user of GitHub's runners and most containers do not have (mount(2): EPERM). The rest of the "
-        "file fills no disk.",
-    ),
-    Allowed(
-        "tests/components/addons/test_device_plugin.py",
-        "NVIDIA's device plugin needs ",
-        "A right that the user of GitHub's runners and most containers do not have (mount(2): EPERM). Its recorded "
-        "answers are compared in every run.",
-    ),
-    Allowed(
-        "tests/e2e/test_environments.py",
-        "a network namespace needs ",
-        "A right that the user of GitHub's runners and most containers do not have (unshare(2): EPERM).",
-    ),
-    Allowed(
-        "tests/e2e/test_official.py",
-        "no official Kubernetes provider",
-        "15 minutes of Go on one processor; whoever changes our provider builds it once.",
-    ),
-    Allowed(
-        "tests/sandbox/kubernetes/test_official.py",
-        "not built: ",
-        "The provider that judges ours takes 15 minutes of Go on one processor.",
-    ),
-    Allowed(
-        "tests/sandbox/controllers/test_kuberay.py",
-        "not built: ",
-        "Controllers are built in the background where a sandbox needs them, and take minutes of Go.",
-    ),
-    Allowed(
-        "tests/slipway/report/test_browser.py",
-        "no Chromium on PATH",
-        "A package of Debian. GitHub's image ubuntu-24.04 has Chromium and Chrome (actions/runner-images, its Readme).",
-        where_nothing_can_be_installed,
-    ),
-    Allowed(
-        "tests/e2e/test_manifests.py",
-        "no kubectl on PATH",
-        "A package of Debian. GitHub's image ubuntu-24.04 has it (actions/runner-images, its Readme).",
-        where_nothing_can_be_installed,
-    ),
-    Allowed(
-        "tests/slipway/cli/test_commands.py",
-        "no zsh on this machine",
-        "A package of Debian and Ubuntu; test.yml installs it.",
-        where_nothing_can_be_installed,
-    ),
-    Allowed(
-        "tests/slipway/cli/test_commands.py",
-        "no fish on this machine",
-        "Nothing else needs it; its script has every command and option, which another test compares.",
-        anywhere,
-    ),
-)
+_MACHINES: Final = {"anywhere": anywhere, "nothing can be installed": where_nothing_can_be_installed}
+ALLOWED: Final = tuple(Allowed(**{**row, "where": _MACHINES[row.get("where", "anywhere")]}) for row in beside(__file__))
 
 
 def allowed(file: str, reason: str) -> Allowed | None:

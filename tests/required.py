@@ -1,4 +1,4 @@
-"""Where SLIPWAY_REQUIRE_ALL=1, a skip is a failure, unless tests/allowed_skips.py has it: a pytest plugin.
+"""Where SLIPWAY_REQUIRE_ALL=1, a skip is a failure, unless tests/allowed_skips.yaml has it: a pytest plugin.
 
 Without it the reason of a skip says which tool is missing, and the rest is tested. CI sets it: a run without Checkov,
 promtool, a browser or the sandbox's binaries would be green. It holds for tests, fixtures and whole modules, on every
@@ -14,7 +14,7 @@ import pytest
 from tests.allowed_skips import WITHOUT_SAMPLES, allowed
 
 VARIABLE: Final = "SLIPWAY_REQUIRE_ALL"
-LIST: Final = "tests/allowed_skips.py"
+LIST: Final = "tests/allowed_skips.yaml"
 
 
 def pytest_configure() -> None:

@@ -10,6 +10,10 @@ from typing import Final
 import grimp
 import pytest
 
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 RENDERING: Final = "slipway.render.program"
 PACKAGES: Final = ("spec", "components", "infra", "policies", "sandbox", "slipway")
@@ -38,21 +42,7 @@ def test_no_top_level_packages_import_each_other_in_a_circle(graph: grimp.Import
     assert order[-1] == "slipway"
 
 
-@pytest.mark.parametrize(
-    ("module", "line", "contract"),
-    [
-        ("spec/naming.py", "import pulumi", "no Pulumi"),
-        ("spec/naming.py", "import components.network", "What is built"),
-        ("components/base/iam.py", "import components.storage.key", "Inside components"),
-        ("components/network/routing.py", "import infra.providers", "What is built"),
-        ("sandbox/ports.py", "import slipway.engine.project", "The sandbox knows spec alone"),
-        ("sandbox/ports.py", "import policies.rule", "The sandbox knows spec alone"),
-        ("policies/evaluation/ranges.py", "import policies.rules.vpc", "Inside policies"),
-        ("policies/rule.py", "import infra.program", "The rules do not know"),
-        ("components/base/iam.py", "from spec.settings.platform import Platform", "Components take what they use"),
-        ("components/queues.py", "from spec.pricing.pods import device_prices", "Components take what they use"),
-    ],
-)
+@pytest.mark.parametrize(("module", "line", "contract"), CASES["a wrong import breaks a contract"])
 def test_a_wrong_import_breaks_a_contract(tmp_path: Path, module: str, line: str, contract: str) -> None:
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "data"))

@@ -9,7 +9,10 @@ from typing import Final
 import pytest
 import yaml
 
+from tests.support.cases import beside
 from tests.support.code_owners import owner
+
+CASES: Final = beside(__file__)
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 APACHE: Final = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
@@ -55,17 +58,7 @@ def test_every_pattern_of_code_owners_matches_a_file() -> None:
     assert [pattern for pattern in folders if not pattern.endswith("/")] == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        ".ci/run", ".github/CODEOWNERS", ".github/workflows/deploy.yml", "Makefile", "pyproject.toml",
-        "components/admission/admission.py", "components/base/controllers.py", "components/tenancy/namespace.py",
-        "components/tenancy/roles.py", "infra/program.py", "sandbox/toolchain/install.py",
-        "policies/suppressions.yaml", "requirements.lock", "slipway/cli/policies.py", "slipway/engine/gate.py",
-        "slipway/render/evaluation.py", "spec/settings/cluster.py", "stacks/Pulumi.prod.yaml",
-        "tools/ci/deploy.sh", "tools/scanners.lock", "tools/setup.sh",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("path", CASES["what decides has an owner"])
 def test_what_decides_has_an_owner(path: str) -> None:
     assert (ROOT / path).is_file()
     assert owner(path)

@@ -6,6 +6,10 @@ from typing import Final
 
 import pytest
 
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
+
 ROOT: Final = Path(__file__).parent
 ENOUGH: Final = 60.0
 PAUSE: Final = 2.0
@@ -26,22 +30,7 @@ def short(text: str) -> list[str]:
     return [what for what, seconds in found if PAUSE <= seconds < ENOUGH]
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("until(lambda: f() or None, 20.0, why)", 1),
-        ('until(lambda: f() == (7, 3) or None, 20.0, "no")', 1),
-        ('until(lambda: f() == (7, 3) or None, SECONDS, "no")', 0),
-        ("event.wait(5)", 1),
-        ("run(command, timeout=30, check=False)", 1),
-        ("end = time.monotonic() + 10\n", 1),
-        ("SECONDS: Final = 15.0\n", 1),
-        ('until(look, SECONDS, "no")', 0),
-        ("thread.join(0.1)", 0),
-        ("run(command, timeout=120)", 0),
-        ("train_job(deadline=2 * WEEK)", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "count"), CASES["a number that limits a wait is found"])
 def test_a_number_that_limits_a_wait_is_found(text: str, count: int) -> None:
     assert len(short(text)) == count
 

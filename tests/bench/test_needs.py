@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from graphlib import CycleError
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -23,6 +23,9 @@ from tests.bench.needs import NEEDS, Pair, all_needed, missing, pairs, shortest
 from tests.bench.order import BOUND, absent, software, whole
 from tests.bench.waits import Graph, closure, waits, waits_of
 from tests.support import stacks
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 Waits = Mapping[str, frozenset[str]]
 NOT_AT_HAND = {"gateway-crds-helm", "knative-operator"}
@@ -137,37 +140,13 @@ def test_a_custom_resource_whose_crd_nothing_installs_is_reported() -> None:
     assert "finds nothing to wait for" in pair.describe(recording)
 
 
-@pytest.mark.parametrize(
-    ("later", "earlier", "needed"),
-    [
-        ("karpenter-release", "cluster-control-plane", True),
-        ("addons-late-coredns", "pool-system-node-group", True),
-        ("addons-late-coredns", "pool-h100-node-group", False),
-        ("cluster-control-plane", "network-route-nat-a", False),
-        ("karpenter-queue", "cluster-control-plane", False),
-        ("kserve-release", "cert-manager-release", True),
-        ("kserve-release", "jobset-release", False),
-        ("cert-manager-release", "kube-prometheus-stack-release", False),
-        ("kueue-release", "kube-prometheus-stack-crds", True),
-        ("pool-h100-node-group", "network-route-private-default-b", True),
-        ("pool-h100-node-group", "network-route-private-default-a", False),
-        ("space-vision-training-raw", "addons-late-fsx-csi", True),
-        ("space-vision-training-raw", "addons-late-efs-csi", False),
-    ],
-)
+@pytest.mark.parametrize(("later", "earlier", "needed"), CASES["a need follows by way of any number of others"])
 def test_a_need_follows_by_way_of_any_number_of_others(later: str, earlier: str, needed: bool) -> None:
     recording = recorded()
     assert (recording.named(earlier).urn in all_needed(recording)[recording.named(later).urn]) is needed
 
 
-@pytest.mark.parametrize(
-    ("later", "earlier"),
-    [
-        ("cert-manager-release", "kube-prometheus-stack-release"),
-        ("kueue-release", "kube-prometheus-stack-release"),
-        ("kube-prometheus-stack-crds", "pool-system-node-group"),
-    ],
-)
+@pytest.mark.parametrize(("later", "earlier"), CASES["prod has no wait of these"])
 def test_prod_has_no_wait_of_monitors_for_prometheus_nor_of_crds_for_nodes(later: str, earlier: str) -> None:
     recording = recorded()
     assert recording.named(earlier).urn not in closure(waits(recording))[recording.named(later).urn]
@@ -232,17 +211,7 @@ def resource(type_: str, *, custom: bool = True, **inputs: Any) -> RecordedResou
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "release"),
-    [
-        ("pool-cpu-node-pool", "karpenter-crd"),
-        ("kserve-runtime-triton", "kserve-crd"),
-        ("queues-cohort", "kueue-release"),
-        ("trainer-runtime-torch-distributed", "trainer-kubeflow-trainer"),
-        # The second release of the chart leaves them out.
-        ("kube-prometheus-stack-rules-alerts", "kube-prometheus-stack-crds"),
-    ],
-)
+@pytest.mark.parametrize(("name", "release"), CASES["a custom resource has one release that brings its crd"])
 def test_a_custom_resource_has_one_release_that_brings_its_crd(name: str, release: str) -> None:
     assert [each.name for each in bringing(Index(recorded()), recorded().named(name))] == [release]
 

@@ -1,6 +1,7 @@
 """Quantities are parsed as Kubernetes parses them, and other text is refused."""
 
 from decimal import Decimal
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -18,28 +19,12 @@ from spec.quantities import (
     total,
     written,
 )
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("500m", "0.5"),
-        ("4", "4"),
-        ("1.5", "1.5"),
-        ("1.", "1"),
-        (".5Gi", 2**29),
-        ("16Gi", 16 * 2**30),
-        ("2k", "2000"),
-        ("1Ti", 2**40),
-        ("1e3", "1000"),
-        ("1E-3", "0.001"),
-        ("1E", 10**18),
-        ("250u", "0.00025"),
-        ("1n", "1e-9"),
-        ("-1", "-1"),
-        (3, "3"),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), CASES["quantities are parsed exactly"])
 def test_quantities_are_parsed_exactly(text: str | int, value: str | int) -> None:
     assert parse(text) == Decimal(value)
 
@@ -92,20 +77,7 @@ def test_hours_minutes_and_seconds_add_up(duration: str, expected: int) -> None:
     assert seconds(duration) == expected
 
 
-@pytest.mark.parametrize(
-    ("resource", "amount", "written"),
-    [
-        ("cpu", 0, "0"),
-        ("cpu", 2000, "2"),
-        ("cpu", 15890, "15890m"),
-        ("memory", 0, "0"),
-        ("memory", 512, "512Mi"),
-        ("memory", 2048, "2Gi"),
-        ("memory", 1024 * 1024, "1Ti"),
-        ("memory", 1536, "1536Mi"),
-        ("nvidia.com/gpu", 8, "8"),
-    ],
-)
+@pytest.mark.parametrize(("resource", "amount", "written"), CASES["a quantity is written as the api server returns it"])
 def test_a_quantity_is_written_as_the_api_server_returns_it(resource: str, amount: int, written: str) -> None:
     assert quantity(resource, amount) == written
 

@@ -2,13 +2,17 @@ import re
 import tomllib
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
 import pytest
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.support.cases import beside
 from tools import lock
+
+CASES: Final = beside(__file__)
 
 PYPROJECT = lock.PYPROJECT.read_text()
 LOCK = lock.LOCK.read_text()
@@ -63,15 +67,7 @@ def test_the_locked_versions_meet_pyproject(python: str) -> None:
     assert wrong == [], "run `make lock`"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("moto[server,", "moto["),  # one extra removed
-        ("pulumi==3.258.0", "pulumi==3.259.0"),
-        ('requires-python = ">=3.11', 'requires-python = ">=3.12'),
-        ('"packaging>=26",', '"packaging>=26", "tox",'),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), CASES["a change of the dependencies makes the lock file out of date"])
 def test_a_change_of_the_dependencies_makes_the_lock_file_out_of_date(old: str, new: str) -> None:
     assert old in PYPROJECT
     (problem,) = lock.problems(PYPROJECT.replace(old, new, 1), LOCK)
@@ -82,16 +78,6 @@ def test_other_changes_do_not_make_the_lock_file_out_of_date() -> None:
     assert lock.problems(PYPROJECT.replace("line-length = 120", "line-length = 100"), LOCK) == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "--index-url https://example.org/simple",
-        "--find-links /wheels",
-        "idna==3.20",
-        "idna>=3 --hash=sha256:" + "0" * 64,
-        "idna==3.20 --hash=sha256:0",
-        "idna @ https://example.org/idna.whl --hash=sha256:" + "0" * 64,
-    ],
-)
+@pytest.mark.parametrize("line", CASES["a line that is not one version with its hashes is refused"])
 def test_a_line_that_is_not_one_version_with_its_hashes_is_refused(line: str) -> None:
     assert any(line in problem for problem in lock.problems(PYPROJECT, f"{LOCK}{line}\n"))

@@ -6,11 +6,11 @@ from typing import Final
 
 import pytest
 
-from tests.support import cases
+from tests.support.cases import beside
 from tools.mutants.__main__ import main
 from tools.mutants.source import candidates, made
 
-CASES: Final = cases.beside(__file__)
+CASES: Final = beside(__file__)
 
 PATH = PurePosixPath("infra/module.py")
 

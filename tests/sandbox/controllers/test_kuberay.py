@@ -48,7 +48,7 @@ def test_no_value_of_a_flag_is_left_over(shared: Path) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path, shared: Path) -> Iterator[KubeClient]:
-    """The operator runs; the test is skipped where its binary is not built (tests/allowed_skips.py)."""
+    """The operator runs; the test is skipped where its binary is not built (tests/allowed_skips.yaml)."""
     with cluster(tmp_path, "kuberay") as plane:
         account = Ref("v1", "ServiceAccount", TARGET.service_account, TARGET.namespace).as_object()
         space = Ref("v1", "Namespace", TARGET.namespace).as_object()

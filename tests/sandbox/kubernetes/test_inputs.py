@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -27,18 +27,16 @@ from sandbox.rpc import diff
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 DEPLOYMENT = Resource("urn", "kubernetes:apps/v1:Deployment", "web")
 
 
-@pytest.mark.parametrize(("token", "expected"), [
-    ("kubernetes:core/v1:Namespace", ("v1", "Namespace")),
-    ("kubernetes:apps/v1:Deployment", ("apps/v1", "Deployment")),
-    ("kubernetes:rbac.authorization.k8s.io/v1:Role", ("rbac.authorization.k8s.io/v1", "Role")),
-    ("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue", ("kueue.x-k8s.io/v1beta2", "ClusterQueue")),
-])  # fmt: skip
-def test_tokens_name_group_version_and_kind(token: str, expected: tuple[str, str]) -> None:
-    assert api_version_and_kind(token) == expected
+@pytest.mark.parametrize(("token", "version", "kind"), CASES["tokens name group version and kind"])
+def test_tokens_name_group_version_and_kind(token: str, version: str, kind: str) -> None:
+    assert api_version_and_kind(token) == (version, kind)
 
 
 def test_a_name_is_generated_from_the_logical_name_and_kept() -> None:
@@ -210,33 +208,7 @@ def test_an_imported_object_is_described_without_server_metadata() -> None:
     assert imported(live) == {"kind": "X", "metadata": {"name": "a"}, "spec": {"a": 1}}
 
 
-@pytest.mark.parametrize(
-    ("api_version", "kind", "path", "expected"),
-    [
-        ("apps/v1", "Deployment", "metadata.name", True),
-        ("apps/v1", "Deployment", "metadata.namespace", True),
-        ("apps/v1", "Deployment", 'metadata.labels["a.b/c"]', False),
-        ("apps/v1", "Deployment", "spec.selector.matchLabels.app", True),
-        ("apps/v1", "Deployment", "spec.replicas", False),
-        ("apps/v1", "StatefulSet", "spec.volumeClaimTemplates[0].spec", True),
-        ("batch/v1", "Job", "spec.template.spec.containers[0].image", True),
-        ("batch/v1", "Job", "spec.suspend", False),
-        ("v1", "PersistentVolumeClaim", "spec.storageClassName", True),
-        ("v1", "PersistentVolumeClaim", "spec.resources.requests.storage", False),
-        ("v1", "PersistentVolumeClaim", "spec.volumeMode", False),
-        ("apps/v1", "StatefulSet", "spec.revisionHistoryLimit", True),
-        ("v1", "Pod", "spec.containers[0].image", True),
-        ("v1", "Pod", "spec.tolerations", False),
-        ("v1", "Pod", "spec.containers[0].args[1]", True),
-        ("v1", "Service", "spec.clusterIP", True),
-        ("v1", "Service", "spec.ports[0].port", False),
-        ("storage.k8s.io/v1", "StorageClass", "parameters.type", True),
-        ("rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef.name", True),
-        ("rbac.authorization.k8s.io/v1", "RoleBinding", "subjects[0].name", False),
-        ("v1", "Secret", "type", True),
-        ("example.com/v1", "Job", "spec.template", False),
-    ],
-)
+@pytest.mark.parametrize(("api_version", "kind", "path", "expected"), CASES["immutable fields are replaced"])
 def test_immutable_fields_are_replaced(api_version: str, kind: str, path: str, expected: bool) -> None:
     assert forces_new(diff.parse(path), obj(api_version, kind), Settings()) is expected
 

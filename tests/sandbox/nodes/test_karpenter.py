@@ -1,12 +1,15 @@
 """Karpenter's requirements and the placeholder node of a NodePool."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from sandbox.nodes.karpenter import matches, placeholder, values
 from sandbox.nodes.spec import NodeSpec, Taint
 from spec.catalog import instances
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 def pool(*requirements: tuple[str, str, list[str]], **template: Any) -> dict[str, Any]:
@@ -58,12 +61,7 @@ def test_unmet_requirements_give_no_node() -> None:
     assert placeholder(pool(("karpenter.k8s.aws/instance-gpu-name", "In", ["b999"])), None, []) is None
 
 
-@pytest.mark.parametrize(("allowed", "expected"), [
-    (["on-demand", "spot", "reserved"], "reserved"),
-    (["on-demand", "spot"], "spot"),
-    (["on-demand"], "on-demand"),
-    ([], "on-demand"),
-])  # fmt: skip
+@pytest.mark.parametrize(("allowed", "expected"), CASES["reserved comes before spot and spot before on demand"])
 def test_reserved_comes_before_spot_and_spot_before_on_demand(allowed: list[str], expected: str) -> None:
     capacity = [("karpenter.sh/capacity-type", "In", allowed)] if allowed else []
     assert node_of(pool(types("m7i.large"), *capacity)).labels["karpenter.sh/capacity-type"] == expected
@@ -115,29 +113,13 @@ def test_a_pool_without_a_template_is_accepted() -> None:
 LABELS = {"family": "p5", "cpu": "192"}
 
 
-@pytest.mark.parametrize(
-    ("operator", "allowed", "expected"),
-    [
-        ("In", ["p4d", "p5"], True),
-        ("In", ["p4d"], False),
-        ("NotIn", ["p4d"], True),
-        ("NotIn", ["p5"], False),
-        ("Exists", [], True),
-        ("DoesNotExist", [], False),
-    ],
-)
+@pytest.mark.parametrize(("operator", "allowed", "expected"), CASES["operators on a label"])
 def test_operators_on_a_label(operator: str, allowed: list[str], expected: bool) -> None:
     requirement = [{"key": "family", "operator": operator, "values": allowed}]
     assert matches(LABELS, requirement) is expected
 
 
-@pytest.mark.parametrize(
-    ("operator", "bound", "expected"),
-    [
-        ("Gt", "191", True), ("Gt", "192", False), ("Gte", "192", True), ("Lt", "193", True), ("Lt", "192", False),
-        ("Lte", "192", True), ("Gt", "many", False), ("Near", "192", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("operator", "bound", "expected"), CASES["operators on a number"])
 def test_operators_on_a_number(operator: str, bound: str, expected: bool) -> None:
     assert matches(LABELS, [{"key": "cpu", "operator": operator, "values": [bound]}]) is expected
 

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,7 +14,10 @@ from sandbox.nodes.machine import Machine, karpenter_labels
 from spec.catalog import instances, prices
 from spec.pools.resolution import resolve_all
 from spec.quantities import to_mebibytes
+from tests.support.cases import beside
 from tests.support.stacks import platform_of
+
+CASES: Final = beside(__file__)
 
 
 def test_allocatable_is_capacity_minus_reservations() -> None:
@@ -29,26 +33,7 @@ def test_allocatable_is_capacity_minus_reservations() -> None:
     assert left["memory"] == f"{kind.allocatable_memory_at(110)}Mi"
 
 
-@pytest.mark.parametrize(("labels", "extra", "expected"), [
-    ({}, {}, {"nvidia.com/gpu": "8"}),
-    ({"nvidia.com/mig.config": "all-disabled"}, {}, {"nvidia.com/gpu": "8"}),
-    ({"nvidia.com/mig.config": "all-1g.5gb"}, {}, {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "56"}),
-    ({"nvidia.com/mig.config": "all-balanced"}, {}, {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb": "16",
-            "nvidia.com/mig-2g.10gb": "8", "nvidia.com/mig-3g.20gb": "8"}),
-    # The name of a stack's own layout contains its profiles, so that a group without tags has them too.
-    ({"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"}, {},
-        {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb.me": "8", "nvidia.com/mig-3g.20gb": "8"}),
-    # An unknown layout has no resources by its label; a tag or an overlay may add them.
-    ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
-    ({"nvidia.com/mig.config": "custom"}, {"nvidia.com/mig-3g.20gb": "16"},
-        {"nvidia.com/gpu": "0", "nvidia.com/mig-3g.20gb": "16"}),
-    ({"nvidia.com/device-plugin.config": "mps-4"}, {}, {"nvidia.com/gpu": "32"}),
-    ({"nvidia.com/device-plugin.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
-    # The tag or the overlay has the same resources as the label, and they are not multiplied again.
-    ({"nvidia.com/device-plugin.config": "mps-4"}, {"nvidia.com/gpu": "32"}, {"nvidia.com/gpu": "32"}),
-    ({"nvidia.com/mig.config": "all-2g.10gb", "nvidia.com/device-plugin.config": "time-slicing-2"}, {},
-        {"nvidia.com/gpu": "0", "nvidia.com/mig-2g.10gb": "48"}),
-])  # fmt: skip
+@pytest.mark.parametrize(("labels", "extra", "expected"), CASES["gpus of a node"])
 def test_gpus_are_whole_or_partitioned_and_multiplied_by_sharing(
     labels: dict[str, str], extra: dict[str, str], expected: dict[str, str]
 ) -> None:
@@ -79,13 +64,7 @@ def test_ephemeral_storage_is_on_the_raid_of_local_disks(name: str, raid: bool, 
     assert Machine(name, disk_gib=200, nvme_raid=raid).capacity({})["ephemeral-storage"] == str(expected)
 
 
-@pytest.mark.parametrize(("name", "arch", "expected"), [
-    # The pods are of AWS' list, https://github.com/awslabs/amazon-eks-ami, eni-max-pods.txt.
-    ("t3.medium", "amd64", {"cpu": "2", "memory": "4096Mi", "pods": "17"}),
-    ("t4g.small", "arm64", {"cpu": "2", "memory": "2048Mi", "pods": "11"}),
-    ("g5g.xlarge", "arm64", {"cpu": "4", "memory": "8192Mi", "nvidia.com/gpu": "1"}),
-    ("p3dn.24xlarge", "amd64", {"cpu": "96", "memory": "786432Mi", "nvidia.com/gpu": "8"}),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "arch", "expected"), CASES["a type outside the catalog is as ec2 describes it"])
 def test_a_type_outside_the_catalog_is_as_ec2_describes_it(name: str, arch: str, expected: dict[str, str]) -> None:
     machine = Machine(name)
     capacity = machine.capacity({})

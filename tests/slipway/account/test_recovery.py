@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from moto import mock_aws
@@ -12,7 +12,10 @@ from slipway.account import lookup, recovery
 from slipway.account.context import Client, session
 from slipway.account.recovery import RecoveryAction, RecoveryStep
 from slipway.engine.pending import PendingOperation
+from tests.support.cases import beside
 from tests.support.stacks import NAMES, recorded
+
+CASES: Final = beside(__file__)
 
 REGION = "us-east-1"
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
@@ -116,18 +119,7 @@ def test_what_only_sets_something_is_repeated(client: Client) -> None:
     assert step(client, "aws:s3/bucketPolicy:BucketPolicy", {"bucket": "b"}).action is RecoveryAction.REPEAT
 
 
-@pytest.mark.parametrize(
-    ("type", "inputs", "id"),
-    [
-        ("aws:iam/role:Role", {"name": "slipway-dev-nodes-1a2b3c4"}, "slipway-dev-nodes-1a2b3c4"),
-        ("aws:iam/rolePolicy:RolePolicy", {"role": "nodes", "name": "reads"}, "nodes:reads"),
-        ("aws:eks/nodeGroup:NodeGroup", {"clusterName": "c", "nodeGroupName": "g"}, "c:g"),
-        ("aws:eks/accessEntry:AccessEntry", {"clusterName": "c", "principalArn": "arn:r"}, "c:arn:r"),
-        ("kubernetes:core/v1:Namespace", {"metadata": {"name": "team"}}, "team"),
-        ("kubernetes:core/v1:Secret", {"metadata": {"name": "s", "namespace": "team"}}, "team/s"),
-        ("kubernetes:helm.sh/v3:Release", {"name": "kueue", "namespace": "kueue-system"}, "kueue-system/kueue"),
-    ],
-)
+@pytest.mark.parametrize(("type", "inputs", "id"), CASES["ids that follow from the inputs"])
 def test_ids_that_follow_from_the_inputs(type: str, inputs: Mapping[str, Any], id: str, client: Client) -> None:
     found = step(client, type, inputs)
     assert (found.action, found.id) == (RecoveryAction.ADOPT, id)

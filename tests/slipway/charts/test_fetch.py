@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
@@ -23,6 +24,9 @@ from slipway.charts.pull import stated_digest
 from spec.catalog.software import ChartRef
 from spec.settings.charts import Charts as Settings
 from tests.sandbox.kubernetes.helm.charts import write_chart
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 COMMAND = "slipway up dev --sandbox"
 PINS = tuple(
@@ -169,23 +173,13 @@ def test_a_name_that_is_never_resolved_does_not_hold_the_run(monkeypatch: pytest
     hang.set()
 
 
-@pytest.mark.parametrize(
-    ("environment", "repository", "address"),
-    [
-        ({}, "oci://ghcr.io/kserve/charts", ("ghcr.io", 443)),
-        ({}, "http://mirror.example", ("mirror.example", 80)),
-        ({}, "https://mirror.example:8443/charts", ("mirror.example", 8443)),
-        ({"HTTPS_PROXY": "http://proxy.example:3128"}, "oci://ghcr.io/kserve/charts", ("proxy.example", 3128)),
-        ({"https_proxy": "proxy.example"}, "https://charts.example", ("proxy.example", 80)),
-        ({"HTTPS_PROXY": "http://proxy.example:3128", "NO_PROXY": "ghcr.io"}, "oci://ghcr.io/x", ("ghcr.io", 443)),
-    ],
-)
+@pytest.mark.parametrize(("environment", "repository", "host", "port"), CASES["behind a proxy the proxy is asked"])
 def test_behind_a_proxy_the_proxy_is_asked(
-    environment: Mapping[str, str], repository: str, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    environment: Mapping[str, str], repository: str, host: str, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert fetch._address(repository) == address
+    assert fetch._address(repository) == (host, port)
 
 
 def test_nothing_is_asked_where_nothing_is_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

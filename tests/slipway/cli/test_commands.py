@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -19,6 +20,9 @@ from slipway.cli.shell import variables
 from slipway.engine.shim import DIRECTORY
 from spec.errors import EXIT_REFUSED
 from tests.slipway.conftest import Slipway, choices
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 COMPLETE = """
 COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
@@ -55,15 +59,7 @@ def test_a_script_has_every_command_and_options(shell: str, slipway: Slipway) ->
         assert option in text
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("slipway pre", ["preview"]),
-        ("slipway cost --wi", ["--wide"]),
-        ("slipway sandbox sta", ["start", "status"]),
-        ("slipway completion f", ["fish"]),
-    ],
-)
+@pytest.mark.parametrize(("words", "expected"), CASES["bash completes commands and options"])
 def test_bash_completes_commands_and_options(words: str, expected: list[str], tmp_path: Path, slipway: Slipway) -> None:
     bash = shutil.which("bash")
     if bash is None:
@@ -99,15 +95,7 @@ def test_check_lists_the_problems_of_every_stack(checkout: Path, slipway: Slipwa
     assert missing["problems"][0]["rule"] == "the stack file must exist"
 
 
-@pytest.mark.parametrize(
-    ("line", "key", "value"),
-    [
-        ("check dev", "stack", "dev"),
-        ("cost dev", "region", "us-east-1"),
-        ("policies dev", "level", "advisory"),
-        ("fit --model llama-3.1-8b --mode serve --seq 8192", "mode", "serve"),
-    ],
-)
+@pytest.mark.parametrize(("line", "key", "value"), CASES["the standard output of a command is one document"])
 def test_the_standard_output_of_a_command_is_one_document(
     line: str, key: str, value: str, checkout: Path, slipway: Slipway
 ) -> None:

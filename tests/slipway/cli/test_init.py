@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -16,7 +16,10 @@ from slipway.quickstarts import QUICKSTARTS
 from spec.settings import Platform, load, read_stack
 from spec.settings.presets import PRESETS
 from tests.slipway.conftest import Slipway, choices
+from tests.support.cases import beside
 from tests.support.day import TODAY
+
+CASES: Final = beside(__file__)
 
 FULL = {
     "--account": "111122223333",
@@ -153,18 +156,7 @@ def test_a_terminal_is_asked_for_what_is_missing_with_suggestions(
     assert {"gpu-spot", "a100"} <= set(platform.pools)
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "text"),
-    [
-        ("perf", {"--account": "12"}, "account.id"),
-        ("perf", {"--from": "10.0.0.0/33"}, "--from 10.0.0.0/33"),
-        ("perf", {"--budget": "much"}, "cost.monthlyBudgetUsd"),
-        ("perf", {"--email": "nobody"}, "notifications.emails"),
-        ("perf", {"--ami-release": "latest"}, "cluster.amiRelease"),
-        ("perf", {"--region": "mars"}, "Use one of af-south-1"),
-        ("../perf", {}, "environment.name"),
-    ],
-)
+@pytest.mark.parametrize(("name", "changes", "text"), CASES["invalid answers write nothing"])
 def test_invalid_answers_write_nothing(
     checkout: Path, name: str, changes: dict[str, str], text: str, slipway: Slipway
 ) -> None:

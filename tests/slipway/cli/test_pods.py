@@ -1,7 +1,7 @@
 """Pods that don't run, with the reason, and DaemonSets that don't reach a node."""
 
 import time
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import pytest
 
@@ -10,6 +10,9 @@ from slipway.cli import pods
 from slipway.cli.pods import PATHS, Waiting, picture
 from slipway.cli.reach import Unreached, selects, unreached
 from slipway.cli.summary import pods as written
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 # Which pods run and why others don't, from the objects of a cluster.
 
@@ -189,18 +192,7 @@ def test_a_daemon_set_that_the_stack_keeps_off_gpu_nodes_is_not_reported() -> No
     assert unreached([dcgm, daemon_set()], NODES) == unreached([daemon_set()], NODES)
 
 
-@pytest.mark.parametrize(
-    ("toleration", "reaches"),
-    [
-        ({"operator": "Exists"}, True),
-        ({"key": "nvidia.com/gpu", "operator": "Exists"}, True),
-        ({"key": "nvidia.com/gpu", "value": "present"}, True),
-        ({"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"}, True),
-        ({"key": "nvidia.com/gpus", "operator": "Exists"}, False),
-        ({"key": "nvidia.com/gpu", "value": "true"}, False),
-        ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoExecute"}, False),
-    ],
-)
+@pytest.mark.parametrize(("toleration", "reaches"), CASES["a toleration of the taint alone reaches it"])
 def test_a_toleration_of_the_taint_alone_reaches_it(toleration: dict[str, str], reaches: bool) -> None:
     assert (unreached([daemon_set(toleration)], NODES) == []) is reaches
 
@@ -217,19 +209,7 @@ def test_taints_that_the_controller_tolerates_and_preferences_keep_nothing_away(
     assert unreached([daemon_set()], [node("new", *taints)]) == []
 
 
-@pytest.mark.parametrize(
-    ("key", "operator", "values", "expected"),
-    [
-        ("platform.slipway/pool", "In", ["a100"], True),
-        ("platform.slipway/pool", "NotIn", ["a100"], False),
-        ("absent", "NotIn", ["a100"], True),
-        ("gpu-count", "Exists", [], True),
-        ("gpu-count", "DoesNotExist", [], False),
-        ("gpu-count", "Gt", ["4"], True),
-        ("gpu-count", "Lt", ["4"], False),
-        ("absent", "Gt", ["0"], False),
-    ],
-)
+@pytest.mark.parametrize(("key", "operator", "values", "expected"), CASES["operators of node affinity"])
 def test_operators_of_node_affinity(key: str, operator: str, values: list[str], expected: bool) -> None:
     expression = {"key": key, "operator": operator, "values": values}
     terms = [{"matchExpressions": [expression]}]

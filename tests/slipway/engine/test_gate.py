@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pulumi_aws
 import pulumi_kubernetes
@@ -15,6 +15,9 @@ from slipway.engine.protection import refuse_interrupted, refuse_protected
 from slipway.engine.state import StackState, parse
 from spec.errors import EXIT_PROTECTED, EXIT_REFUSED, SlipwayError
 from tests.slipway.engine.fake import exported, resource
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 # What a plan replaces or deletes, from event logs: a recorded one, and small made-up ones for other cases.
 
@@ -149,33 +152,14 @@ def test_a_retained_resource_may_be_deleted_from_the_state_but_not_replaced() ->
     assert refused(removal("aws:efs/fileSystem:FileSystem", "replace", retained=True))
 
 
-@pytest.mark.parametrize(
-    ("inputs", "outputs", "refuses"),
-    [
-        ({}, {"scalingConfig": {"desiredSize": 2}}, True),
-        ({}, {"scalingConfig": {"desiredSize": 0}}, False),
-        ({"scalingConfig": {"desiredSize": 0}}, {"scalingConfig": {"desiredSize": 3}}, True),
-        ({"scalingConfig": {"desiredSize": 0}}, {}, False),
-        ({}, {}, True),
-        ({"labels": {"platform.slipway/role": "system"}}, {"scalingConfig": {"desiredSize": 2}}, False),
-        ({"labels": {"platform.slipway/role": "training"}}, {"scalingConfig": {"desiredSize": 2}}, True),
-    ],
-)
+@pytest.mark.parametrize(("inputs", "outputs", "refuses"), CASES["a node group counts while it has nodes with jobs"])
 def test_a_node_group_counts_while_it_has_nodes_with_jobs(
     inputs: dict[str, Any], outputs: dict[str, Any], refuses: bool
 ) -> None:
     assert refused(removal(GROUP, inputs=inputs, outputs=outputs)) is refuses
 
 
-@pytest.mark.parametrize(
-    ("outputs", "refuses"),
-    [
-        ({"status": {"resources": {"nodes": "3"}}}, True),
-        ({"status": {"resources": {"nodes": "0"}}}, False),
-        ({"status": {}}, False),
-        ({}, False),
-    ],
-)
+@pytest.mark.parametrize(("outputs", "refuses"), CASES["a node pool counts while it has nodes"])
 def test_a_node_pool_counts_while_it_has_nodes(outputs: dict[str, Any], refuses: bool) -> None:
     assert refused(removal(POOL, outputs=outputs)) is refuses
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -12,43 +13,19 @@ from slipway.engine.project import Project, take_out
 from slipway.engine.stacks import Overlay
 from spec.errors import EXIT_REFUSED, SlipwayError
 from tests.slipway.engine.fake import FakePulumi
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 STACK_FILE = "config:\n  slipway:platform: {}\n"
 
 
-@pytest.mark.parametrize(
-    ("line", "changed"),
-    [
-        ("up -s dev", True),
-        ("preview", True),
-        ("--non-interactive --color never up", True),
-        ("-v 3 destroy --yes", True),
-        ("dn", True),
-        ("stack export", False),
-        ("stack rm up", False),
-        ("config set a b", False),
-        ("up --help", False),
-        ("up --config-file x.yaml", False),
-        ("-C /elsewhere up", False),
-        ("up --cwd=/elsewhere", False),
-        ("", False),
-        ("--version", False),
-    ],
-)
+@pytest.mark.parametrize(("line", "changed"), CASES["only runs that would write a salt are changed"])
 def test_only_runs_that_would_write_a_salt_are_changed(line: str, *, changed: bool) -> None:
     assert shim.concerns(line.split()) is changed
 
 
-@pytest.mark.parametrize(
-    ("line", "environment", "stack"),
-    [
-        ("up -s dev", {}, "dev"),
-        ("up --stack=prod", {"PULUMI_STACK": "dev"}, "prod"),
-        ("up", {"PULUMI_STACK": "dev"}, "dev"),
-        ("up -s", {}, None),
-        ("up", {}, None),
-    ],
-)
+@pytest.mark.parametrize(("line", "environment", "stack"), CASES["the stack is found where the cli finds it"])
 def test_the_stack_is_found_where_the_cli_finds_it(line: str, environment: dict[str, str], stack: str | None) -> None:
     assert shim.named_stack(line.split(), environment) == stack
 

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -14,6 +14,9 @@ from slipway.fit.workload import problems
 from spec.catalog import document
 from spec.settings.problems import ConfigurationError
 from tests.slipway.fit.published import work
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 ENTRIES = document.load(FILE)["architectures"]
 LLAMA = ENTRIES["llama-3.1-8b"]["config"]
@@ -55,27 +58,7 @@ def test_a_pipeline_is_read_from_its_folders(tmp_path: Path) -> None:
     assert set(flux.diffusion.parts) == {"text_encoder", "text_encoder_2", "vae"}
 
 
-@pytest.mark.parametrize(
-    ("quantization", "name", "bits", "experts_only"),
-    [
-        ({}, "bf16", 16, False),
-        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8", 8, False),
-        ({"quant_method": "mxfp4"}, "mxfp4", 4.25, True),
-        ({"quant_method": "awq", "bits": 4, "group_size": 128}, "awq", 4 + 20 / 128, False),
-        ({"quant_method": "gptq", "bits": 8, "group_size": 32}, "gptq", 8 + 24 / 32, False),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "nf4", 4.5, False),
-        (
-            {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_use_double_quant": True},
-            "nf4",
-            4.127,
-            False,
-        ),
-        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8", 8, False),
-        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "modelopt", 4.5, False),
-        ({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"}, "modelopt", 0, False),
-        ({"quant_method": "newest"}, "newest", 0, False),
-    ],
-)
+@pytest.mark.parametrize(("quantization", "name", "bits", "experts_only"), CASES["the format of the weights"])
 def test_the_format_of_the_weights(quantization: dict[str, Any], name: str, bits: float, experts_only: bool) -> None:
     found = stored(quantization)
     assert (found.name, found.experts_only) == (name, experts_only)

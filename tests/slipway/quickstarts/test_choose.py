@@ -4,7 +4,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -15,7 +15,10 @@ from slipway.quickstarts.units import units
 from spec.errors import SlipwayError
 from spec.pools.allocatable import allocatable
 from spec.settings import Platform, load, read_stack
+from tests.support.cases import beside
 from tests.support.generated import ROOT
+
+CASES: Final = beside(__file__)
 
 MODELS = "s3://models-1a2b3c4/vision/"
 STACKS = ("dev", "staging", "prod")
@@ -44,38 +47,12 @@ def test_every_team_of_every_stack_gets_every_quickstart(stack: str, name: str) 
             assert body["metadata"]["labels"]["platform.slipway/team"] == team
 
 
-@pytest.mark.parametrize(
-    ("stack", "team", "name", "place"),
-    [
-        # A slice of an A100 costs least by itself, but its pool starts a node of eight A100s from zero.
-        ("dev", "vision", "training-job", "pool gpu-spot"),
-        ("dev", "vision", "notebook", "pool gpu-spot"),
-        ("staging", "vision", "sweep", "pool gpu-spot"),
-        ("dev", "language", "training-job", "pool h100"),
-        # An A100 node runs there in any case.
-        ("prod", "vision", "training-job", "pool a100"),
-        # NCCL doesn't connect MIG instances, and the shares of gpu-spot may be of one GPU: CPUs are left.
-        ("dev", "vision", "two-nodes", "pool cpu"),
-        ("dev", "language", "two-nodes", "pool h100"),
-        ("prod", "recommender", "two-nodes", "pool gpu-spot"),
-        ("dev", "vision", "vllm", "pool gpu-spot"),
-        ("dev", "language", "vllm", "pool h100"),
-        ("prod", "vision", "triton", "pool a100"),
-    ],
-)
+@pytest.mark.parametrize(("stack", "team", "name", "place"), CASES["the preferred pool is chosen"])
 def test_the_preferred_pool_is_chosen(stack: str, team: str, name: str, place: str) -> None:
     assert choose(name, request(stack, team, name)).place == place
 
 
-@pytest.mark.parametrize(
-    ("stack", "team", "place"),
-    [
-        ("dev", "vision", "runtime vllm-gpu-spot"),
-        # Training pools have no runtimes.
-        ("dev", "language", "runtime vllm-a100-1g.5gb"),
-        ("prod", "vision", "runtime vllm-a100-2g.20gb"),
-    ],
-)
+@pytest.mark.parametrize(("stack", "team", "place"), CASES["a kept server is on the runtime whose node costs least"])
 def test_a_kept_server_is_on_the_runtime_whose_node_costs_least(stack: str, team: str, place: str) -> None:
     assert choose("vllm", replace(request(stack, team, "vllm"), seconds=None)).place == place
 
@@ -125,14 +102,7 @@ def test_models_are_read_from_the_given_address() -> None:
     assert service["spec"]["predictor"]["model"]["storageUri"] == f"{MODELS}qwen2.5-0.5b-instruct"
 
 
-@pytest.mark.parametrize(
-    ("stack", "team", "name", "namespace"),
-    [
-        ("prod", "vision", "sweep", "vision-training"),
-        ("prod", "vision", "vllm", "vision-serving"),
-        ("dev", "vision", "vllm", "vision"),
-    ],
-)
+@pytest.mark.parametrize(("stack", "team", "name", "namespace"), CASES["the namespace is one of a fitting purpose"])
 def test_the_namespace_is_one_of_a_fitting_purpose(stack: str, team: str, name: str, namespace: str) -> None:
     assert request(stack, team, name).target.namespace == namespace
 

@@ -17,8 +17,11 @@ from slipway.report.views.layout import network as view
 from spec.pricing import services
 from spec.pricing.estimate import estimate
 from spec.settings import Platform, load, read_stack
+from tests.support.cases import beside
 from tests.support.day import TODAY
 from tests.support.stacks import FOLDER
+
+CASES: Final = beside(__file__)
 
 # Stack prod in an existing VPC: what uses the network uses that one, and the pack, the bill and the report know.
 
@@ -139,20 +142,7 @@ def test_every_sample_is_for_a_type_of_the_sdk_and_fills_its_templates() -> None
             assert not set(text) & set("{}"), (type_, text)
 
 
-@pytest.mark.parametrize(
-    ("type_", "key", "form"),
-    [
-        ("aws:ec2/vpc:Vpc", "arn", r"arn:aws:ec2:eu-west-1:111122223333:vpc/vpc-[0-9a-f]{17}"),
-        ("aws:iam/role:Role", "arn", r"arn:aws:iam::111122223333:role/slipway-dev-thing-[0-9a-f]{7}"),
-        (
-            "aws:sqs/queue:Queue",
-            "url",
-            r"https://sqs\.eu-west-1\.amazonaws\.com/111122223333/slipway-dev-thing-[0-9a-f]{7}",
-        ),
-        ("aws:kms/key:Key", "arn", r"arn:aws:kms:eu-west-1:111122223333:key/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
-        ("aws:eks/cluster:Cluster", "endpoint", r"https://[0-9A-F]{32}\.gr7\.eu-west-1\.eks\.amazonaws\.com"),
-    ],
-)
+@pytest.mark.parametrize(("type_", "key", "form"), CASES["samples have the form of aws values"])
 def test_samples_have_the_form_of_aws_values(type_: str, key: str, form: str) -> None:
     assert re.fullmatch(form, answer(facts(type_))[1][key])
 

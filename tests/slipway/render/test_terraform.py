@@ -1,7 +1,7 @@
 """A stack as Terraform JSON."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
@@ -9,28 +9,16 @@ import pytest
 
 from slipway.render.recorder import record
 from slipway.render.terraform import SINGULAR, blocks, document, snake, spell, terraform_type
+from tests.support.cases import beside
 from tests.support.mocks import providers
 from tests.support.stacks import NAMES, recorded
+
+CASES: Final = beside(__file__)
 
 # Terraform's type and property names.
 
 
-@pytest.mark.parametrize(
-    ("token", "expected"),
-    [
-        ("aws:ec2/vpc:Vpc", "aws_vpc"),
-        ("aws:ec2/securityGroup:SecurityGroup", "aws_security_group"),
-        ("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "aws_vpc_security_group_ingress_rule"),
-        ("aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation", "aws_vpc_ipv4_cidr_block_association"),
-        ("aws:eks/nodeGroup:NodeGroup", "aws_eks_node_group"),
-        ("aws:iam/openIdConnectProvider:OpenIdConnectProvider", "aws_iam_openid_connect_provider"),
-        ("aws:rds/instance:Instance", "aws_db_instance"),
-        ("aws:rds/subnetGroup:SubnetGroup", "aws_db_subnet_group"),
-        ("aws:autoscaling/tag:Tag", "aws_autoscaling_group_tag"),
-        ("aws:costexplorer/anomalyMonitor:AnomalyMonitor", "aws_ce_anomaly_monitor"),
-        ("aws:fsx/lustreFileSystem:LustreFileSystem", "aws_fsx_lustre_file_system"),
-    ],
-)
+@pytest.mark.parametrize(("token", "expected"), CASES["a type has terraforms name"])
 def test_a_type_has_terraforms_name(token: str, expected: str) -> None:
     assert terraform_type(token) == expected
 
@@ -40,16 +28,7 @@ def test_a_type_that_the_sdk_lacks_is_named() -> None:
         spell("aws:eks/cloud:Cloud", {})
 
 
-@pytest.mark.parametrize(
-    ("camel", "expected"),
-    [
-        ("publicAccessCidrs", "public_access_cidrs"),
-        ("ipv6CidrBlock", "ipv6_cidr_block"),
-        ("kmsMasterKeyId", "kms_master_key_id"),
-        ("sseAlgorithm", "sse_algorithm"),
-        ("vpcId", "vpc_id"),
-    ],
-)
+@pytest.mark.parametrize(("camel", "expected"), CASES["a property name is converted to snake case"])
 def test_a_property_name_is_converted_to_snake_case(camel: str, expected: str) -> None:
     assert snake(camel) == expected
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 from html.parser import HTMLParser
+from typing import Final
 
 import pytest
 
@@ -26,20 +27,14 @@ from slipway.report.page import (
 from slipway.report.plan import NOTHING, Plan, PropertyChange, ResourceChange, Verb
 from spec.pricing import Amounts
 from tests.slipway.report.conftest import HOSTILE, SampleReport, hostile
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 # Number formats of the report.
 
 
-@pytest.mark.parametrize(
-    ("amount", "whole", "exact", "difference"),
-    [
-        ("0", "$0", "$0.00", "$0.00"),
-        ("0.004", "<$1", "$0.00", "$0.00"),
-        ("0.40", "<$1", "$0.40", "+$0.40"),
-        ("1234.565", "$1,235", "$1,234.57", "+$1,234.57"),
-        ("-1234.5", "−$1,235", "−$1,234.50", "−$1,234.50"),  # noqa: RUF001 - a minus, as wide as a plus
-    ],
-)
+@pytest.mark.parametrize(("amount", "whole", "exact", "difference"), CASES["amounts are formatted"])
 def test_amounts_are_formatted(amount: str, whole: str, exact: str, difference: str) -> None:
     value = Decimal(amount)
     assert (usd(value), cents(value), signed(value)) == (whole, exact, difference)
@@ -286,18 +281,7 @@ def test_markup_in_user_text_is_escaped_in_markdown(sample: SampleReport) -> Non
     assert "</script" not in outside
 
 
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        ("a | b", r"a \| b"),
-        ("<b>", "&lt;b&gt;"),
-        ("*x* _y_ `z` [l](u)", r"\*x\* \_y\_ \`z\` \[l\](u)"),
-        ("al2023@latest, #12", "al2023@\u200blatest, #\u200b12"),
-        ("two\nlines", "two lines"),
-        ("https://e.example, www.e.example, gh-12", "https:\u200b//e.example, www\u200b.e.example, gh-\u200b12"),
-        ("a\x1b[2Kb\u202ec", r"a\\x1b\[2Kb\\u202ec"),
-    ],
-)
+@pytest.mark.parametrize(("text", "safe"), CASES["prose is shown literally"])
 def test_prose_is_shown_literally(text: str, safe: str) -> None:
     assert prose(text) == safe
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Final
 
 import pytest
 
@@ -11,6 +12,9 @@ from slipway.report.model import Bar, Bill, Evaluation, FindingView
 from slipway.report.plan import Plan, PropertyChange, ResourceChange, Verb
 from slipway.report.terminal import TerminalContext, group, text
 from spec.pricing import Amounts
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 CONTEXT = TerminalContext(stack="dev", teams=("vision", "vision-lab"), pools=("a100", "a100-big"))
 NODE_POOL, QUEUE, BUCKET = (
@@ -34,19 +38,7 @@ def amounts(floor: int, expected: int, ceiling: int) -> Amounts:
     return Amounts(Decimal(floor), Decimal(expected), Decimal(ceiling))
 
 
-@pytest.mark.parametrize(
-    ("chain", "name", "expected"),
-    [
-        ("pools:KarpenterPool", "pool-a100-node-pool", "pool a100"),
-        ("pools:KarpenterPool", "pool-a100-big-node-pool", "pool a100-big"),
-        ("pools:NodeRole", "nodes-role", "pools"),
-        ("queues:TeamQueue", "queue-vision-lab-cluster-queue", "team vision-lab"),
-        ("tenancy:Team$slipway:tenancy:Space", "space-vision-quota", "team vision"),
-        ("queues:Queues", "cohort", "queues"),
-        ("storage:Storage", "storage-vision", "storage"),
-        ("", "aws", "stack"),
-    ],
-)
+@pytest.mark.parametrize(("chain", "name", "expected"), CASES["a change belongs to a team a pool or a part"])
 def test_a_change_belongs_to_a_team_a_pool_or_a_part(chain: str, name: str, expected: str) -> None:
     assert group(change(chain, QUEUE, name), CONTEXT) == expected
 
@@ -91,13 +83,7 @@ def test_without_changes_it_is_one_line() -> None:
     assert text(Plan(unchanged=390), CONTEXT) == "Stack dev: no changes; 390 resources unchanged."
 
 
-@pytest.mark.parametrize(
-    ("done", "head"),
-    [
-        (False, "drift of 2 resources: 1 to update, 1 to delete in the state; 3 unchanged."),
-        (True, "drift of 2 resources: 1 updated, 1 deleted in the state; 3 unchanged."),
-    ],
-)
+@pytest.mark.parametrize(("done", "head"), CASES["a refresh says what drifted and what is gone"])
 def test_a_refresh_says_what_drifted_and_what_is_gone(done: bool, head: str) -> None:
     context = TerminalContext(stack="dev", operation=Operation.REFRESH, done=done)
     gone = change("storage:Storage", BUCKET, "storage-raw", Verb.DELETE, loses="its objects", fix="undo it")

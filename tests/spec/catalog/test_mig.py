@@ -2,7 +2,7 @@ import os
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec.catalog import gpus, mig
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 CAPABLE = sorted(mig.PROFILES)
 TABLES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
@@ -77,37 +80,12 @@ def test_layouts_for_gpus_without_mig() -> None:
     assert mig.layout_problem("A10G", {"1g.5gb": 1}) == "A10G does not support MIG"
 
 
-@pytest.mark.parametrize(
-    ("gpu", "layout", "words"),
-    [
-        # Both are in a widely used public set of profiles for EKS, and neither can apply.
-        ("A100-80GB", {"1g.10gb": 3, "2g.20gb": 1, "3g.40gb": 1}, "which need 8 and 9, do not fit"),
-        ("B200", {"2g.40gb": 1}, "no profile 2g.40gb: it has 1g.23gb"),
-        ("A100-40GB", {"1g.20gb": 1}, "no profile 1g.20gb"),
-        ("A100-40GB", {"3g.20gb": 2, "1g.5gb": 1}, "need 7 and 9, do not fit"),
-        ("A100-40GB", {"1g.5gb+me": 2}, "at most 1 of 1g.5gb+me, and 2 are requested"),
-        ("H100-80GB", {}, "at least one profile"),
-        ("H100-80GB", {"1g.10gb": 0}, "at least one instance"),
-        ("A100-40GB", {"4g.20gb": 1, "3g.20gb": 1, "1g.5gb": 1}, "need 8 and 9, do not fit"),
-        ("A100-40GB", {"4g.20gb": 1, "2g.10gb": 2}, "need 8 and 8, do not fit"),
-    ],
-)
+@pytest.mark.parametrize(("gpu", "layout", "words"), CASES["an impossible layout is refused with the reason"])
 def test_an_impossible_layout_is_refused_with_the_reason(gpu: str, layout: dict[str, int], words: str) -> None:
     assert words in (mig.layout_problem(gpu, layout) or "")
 
 
-@pytest.mark.parametrize(
-    "layout",
-    [
-        {"3g.20gb": 1, "4g.20gb": 1},
-        {"4g.20gb": 1, "2g.10gb": 1, "1g.5gb": 1},
-        {"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2},
-        {"4g.20gb": 1, "1g.10gb": 2},
-        {"4g.20gb": 1, "2g.10gb": 1, "1g.10gb": 1},
-        {"2g.10gb": 3, "1g.5gb": 1},
-        {"1g.5gb+me": 1, "1g.5gb": 6},
-    ],
-)
+@pytest.mark.parametrize("layout", CASES["mixes that nvidia shows fit an a100"])
 def test_mixes_that_nvidia_shows_fit_an_a100(layout: dict[str, int]) -> None:
     assert mig.layout_problem("A100-40GB", layout) is None
 

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from typing import Any
+from typing import Any, Final
 
 import botocore.session
 import pulumi_aws as aws
@@ -16,7 +16,10 @@ from spec.catalog.regions import ACCOUNTS, eks_registry
 from spec.catalog.software import CHARTS, CLUSTER_AUTOSCALER_IMAGES, FILE, SOFTWARE, ChartRef, Software, row_of
 from spec.settings.addons import Addons
 from spec.settings.environment import Account
+from tests.support.cases import beside
 from tests.support.day import TODAY
+
+CASES: Final = beside(__file__)
 
 
 @pytest.mark.parametrize("row", SOFTWARE.values(), ids=lambda row: row.name)
@@ -37,16 +40,7 @@ def test_rows_name_add_ons_of_the_stack_file() -> None:
     assert all(row.addon for row in SOFTWARE.values() if row.queued_kinds)
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"image": "x"}, r"lws.image: is no key of a row"),
-        ({"version": 1.2}, r"lws.version: must be a str"),
-        ({"date": "2026-01-01"}, r"lws.date: must be a date"),
-        ({"namespace": {"name": "x"}}, r"lws.namespace: .*pod_security"),
-        ({"budget": {"name": "x", "selects": "y"}}, r"lws.budget.selects: must be a dict"),
-    ],
-)
+@pytest.mark.parametrize(("change", "problem"), CASES["an unknown key and a value of another type are errors"])
 def test_an_unknown_key_and_a_value_of_another_type_are_errors(change: dict[str, Any], problem: str) -> None:
     row = {"name": "lws", **load(FILE)["lws"]}
     assert row_of(ChartRef, "lws", row) == CHARTS["lws"]
@@ -64,12 +58,7 @@ def test_the_autoscaler_has_the_version_of_every_cluster_that_is_still_supported
     assert all(image.startswith(f"v{version}.") for version, image in CLUSTER_AUTOSCALER_IMAGES.items())
 
 
-@pytest.mark.parametrize(("region", "host"), [
-    ("us-east-1", "602401143452.dkr.ecr.us-east-1.amazonaws.com"),
-    ("us-gov-west-1", "013241004608.dkr.ecr.us-gov-west-1.amazonaws.com"),
-    ("cn-north-1", "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn"),
-    ("us-iso-east-1", None),
-])  # fmt: skip
+@pytest.mark.parametrize(("region", "host"), CASES["images come from the region of the nodes"])
 def test_images_come_from_the_region_of_the_nodes(region: str, host: str | None) -> None:
     assert eks_registry(region) == host
 
@@ -89,18 +78,7 @@ def test_a_region_has_a_partition_and_its_domain(region: str, partition: str, su
     assert regions.get(region).dns_suffix == suffix
 
 
-@pytest.mark.parametrize(
-    ("region", "letters"),
-    [
-        ("us-east-1", "abcdef"),
-        ("us-west-2", "abcd"),
-        ("eu-west-1", "abc"),
-        ("eu-west-2", "abcd"),
-        ("ap-northeast-1", "abcd"),
-        ("mx-central-1", "abc"),
-        ("cn-north-1", ""),
-    ],
-)
+@pytest.mark.parametrize(("region", "letters"), CASES["zones are those that some account has"])
 def test_zones_are_those_that_some_account_has(region: str, letters: str) -> None:
     assert regions.zones(region) == tuple(f"{region}{letter}" for letter in letters)
 
@@ -178,18 +156,7 @@ def test_a_name_that_passes_is_within_its_limit(kind: str, name: str) -> None:
         assert re.fullmatch(limit.pattern, name)
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        ("iam-role", "slipway-prod-karpenter-1a2b3c4"),
-        ("kms-alias", "alias/slipway-prod"),
-        ("launch-template", "slipway-prod-a100"),
-        ("log-group", "/aws/eks/slipway-prod/cluster"),
-        ("kubernetes-label-value", ""),
-        ("autoscaling-group", "eks-a100-20c1"),
-        ("s3-bucket", "slipway-prod-models"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "name"), CASES["usual names pass"])
 def test_usual_names_pass(kind: str, name: str) -> None:
     assert names.problem(kind, name) is None
 

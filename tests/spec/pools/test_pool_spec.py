@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +17,9 @@ from spec.pools.pool_spec import Effect, Taint, Toleration, facts, guaranteed_se
 from spec.settings.capacity import Market
 from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, ZONES, platform, spec
 from tests.components.pools.strategies import pools
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 GPU_TAINTS = ["nvidia.com/gpu=true:NoSchedule", "platform.slipway/pool=work:NoSchedule"]
 
@@ -33,16 +36,7 @@ def test_a_cpu_pool_has_labels_for_name_and_role_and_no_taint() -> None:
     assert pool_spec.gpu is None
 
 
-@pytest.mark.parametrize(
-    ("pool", "accelerator", "count"),
-    [
-        ({"preset": "a100"}, "nvidia-a100", "8"),
-        ({"preset": "a100", "instanceTypes": ["p4de.24xlarge"]}, "nvidia-a100", "8"),
-        ({"preset": "h100"}, "nvidia-h100", "8"),
-        ({"preset": "h100", "instanceTypes": ["p5.4xlarge"]}, "nvidia-h100", "1"),
-        ({"preset": "gpu-spot"}, "nvidia-l4", "1"),
-    ],
-)
+@pytest.mark.parametrize(("pool", "accelerator", "count"), CASES["labels of a gpu pool"])
 def test_a_gpu_pool_has_labels_for_its_gpus_and_taints_against_other_pods(
     pool: dict[str, Any], accelerator: str, count: str
 ) -> None:
@@ -75,15 +69,7 @@ def test_the_system_pool_has_no_taint_by_default() -> None:
     assert taints({"preset": "system", "taints": asked}) == ["CriticalAddonsOnly=true:NoSchedule"]
 
 
-@pytest.mark.parametrize(("mig", "config", "resources"), [
-    ({"layout": "all-1g.5gb"}, "all-1g.5gb", {"nvidia.com/mig-1g.5gb": 56}),
-    ({"layout": "all-balanced"}, "all-balanced",
-        {"nvidia.com/mig-1g.5gb": 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8}),
-    ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", {"nvidia.com/mig-1g.5gb.me": 8}),
-    ({"layout": "all-disabled"}, "all-disabled", {"nvidia.com/gpu": 8}),
-    ({"profiles": {"3g.20gb": 1, "1g.5gb": 3}}, "slipway-3x1g.5gb-1x3g.20gb",
-        {"nvidia.com/mig-1g.5gb": 24, "nvidia.com/mig-3g.20gb": 8}),
-])  # fmt: skip
+@pytest.mark.parametrize(("mig", "config", "resources"), CASES["mig layouts"])
 def test_a_mig_layout_is_a_label_and_its_instances_are_counted_over_all_gpus(
     mig: dict[str, Any], config: str, resources: dict[str, int]
 ) -> None:

@@ -1,11 +1,12 @@
 """The comment on a pull request: one, on the right one, updated in place, and harmless whatever its text is."""
 
 import fnmatch
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from policies import review
+from tests.support.cases import beside
 from tests.tools.ci.conftest import FakeApi
 from tools.ci.comment import (
     AUTHOR,
@@ -22,6 +23,8 @@ from tools.ci.comment import (
     run,
     section,
 )
+
+CASES: Final = beside(__file__)
 
 ENVIRONMENT = {
     "RUN_ID": "7",
@@ -116,33 +119,7 @@ def test_comments_of_other_authors_are_ignored() -> None:
     assert ours(comments[:2]) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "see [the plan](https://example.com)",
-        "see \\[the plan](//example.com)",
-        "see ![plan](https://example.com/pixel.png)",
-        "[plan][1]\n\n[1]: //example.com",
-        "<https://example.com>",
-        "https://example.com",
-        "https:\\//example.com",
-        "https&colon;//example.com",
-        "WWW.example.com",
-        "<a href='//example.com'>plan</a>",
-        "<img src=//example.com/pixel.png>",
-        "<!-- slipway-report:prod -->",
-        "<!--slipway-report-->",
-        "@everyone",
-        "\\@org/team",
-        "&#64;everyone",
-        "&commat;everyone",
-        "fixes #1",
-        "fixes \\#1",
-        "owner/repository#1",
-        "fixes gh-12",
-        "<sub onclick=x>",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["nothing in a text is a link an image html or a mention"])
 def test_nothing_in_a_text_is_a_link_an_image_html_or_a_mention(text: str) -> None:
     safe = harmless(f"a\n{text}")
     assert safe != f"a\n{text}"

@@ -5,6 +5,7 @@ import posixpath
 import re
 from html import unescape
 from pathlib import Path
+from typing import Final
 from xml.etree import ElementTree
 
 import pytest
@@ -12,6 +13,7 @@ import yaml
 
 from slipway import __version__
 from tests.docs.pages import ROOT, pages
+from tests.support.cases import beside
 from tests.support.generated import PICTURES as COMMAND
 from tests.support.generated import check
 from tools.site import releases, stage
@@ -20,29 +22,15 @@ from tools.site.pictures import FOLDER, PICTURES, cluster
 from tools.site.record import RECORDING
 from tools.site.terminal import COLUMNS, ROW, ROWS, terminal
 
+CASES: Final = beside(__file__)
+
 
 def link(target: str) -> str | None:
     """As on a site that has all pages but those in `gone`."""
     return None if target.startswith("gone") else f"new/{target}"
 
 
-@pytest.mark.parametrize(
-    ("page", "wanted"),
-    [
-        ("See [one](a.md) and [two](b.md#part).\n", "See [one](new/a.md) and [two](new/b.md#part).\n"),
-        ("A [link\nover lines](a.md).\n", "A [link\nover lines](new/a.md).\n"),
-        ("[`code` in it](a.md)\n", "[`code` in it](new/a.md)\n"),
-        ("![a picture](a.svg)\n", "![a picture](new/a.svg)\n"),
-        ("The [file](gone.py) is there.\n", "The file is there.\n"),
-        ("`[not](a.md)`\n", "`[not](a.md)`\n"),
-        ("text\n\n    [nor](a.md)\n", "text\n\n    [nor](a.md)\n"),
-        (
-            "```yaml\nkey: [nor](a.md)\n\nmore: [nor](a.md)\n```\n",
-            "```yaml\nkey: [nor](a.md)\n\nmore: [nor](a.md)\n```\n",
-        ),
-        ("| `up\\|preview` | [one](a.md) |\n", "| `up|preview` | [one](new/a.md) |\n"),
-    ],
-)
+@pytest.mark.parametrize(("page", "wanted"), CASES["links change outside of code"])
 def test_links_change_outside_of_code(page: str, wanted: str) -> None:
     assert rewrite(page, link) == wanted
 
@@ -119,19 +107,7 @@ def test_a_page_that_no_entry_matches_comes_last() -> None:
     assert list(stage._names(nav))[-1] == "elsewhere/page.md"
 
 
-@pytest.mark.parametrize(
-    ("page", "link", "wanted"),
-    [
-        ("docs/README.md", "../README.md#try-it", "project/about.md#try-it"),
-        ("docs/guides/data.md", "../../stacks/README.md", "../stacks.md"),
-        ("docs/examples.md", "../examples/notebook/", "examples/notebook.md"),
-        ("examples/notebook/README.md", "../../docs/adr/0034-notebooks.md", "../adr/0034-notebooks.md"),
-        ("README.md", "docs/images/two-worlds.svg", "../images/two-worlds.svg"),
-        ("README.md", "LICENSE", None),
-        ("docs/README.md", "https://example.com/a", "https://example.com/a"),
-        ("docs/README.md", "#all-tasks", "#all-tasks"),
-    ],
-)
+@pytest.mark.parametrize(("page", "link", "wanted"), CASES["a link leads to the same page on the site"])
 def test_a_link_leads_to_the_same_page_on_the_site(page: str, link: str, wanted: str | None) -> None:
     assert stage._link(page, link, stage.pages()) == wanted
     if wanted is not None and "://" not in wanted and not wanted.startswith("#"):

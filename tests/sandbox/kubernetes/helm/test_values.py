@@ -1,7 +1,7 @@
 """Values of a release against those of its chart, and the arguments with which Helm runs."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -11,6 +11,9 @@ from sandbox.kubernetes.helm.chart import Charts
 from sandbox.kubernetes.helm.values import merged, problems, schema_problems
 from sandbox.kubernetes.validation import PLACEHOLDER
 from tests.sandbox.kubernetes.helm.charts import CONFIG_MAP, chart_at, write_chart
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 
 @pytest.mark.parametrize(
@@ -34,12 +37,7 @@ def test_values_that_the_chart_has_are_accepted(tmp_path: Path, values: dict[str
     assert problems(chart_at(write_chart(tmp_path)), values) == []
 
 
-@pytest.mark.parametrize(("values", "problem"), [
-    ({"replica": 3}, 'values.replica: chart widget 1.2.3 has no such value; did you mean "replicas"?'),
-    ({"controller": {"image": {"repo": "x"}}}, "values.controller.image.repo: chart widget 1.2.3 has no such value"),
-    ({"controller": {"image": "x:v2"}}, "values.controller.image: chart widget 1.2.3 requires a map here, got 'x:v2'"),
-    ({"tags": {}}, "values.tags: chart widget 1.2.3 has no such value"),
-])  # fmt: skip
+@pytest.mark.parametrize(("values", "problem"), CASES["unknown values are reported with a suggestion"])
 def test_unknown_values_are_reported_with_a_suggestion(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
     found = problems(chart_at(write_chart(tmp_path)), values)
     assert len(found) == 1
@@ -50,12 +48,7 @@ def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     assert len(problems(chart_at(write_chart(tmp_path)), {"a": 1, "controller": {"b": 2, "image": {"c": 3}}})) == 3
 
 
-@pytest.mark.parametrize(("template", "values"), [
-    ("{{ .Values.controller.logLevel }}", {"controller": {"logLevel": "debug"}}),
-    ("{{ toYaml .Values.controller }}", {"controller": {"anything": 1}}),
-    ('{{ index .Values "controller" "log-level" }}', {"controller": {"log-level": "debug"}}),
-    ("{{ .Values.feature.gate.open }}", {"feature": {"gate": {"open": True}}}),
-])  # fmt: skip
+@pytest.mark.parametrize(("template", "values"), CASES["a value that a template reads needs no default"])
 def test_a_value_that_a_template_reads_needs_no_default(tmp_path: Path, template: str, values: dict[str, Any]) -> None:
     assert problems(chart_at(write_chart(tmp_path / "with", templates={"a.yaml": template})), values) == []
     assert problems(chart_at(write_chart(tmp_path / "without", templates={"a.yaml": CONFIG_MAP})), values) != []
@@ -107,12 +100,7 @@ SCHEMA = {
 VALUES = "replicas: 1\nnested: {depth: 1}\n"
 
 
-@pytest.mark.parametrize(("values", "start"), [
-    ({"replicas": 0}, "values.replicas: chart widget 1.2.3 refuses it: 0 is less than the minimum"),
-    ({"mode": "slow"}, "values.mode: chart widget 1.2.3 refuses it: 'slow' is not one of"),
-    ({"replicas": None}, "values: chart widget 1.2.3 refuses it: 'replicas' is a required property"),
-    ({"nested": {"deepth": 2}}, "values.nested: chart widget 1.2.3 refuses it: Additional properties"),
-])  # fmt: skip
+@pytest.mark.parametrize(("values", "start"), CASES["a violation of the schema is reported by path"])
 def test_a_violation_of_the_schema_is_reported_by_path(tmp_path: Path, values: dict[str, Any], start: str) -> None:
     (found,) = schema_problems(chart_at(write_chart(tmp_path, values=VALUES, schema=SCHEMA)), values)
     assert found.startswith(start)
@@ -132,17 +120,7 @@ def test_a_chart_without_a_schema_refuses_nothing(tmp_path: Path) -> None:
     assert schema_problems(chart_at(write_chart(tmp_path)), {"anything": 1}) == []
 
 
-@pytest.mark.parametrize(
-    ("defaults", "values", "expected"),
-    [
-        ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
-        ({"a": {"x": 1, "y": 2}}, {"a": {"y": 3}}, {"a": {"x": 1, "y": 3}}),
-        ({"a": [1]}, {"a": []}, {"a": []}),
-        ({"a": 1}, {"a": None}, {}),
-        ({"a": None}, {}, {"a": None}),
-        ({"a": {"x": 1}}, {"a": 2}, {"a": 2}),
-    ],
-)
+@pytest.mark.parametrize(("defaults", "values", "expected"), CASES["values are merged like helm"])
 def test_values_are_merged_like_helm(
     defaults: dict[str, Any], values: dict[str, Any], expected: dict[str, Any]
 ) -> None:
@@ -168,22 +146,7 @@ def test_the_platforms_releases_are_atomic_and_clean_up() -> None:
     assert values.upgrade_arguments(inputs, "/chart")[-4:] == ["--history-max", "0", "--atomic", "--cleanup-on-fail"]
 
 
-@pytest.mark.parametrize(
-    ("inputs", "install", "upgrade"),
-    [
-        ({"waitForJobs": True}, ["--wait", "--wait-for-jobs"], ["--wait", "--wait-for-jobs"]),
-        ({"disableWebhooks": True}, ["--no-hooks"], []),
-        ({"disableCRDHooks": True}, [], ["--no-hooks"]),
-        ({"replace": True}, ["--replace"], []),
-        ({"takeOwnership": True}, ["--take-ownership"], ["--take-ownership"]),
-        ({"disableOpenapiValidation": True}, ["--disable-openapi-validation"], ["--disable-openapi-validation"]),
-        ({"maxHistory": 3}, [], ["--history-max", "3"]),
-        ({"forceUpdate": True}, [], ["--force"]),
-        ({"resetValues": True, "reuseValues": True}, [], ["--reset-values", "--reuse-values"]),
-        ({"recreatePods": True}, [], ["--recreate-pods"]),
-        ({"description": "a note"}, ["--description", "a note"], ["--description", "a note"]),
-    ],
-)
+@pytest.mark.parametrize(("inputs", "install", "upgrade"), CASES["inputs become arguments"])
 def test_inputs_become_arguments(inputs: dict[str, Any], install: list[str], upgrade: list[str]) -> None:
     plain = (values.install_arguments(NAMED, "/c"), values.upgrade_arguments(NAMED, "/c"))
     found = (values.install_arguments({**NAMED, **inputs}, "/c"), values.upgrade_arguments({**NAMED, **inputs}, "/c"))

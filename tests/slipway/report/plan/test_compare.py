@@ -3,13 +3,16 @@
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from slipway.engine.project import Project
 from slipway.report.plan import Plan, ResourceChange, Verb, kind
 from slipway.report.plan.compare import Baseline, baseline, compare
+from tests.support.cases import beside
+
+CASES: Final = beside(__file__)
 
 # Changes of resources are derived from two renderings; unknown effects stay unknown.
 
@@ -142,17 +145,7 @@ def test_removed_protection_is_a_change() -> None:
     assert (found.verb, found.properties[0].path, found.properties[0].after) == (Verb.UPDATE, "option protect", "false")
 
 
-@pytest.mark.parametrize(
-    ("token", "name"),
-    [
-        ("aws:eks/nodeGroup:NodeGroup", "EKS NodeGroup"),
-        ("aws:autoscaling/tag:Tag", "Auto Scaling Tag"),
-        ("kubernetes:core/v1:Namespace", "Namespace"),
-        ("kubernetes:networking.k8s.io/v1:NetworkPolicy", "NetworkPolicy"),
-        ("kubernetes:karpenter.sh/v1:NodePool", "NodePool (karpenter.sh)"),
-        ("pulumi:providers:aws", "provider aws"),
-    ],
-)
+@pytest.mark.parametrize(("token", "name"), CASES["types have readable names"])
 def test_types_have_readable_names(token: str, name: str) -> None:
     assert kind(token) == name
 
@@ -224,14 +217,7 @@ def test_the_checkout_is_unchanged(root: Path) -> None:
     assert len(listed.stdout.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("ref", "why"),
-    [
-        ("nowhere", r"git knows no commit 'nowhere' here; fetch it"),
-        ("empty", r"has no Pulumi.yaml of this project"),
-        ("main", r"its program failed to render: this program does not know the stack"),
-    ],
-)
+@pytest.mark.parametrize(("ref", "why"), CASES["a failed comparison is reported"])
 def test_a_failed_comparison_is_reported(root: Path, ref: str, why: str) -> None:
     found = base(root, ref)
     assert not found.resources
