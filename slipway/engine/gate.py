@@ -15,8 +15,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
+from spec import strict_yaml
 from spec.errors import fail, refuse
 from spec.pools.keys import ROLE
 
@@ -150,9 +152,6 @@ def _shown(values: Mapping[str, Any], path: str) -> str:
 # Resource types that keep state: their replacement or deletion loses something that no later update restores.
 
 
-_RESTORE: Final = "restore the previous value"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Stateful:
     """A type that keeps state.
@@ -164,7 +163,10 @@ class Stateful:
     """
 
     loses: str
-    fix: str = f"{_RESTORE}; to migrate, copy the data elsewhere, for example to a second stack, before you allow it"
+    fix: str = (
+        "restore the previous value; to migrate, copy the data elsewhere, for example to a second stack, before you "
+        "allow it"
+    )
     holds: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
 
 
@@ -182,54 +184,11 @@ def _machines(_: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
     return str(resources.get("nodes", "0")) != "0"
 
 
-_FILES: Final = Stateful(loses="every file on it: data sets, checkpoints, models")
-_LUSTRE: Final = Stateful(
-    loses=_FILES.loses + ", unless a linked bucket has them",
-    # The metric of FSx for Lustre, with the dimension Publisher AutoExport (docs/addons/storage.md, "Troubleshooting").
-    fix=f"{_RESTORE}; to migrate, end the jobs, wait until AgeOfOldestQueuedMessage is 0, and allow it: the new file "
-    "system imports what its buckets have",
-)
-_ROWS: Final = Stateful(loses="every row in it; snapshots remain if they were configured")
-_POOL: Final = "drain the pool first (its nodes are deleted with it), or add the new pool under another name"
-
+_HOLDS: Final = {"nodes": _nodes, "machines": _machines}
+_FILE: Final = Path(__file__).with_name("gate.yaml")
 TABLE: Final[Mapping[str, Stateful]] = {
-    "aws:eks/cluster:Cluster": Stateful(
-        loses="every object in the cluster, its identity provider and its endpoint",
-        fix=f"{_RESTORE}; for a cluster with another value, create a second stack and move the workloads to it",
-    ),
-    "aws:eks/nodeGroup:NodeGroup": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_nodes),
-    "kubernetes:karpenter.sh/v1:NodePool": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_machines),
-    "aws:efs/fileSystem:FileSystem": _FILES,
-    "aws:fsx/lustreFileSystem:LustreFileSystem": _LUSTRE,
-    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": _FILES,
-    "aws:fsx/openZfsVolume:OpenZfsVolume": _FILES,
-    "aws:fsx/ontapFileSystem:OntapFileSystem": _FILES,
-    "aws:fsx/ontapVolume:OntapVolume": _FILES,
-    "aws:fsx/fileCache:FileCache": Stateful(loses="data that is not yet written back to the data repository"),
-    "aws:ebs/volume:Volume": _FILES,
-    "aws:s3/bucket:Bucket": Stateful(loses="every object in it, and its name, which another account may then take"),
-    "aws:s3/directoryBucket:DirectoryBucket": Stateful(loses="every object in it"),
-    "aws:kms/key:Key": Stateful(
-        loses="everything that it encrypts, permanently: neither AWS nor a backup can read it without the key",
-        fix=f"{_RESTORE}; keep an unused key until nothing that it encrypted is left",
-    ),
-    "aws:kms/replicaKey:ReplicaKey": Stateful(loses="everything that it encrypts in its Region"),
-    "aws:rds/instance:Instance": _ROWS,
-    "aws:rds/cluster:Cluster": _ROWS,
-    "aws:dynamodb/table:Table": _ROWS,
-    "aws:ecr/repository:Repository": Stateful(loses="every image in it, including those of running pods"),
-    "aws:secretsmanager/secret:Secret": Stateful(loses="its value, and its name for 7 to 30 days"),
-    "aws:backup/vault:Vault": Stateful(loses="every recovery point in it"),
-    "aws:cloudwatch/logGroup:LogGroup": Stateful(loses="the logs in it, including audit logs"),
-    "kubernetes:core/v1:PersistentVolume": Stateful(loses="the volume, if its reclaim policy is Delete"),
-    "kubernetes:core/v1:PersistentVolumeClaim": Stateful(loses="the claim, and a dynamically provisioned volume"),
-    "kubernetes:core/v1:Namespace": Stateful(
-        loses="everything in it: jobs, services, claims, secrets",
-        fix=f"{_RESTORE}; before a team is removed, copy its data elsewhere",
-    ),
-    "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": Stateful(
-        loses="every object of its kind, in all namespaces"
-    ),
+    type: Stateful(**{**row, "holds": _HOLDS.get(row.get("holds"))})
+    for type, row in strict_yaml.read(_FILE.read_text(encoding="utf-8")).items()
 }
 """By type token."""
 

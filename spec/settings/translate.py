@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from ipaddress import IPv4Network
-from types import MappingProxyType
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
+from spec import strict_yaml
 from spec.settings.base import EXPLANATIONS
 from spec.settings.problems import Problem
 
@@ -165,44 +166,8 @@ _WORDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Words]]] = {
 }
 
 
-RENAMED: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "notices": "notifications",
-        "network.flowLogs.traffic": "trafficType",
-        "cluster.support": "supportType",
-        "cluster.serviceCidr": "serviceIpv4Cidr",
-        "cluster.endpoint.public": "publicAccess",
-        "cluster.endpoint.publicCidrs": "publicAccessCidrs",
-        "cluster.access.*.groups": "kubernetesGroups",
-        "pools.*.repair": "nodeRepair",
-        "pools.*.disruption.consolidate": "consolidationPolicy",
-        "pools.*.disruption.after": "consolidateAfter",
-        "pools.*.disruption.drainTimeout": "terminationGracePeriod",
-        "pools.*.update.maxUnavailablePercent": "maxUnavailablePercentage",
-        "storage.efs.infrequentAfterDays": "transitionToIaDays",
-        "storage.lustre.deployment": "deploymentType",
-        "storage.lustre.capacityGib": "storageCapacity",
-        "storage.lustre.throughput": "perUnitStorageThroughput",
-        "addons.kueue.podsReadyMinutes": "waitForPodsReadyMinutes",
-        "addons.kueue.retries": "backoffLimitCount",
-        "addons.kueue.keepFinishedHours": "afterFinishedHours",
-        "addons.kueue.workerLostMinutes": "workerLostTimeoutMinutes",
-        "addons.argoWorkflows.teamParallelism": "namespaceParallelism",
-        "addons.kserve.mode": "defaultDeploymentMode",
-        "addons.kserve.domain": "ingressDomain",
-        "addons.mlflow.database.storageGib": "allocatedStorage",
-        "addons.mlflow.database.maxStorageGib": "maxAllocatedStorage",
-        "addons.mlflow.database.backupDays": "backupRetentionPeriod",
-        "queues.strategy": "queueingStrategy",
-        "queues.reclaim": "reclaimWithinCohort",
-        "queues.preempt": "withinClusterQueue",
-        "teams.*.gpus.*.nominal": "nominalQuota",
-        "teams.*.gpus.*.borrow": "borrowingLimit",
-        "teams.*.gpus.*.lend": "lendingLimit",
-        "teams.*.cpus.*.nominal": "nominalQuota",
-        "teams.*.cpus.*.borrow": "borrowingLimit",
-        "teams.*.cpus.*.lend": "lendingLimit",
-    }
+RENAMED: Final[Mapping[str, str]] = strict_yaml.read(
+    Path(__file__).with_name("renamed.yaml").read_text(encoding="utf-8")
 )
 """New name of the last key, by the old path; `*` matches any name."""
 
