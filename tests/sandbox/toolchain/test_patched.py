@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.errors import AttemptError
-from sandbox.toolchain import patched
-from sandbox.toolchain.tools import GoBuild, Tool
+from sandbox.toolchain import cache, patched
+from sandbox.toolchain.tools import GoBuild, Tool, get
 from tests.sandbox.toolchain.conftest import WriteScript
 
 PATCH = """Why it is there.
@@ -208,3 +208,26 @@ def test_a_changed_cut_is_another_binary(build: GoBuild) -> None:
     before = build.digest
     build.cut.write_text(CUT.format(keep="one"))
     assert build.digest != before
+
+
+def test_the_cli_that_is_built_says_what_it_leaves_out(tmp_path: Path) -> None:
+    """Whoever runs it with the state or the keys of an account learns which CLI has them."""
+    cli = cache.binary(get("pulumi"))
+    if not cli.exists():
+        pytest.skip("pulumi is not built: `python -m sandbox.toolchain ensure pulumi` builds it")
+    (tmp_path / "Pulumi.yaml").write_text("name: sample\nruntime: yaml\n")
+    environment = {**os.environ, "PULUMI_HOME": str(tmp_path / "home"), "PULUMI_SKIP_UPDATE_CHECK": "true"}
+
+    def answer(*arguments: str, backend: str) -> str:
+        run = subprocess.run(
+            [cli, *arguments, "--non-interactive"], cwd=tmp_path, capture_output=True, text=True, check=False,
+            env={**environment, "PULUMI_BACKEND_URL": backend},
+        )  # fmt: skip
+        assert run.returncode
+        return run.stderr
+
+    assert "leaves out the back ends of clouds: install Pulumi's release for s3://" in answer(
+        "stack", "ls", backend="s3://bucket"
+    )
+    new = answer("stack", "init", "dev", "--secrets-provider", "awskms://alias/key", backend=tmp_path.as_uri())
+    assert "leaves out the keys of clouds: install Pulumi's release for awskms://alias/key" in new
