@@ -1,0 +1,48 @@
+"""Objects that moto lacks live in the account as others do: made, described, changed, tagged, deleted."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from sandbox.aws.client import AwsError
+from sandbox.aws.mapping import fill
+from sandbox.aws.moto import kept
+from sandbox.aws.rules.requests import search
+from spec import strict_yaml
+from tests.sandbox.aws.samples import World
+
+ROWS: Final = strict_yaml.read(Path(__file__).with_name("kept.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("subject", ROWS)
+def test_they_live(world: World, subject: str) -> None:
+    names: dict[str, Any] = world.aws.names()
+    for called, parameters, expected in ROWS[subject]:
+        service, _, operation = called.partition(".")
+        try:
+            answer = world.aws.call(service, operation, **fill(parameters, names))
+        except AwsError as error:
+            answer = {"refused": error.code}
+        for path, value in expected.items():
+            if isinstance(value, str) and path.isidentifier() and path.islower() and path != "refused":
+                names[path] = search(value, answer)
+            else:
+                assert search(path, answer) == fill(value, names), (called, path, answer)
+
+
+def test_every_kind_is_asked() -> None:
+    asked = {called.replace("_", "") for steps in ROWS.values() for called, *_ in steps}
+    kinds = {(service, kind.name) for (service, _), (_, kind) in kept.operations().items()}
+    found = {
+        (service, kind.name)
+        for (service, operation), (_, kind) in kept.operations().items()
+        if f"{service}.{operation.lower()}" in asked
+    }
+    assert kinds == found
+
+
+def test_an_operation_that_nobody_answers_is_refused_in_the_services_form(world: World) -> None:
+    with pytest.raises(AwsError, match="the sandbox's AWS does not answer ce get_anomalies") as raised:
+        world.aws.call("ce", "get_anomalies", DateInterval={"StartDate": "2026-11-01"})
+    assert raised.value.code == kept.UNANSWERED
