@@ -12,9 +12,11 @@ from typing import Any, Final
 from moto.autoscaling import urls as autoscaling_urls
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.responses import ActionResult, EmptyResult
+from moto.core.utils import utcnow
 from moto.eks import models, urls
 from moto.eks.exceptions import InvalidRequestException, ResourceNotFoundException
 from moto.eks.models import eks_backends
+from moto.logs import exceptions as logs_exceptions
 from moto.logs import urls as logs_urls
 from moto.logs.responses import LogsResponse
 
@@ -297,6 +299,21 @@ class Operations(ContentOperations):
         ]
         return answer
 
+    # -- versions ------------------------------------------------------------------------------------------------------
+
+    def describe_cluster_versions(self) -> ActionResult:
+        wanted, only = self._get_param("clusterVersions"), self._get_param("defaultOnly") in (True, "true")
+        found = []
+        for name, one in kubernetes.VERSIONS.items():
+            stage, default = kubernetes.support(name, utcnow().date()), name == kubernetes.DEFAULT
+            if stage in ("standard", "extended") and name in (wanted or [name]) and (default or not only):
+                days = {"releaseDate": one.released, "endOfStandardSupportDate": one.standard_until,
+                    "endOfExtendedSupportDate": one.extended_until}  # fmt: skip
+                status = {"status": f"{stage}-support", "versionStatus": f"{stage.upper()}_SUPPORT"}
+                found.append({"clusterVersion": name, "clusterType": "eks", "defaultVersion": default, **status,
+                    **{of: str(day) for of, day in days.items()}})  # fmt: skip
+        return ActionResult({"clusterVersions": found})
+
     # -- tags ----------------------------------------------------------------------------------------------------------
 
     def tag_resource(self) -> ActionResult:
@@ -379,6 +396,21 @@ class LogOperations(LogsResponse):
             writing.remove(name)
             self.logs_backend.create_log_group(name, {})
         return answer
+
+    # Moto 5.2.5 lacks both.
+
+    def associate_kms_key(self) -> str:
+        return self._encrypt(self._get_param("kmsKeyId"))
+
+    def disassociate_kms_key(self) -> str:
+        return self._encrypt(None)
+
+    def _encrypt(self, key: str | None) -> str:
+        name = self._get_param("logGroupName") or self._get_param("resourceIdentifier", "").rpartition(":log-group:")[2]
+        if name not in self.logs_backend.groups:
+            raise logs_exceptions.ResourceNotFoundException
+        self.logs_backend.groups[name].kms_key_id = key
+        return ""
 
 
 def _still_writing(account: str, region: str) -> set[str]:

@@ -233,11 +233,12 @@ def start(port: int = 0) -> MotoServer:
     # Imported here: moto reads the environment at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 
-    from sandbox.aws.moto import clusters, judged, kept, tokens  # noqa: PLC0415
+    from sandbox.aws.moto import clusters, fixes, judged, kept, tokens  # noqa: PLC0415
 
     clusters.install()
     judged.install()
     kept.install()
+    fixes.install()
     install()
     _cache_look_ups()
     # Otherwise werkzeug writes a line per request to stderr.

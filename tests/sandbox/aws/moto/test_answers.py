@@ -1,4 +1,4 @@
-"""Objects that moto lacks live in the account as others do: made, described, changed, tagged, deleted."""
+"""Right requests that moto alone refuses, fails at or does not know are answered as AWS answers them."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -12,23 +12,36 @@ from sandbox.aws.rules.requests import search
 from spec import strict_yaml
 from tests.sandbox.aws.samples import World
 
-ROWS: Final = strict_yaml.read(Path(__file__).with_name("kept.yaml").read_text(encoding="utf-8"))
+ROWS: Final = strict_yaml.read(Path(__file__).with_name("answers.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("subject", ROWS)
-def test_they_live(world: World, subject: str) -> None:
+def test_requests_are_answered(world: World, subject: str) -> None:
     names: dict[str, Any] = world.aws.names()
     for called, parameters, expected in ROWS[subject]:
         service, _, operation = called.partition(".")
         try:
-            answer = world.aws.call(service, operation, **fill(parameters, names))
+            answer = world.aws.call(service, operation, **_filled(parameters, names))
         except AwsError as error:
             answer = {"refused": error.code}
         for path, value in expected.items():
             if isinstance(value, str) and path.isidentifier() and path.islower() and path != "refused":
                 names[path] = search(value, answer)
             else:
-                assert search(path, answer) == fill(value, names), (called, path, answer)
+                assert search(path, answer) == _filled(value, names), (called, path, answer)
+
+
+def _filled(template: Any, names: dict[str, Any]) -> Any:
+    """A text that starts with a brace is a document, or one name."""
+    if isinstance(template, str) and template.startswith('{"'):
+        return template
+    if isinstance(template, list):
+        return [_filled(one, names) for one in template]
+    return (
+        {key: _filled(one, names) for key, one in template.items()}
+        if isinstance(template, dict)
+        else fill(template, names)
+    )
 
 
 def test_every_kind_is_asked() -> None:
