@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
 from moto.ec2.models.flow_logs import FlowLogsBackend
 from moto.kms.models import KmsBackend
 from moto.route53.responses import Route53
+from moto.s3.models import FakeBucket
+
+from sandbox.aws.rules.policies import admits
 
 _BY_KEY: Final = ("schedule_key_deletion", "cancel_key_deletion", "enable_key", "disable_key")
 """Operations of KMS that take the ARN of a key too (KMS API Reference, KeyId): moto looks for it among IDs."""
@@ -20,6 +24,8 @@ def install() -> None:
         _around(KmsBackend, name, _by_key)
     _around(FlowLogsBackend, "create_flow_logs", _below_prefix)
     _around(Route53, "create_hosted_zone", _in_vpc)
+    bucket: Any = FakeBucket
+    bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
 
 
 def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
@@ -55,3 +61,10 @@ def _in_vpc(original: Callable[..., Any], response: Any) -> Any:
     if response._get_param("VPC.VPCId"):
         response.params["HostedZoneConfig"] = {**(response.params.get("HostedZoneConfig") or {}), "PrivateZone": True}
     return original()
+
+
+def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names
+    """The policy of a bucket may have lists for its principal and its resources: moto compares with one."""
+    place = {"account": target_bucket.account_id, "region": target_bucket.region_name}
+    document = json.loads(target_bucket.policy or "{}")
+    return admits(document, "logging.s3", "s3:PutObject", place)

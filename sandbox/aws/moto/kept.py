@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from moto.moto_api._internal import mock_random
 
 from sandbox.aws.client import Aws
 from sandbox.aws.mapping import fill
+from sandbox.aws.rules.requests import fact
 from sandbox.aws.shapes import normal
 from spec import strict_yaml
 
@@ -50,7 +52,9 @@ class Kind:
         shown: Members that follow from others.
         missing: The error code where there is none; without one, a description is empty.
         exists: The error code where there is one already; without one, a second creation replaces it.
-        whole: Structures that an update replaces, and doesn't merge.
+        merged: Structures of which an update changes what it names.
+        facts: Members that another service knows, in the form of rules/requests.yaml.
+        parts: Parameters that list objects of another kind, which belong to this one and end with it.
         each: The parameter that lists the objects of a request.
         resource: The member by which tags name the object.
     """
@@ -61,13 +65,15 @@ class Kind:
     shown: Mapping[str, Any] = field(default_factory=dict)
     missing: str = ""
     exists: str = ""
-    whole: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
     each: str = ""
     resource: str = ""
 
     def identity(self, members: Mapping[str, Any]) -> tuple[Any, ...]:
         """The key of an object, or the one that parameters name."""
-        return tuple(str(members.get(name)) for name in self.key)
+        return tuple(_text(members.get(name)) for name in self.key)
 
     def members(self, parameters: Mapping[str, Any]) -> Kept:
         """The members in parameters, of which one may hold the others."""
@@ -157,14 +163,25 @@ class _Answer:
 
     def _create(self, members: Kept) -> Kept:
         tags, kept = _taken_out(members) if self.kind.resource else ({}, members)
-        made = {"uuid": str(mock_random.uuid4()), "hex": mock_random.get_random_hex(17), "now": utcnow()}
+        now, hex = utcnow(), mock_random.get_random_hex(17)
+        month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        made = {"uuid": str(mock_random.uuid4()), "hex": hex, "short": hex[:8], "now": now, "month": month}
         names = {**self.aws.names(), **made, **kept}
         for name, template in self.kind.new.items():
-            names[name] = kept.setdefault(name, _filled(template, names))
+            value = _filled(template, names)
+            names[name] = kept[name] = (
+                {**value, **kept.get(name, {})} if isinstance(value, dict) else kept.get(name, value)
+            )
+        kept |= {name: fact(self.aws, text, kept) for name, text in self.kind.facts.items()}
         key = self.kind.identity(kept)
         if key in self.objects and self.kind.exists:
             raise KeptError(self.kind.exists, f"{self.kind.name} {', '.join(key)} already exists")
         self.objects[key] = kept
+        for parameter, name in self.kind.parts.items():
+            for one in kept.pop(parameter, ()):
+                part = {**{of: kept[of] for of in self.kind.key}, **one}
+                key = next(kind for _, kind in operations().values() if kind.name == name).identity(part)
+                self.store.objects.setdefault(name, {})[key] = part
         if self.kind.resource:
             self.store.tags[kept[self.kind.resource]] = tags
         return kept
@@ -176,13 +193,16 @@ class _Answer:
         kept = self._one(members)
         for name, value in members.items():
             own: Any = kept.get(name)
-            merged = isinstance(own, Mapping) and isinstance(value, Mapping) and name not in self.kind.whole
-            kept[name] = {**own, **value} if merged else value
+            kept[name] = {**own, **value} if name in self.kind.merged and own else value
         return kept
 
     def _delete(self, members: Kept) -> Kept:
         kept = self._one(members)
         del self.objects[self.kind.identity(kept)]
+        for name in self.kind.parts.values():
+            parts = self.store.objects.get(name, {})
+            for key in [key for key, part in parts.items() if self.kind.identity(part) == self.kind.identity(kept)]:
+                del parts[key]
         self.store.tags.pop(kept.get(self.kind.resource, ""), None)
         return kept
 
@@ -206,11 +226,12 @@ class _Answer:
                 pairs = [(members.get(normal(one["Name"].replace("-", "")), ""), one["Values"]) for one in value]
                 found = [kept for kept in found if all(str(kept.get(of)) in values for of, values in pairs)]
             elif member is not None:
-                wanted = [str(one) for one in (value if isinstance(value, list) else [value])]
-                found = [kept for kept in found if str(kept.get(member)) in wanted]
+                wanted = [_text(one) for one in (value if isinstance(value, list) else [value])]
+                found = [kept for kept in found if _text(kept.get(member)) in wanted]
                 if len(found) < len(wanted) and self.kind.missing and (member,) == self.kind.key:
                     raise self._missing(wanted)
-        if not found and self.kind.missing and not any(map(_is_of_objects, self._shape().members.values())):
+        one = set(self.kind.key) <= set(parameters) or not any(map(_is_of_objects, self._shape().members.values()))
+        if one and not found and self.kind.missing:
             raise self._missing(parameters.values())
         return found
 
@@ -237,12 +258,18 @@ class _Answer:
         return {**kept, **more, **(_pairs("Tags", tags) if self.kind.resource else {})}
 
 
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+
+
 def _is_of_objects(shape: Shape) -> bool:
     return isinstance(shape, ListShape) and isinstance(shape.member, StructureShape)
 
 
 def _filled(template: Any, names: Mapping[str, Any]) -> Any:
     """A template that is one name has its value, whatever that is; None if it has none."""
+    if isinstance(template, Mapping):
+        return {name: _filled(inner, names) for name, inner in template.items()}
     whole = re.fullmatch(r"\{(\w+)\}", template) if isinstance(template, str) else None
     return names.get(whole[1]) if whole else fill(template, names)
 
