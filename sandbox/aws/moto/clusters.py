@@ -12,7 +12,7 @@ from typing import Any, Final
 from moto.autoscaling import urls as autoscaling_urls
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.responses import ActionResult, EmptyResult
-from moto.core.utils import utcnow
+from moto.core.utils import camelcase_to_underscores, utcnow
 from moto.eks import models, urls
 from moto.eks.exceptions import InvalidRequestException, ResourceNotFoundException
 from moto.eks.models import eks_backends
@@ -31,6 +31,9 @@ from spec.catalog import kubernetes
 
 _BAD: Final = "InvalidParameterException"
 _OWNER_TAG: Final = "aws:eks:cluster-name"
+_CONFIGS: Final = (
+    "computeConfig", "kubeSchedulerConfig", "remoteNetworkConfig", "storageConfig", "upgradePolicy", "zonalShiftConfig",
+)  # fmt: skip
 _DEFAULT_TYPE: Final = "t3.medium"
 """EKS's default if neither the node group nor its launch template names a type (CreateNodegroup, instanceTypes)."""
 
@@ -57,7 +60,8 @@ class Operations(ContentOperations):
         access = self._get_param("accessConfig") or {}
         cluster.access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
         cluster.deletion_protection = bool(self._get_param("deletionProtection"))
-        cluster.kube_scheduler_config = self._get_param("kubeSchedulerConfig")
+        cluster.upgrade_policy = {"supportType": "EXTENDED"}
+        self._configure(cluster)
         cluster.version = self._get_param("version") or kubernetes.DEFAULT
         # Moto gives every cluster of a process the same issuer.
         cluster.identity = {"oidc": {"issuer": _issuer(self._aws(), cluster.name)}}
@@ -75,17 +79,21 @@ class Operations(ContentOperations):
             cluster.resources_vpc_config = {**cluster.resources_vpc_config, **vpc}
         if logging := self._get_param("logging"):
             cluster.logging = _logging(cluster.logging, logging)
-        if remote := self._get_param("remoteNetworkConfig"):
-            cluster.remote_network_config = remote
         if access := self._get_param("accessConfig"):
             cluster.access_config = access
-        if config := self._get_param("kubeSchedulerConfig"):
-            cluster.kube_scheduler_config = config
-            if (clusters := live.behind().clusters) is not None:
-                clusters.schedule(cluster.name, config)
+        self._configure(cluster)
+        config, clusters = self._get_param("kubeSchedulerConfig"), live.behind().clusters
+        if config and clusters is not None:
+            clusters.schedule(cluster.name, config)
         if self._get_param("deletionProtection") is not None:
             cluster.deletion_protection = self._get_param("deletionProtection")
         return self._updated("ConfigUpdate" if vpc is None else "EndpointAccessUpdate")
+
+    def _configure(self, cluster: Any) -> None:
+        """What moto forgets of a cluster."""
+        for name in _CONFIGS:
+            if given := self._get_param(name):
+                setattr(cluster, camelcase_to_underscores(name), given)
 
     def update_cluster_version(self) -> ActionResult:
         """A cluster that failed is started again by it: on AWS it would have to be made anew."""
@@ -361,19 +369,40 @@ class ScalingOperations(AutoScalingResponse):
     def delete_tags(self) -> ActionResult:
         return self._tag(self._get_params().get("Tags", []), "delete_tags", deleted=True)
 
+    def describe_tags(self) -> ActionResult:
+        there = self._of_node_groups()
+        known = [tag for (group, _), tag in self._tags().items() if group in there]
+        for one in self._get_param("Filters", []):
+            name = {"auto-scaling-group": "ResourceId"}.get(one["Name"], one["Name"].title().replace("-", ""))
+            known = [tag for tag in known if str(tag.get(name, "")) in one["Values"]]
+        found = self.autoscaling_backend.describe_tags(filters=self._get_param("Filters", []))
+        return ActionResult({"Tags": [*found, *known]})
+
     def _tag(self, tags: list[dict[str, Any]], operation: str, *, deleted: bool) -> ActionResult:
-        own = self.autoscaling_backend.autoscaling_groups
-        known = {*own, *self._of_node_groups()}
-        if missing := [one["ResourceId"] for one in tags if one["ResourceId"] not in known]:
+        own, of_nodes = self.autoscaling_backend.autoscaling_groups, self._of_node_groups()
+        if missing := [one["ResourceId"] for one in tags if one["ResourceId"] not in {*own, *of_nodes}]:
             code, msg = "ValidationError", f"AutoScalingGroup name not found - {missing[0]}"
             raise Refused(code, msg)
         if others := [one for one in tags if one["ResourceId"] in own]:
             getattr(self.autoscaling_backend, operation)(others)
         nodes = live.behind().nodes
         for one in tags:
-            if nodes is not None and one["ResourceId"] not in own:
-                nodes.asg_tag_changed(one["ResourceId"], one["Key"], None if deleted else one.get("Value", ""))
+            group, key = one["ResourceId"], one["Key"]
+            if group in of_nodes:
+                self._tags().pop((group, key), None)
+                if not deleted:
+                    self._tags()[group, key] = {"ResourceType": "auto-scaling-group", **one}
+                if nodes is not None:
+                    nodes.asg_tag_changed(group, key, None if deleted else one.get("Value", ""))
         return EmptyResult()
+
+    def _tags(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Of the groups of node groups, by group and key."""
+        backend: Any = self.autoscaling_backend
+        if not hasattr(backend, "slipway_tags"):
+            backend.slipway_tags = {}
+        found: dict[tuple[str, str], dict[str, Any]] = backend.slipway_tags
+        return found
 
     def _of_node_groups(self) -> set[str]:
         clusters = eks_backends[self.current_account][self.region].clusters.values()

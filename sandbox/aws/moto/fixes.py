@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from botocore import xform_name
 from moto.ec2.models.flow_logs import FlowLogsBackend
+from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.kms.models import KmsBackend
+from moto.rds.models import DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
 from moto.s3.models import FakeBucket
 
@@ -26,14 +29,20 @@ def install() -> None:
     _around(Route53, "create_hosted_zone", _in_vpc)
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
+    _around(FakeBucket, "get_permission", _without_conditions)
+    _around(DBParameterGroup, "update_parameters", _of_user)
+    for name in ("create_db_instance", "modify_db_instance"):
+        _around(RDSBackend, name, _with_insights)
+    rule: Any = SecurityGroupRule
+    rule.description = property(_description)
+    _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
 
 
 def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
     original = getattr(owner, name)
-    if hasattr(original, "__wrapped__"):
+    if original.__module__ == __name__:
         return
 
-    @functools.wraps(original)
     def method(self: Any, *args: Any, **more: Any) -> Any:
         return change(functools.partial(original, self), self, *args, **more)
 
@@ -68,3 +77,51 @@ def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  
     place = {"account": target_bucket.account_id, "region": target_bucket.region_name}
     document = json.loads(target_bucket.policy or "{}")
     return admits(document, "logging.s3", "s3:PutObject", place)
+
+
+def _without_conditions(original: Callable[..., Any], bucket: Any, *args: Any) -> Any:
+    """A policy as if it had no statement with a condition: moto looks at none, so that one against plain HTTP forbids
+    everything."""
+    whole = bucket.policy
+    if whole is None:
+        return original(*args)
+    document = json.loads(whole)
+    statements = [one for one in document["Statement"] if isinstance(one, str) or "Condition" not in one]
+    bucket.policy = json.dumps({**document, "Statement": statements}).encode()
+    try:
+        return original(*args)
+    finally:
+        bucket.policy = whole
+
+
+def _of_user(original: Callable[..., Any], _: Any, parameters: Any) -> None:
+    """Parameters that somebody set have that source (RDS API Reference, Parameter)."""
+    original([{**one, "Source": "user"} for one in parameters])
+
+
+def _with_insights(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> Any:
+    """Performance Insights, which moto forgets."""
+    made, given = original(*args, **more), next(one for one in (*args, *more.values()) if isinstance(one, Mapping))
+    for member, value in given.items():
+        name = xform_name(member)
+        if "performance_insights" in name and value is not None:
+            setattr(made, "performance_insights_enabled" if name.startswith("enable") else name, value)
+    return made
+
+
+def _description(rule: Any) -> str | None:
+    """The description of a rule whose source is a group is the group's: moto looks at ranges alone."""
+    found: str | None = rule.ip_range.get("Description") or rule.source_group.get("Description")
+    return found
+
+
+def _with_sources(original: Callable[..., Any], backend: Any, group_id: str, rules: Any) -> None:
+    """Sources that moto doesn't change: other kinds than ranges of IPv4."""
+    original(group_id, rules)
+    group = backend.get_security_group_from_id(group_id)
+    for id, new in rules.items():
+        rule = group.get_rule(id)
+        if "ReferencedGroupId" in new:
+            rule.source_group = {"GroupId": new["ReferencedGroupId"], "UserId": backend.account_id}
+        rule.ip_range |= {name: new[name] for name in ("CidrIpv6",) if name in new}
+        rule.prefix_list_id = new.get("PrefixListId", rule.prefix_list_id)

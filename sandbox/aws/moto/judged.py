@@ -98,7 +98,11 @@ def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
     def respond(self: Any, *args: Any, **more: Any) -> Any:
         for problem in _problems(self):
             raise S3RefusedError(*problem)
-        return original(self, *args, **more)
+        try:
+            answer = _kept(self)
+        except kept.KeptError as refused:
+            raise S3RefusedError(str(refused.code), str(refused)) from refused
+        return original(self, *args, **more) if answer is None else self.serialized(ActionResult(answer))
 
     return respond
 
@@ -128,7 +132,7 @@ def _request(response: Any) -> tuple[Aws, OperationModel, Any]:
     model = services.operation_model(response._get_action())
     if not response.automated_parameter_parsing and not model.has_streaming_input:
         response.parse_parameters(response.normalized_request)
-    return aws, model, _named(model.input_shape, response.params)
+    return aws, model, _named(model.input_shape, {} if model.has_streaming_input else response.params)
 
 
 def _kept(response: Any) -> dict[str, Any] | None:

@@ -57,6 +57,7 @@ class Kind:
         parts: Parameters that list objects of another kind, which belong to this one and end with it.
         each: The parameter that lists the objects of a request.
         resource: The member by which tags name the object.
+        holder: Method of moto that finds its own object to which these belong, by the first member of the key.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Kind:
     parts: Mapping[str, str] = field(default_factory=dict)
     each: str = ""
     resource: str = ""
+    holder: str = ""
 
     def identity(self, members: Mapping[str, Any]) -> tuple[Any, ...]:
         """The key of an object, or the one that parameters name."""
@@ -121,12 +123,14 @@ class Store:
         """By what names an object: its ARN, or its ID in EC2."""
 
 
-def _store(aws: Aws, service: str) -> Store:
+def _store(aws: Aws, service: str, holder: str = "", name: Any = None) -> Store:
     backends: Any = get_backend(service)[aws.account]  # type: ignore[call-overload]
-    backend = backends[aws.region if aws.region in backends.regions else aws.partition]
-    if not hasattr(backend, _ATTRIBUTE):
-        setattr(backend, _ATTRIBUTE, Store())
-    found: Store = getattr(backend, _ATTRIBUTE)
+    place = backends[aws.region if aws.region in backends.regions else aws.partition]
+    if holder:
+        place = getattr(place, holder)(name)
+    if not hasattr(place, _ATTRIBUTE):
+        setattr(place, _ATTRIBUTE, Store())
+    found: Store = getattr(place, _ATTRIBUTE)
     return found
 
 
@@ -139,7 +143,8 @@ def answer(aws: Aws, service: str, model: OperationModel, parameters: Mapping[st
     """The answer to an operation; None if it is another's. Raises KeptError."""
     if (service, model.name) in operations():
         verb, kind = operations()[service, model.name]
-        return _Answer(aws, service, model, kind, _store(aws, service)).of(verb, parameters)
+        store = _store(aws, service, kind.holder, parameters.get(kind.key[0]))
+        return _Answer(aws, service, model, kind, store).of(verb, parameters)
     return _tagging(_store(aws, service).tags, model, parameters)
 
 

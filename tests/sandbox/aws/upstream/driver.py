@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import Any, Final
 
 from slipway.render.recording import RecordedResource, Recording
@@ -47,13 +48,11 @@ class Driver:
     def _each(self, step: Callable[[Object], None], *, backwards: bool = False) -> None:
         """A step for every object, after those that it depends on, or that depend on it."""
         waits = {urn: {*one.resource.options.dependencies} & set(self.objects) for urn, one in self.objects.items()}
-        order = list(self.objects)
         if backwards:
             waits = {urn: {other for other in waits if urn in waits[other]} for urn in waits}
-            order.reverse()
         done: dict[str, Future[None]] = {}
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for urn in order:
+            for urn in TopologicalSorter(waits).static_order():
                 done[urn] = pool.submit(self._one, step, self.objects[urn], [done[each] for each in waits[urn]])
         for each in done.values():
             each.result()
@@ -125,14 +124,14 @@ class Driver:
             self._problem(self.again, one, _difference(one.state, plan.state))
 
     def read(self, one: Object) -> None:
-        """A refresh finds it as it was made."""
+        """A refresh finds it, and nothing to change."""
         answer = self.plugin.call(
             "ReadResource", type_name=one.type, current_state=pack(one.state), private=one.private
         )
         found = value_of(answer.new_state)
-        if found != one.state:
-            self._problem(self.read, one, _difference(one.state, found))
-        if found is not None:
+        if found is None:
+            self._problem(self.read, one, "nothing is found")
+        else:
             one.state = found
             self.again(one)
 
