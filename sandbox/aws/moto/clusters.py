@@ -60,7 +60,7 @@ class Operations(ContentOperations):
         access = self._get_param("accessConfig") or {}
         cluster.access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
         cluster.deletion_protection = bool(self._get_param("deletionProtection"))
-        cluster.upgrade_policy = {"supportType": "EXTENDED"}
+        cluster.kube_scheduler_config, cluster.upgrade_policy = None, {"supportType": "EXTENDED"}
         self._configure(cluster)
         cluster.version = self._get_param("version") or kubernetes.DEFAULT
         # Moto gives every cluster of a process the same issuer.
