@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from xml.sax.saxutils import unescape
 
 from botocore import xform_name
 from moto.ec2.models.flow_logs import FlowLogsBackend
+from moto.ec2.models.launch_templates import LaunchTemplateBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.kms.models import KmsBackend
 from moto.rds.models import DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
 from moto.s3.models import FakeBucket
+from moto.s3.responses import S3Response
 
 from sandbox.aws.rules.policies import admits
 
@@ -29,10 +33,12 @@ def install() -> None:
     _around(Route53, "create_hosted_zone", _in_vpc)
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
+    _around(S3Response, "_bucket_response_put", _with_tags)
     _around(FakeBucket, "get_permission", _without_conditions)
     _around(DBParameterGroup, "update_parameters", _of_user)
     for name in ("create_db_instance", "modify_db_instance"):
         _around(RDSBackend, name, _with_insights)
+    _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
     _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
@@ -70,6 +76,25 @@ def _in_vpc(original: Callable[..., Any], response: Any) -> Any:
     if response._get_param("VPC.VPCId"):
         response.params["HostedZoneConfig"] = {**(response.params.get("HostedZoneConfig") or {}), "PrivateZone": True}
     return original()
+
+
+def _with_tags(original: Callable[..., Any], response: Any, request: Any, name: str, query: Mapping[str, Any]) -> Any:
+    """Tags with which a bucket is made (S3 API Reference, CreateBucketConfiguration)."""
+    answer = original(request, name, query)
+    found = (
+        re.findall(r"<Tag><Key>(.*?)</Key><Value>(.*?)</Value></Tag>", str(request.data, "utf-8")) if not query else []
+    )
+    if found:
+        response.backend.put_bucket_tagging(name, {unescape(key): unescape(value) for key, value in found})
+    return answer
+
+
+def _without_own_tags(
+    original: Callable[..., Any], _: Any, name: str, description: str, data: dict[str, Any], tags: dict[str, Any]
+) -> Any:
+    """What a template is made of hasn't the template's own tags: moto adds them."""
+    given = [one for one in data.get("TagSpecifications", []) if one["ResourceType"] != "launch-template"]
+    return original(name, description, {**data, "TagSpecifications": given}, tags)
 
 
 def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names

@@ -152,9 +152,11 @@ class Driver:
 
     def _others(self, one: Object) -> Iterator[tuple[str, Any]]:
         block = self.plugin.schemas.resource_schemas[one.type].block
-        kept = KNOWN["unchanged"].get(one.type, ())
-        given = {key: other for key, value in one.config.items() if (other := changed(value)) is not None}
-        yield from ((key, value) for key, value in given.items() if key not in (*kept, "region"))
+        # What others give it has no other value that exists.
+        given = {*map(argument, one.resource.options.property_dependencies), "region", *KNOWN["kept"].get(one.type, ())}
+        for key, value in one.config.items():
+            if key not in given and (other := changed(value)) is not None:
+                yield key, other
         if any(each.name == "tags" for each in block.attributes):
             yield "tags", {**(one.config["tags"] or {}), "changed": "yes"}
 
