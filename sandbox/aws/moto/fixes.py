@@ -13,6 +13,7 @@ from botocore import xform_name
 from moto.ec2.models.flow_logs import FlowLogsBackend
 from moto.ec2.models.launch_templates import LaunchTemplateBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
+from moto.ec2.responses.vpcs import VPCs
 from moto.kms.models import KmsBackend
 from moto.rds.models import DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
@@ -36,6 +37,8 @@ def install() -> None:
     _around(S3Response, "_bucket_response_put", _with_tags)
     _around(FakeBucket, "get_permission", _without_conditions)
     _around(DBParameterGroup, "update_parameters", _of_user)
+    _around(RDSBackend, "modify_db_subnet_group", _remembered)
+    _around(VPCs, "modify_vpc_endpoint", _with_names)
     for name in ("create_db_instance", "modify_db_instance"):
         _around(RDSBackend, name, _with_insights)
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
@@ -122,6 +125,20 @@ def _without_conditions(original: Callable[..., Any], bucket: Any, *args: Any) -
 def _of_user(original: Callable[..., Any], _: Any, parameters: Any) -> None:
     """Parameters that somebody set have that source (RDS API Reference, Parameter)."""
     original([{**one, "Source": "user"} for one in parameters])
+
+
+def _remembered(original: Callable[..., Any], backend: Any, name: str, *args: Any) -> Any:
+    """A subnet group that is modified is there still."""
+    backend.subnet_groups[name] = original(name, *args)
+    return backend.subnet_groups[name]
+
+
+def _with_names(original: Callable[..., Any], response: Any) -> Any:
+    """Whether an endpoint has private names, which moto doesn't change."""
+    answer, enabled = original(), response._get_param("PrivateDnsEnabled")
+    if enabled is not None:
+        response.ec2_backend.vpc_end_points[response._get_param("VpcEndpointId")].private_dns_enabled = enabled
+    return answer
 
 
 def _with_insights(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> Any:

@@ -254,7 +254,11 @@ class _Answer:
 
     def _shape(self) -> StructureShape:
         shape = self.model.output_shape
-        return shape if isinstance(shape, StructureShape) else StructureShape("Empty", {"members": {}})
+        return (
+            shape
+            if isinstance(shape, StructureShape)
+            else StructureShape("Empty", {"type": "structure", "members": {}})
+        )
 
     def _shown(self, kept: Kept) -> Kept:
         names = {**self.aws.names(), **kept}

@@ -104,10 +104,8 @@ _CREATE_GROUP = Call(
 
 
 def change_subnet_group(aws: Aws, id: str, inputs: Inputs) -> None:
-    """Moto 5.2.5 forgets a group that it modifies."""
     modify = Call("modify_db_subnet_group", {"DBSubnetGroupName": "{id}"}, {}, _CREATE_GROUP.rename)
     modify(aws, RDS, {key: inputs[key] for key in ("description", "subnetIds") if key in inputs}, {"id": id})
-    _CREATE_GROUP(aws, RDS, {"name": id, **inputs}, {})
 
 
 def set_parameters(aws: Aws, id: str, inputs: Inputs) -> None:

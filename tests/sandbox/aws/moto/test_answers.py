@@ -23,9 +23,12 @@ def test_requests_are_answered(world: World, subject: str) -> None:
         try:
             answer = world.aws.call(service, operation, **_filled(parameters, names))
         except AwsError as error:
-            answer = {"refused": error.code}
+            answer = {"refused": error.code, "words": error.text}
+        assert answer.get("refused") == expected.get("refused"), (called, answer)
         for path, value in expected.items():
-            if isinstance(value, str) and path.isidentifier() and path.islower() and path != "refused":
+            if path == "refused":
+                continue
+            if isinstance(value, str) and path.isidentifier() and path.islower():
                 names[path] = search(value, answer)
             else:
                 assert search(path, answer) == _filled(value, names), (called, path, answer)

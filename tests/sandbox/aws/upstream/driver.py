@@ -164,8 +164,9 @@ class Driver:
 
     def restore(self, one: Object) -> None:
         """And back."""
-        self._apply(one, one.config)
-        self.again(one)
+        if planned(self.plugin, one.type, one.state, one.config, one.private).state != one.state:
+            self._apply(one, one.config)
+            self.again(one)
 
     def imported(self, one: Object) -> None:
         """An import by its ID finds it."""
