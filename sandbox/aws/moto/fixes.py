@@ -12,6 +12,7 @@ from xml.sax.saxutils import unescape
 from botocore import xform_name
 from moto.ec2.models.flow_logs import FlowLogsBackend
 from moto.ec2.models.launch_templates import LaunchTemplateBackend
+from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.ec2.responses.vpcs import VPCs
 from moto.kms.models import KmsBackend
@@ -42,6 +43,7 @@ def install() -> None:
     for name in ("create_db_instance", "modify_db_instance"):
         _around(RDSBackend, name, _with_insights)
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
+    _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
     _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
@@ -98,6 +100,13 @@ def _without_own_tags(
     """What a template is made of hasn't the template's own tags: moto adds them."""
     given = [one for one in data.get("TagSpecifications", []) if one["ResourceType"] != "launch-template"]
     return original(name, description, {**data, "TagSpecifications": given}, tags)
+
+
+def _with_interface(original: Callable[..., Any], backend: Any, id: str) -> Any:
+    """A NAT gateway is deleted with its interface, which else keeps its subnet."""
+    gateway = original(id)
+    backend.enis.pop(gateway._eni.id, None)
+    return gateway
 
 
 def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names
