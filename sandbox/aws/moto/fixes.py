@@ -15,6 +15,7 @@ from moto.ec2.models.launch_templates import LaunchTemplateBackend
 from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.ec2.responses.vpcs import VPCs
+from moto.efs.models import EFSBackend
 from moto.kms.models import KmsBackend
 from moto.rds.models import DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
@@ -44,6 +45,7 @@ def install() -> None:
         _around(RDSBackend, name, _with_insights)
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
     _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
+    _around(EFSBackend, "create_mount_target", _in_default_group)
     rule: Any = SecurityGroupRule
     rule.description = property(_description)
     _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
@@ -107,6 +109,14 @@ def _with_interface(original: Callable[..., Any], backend: Any, id: str) -> Any:
     gateway = original(id)
     backend.enis.pop(gateway._eni.id, None)
     return gateway
+
+
+def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -> Any:
+    """A mount target without groups is in the default group of its VPC (EFS API Reference, CreateMountTarget)."""
+    subnets = {id: one for zone in backend.ec2_backend.subnets.values() for id, one in zone.items()}
+    if not more.get("security_groups") and (subnet := subnets.get(more["subnet_id"])) is not None:
+        more["security_groups"] = [backend.ec2_backend.get_default_security_group(subnet.vpc_id).id]
+    return original(**more)
 
 
 def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names
