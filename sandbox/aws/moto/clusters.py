@@ -12,9 +12,11 @@ from typing import Any, Final
 from moto.autoscaling import urls as autoscaling_urls
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.responses import ActionResult, EmptyResult
+from moto.core.utils import camelcase_to_underscores, utcnow
 from moto.eks import models, urls
 from moto.eks.exceptions import InvalidRequestException, ResourceNotFoundException
 from moto.eks.models import eks_backends
+from moto.logs import exceptions as logs_exceptions
 from moto.logs import urls as logs_urls
 from moto.logs.responses import LogsResponse
 
@@ -29,6 +31,9 @@ from spec.catalog import kubernetes
 
 _BAD: Final = "InvalidParameterException"
 _OWNER_TAG: Final = "aws:eks:cluster-name"
+_CONFIGS: Final = (
+    "computeConfig", "kubeSchedulerConfig", "remoteNetworkConfig", "storageConfig", "upgradePolicy", "zonalShiftConfig",
+)  # fmt: skip
 _DEFAULT_TYPE: Final = "t3.medium"
 """EKS's default if neither the node group nor its launch template names a type (CreateNodegroup, instanceTypes)."""
 
@@ -55,7 +60,8 @@ class Operations(ContentOperations):
         access = self._get_param("accessConfig") or {}
         cluster.access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
         cluster.deletion_protection = bool(self._get_param("deletionProtection"))
-        cluster.kube_scheduler_config = self._get_param("kubeSchedulerConfig")
+        cluster.kube_scheduler_config, cluster.upgrade_policy = None, {"supportType": "EXTENDED"}
+        self._configure(cluster)
         cluster.version = self._get_param("version") or kubernetes.DEFAULT
         # Moto gives every cluster of a process the same issuer.
         cluster.identity = {"oidc": {"issuer": _issuer(self._aws(), cluster.name)}}
@@ -73,17 +79,21 @@ class Operations(ContentOperations):
             cluster.resources_vpc_config = {**cluster.resources_vpc_config, **vpc}
         if logging := self._get_param("logging"):
             cluster.logging = _logging(cluster.logging, logging)
-        if remote := self._get_param("remoteNetworkConfig"):
-            cluster.remote_network_config = remote
         if access := self._get_param("accessConfig"):
             cluster.access_config = access
-        if config := self._get_param("kubeSchedulerConfig"):
-            cluster.kube_scheduler_config = config
-            if (clusters := live.behind().clusters) is not None:
-                clusters.schedule(cluster.name, config)
+        self._configure(cluster)
+        config, clusters = self._get_param("kubeSchedulerConfig"), live.behind().clusters
+        if config and clusters is not None:
+            clusters.schedule(cluster.name, config)
         if self._get_param("deletionProtection") is not None:
             cluster.deletion_protection = self._get_param("deletionProtection")
         return self._updated("ConfigUpdate" if vpc is None else "EndpointAccessUpdate")
+
+    def _configure(self, cluster: Any) -> None:
+        """What moto forgets of a cluster."""
+        for name in _CONFIGS:
+            if given := self._get_param(name):
+                setattr(cluster, camelcase_to_underscores(name), given)
 
     def update_cluster_version(self) -> ActionResult:
         """A cluster that failed is started again by it: on AWS it would have to be made anew."""
@@ -297,6 +307,21 @@ class Operations(ContentOperations):
         ]
         return answer
 
+    # -- versions ------------------------------------------------------------------------------------------------------
+
+    def describe_cluster_versions(self) -> ActionResult:
+        wanted, only = self._get_param("clusterVersions"), self._get_param("defaultOnly") in (True, "true")
+        found = []
+        for name, one in kubernetes.VERSIONS.items():
+            stage, default = kubernetes.support(name, utcnow().date()), name == kubernetes.DEFAULT
+            if stage in ("standard", "extended") and name in (wanted or [name]) and (default or not only):
+                days = {"releaseDate": one.released, "endOfStandardSupportDate": one.standard_until,
+                    "endOfExtendedSupportDate": one.extended_until}  # fmt: skip
+                status = {"status": f"{stage}-support", "versionStatus": f"{stage.upper()}_SUPPORT"}
+                found.append({"clusterVersion": name, "clusterType": "eks", "defaultVersion": default, **status,
+                    **{of: str(day) for of, day in days.items()}})  # fmt: skip
+        return ActionResult({"clusterVersions": found})
+
     # -- tags ----------------------------------------------------------------------------------------------------------
 
     def tag_resource(self) -> ActionResult:
@@ -344,19 +369,40 @@ class ScalingOperations(AutoScalingResponse):
     def delete_tags(self) -> ActionResult:
         return self._tag(self._get_params().get("Tags", []), "delete_tags", deleted=True)
 
+    def describe_tags(self) -> ActionResult:
+        there = self._of_node_groups()
+        known = [tag for (group, _), tag in self._tags().items() if group in there]
+        for one in self._get_param("Filters", []):
+            name = {"auto-scaling-group": "ResourceId"}.get(one["Name"], one["Name"].title().replace("-", ""))
+            known = [tag for tag in known if str(tag.get(name, "")) in one["Values"]]
+        found = self.autoscaling_backend.describe_tags(filters=self._get_param("Filters", []))
+        return ActionResult({"Tags": [*found, *known]})
+
     def _tag(self, tags: list[dict[str, Any]], operation: str, *, deleted: bool) -> ActionResult:
-        own = self.autoscaling_backend.autoscaling_groups
-        known = {*own, *self._of_node_groups()}
-        if missing := [one["ResourceId"] for one in tags if one["ResourceId"] not in known]:
+        own, of_nodes = self.autoscaling_backend.autoscaling_groups, self._of_node_groups()
+        if missing := [one["ResourceId"] for one in tags if one["ResourceId"] not in {*own, *of_nodes}]:
             code, msg = "ValidationError", f"AutoScalingGroup name not found - {missing[0]}"
             raise Refused(code, msg)
         if others := [one for one in tags if one["ResourceId"] in own]:
             getattr(self.autoscaling_backend, operation)(others)
         nodes = live.behind().nodes
         for one in tags:
-            if nodes is not None and one["ResourceId"] not in own:
-                nodes.asg_tag_changed(one["ResourceId"], one["Key"], None if deleted else one.get("Value", ""))
+            group, key = one["ResourceId"], one["Key"]
+            if group in of_nodes:
+                self._tags().pop((group, key), None)
+                if not deleted:
+                    self._tags()[group, key] = {"ResourceType": "auto-scaling-group", **one}
+                if nodes is not None:
+                    nodes.asg_tag_changed(group, key, None if deleted else one.get("Value", ""))
         return EmptyResult()
+
+    def _tags(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Of the groups of node groups, by group and key."""
+        backend: Any = self.autoscaling_backend
+        if not hasattr(backend, "slipway_tags"):
+            backend.slipway_tags = {}
+        found: dict[tuple[str, str], dict[str, Any]] = backend.slipway_tags
+        return found
 
     def _of_node_groups(self) -> set[str]:
         clusters = eks_backends[self.current_account][self.region].clusters.values()
@@ -379,6 +425,21 @@ class LogOperations(LogsResponse):
             writing.remove(name)
             self.logs_backend.create_log_group(name, {})
         return answer
+
+    # Moto 5.2.5 lacks both.
+
+    def associate_kms_key(self) -> str:
+        return self._encrypt(self._get_param("kmsKeyId"))
+
+    def disassociate_kms_key(self) -> str:
+        return self._encrypt(None)
+
+    def _encrypt(self, key: str | None) -> str:
+        name = self._get_param("logGroupName") or self._get_param("resourceIdentifier", "").rpartition(":log-group:")[2]
+        if name not in self.logs_backend.groups:
+            raise logs_exceptions.ResourceNotFoundException
+        self.logs_backend.groups[name].kms_key_id = key
+        return ""
 
 
 def _still_writing(account: str, region: str) -> set[str]:

@@ -316,6 +316,7 @@ def _refuse_second(cluster: Any, namespace: str, service_account: str) -> None:
 
 _KINDS = ("addons", "access-entries", "pod-identity-associations")
 ROUTES = (
+    "{0}/cluster-versions$",
     *(f"{{0}}/clusters/(?P<name>[^/]+)/{kind}$" for kind in _KINDS),
     *(f"{{0}}/clusters/(?P<name>[^/]+)/{kind}/(?P<rest>.+)$" for kind in _KINDS),
     "{0}/clusters/(?P<name>[^/]+)/updates$",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from botocore import xform_name
-from botocore.model import ListShape, Shape, StructureShape
+from botocore.model import ListShape, OperationModel, Shape, StructureShape
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse
 from moto.s3.exceptions import S3ClientError
@@ -28,7 +28,7 @@ from sandbox.aws.lifecycle import Lifecycle
 from sandbox.aws.limits import values
 from sandbox.aws.limits.members import Member, of_one
 from sandbox.aws.mapping import Call, Inputs, ResourceMapping, fill
-from sandbox.aws.moto import live
+from sandbox.aws.moto import kept, live
 from sandbox.aws.rules import requests
 from sandbox.aws.rules.rule import Case, Moment, Rule
 from sandbox.aws.schema import schema
@@ -70,11 +70,20 @@ def install() -> None:
 
     @functools.wraps(original)
     def call_action(self: Any) -> Any:
-        for problem in _problems(self):
-            status, headers, body = self.serialized(ActionResult(Refused(*problem)))
-            headers, body = self._enrich_response(headers, body)
-            return status, headers, body
-        return original(self)
+        try:
+            for problem in _problems(self):
+                raise Refused(*problem)
+            answer = _kept(self)
+            if answer is None:
+                return original(self)
+            result = ActionResult(answer)
+        except NotImplementedError:
+            result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))
+        except ServiceException as refused:
+            result = ActionResult(refused)
+        status, headers, body = self.serialized(result)
+        headers, body = self._enrich_response(headers, body)
+        return status, headers, body
 
     base.call_action = call_action
     s3: Any = S3Response
@@ -89,7 +98,11 @@ def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:
     def respond(self: Any, *args: Any, **more: Any) -> Any:
         for problem in _problems(self):
             raise S3RefusedError(*problem)
-        return original(self, *args, **more)
+        try:
+            answer = _kept(self)
+        except kept.KeptError as refused:
+            raise S3RefusedError(str(refused.code), str(refused)) from refused
+        return original(self, *args, **more) if answer is None else self.serialized(ActionResult(answer))
 
     return respond
 
@@ -102,20 +115,33 @@ def _problems(response: Any) -> Iterator[Problem]:
     outside = known and bool(response.normalized_request.environ.get(OUTSIDE))
     if not outside and not requests.judges(service, operation) and not _asked(service, operation, outside=False):
         return
-    aws = Aws(live.behind().clients, response.region, response.current_account)
     try:
-        model = aws.clients.get(service, aws.region).meta.service_model.operation_model(action)
-        if model.has_streaming_input:
-            return
-        if not response.automated_parameter_parsing:
-            response.parse_parameters(response.normalized_request)
+        aws, model, parameters = _request(response)
     except Exception:
         # Moto parses what it can itself.
         LOG.exception("%s %s is not judged", service, action)
         return
-    yield from problems(
-        aws, service, operation, model.input_shape, _named(model.input_shape, response.params), outside=outside
-    )
+    if not model.has_streaming_input:
+        yield from problems(aws, service, operation, model.input_shape, parameters, outside=outside)
+
+
+def _request(response: Any) -> tuple[Aws, OperationModel, Any]:
+    """Who is asked, for which operation, and its parameters; of a stream none."""
+    aws = Aws(live.behind().clients, response.region, response.current_account)
+    services = aws.clients.get(response.boto3_service_name, aws.region).meta.service_model
+    model = services.operation_model(response._get_action())
+    if not response.automated_parameter_parsing and not model.has_streaming_input:
+        response.parse_parameters(response.normalized_request)
+    return aws, model, _named(model.input_shape, {} if model.has_streaming_input else response.params)
+
+
+def _kept(response: Any) -> dict[str, Any] | None:
+    """The answer of what is kept beside moto's objects; None if it isn't asked."""
+    service, action = response.boto3_service_name, response._get_action()
+    if not kept.answers(service, action):
+        return None
+    aws, model, parameters = _request(response)
+    return kept.answer(aws, service, model, parameters)
 
 
 def _named(shape: Shape | None, value: Any) -> Any:

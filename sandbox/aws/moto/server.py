@@ -32,8 +32,9 @@ from sandbox.rpc.errors import ProviderError
 # requests then carry that name as Host. AWS clients send neither Origin nor Sec-Fetch-Site.
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-_LOCAL = re.compile(r"(127\.0\.0\.1|(?:[a-z0-9.-]+\.)?localhost)(:\d+)?", re.IGNORECASE)
-"""Names that no name server can point elsewhere: `localhost` and all below it (RFC 6761), as buckets have them."""
+_LOCAL = re.compile(r"((\d{12}\.)?127\.0\.0\.1|(?:[a-z0-9.-]+\.)?localhost)(:\d+)?", re.IGNORECASE)
+"""Names that no name server can point elsewhere: `localhost` and all below it (RFC 6761), as buckets have them. Clients
+of S3 Control put the account before an address; that isn't a name, and they reach it by this server as their proxy."""
 _SAME_SITE = ("same-origin", "none")
 _CROSS_ORIGIN = "access-control-"
 
@@ -233,10 +234,12 @@ def start(port: int = 0) -> MotoServer:
     # Imported here: moto reads the environment at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 
-    from sandbox.aws.moto import clusters, judged, tokens  # noqa: PLC0415
+    from sandbox.aws.moto import clusters, fixes, judged, kept, tokens  # noqa: PLC0415
 
     clusters.install()
     judged.install()
+    kept.install()
+    fixes.install()
     install()
     _cache_look_ups()
     # Otherwise werkzeug writes a line per request to stderr.

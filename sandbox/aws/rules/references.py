@@ -23,11 +23,11 @@ def _bucket(type_token: str, at: str, code: str) -> Rule:
     def bucket_exists(case: Case) -> str | None:
         """The bucket exists."""
         given = str(case.new.get(at) or "")
-        if given.startswith("arn:") and ":s3:::" not in given:
-            return None
         name = given.rpartition(":::")[2].partition("/")[0]
+        if not name or (given.startswith("arn:") and ":s3:::" not in given):
+            return None
         found = find(case.aws, "s3", Call("list_objects_v2", {"Bucket": name}, {"MaxKeys": 1}), {})
-        return f"The specified bucket does not exist: {name}" if name and found is None else None
+        return f"The specified bucket does not exist: {name}" if found is None else None
 
     return rule(type_token, code, at, _S3, Moment.CREATE)(bucket_exists)
 

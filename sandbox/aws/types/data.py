@@ -56,19 +56,6 @@ def delete_bucket(aws: Aws, id: str, outputs: Inputs) -> None:
 EFS = "efs"
 
 
-def create_mount_target(aws: Aws, inputs: Inputs) -> str:
-    """With the default group of the VPC if none is named, as EFS does it; moto 5.2.5 fails."""
-    groups = inputs.get("securityGroups") or _default_group(aws, str(inputs["subnetId"]))
-    create = Call("create_mount_target", item="MountTargetId")
-    return str(create(aws, EFS, {**inputs, "securityGroups": groups}, {}))
-
-
-def _default_group(aws: Aws, subnet: str) -> list[str]:
-    vpc = aws.call("ec2", "describe_subnets", SubnetIds=[subnet])["Subnets"][0]["VpcId"]
-    wanted = [{"Name": "vpc-id", "Values": [vpc]}, {"Name": "group-name", "Values": ["default"]}]
-    return [one["GroupId"] for one in aws.call("ec2", "describe_security_groups", Filters=wanted)["SecurityGroups"]]
-
-
 def set_lifecycle(aws: Aws, id: str, inputs: Inputs) -> None:
     """Send all policies: AWS replaces the whole configuration, and an empty one turns it off."""
     policies = {"lifecyclePolicies": inputs.get("lifecyclePolicies") or []}
@@ -104,10 +91,8 @@ _CREATE_GROUP = Call(
 
 
 def change_subnet_group(aws: Aws, id: str, inputs: Inputs) -> None:
-    """Moto 5.2.5 forgets a group that it modifies."""
     modify = Call("modify_db_subnet_group", {"DBSubnetGroupName": "{id}"}, {}, _CREATE_GROUP.rename)
     modify(aws, RDS, {key: inputs[key] for key in ("description", "subnetIds") if key in inputs}, {"id": id})
-    _CREATE_GROUP(aws, RDS, {"name": id, **inputs}, {})
 
 
 def set_parameters(aws: Aws, id: str, inputs: Inputs) -> None:

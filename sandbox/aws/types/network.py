@@ -100,19 +100,6 @@ def delete_internet_gateway(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(SERVICE, "delete_internet_gateway", InternetGatewayId=id)
 
 
-# Elastic IPs and NAT gateways.
-
-
-def delete_nat_gateway(aws: Aws, id: str, outputs: Inputs) -> None:
-    """The gateway with its interfaces, which moto 5.2.5 leaves behind."""
-    aws.call(SERVICE, "delete_nat_gateway", NatGatewayId=id)
-    for gateway in aws.call(SERVICE, "describe_nat_gateways", NatGatewayIds=[id])["NatGateways"]:
-        for address in gateway["NatGatewayAddresses"]:
-            interface = address["NetworkInterfaceId"]
-            if find(aws, SERVICE, Call("describe_network_interfaces", {"NetworkInterfaceIds": [interface]}), {}):
-                aws.call(SERVICE, "delete_network_interface", NetworkInterfaceId=interface)
-
-
 # Route tables, routes, and their associations with subnets and gateways.
 
 _TABLE = described("describe_route_tables", "RouteTableIds", "RouteTables")

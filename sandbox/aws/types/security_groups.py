@@ -185,17 +185,6 @@ def change_rule(aws: Aws, id: str, inputs: Inputs) -> None:
     )
 
 
-_RULE_BY_ID = network.described("describe_security_group_rules", "SecurityGroupRuleIds", "SecurityGroupRules")
-
-
-def read_rule(aws: Aws, id: str, names: Inputs) -> Item | None:
-    item = find(aws, network.SERVICE, _RULE_BY_ID, {**names, "id": id})
-    if item is not None and "ReferencedGroupInfo" in item and not item.get("Description"):
-        # Moto 5.2.5 does not keep the description of a rule whose source is a group; that is not drift.
-        return {**item, "Description": names.get("description")}
-    return item
-
-
 def _create_rule(direction: str, aws: Aws, inputs: Inputs) -> str:
     pairs = [{"Key": key, "Value": value} for key, value in (inputs.get("tags") or {}).items()]
     tagged = {"TagSpecifications": [{"ResourceType": "security-group-rule", "Tags": pairs}]} if pairs else {}

@@ -1,0 +1,188 @@
+"""Right requests that moto 5.2.5 refuses, or fails at: what it is asked, or what it answers, is changed."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from xml.sax.saxutils import unescape
+
+from botocore import xform_name
+from moto.ec2.models.flow_logs import FlowLogsBackend
+from moto.ec2.models.launch_templates import LaunchTemplateBackend
+from moto.ec2.models.nat_gateways import NatGatewayBackend
+from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
+from moto.ec2.responses.vpcs import VPCs
+from moto.efs.models import EFSBackend
+from moto.kms.models import KmsBackend
+from moto.rds.models import DBParameterGroup, RDSBackend
+from moto.route53.responses import Route53
+from moto.s3.models import FakeBucket
+from moto.s3.responses import S3Response
+
+from sandbox.aws.rules.policies import admits
+
+_BY_KEY: Final = ("schedule_key_deletion", "cancel_key_deletion", "enable_key", "disable_key")
+"""Operations of KMS that take the ARN of a key too (KMS API Reference, KeyId): moto looks for it among IDs."""
+
+
+def install() -> None:
+    """Put them in place. A second call does nothing."""
+    for name in _BY_KEY:
+        _around(KmsBackend, name, _by_key)
+    _around(FlowLogsBackend, "create_flow_logs", _below_prefix)
+    _around(Route53, "create_hosted_zone", _in_vpc)
+    bucket: Any = FakeBucket
+    bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
+    _around(S3Response, "_bucket_response_put", _with_tags)
+    _around(FakeBucket, "get_permission", _without_conditions)
+    _around(DBParameterGroup, "update_parameters", _of_user)
+    _around(RDSBackend, "modify_db_subnet_group", _remembered)
+    _around(VPCs, "modify_vpc_endpoint", _with_names)
+    for name in ("create_db_instance", "modify_db_instance"):
+        _around(RDSBackend, name, _with_insights)
+    _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
+    _around(NatGatewayBackend, "delete_nat_gateway", _with_interface)
+    _around(EFSBackend, "create_mount_target", _in_default_group)
+    rule: Any = SecurityGroupRule
+    rule.description = property(_description)
+    _around(SecurityGroupBackend, "modify_security_group_rules", _with_sources)
+
+
+def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
+    original = getattr(owner, name)
+    if original.__module__ == __name__:
+        return
+
+    def method(self: Any, *args: Any, **more: Any) -> Any:
+        return change(functools.partial(original, self), self, *args, **more)
+
+    setattr(owner, name, method)
+
+
+def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *args: Any) -> Any:
+    return original(backend.get_key_id(key_id), *args)
+
+
+def _below_prefix(original: Callable[..., Any], _: FlowLogsBackend, *, log_destination: str | None, **more: Any) -> Any:
+    """The destination may be a folder of a bucket (EC2 API Reference, CreateFlowLogs): moto takes it for a bucket."""
+    bucket = log_destination
+    if log_destination and ":s3:::" in log_destination:
+        bucket = log_destination.partition("/")[0]
+    made, unsuccessful = original(log_destination=bucket, **more)
+    for one in made:
+        one.log_destination = log_destination
+    return made, unsuccessful
+
+
+def _in_vpc(original: Callable[..., Any], response: Any) -> Any:
+    """A zone that is made in a VPC is private, whether its configuration says so or not (Route 53 API Reference,
+    CreateHostedZone): moto makes a public one."""
+    if response._get_param("VPC.VPCId"):
+        response.params["HostedZoneConfig"] = {**(response.params.get("HostedZoneConfig") or {}), "PrivateZone": True}
+    return original()
+
+
+def _with_tags(original: Callable[..., Any], response: Any, request: Any, name: str, query: Mapping[str, Any]) -> Any:
+    """Tags with which a bucket is made (S3 API Reference, CreateBucketConfiguration)."""
+    answer = original(request, name, query)
+    found = (
+        re.findall(r"<Tag><Key>(.*?)</Key><Value>(.*?)</Value></Tag>", str(request.data, "utf-8")) if not query else []
+    )
+    if found:
+        response.backend.put_bucket_tagging(name, {unescape(key): unescape(value) for key, value in found})
+    return answer
+
+
+def _without_own_tags(
+    original: Callable[..., Any], _: Any, name: str, description: str, data: dict[str, Any], tags: dict[str, Any]
+) -> Any:
+    """What a template is made of hasn't the template's own tags: moto adds them."""
+    given = [one for one in data.get("TagSpecifications", []) if one["ResourceType"] != "launch-template"]
+    return original(name, description, {**data, "TagSpecifications": given}, tags)
+
+
+def _with_interface(original: Callable[..., Any], backend: Any, id: str) -> Any:
+    """A NAT gateway is deleted with its interface, which else keeps its subnet."""
+    gateway = original(id)
+    backend.enis.pop(gateway._eni.id, None)
+    return gateway
+
+
+def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -> Any:
+    """A mount target without groups is in the default group of its VPC (EFS API Reference, CreateMountTarget)."""
+    subnets = {id: one for zone in backend.ec2_backend.subnets.values() for id, one in zone.items()}
+    if not more.get("security_groups") and (subnet := subnets.get(more["subnet_id"])) is not None:
+        more["security_groups"] = [backend.ec2_backend.get_default_security_group(subnet.vpc_id).id]
+    return original(**more)
+
+
+def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names
+    """The policy of a bucket may have lists for its principal and its resources: moto compares with one."""
+    place = {"account": target_bucket.account_id, "region": target_bucket.region_name}
+    document = json.loads(target_bucket.policy or "{}")
+    return admits(document, "logging.s3", "s3:PutObject", place)
+
+
+def _without_conditions(original: Callable[..., Any], bucket: Any, *args: Any) -> Any:
+    """A policy as if it had no statement with a condition: moto looks at none, so that one against plain HTTP forbids
+    everything."""
+    whole = bucket.policy
+    if whole is None:
+        return original(*args)
+    document = json.loads(whole)
+    statements = [one for one in document["Statement"] if isinstance(one, str) or "Condition" not in one]
+    bucket.policy = json.dumps({**document, "Statement": statements}).encode()
+    try:
+        return original(*args)
+    finally:
+        bucket.policy = whole
+
+
+def _of_user(original: Callable[..., Any], _: Any, parameters: Any) -> None:
+    """Parameters that somebody set have that source (RDS API Reference, Parameter)."""
+    original([{**one, "Source": "user"} for one in parameters])
+
+
+def _remembered(original: Callable[..., Any], backend: Any, name: str, *args: Any) -> Any:
+    """A subnet group that is modified is there still."""
+    backend.subnet_groups[name] = original(name, *args)
+    return backend.subnet_groups[name]
+
+
+def _with_names(original: Callable[..., Any], response: Any) -> Any:
+    """Whether an endpoint has private names, which moto doesn't change."""
+    answer, enabled = original(), response._get_param("PrivateDnsEnabled")
+    if enabled is not None:
+        response.ec2_backend.vpc_end_points[response._get_param("VpcEndpointId")].private_dns_enabled = enabled
+    return answer
+
+
+def _with_insights(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> Any:
+    """Performance Insights, which moto forgets."""
+    made, given = original(*args, **more), next(one for one in (*args, *more.values()) if isinstance(one, Mapping))
+    for member, value in given.items():
+        name = xform_name(member)
+        if "performance_insights" in name and value is not None:
+            setattr(made, "performance_insights_enabled" if name.startswith("enable") else name, value)
+    return made
+
+
+def _description(rule: Any) -> str | None:
+    """The description of a rule whose source is a group is the group's: moto looks at ranges alone."""
+    found: str | None = rule.ip_range.get("Description") or rule.source_group.get("Description")
+    return found
+
+
+def _with_sources(original: Callable[..., Any], backend: Any, group_id: str, rules: Any) -> None:
+    """Sources that moto doesn't change: other kinds than ranges of IPv4."""
+    original(group_id, rules)
+    group = backend.get_security_group_from_id(group_id)
+    for id, new in rules.items():
+        rule = group.get_rule(id)
+        if "ReferencedGroupId" in new:
+            rule.source_group = {"GroupId": new["ReferencedGroupId"], "UserId": backend.account_id}
+        rule.ip_range |= {name: new[name] for name in ("CidrIpv6",) if name in new}
+        rule.prefix_list_id = new.get("PrefixListId", rule.prefix_list_id)
