@@ -14,17 +14,18 @@ from components.tenancy.network_policies import KATIB
 from components.tenancy.roles import MEMBERS, created
 from spec.jobs import KUEUE
 
-DATA: Final = (kinds.CONFIG_MAP, kinds.SECRET)
 LARGEST: Final = 128 * 1024
 """Characters of an object, as text: etcd takes objects of up to 1.5 MiB, and keeps 8 GiB of all together on EKS. An
 argument of a process has no more (execve(2), MAX_ARG_STRLEN)."""
+DATA: Final = (kinds.CONFIG_MAP, kinds.SECRET)
 LARGER: Final = {**dict.fromkeys(kinds.WORKFLOWS, 2 * LARGEST), **dict.fromkeys(DATA, 4 * LARGEST)}
 """Those of kinds that hold programs and data."""
 _ALL: Final = tuple(kinds.BY_RESOURCE[each] for each in created())
 """Everything that a member can create."""
+_NOTES: Final = ("annotations", "labels", "ownerReferences")
 _TEXTS: Final = " + ".join(
     f"(has({O}.{field}) ? '%s'.format([{O}.{field}]).size() : 0)"
-    for field in ("spec", "metadata.labels", "metadata.ownerReferences")
+    for field in ("spec", *(f"metadata.{each}" for each in _NOTES))
 )
 _DATA: Final = " + ".join(
     f"(has({O}.{field}) ? {O}.{field}.map(k, {O}.{field}[k].size()).sum() : 0)" for field in ("data", "binaryData")
@@ -38,12 +39,12 @@ OBJECT_SIZE: Final = Rule(
     variables={"size": f"{_TEXTS} + {_DATA}", "most": f"{KIND} in {_MOST} ? {_MOST}[{KIND}] : {LARGEST}"},
     expression="variables.size <= variables.most",
     message=Message(
-        wrong="this object is too large for etcd: spec, labels and data have ",
+        wrong="this object is too large for etcd: spec, data and metadata have ",
         found="string(variables.size) + ' characters, at most ' + string(variables.most)",
         shown="number",
-        fix=". Put data into ConfigMaps that the pods mount, or into S3",
+        fix=". Put data into ConfigMaps that the pods mount, or into S3; apply --server-side writes no second copy",
     ),
-    metadata=("labels", "ownerReferences"),
+    metadata=_NOTES,
     fields=("data", "binaryData"),
 )
 

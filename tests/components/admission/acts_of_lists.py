@@ -232,6 +232,8 @@ SIZES: Final = (
     Act("a ConfigMap that grows", EDIT, of_map(b="x" * 500_000), "object-size", method="PATCH",
         before=of_map(a="x" * 500_000)),
     Act("labels of a megabyte", EDIT, {**make.service(), "metadata": LABELLED}, "object-size"),
+    Act("an annotation that makes it large", EDIT, {**make.service(), "metadata": {**LABELLED, "labels": {},
+        "annotations": {"a": "x" * 200_000}}}, "object-size", method="PATCH", before=make.service()),
     Act("a Deployment of half the size", EDIT, make.deployment(spec(container(args=["x" * 50_000] * 2)), replicas=0)),
 )  # fmt: skip
 
