@@ -129,7 +129,8 @@ def _tenancy(
     Priorities("priorities", ObjectsArgs(objects=classes, cluster=cluster), opts)
     admission = AdmissionArgs(settings=platform.admission, context=facts.of_admission(platform), cluster=cluster)
     Admission("admission", admission, opts)
-    tenancy = TeamContext(**vars(facts.of_teams(platform)), cluster=cluster, storage=context.storage)
+    every = tuple(part for parts in installed.ready.values() for part in parts)
+    tenancy = TeamContext(**vars(facts.of_teams(platform)), cluster=cluster, storage=context.storage, installed=every)
     outputs = teams(platform.teams, tenancy, opts)
     seldon_spaces(context, outputs, installed.of(SeldonCore), opts)
     if (settings := platform.addons.kueue) is not None:

@@ -25,10 +25,12 @@ def _within(holder: str, field: str, maximum: int, *, required: bool = True) -> 
 
 _FEW: Final = _within("j", "backoffLimit", MAX_RETRIES, required=False)
 _DEADLINE: Final = _within("j", "activeDeadlineSeconds", LONGEST)
-_RETRIES: Final = (
-    f"((has(j.backoffLimit) && j.backoffLimit <= {MAX_RETRIES}) || "
-    f"(has(j.maxFailedIndexes) && j.maxFailedIndexes <= {MAX_RETRIES}) ? [] : ['backoffLimit'])"
+_BY_INDEX: Final = (
+    f"((has(j.maxFailedIndexes) && j.maxFailedIndexes <= {MAX_RETRIES}) || (has(j.backoffLimitPerIndex) && "
+    f"has(j.completions) && j.completions * j.backoffLimitPerIndex <= {MAX_RETRIES}))"
 )
+"""Whether few indexes fail, or all of them together are retried as often as a Job may be."""
+_RETRIES: Final = f"((has(j.backoffLimit) && j.backoffLimit <= {MAX_RETRIES}) || {_BY_INDEX} ? [] : ['backoffLimit'])"
 _TTL: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT)
 _KEPT: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_KEPT, required=False)
 
@@ -265,7 +267,7 @@ _BOUNDED: Final = (
         value="3",
         # The API server gives a Job 6, and one that counts by index no limit.
         when=f"{KIND} != 'Job' || has(s.backoffLimitPerIndex)",
-        wrong=f"s.backoffLimit > {MAX_RETRIES} && !(has(s.maxFailedIndexes) && s.maxFailedIndexes <= {MAX_RETRIES})",
+        wrong=f"s.backoffLimit > {MAX_RETRIES} && ![s].exists(j, {_BY_INDEX})",
         right=str(MAX_RETRIES),
     ),
     _capped(_EACH_JOB | {"RayJob": ["spec"]}, "backoffLimit", MAX_RETRIES),
@@ -318,7 +320,8 @@ JOB_BOUNDS: Final = Rule(
         found="variables.lacks.join(', ')",
         shown="fields",
         fix=f". For example activeDeadlineSeconds: {DAY} (at most {LONGEST}; in a JobSet in each template), "
-        f"backoffLimit: 3 (at most {MAX_RETRIES}), ttlSecondsAfterFinished: {DAY} (at most {LONGEST_KEPT}); "
+        f"backoffLimit: 3 (at most {MAX_RETRIES}; beside backoffLimitPerIndex also as maxFailedIndexes), "
+        f"ttlSecondsAfterFinished: {DAY} (at most {LONGEST_KEPT}); "
         "a RayJob sets shutdownAfterJobFinishes: true and a TTL of at most "
         f"{LONGEST_IDLE}. The deadline of a RayJob and of a JobSet counts for each attempt, and all attempts together "
         f"have {LONGEST}; actions of a failure policy are {', '.join(COUNTED)}, and others only where "

@@ -7,35 +7,45 @@ from typing import Final
 from components.addons.katib import NAME as CONTROLLER
 from components.admission import kinds
 from components.admission.queues import GATED
-from components.admission.rule import Message, Rule, listed
+from components.admission.rule import Message, Rule, listed, literal
 from components.admission.templates import KIND, USER, O
 from components.base.controllers import username
 from components.tenancy.network_policies import KATIB
 from components.tenancy.roles import MEMBERS, created
 from spec.jobs import KUEUE
 
-LARGEST: Final = 256 * 1024
-"""Characters of the spec of an object, as text: etcd takes objects of up to 1.5 MiB, and keeps 8 GiB of all together on
-EKS."""
+LARGEST: Final = 128 * 1024
+"""Characters of an object, as text: etcd takes objects of up to 1.5 MiB, and keeps 8 GiB of all together on EKS. An
+argument of a process has no more (execve(2), MAX_ARG_STRLEN)."""
 DATA: Final = (kinds.CONFIG_MAP, kinds.SECRET)
-"""Kinds that are made for data, of up to 1 MiB each (kubernetes.io, "ConfigMap"): only their number is limited."""
+LARGER: Final = {**dict.fromkeys(kinds.WORKFLOWS, 2 * LARGEST), **dict.fromkeys(DATA, 4 * LARGEST)}
+"""Those of kinds that hold programs and data."""
 _ALL: Final = tuple(kinds.BY_RESOURCE[each] for each in created())
 """Everything that a member can create."""
-CREATED: Final = tuple(kind for kind in _ALL if kind not in DATA)
-_SIZE: Final = f"(has({O}.spec) ? '%s'.format([{O}.spec]).size() : 0)"
+_NOTES: Final = ("annotations", "labels", "ownerReferences")
+_TEXTS: Final = " + ".join(
+    f"(has({O}.{field}) ? '%s'.format([{O}.{field}]).size() : 0)"
+    for field in ("spec", *(f"metadata.{each}" for each in _NOTES))
+)
+_DATA: Final = " + ".join(
+    f"(has({O}.{field}) ? {O}.{field}.map(k, {O}.{field}[k].size()).sum() : 0)" for field in ("data", "binaryData")
+)
+_MOST: Final = literal({kind.kind: most for kind, most in LARGER.items()})
 OBJECT_SIZE: Final = Rule(
     name="object-size",
-    kinds=CREATED,
-    what=f"the spec of an object has at most {LARGEST // 1024} KiB; ConfigMaps and Secrets are for data",
+    kinds=(*_ALL, kinds.EPHEMERAL_CONTAINERS),
+    what=f"an object has at most {LARGEST // 1024} KiB, a workflow 256, a ConfigMap or Secret 512",
     why="a quota limits the number of objects: a hundred Deployments of 1 MB would fill etcd, which is every team's",
-    variables={"size": _SIZE},
-    expression=f"variables.size <= {LARGEST}",
+    variables={"size": f"{_TEXTS} + {_DATA}", "most": f"{KIND} in {_MOST} ? {_MOST}[{KIND}] : {LARGEST}"},
+    expression="variables.size <= variables.most",
     message=Message(
-        wrong="this object is too large for etcd: its spec has ",
-        found="string(variables.size)",
+        wrong="this object is too large for etcd: spec, data and metadata have ",
+        found="string(variables.size) + ' characters, at most ' + string(variables.most)",
         shown="number",
-        fix=f" characters, at most {LARGEST}. Put data into a ConfigMap that the pods mount, or into S3",
+        fix=". Put data into ConfigMaps that the pods mount, or into S3; apply --server-side writes no second copy",
     ),
+    metadata=_NOTES,
+    fields=("data", "binaryData"),
 )
 
 DELETIONS: Final = ("foregroundDeletion", "orphan", "kubernetes.io/pvc-protection")

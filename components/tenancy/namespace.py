@@ -7,6 +7,7 @@ with only an event on the Job.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -54,34 +55,38 @@ OBJECTS: Final[Mapping[str, int]] = {
     "count/jobs.batch": 500,
     # A Deployment keeps up to ten (kubernetes.io, "Deployments", revisionHistoryLimit).
     "count/replicasets.apps": 1000,
+    # Claims of devices: members create none, and what makes one for their pods would pass the quota of GPUs.
+    "count/resourceclaims.resource.k8s.io": 0,
     "secrets": 200,
     "services.loadbalancers": 0,
     "services.nodeports": 0,
 }
 """Maximum number of objects in one namespace, where it is not `OTHERS`: a runaway loop would fill etcd, and each pod's
 start lists some of them. Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
+NONE: Final = {"requests.vpc.amazonaws.com/pod-eni": "0"}
+"""Network interfaces of pods with security groups of their own: an instance has few, and teams have no such groups."""
 OTHERS: Final = 100
 """Maximum number of objects of any other kind that a member can create."""
 CORE: Final = ("configmaps", "persistentvolumeclaims", "secrets", "services")
 """Resources that a quota counts by their name alone (kubernetes.io, "Resource Quotas")."""
 FINISHED: Final = 10
 """Pods that may exist for each that may run: `pods` doesn't count finished ones."""
+ADDONS: Final = "addons"
+"""The ResourceQuota of add-ons' kinds."""
+_ENDS: Final = re.compile(r"^count/([a-z]*jobs|jobsets|workflows)\.")
+"""Kinds that run and end: they stay for days, as Jobs do."""
 
 
-def object_counts(team: Team) -> dict[str, int]:
-    """Maximum number of objects by the name in a ResourceQuota: of all kinds of Kubernetes that a role lets members
-    create.
-
-    Those of add-ons aren't counted: for up to 5.5 minutes after a CRD is installed the quota has no status for it, and
-    the API server would refuse every object ("status unknown for quota"; kubernetes v1.36, controller/resourcequota:
-    discovery every 30 s, `--resource-quota-sync-period` 5 min). `object-size` limits them.
-    """
-    names = [
-        resource if resource in CORE and not group else f"count/{resource}{f'.{group}' if group else ''}"
-        for group, resource in created()
-        if resource not in of_addons().get(group, ())
-    ]
-    return {**dict.fromkeys(names, OTHERS), **OBJECTS, "count/pods": FINISHED * team.pods, **team.objects}
+def object_counts(team: Team) -> tuple[dict[str, int], dict[str, int]]:
+    """Maximum number of objects by the name in a ResourceQuota, of all kinds that a role lets members create: those of
+    Kubernetes, and those of add-ons (ADR 0178)."""
+    ours, theirs = dict.fromkeys(("count/pods",), FINISHED * team.pods), dict[str, int]()
+    for group, resource in created():
+        name = resource if resource in CORE and not group else f"count/{resource}{f'.{group}' if group else ''}"
+        (theirs if resource in of_addons().get(group, ()) else ours).setdefault(name, OBJECTS.get(name, OTHERS))
+    theirs |= {name: OBJECTS["count/jobs.batch"] for name in theirs if _ENDS.search(name)}
+    of_ours = {name: count for name, count in team.objects.items() if name not in theirs}
+    return {**OBJECTS, **ours, **of_ours}, {name: team.objects.get(name, count) for name, count in theirs.items()}
 
 
 DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -105,14 +110,14 @@ def resource_quota(
     amounts = percent(total([everything, most, most if placeholders else {}]), space.share)
     storage = percent({"storage": team.storage_gib * _MIB_PER_GIB}, space.share)["storage"]
     compute = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
-    hard = {
-        **compute,
-        "requests.storage": format_mebibytes(storage),
-        "pods": str(team.pods),
-        **{name: str(count) for name, count in object_counts(team).items()},
-    }
-    spelled = {name: counted(int(text)) if text.isdecimal() else text for name, text in sorted(hard.items())}
-    return _object("v1", "ResourceQuota", "team", namespace, {"hard": spelled})
+    hard = {**compute, **NONE, "requests.storage": format_mebibytes(storage), "pods": str(team.pods)}
+    return _quota("team", namespace, hard, object_counts(team)[0])
+
+
+def _quota(name: str, namespace: str, hard: Mapping[str, str], counts: Mapping[str, int]) -> dict[str, Any]:
+    every = {**hard, **{key: str(count) for key, count in counts.items()}}
+    spelled = {key: counted(int(text)) if text.isdecimal() else text for key, text in sorted(every.items())}
+    return _object("v1", "ResourceQuota", name, namespace, {"hard": spelled})
 
 
 def _bounded(resource: str) -> bool:
@@ -192,10 +197,12 @@ class TeamContext(TeamFacts):
     Attributes:
         cluster: The cluster.
         storage: Buckets and file systems; without any, namespaces have no volumes and no permissions in AWS.
+        installed: Add-ons whose kinds are counted once they are there.
     """
 
     cluster: Cluster
     storage: StorageOutputs | None = None
+    installed: Sequence[pulumi.Resource] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,8 +258,11 @@ class Space(pulumi.ComponentResource):
             ),
         )
         inside = pulumi.ResourceOptions(parent=self, depends_on=[self.namespace], deleted_with=cluster.resource)
-        rendered = manifests(args.namespace, args.team, args.team_settings, args.context)
-        objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in rendered]
+        rendered = dict(manifests(args.namespace, args.team, args.team_settings, args.context))
+        late = pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=list(args.context.installed)))
+        # Nothing waits for it: a workload of this program need not wait for all add-ons.
+        declare(f"{name}-{ADDONS}", rendered.pop(ADDONS), late)
+        objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in rendered.items()]
         storage = args.context.storage
         if storage and args.namespace in args.context.addons.pipelined:
             bucket = storage.buckets[ARTIFACTS].name
@@ -306,6 +316,7 @@ def manifests(namespace: str, team: str, settings: Team, facts: TeamFacts) -> It
     space = settings.namespaces_of(team)[namespace]
     # YuniKorn holds nodes by pods of its own.
     yield "quota", resource_quota(namespace, space, settings, facts.pools, placeholders=facts.addons.has(Yunikorn))
+    yield ADDONS, _quota(ADDONS, namespace, {}, object_counts(settings)[1])
     if priorities := priority_quota(namespace, settings):
         yield "priorities", priorities
     yield "limits", limit_range(namespace, settings, facts.pools)

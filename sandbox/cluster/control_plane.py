@@ -112,6 +112,8 @@ class Controllers:
             f"--kube-api-qps={QPS}",
             f"--kube-api-burst={2 * QPS}",
             f"--node-monitor-grace-period={NODE_GRACE}",
+            # Five minutes by default: so long nobody could create an object of a new CRD that a quota counts.
+            "--resource-quota-sync-period=10s",
         ]
         return self._run("kube-controller-manager", arguments, f"https://127.0.0.1:{ports[0]}/healthz")
 

@@ -25,6 +25,7 @@ T = TypeVar("T")
 # Error answers of an API server.
 
 _OVERLOADED: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+_UNCOUNTED: Final = "status unknown for quota"
 _ACCOUNT: Final = re.compile(r"error looking up service account (\S+/\S+): .*not found")
 """Message of kubernetes 1.36, plugin/pkg/admission/serviceaccount/admission.go."""
 
@@ -40,9 +41,10 @@ class ApiError(Exception):
         self.reason = str(body.get("reason") or "")
         self.details: Mapping[str, Any] = body.get("details") or {}
         super().__init__(str(body.get("message") or body))
-        # A Service without a pod answers 503 for as long as it has none.
-        late = status in _OVERLOADED or (status // 100 == 5 and BUSY.search(self.message) is not None)
-        self.busy = late and "no endpoints available" not in self.message
+        # A Service without a pod answers 503 for as long as it has none. The first count of a new CRD's objects takes
+        # the quota controller 30 s and one round (kubernetes 1.36, pkg/controller/resourcequota).
+        late = status in _OVERLOADED or (status // 100 == 5 and BUSY.search(self.message)) or _UNCOUNTED in self.message
+        self.busy = bool(late) and "no endpoints available" not in self.message
         self.pause = pause
 
     @property
@@ -370,7 +372,8 @@ class KubeClient:
             except (ApiError, SandboxError) as error:
                 if not error.busy or cancelled():
                     raise
-                before, seen = seen, self.progress()
+                # Who counts is another process, of which nothing is seen.
+                before, seen = seen, object() if _UNCOUNTED in str(error) else self.progress()
                 if not patience.look(seen, answered=not isinstance(error, UnreachableError) or seen != before):
                     error.busy, error.args = False, (f"{error} ({_given_up(patience)})",)
                     raise

@@ -84,7 +84,7 @@ class Admission(Model):
     device_variables: Action = Action.DENY
     """A container gets its GPUs by a request, not by a variable."""
     object_size: Action = Action.DENY
-    """The spec of an object has at most 256 KiB."""
+    """An object has at most 128 KiB, a workflow 256, a ConfigMap or Secret 512."""
     object_reach: Action = Action.DENY
     """An object has no finalizer, volume or token of others, and its disruption budget lets a pod go."""
     team_labels: Action = Action.DENY

@@ -125,8 +125,7 @@ class Team(Model):
     """Maximum number of pods in one namespace; finished pods are not counted."""
     objects: dict[ObjectCount, Annotated[int, Field(ge=0, le=100_000)]] = Field(default_factory=dict)
     """Maximum number of objects in one namespace, by the name in a ResourceQuota: `count/deployments.apps`,
-    `configmaps`. Kinds of Kubernetes that a member can create have a default, 100 of most; those of add-ons have
-    none."""
+    `configmaps`. Every kind that a member can create has a default, 100 of most."""
     weight: Annotated[int, Field(ge=1, le=100)] = 1
     """Weight in fair sharing: of idle quota, a team of weight 2 gets twice as much as one of weight 1."""
     priorities: tuple[PriorityName, ...] = tuple(PriorityName)

@@ -222,10 +222,18 @@ DEVICES: Final = (
 )  # fmt: skip
 
 LARGE: Final = container(args=["x" * 100_000] * 3)
+LABELLED: Final = {"name": "it", "labels": {f"{number:x>60}": "x" * 63 for number in range(4000)}}
 SIZES: Final = (
     Act("a large Deployment without pods", EDIT, make.deployment(spec(LARGE), replicas=0), "object-size"),
-    Act("a large workflow", EDIT, make.workflow(entrypoint="x" * LARGEST), "object-size"),
+    Act("a large workflow", EDIT, make.workflow(entrypoint="x" * 2 * LARGEST), "object-size"),
+    Act("a workflow of a long program", EDIT, make.workflow(entrypoint="x" * LARGEST)),
     Act("a large ConfigMap", EDIT, of_map(a="x" * 500_000)),
+    Act("a larger ConfigMap", EDIT, of_map(a="x" * 260_000, b="x" * 270_000), "object-size"),
+    Act("a ConfigMap that grows", EDIT, of_map(b="x" * 500_000), "object-size", method="PATCH",
+        before=of_map(a="x" * 500_000)),
+    Act("labels of a megabyte", EDIT, {**make.service(), "metadata": LABELLED}, "object-size"),
+    Act("an annotation that makes it large", EDIT, {**make.service(), "metadata": {**LABELLED, "labels": {},
+        "annotations": {"a": "x" * 200_000}}}, "object-size", method="PATCH", before=make.service()),
     Act("a Deployment of half the size", EDIT, make.deployment(spec(container(args=["x" * 50_000] * 2)), replicas=0)),
 )  # fmt: skip
 

@@ -73,6 +73,8 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a bounded job": make.job(),
         "a job bounded by index": make.job(backoffLimit=None, backoffLimitPerIndex=1, maxFailedIndexes=5,
             completionMode="Indexed", completions=9),
+        "a job whose indexes are retried as often as a job": make.job(backoffLimit=None, backoffLimitPerIndex=2,
+            completionMode="Indexed", completions=10),
         "a bounded cron job, cleaned up by its history": make.cron_job(ttlSecondsAfterFinished=None),
         "a bounded RayJob": ray.job(),
         "a RayJob on a cluster of the team": ray.selecting(),

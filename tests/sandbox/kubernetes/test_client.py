@@ -56,7 +56,8 @@ TIMED_OUT = reply(504, "Timeout: request did not complete within requested timeo
 LATE = urllib3.exceptions.ReadTimeoutError(Mock(), "/", "Read timed out.")
 STORE = reply(500, "etcdserver: request timed out")
 WEBHOOK = reply(500, 'failed calling webhook "m.io": Post "https://w": context deadline exceeded')
-BUSY = [TIMED_OUT, LATE, STORE, WEBHOOK, reply(503), reply(429, **{"Retry-After": "7"})]
+QUOTA = reply(403, "x is forbidden: status unknown for quota: addons, resources: count/xs.example.com")
+BUSY = [TIMED_OUT, LATE, STORE, WEBHOOK, QUOTA, reply(503), reply(429, **{"Retry-After": "7"})]
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_a_request_that_a_restarting_server_dropped_is_sent_again_unless_it_crea
 @pytest.mark.parametrize("method", METHODS)
 def test_a_call_that_a_busy_server_did_not_get_to_is_repeated(pauses: list[float], method: str) -> None:
     assert asked(method, [*BUSY, DONE]) == {"message": "done"}
-    assert pauses == [1.0, 1.0, 1.0, 1.0, 1.0, 7.0]
+    assert pauses == [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0]
 
 
 @pytest.mark.parametrize("answer", [TIMED_OUT, LATE])

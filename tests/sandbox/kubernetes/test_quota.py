@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from sandbox.kubernetes.client import ApiError, KubeClient
+from sandbox.kubernetes.crds import install_all
 from sandbox.kubernetes.objects import Ref
 from sandbox.kubernetes.waiting import until
+from tests.components.admission.samples import definition
 from tests.sandbox.kubernetes.hooks import Hooks
 from tests.support.patience import SECONDS
 from tests.support.quotas import until_accepted, until_refused
@@ -66,3 +68,15 @@ def test_deleted_objects_no_longer_count(hooks: Hooks, client: KubeClient, names
     until_used(client, namespace, services="1")
     hooks.delete(SERVICE, *of_service, name="web")
     until_used(client, namespace, services="0")
+
+
+def test_objects_of_a_new_kind_are_counted_by_a_quota_that_is_older(
+    hooks: Hooks, client: KubeClient, namespace: str
+) -> None:
+    """Until the quota controller knows the kind, the API server refuses it; the client waits for that."""
+    hooks.create(QUOTA, quota(namespace, {"count/counteds.example.com": "1"}))
+    install_all(client, [definition("Counted", "example.com", "v1", "counteds")], "test")
+    one = {"apiVersion": "example.com/v1", "kind": "Counted", "metadata": {"name": "one", "namespace": namespace}}
+    client.create(one, "user")
+    with pytest.raises(ApiError, match=r"exceeded quota: team, requested: count/counteds\.example\.com=1"):
+        client.create({**one, "metadata": {"name": "two", "namespace": namespace}}, "user")
