@@ -590,7 +590,14 @@ _COMPLETION: Final = Command(
     arguments=(choice("shell", SHELLS, "the shell"),),
 )
 
+_DEMO: Final = Command(
+    name="demo",
+    summary="show what `why` and `report` say of an example that comes with Slipway",
+    run="slipway.cli.demo:run",
+    arguments=(folder("--out", "folder of the example (default: %(default)s)", default=Path("slipway-demo")),),
+)
 COMMANDS: Final = (
     *_OPERATIONS, _RECOVER, _STATE, _INIT, _CHECK, _POLICIES, _PACK, _RENDER, _COST, STATEMENT, _PRICES, _REPORT,
     _FIT, REPLAY, ADVISE, _QUICKSTART, _CHARTS, _SANDBOX, _DOCTOR, _VERIFY, _WHY, _AUDIT, _TRY, REHEARSE, _COMPLETION,
+    _DEMO,
 )  # fmt: skip

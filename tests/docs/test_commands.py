@@ -1,4 +1,4 @@
-"""Commands on the pages exist, and the page of commands has every command and option."""
+"""Commands on the pages exist, and the guide to commands names every one."""
 
 import argparse
 import re
@@ -26,24 +26,10 @@ def leaves(of: argparse.ArgumentParser, name: tuple[str, ...] = ()) -> Iterator[
 KNOWN = dict(leaves(parser.make()))
 
 
-def sections() -> dict[str, str]:
-    """Sections of the page by the commands in their headings."""
-    bodies: dict[str, str] = {}
-    for part in COMMANDS.read_text(encoding="utf-8").split("\n## ")[1:]:
-        heading, _, body = part.partition("\n")
-        bodies |= dict.fromkeys(re.findall(r"`([a-z]+)`", heading), body)
-    return bodies
-
-
-def test_the_page_of_commands_has_every_command_and_option() -> None:
-    page, parts = COMMANDS.read_text(encoding="utf-8"), sections()
-    missing = []
-    for words, options in KNOWN.items():
-        text = parts.get(words[0], "") if words else page
-        if words and not re.search(rf"slipway (\S+\|)?{' '.join(words)}\b", text):
-            missing.append(" ".join(words))
-        missing += [f"{' '.join(words)} {option}" for option in sorted(options) if f"{option}" not in text]
-    assert missing == [], f"add these to {COMMANDS.relative_to(ROOT)}"
+def test_the_guide_names_every_command() -> None:
+    """Their options are in the reference, which is generated."""
+    page = COMMANDS.read_text(encoding="utf-8")
+    assert [name for name, *_ in filter(None, KNOWN) if f"`{name}`" not in page] == []
 
 
 def wrong(line: str) -> str | None:
