@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from components.workloads import WorkloadRefused
 from slipway.why.table import place, rows, said
+from tests.components.workloads.test_refusals import ALL
 from tests.slipway.why.test_messages import ROWS
 from tools.lock import ROOT
 
@@ -38,7 +40,7 @@ LONGEST: Final = 180
 
 def messages() -> str:
     """The page."""
-    return "\n".join([HEAD, *("\n".join(_section(*each)) for each in HEADINGS.items())])
+    return "\n".join([HEAD, *("\n".join(_section(*each)) for each in HEADINGS.items()), *_refusals(), ""])
 
 
 def _section(component: str, heading: str) -> Iterator[str]:
@@ -51,6 +53,20 @@ def _section(component: str, heading: str) -> Iterator[str]:
             helps = "; waiting does not help" if row.never else ""
             yield f"| `{_cell(text)}` | {row.layer}{helps} | {_cell(part.fix)} |"
     yield ""
+
+
+def _refusals() -> Iterator[str]:
+    """What the typed components refuse, by the cases by which that is tested."""
+    yield "## A component of `components.workloads` refuses\n\n| Mistake | Message |\n|---|---|"
+    known = set[str]()
+    for name, (build, path, rule) in ALL.items():
+        try:
+            build()
+        except WorkloadRefused as refused:
+            text = next(str(one) for one in refused.problems if one.path == path and rule in one.rule)
+            if text not in known:
+                yield f"| {name} | {text.replace('|', chr(92) + '|')} |"
+            known.add(text)
 
 
 def _samples(component: str) -> Iterator[str]:
