@@ -33,7 +33,7 @@ Look for a few words of your message. What varies (names, numbers) is of an exam
 messages from the cluster, and answers with the names and numbers of yours: [why](guides/why.md). Kueue's messages about
 quota are with [the ML engineers](guides/for-ml-engineers.md#why-is-my-job-waiting), those of the platform's own rules
 in [admission](guides/admission.md#the-rules), those of the sandbox in its
-[troubleshooting](guides/sandbox.md#troubleshooting).
+[troubleshooting](guides/sandbox.md#troubleshooting). Where it says "for ever", waiting does not help.
 """
 LONGEST: Final = 180
 
@@ -44,14 +44,14 @@ def messages() -> str:
 
 
 def _section(component: str, heading: str) -> Iterator[str]:
-    yield f"## {heading}\n\n| Message | What holds it | Next step |\n|---|---|---|"
+    yield f"## {heading}\n\n| Held by | Message | Next step |\n|---|---|---|"
     samples = list(_samples(component))
     for at, row in enumerate(rows(component)):
         text = next((one for one in samples if place(component, one) == at), "")
         part = said(component, text, dict.fromkeys(("classes", "shared"), "") | {"pod": "POD", "name": "NAME"})
         if text and part is not None:
-            helps = "; waiting does not help" if row.never else ""
-            yield f"| `{_cell(text)}` | {row.layer}{helps} | {_cell(part.fix)} |"
+            helps = ", for ever" if row.never else ""
+            yield f"| {row.layer}{helps} | `{_cell(text)}` | {_cell(part.fix)} |"
     yield ""
 
 
