@@ -30,12 +30,12 @@ def links(text: str) -> Iterator[str]:
 
 def prose(text: str) -> str:
     """The page without its fenced and indented blocks of code."""
-    return "\n".join(line for line, is_code in _lines(text) if not is_code)
+    return "\n".join(line for line, is_code in lines(text) if not is_code)
 
 
 def code(text: str) -> Iterator[str]:
     """Lines of code blocks, and spans of code in the prose."""
-    for line, is_code in _lines(text):
+    for line, is_code in lines(text):
         if is_code:
             yield line.strip()
     # A span may be wrapped at a space.
@@ -73,7 +73,8 @@ def anchors(text: str) -> frozenset[str]:
     return frozenset(slugs)
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
+def lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Lines of a page, and whether they are code."""
     fenced = indented = False
     before = ""
     for line in text.splitlines():

@@ -267,7 +267,7 @@ def test_a_page_without_status_date_or_number_is_refused() -> None:
 # Versions and limits on the pages are those of the code.
 
 
-SANDBOX = (ROOT / "docs" / "guides" / "sandbox.md").read_text(encoding="utf-8")
+SANDBOX = (ROOT / "docs" / "guides" / "sandbox-reference.md").read_text(encoding="utf-8")
 NUMBER = r"(?:\d[\d,]+|five|six|seven|eight|nine|ten|eleven|twelve|a hundred)"
 COUNTED = re.compile(
     rf"\b{NUMBER}\s+(?:AWS\s+)?(?:add-ons|alerts|charts|checks|commands|components|dashboards|examples|policies|programs"

@@ -1,4 +1,4 @@
-"""The tables of docs/guides/sandbox.md, "Interface", against the code: what another program may rely on."""
+"""The tables of docs/guides/sandbox-reference.md, "Interface", against the code: what another program may rely on."""
 
 import dataclasses
 import os
@@ -11,7 +11,7 @@ from sandbox import environment, state
 from sandbox.identity import ProcessIdentity
 from sandbox.state import SandboxState
 
-PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "sandbox.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "sandbox-reference.md").read_text(encoding="utf-8")
 OURS = {"logs"}
 """What a stop leaves in the home."""
 

@@ -100,6 +100,15 @@ def test_the_platform_needs_its_repository(whole: Installed, words: str, next_st
     assert "run this inside a checkout" in done.stderr
 
 
+def test_the_demo_answers_as_the_readme_shows(whole: Installed) -> None:
+    """Without a clone, an account or Go."""
+    done = whole.run("slipway", "demo", PATH="/usr/bin:/bin")
+    assert done.returncode == 0, done.stderr
+    shown = (ROOT / "README.md").read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+    assert " ".join(shown.split()) in " ".join(done.stdout.split())
+    assert "GPUs" in (whole.folder / "slipway-demo" / "out" / "index.html").read_text(encoding="utf-8")
+
+
 def test_the_pack_is_a_folder_that_keeps_its_suppressions(wheel: Path, tmp_path: Path) -> None:
     installed = Installed.make(wheel, tmp_path, "policies")
     done = installed.run("slipway", "pack", "pack")

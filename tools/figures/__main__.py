@@ -1,7 +1,7 @@
 """`python -m tools.figures`: the published figures of `slipway replay`, beside two baselines.
 
 `--trace FILE` measures, and keeps each run in measured.json as soon as it ends; a later run of the same stack, load and
-seed replaces it. Without a trace only the tables of docs/guides/replay.md are written anew.
+seed replaces it. Without a trace only the tables of docs/guides/replay-figures.md are written anew.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tools.figures.measure import Case, key, measure, stack
 from tools.figures.table import tables, text, windows
 
 MEASURED: Final = Path(__file__).with_name("measured.json")
-PAGE: Final = ROOT / "docs" / "guides" / "replay.md"
+PAGE: Final = ROOT / "docs" / "guides" / "replay-figures.md"
 PARTS: Final = {"figures": text, "windows": windows, "filling": rows}
 CHECK_SEEDS: Final = (1, 3, 5, 7, 9)
 """Seeds for the check alone (ADR 0133)."""

@@ -1,4 +1,4 @@
-"""Measures the GPU memory of training and serving, for the table of docs/guides/fit.md.
+"""Measures the GPU memory of training and serving, for the table of docs/guides/fit-accuracy.md.
 
 `python -m tools.figures.gpu_memory FILE`, on a machine with an NVIDIA GPU, PyTorch, Transformers, PEFT and
 nvidia-ml-py, which the project doesn't need otherwise; nothing is downloaded, and no setting of the GPU is changed. A

@@ -1,4 +1,4 @@
-"""The table of figures in docs/guides/replay.md, from the document of measured runs."""
+"""The table of figures in docs/guides/replay-figures.md, from the document of measured runs."""
 
 from __future__ import annotations
 

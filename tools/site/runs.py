@@ -45,22 +45,14 @@ def sample() -> str:
 
 
 def runs() -> str:
-    """A table of what `make up` takes the first time and later, by the minutes in the table of tools."""
+    """What `make up` takes the first time and later, by the minutes in the table of tools."""
     queue = first_builds()
-    wait = building.about(building.minutes(queue[:1]))
-    rows = (
-        (
-            "the first `make up`", building.minutes((*REQUIRED, "helm")) + RUN_MINUTES,
-            "Go builds what is missing of Pulumi's engine, Kubernetes' servers, KWOK and Helm; charts are downloaded",
-        ),
-        (
-            "after it, in the background", building.minutes(queue),
-            f"Go builds the controllers: {', '.join(queue)}. Jobs in queues wait for the first, {wait}",
-        ),
-        ("each later `make up`", RUN_MINUTES, "most of it Helm; less than one minute where little changes"),
-    )  # fmt: skip
-    lines = [f"| {run} | {building.about(minutes)} | {what} |" for run, minutes, what in rows]
-    return "\n".join(["| Run | Time | What takes it |", "|---|---|---|", *lines])
+    once = building.about(building.minutes((*REQUIRED, "helm")) + RUN_MINUTES)
+    return (
+        f"The first `make up` takes {once}: Go builds what is missing of Pulumi's engine, Kubernetes' servers, KWOK\n"
+        f"and Helm. Then it builds controllers in the background, {building.about(building.minutes(queue))}:\n"
+        f"{', '.join(queue)}. Jobs in queues wait for the first. Later runs take {RUN_MINUTES} min."
+    )
 
 
 def parts() -> list[tuple[Path, str, str]]:

@@ -4,10 +4,8 @@ import re
 
 import pytest
 
-from components.workloads import WorkloadRefused
 from spec.jobs import LONGEST
 from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, record, settings, target
-from tests.components.workloads.test_refusals import ALL
 
 KINDS = {
     "autoscaled-serving": {"Deployment", "Service", "PodDisruptionBudget", "PodMonitor", "ScaledObject"},
@@ -69,21 +67,3 @@ def test_horovod_has_a_process_for_each_gpu() -> None:
         "-np",
         str(workers * int(worker["resources"]["limits"]["nvidia.com/gpu"])),
     ]
-
-
-# The guide quotes the real error messages.
-
-
-_SECTION = (ROOT / "docs/guides/workloads.md").read_text(encoding="utf-8").partition("## Classic mistakes")[2]
-MISTAKES = dict(re.findall(r"^\| (?!Mistake|-)(.+?) \| (.+) \|$", _SECTION.partition("\n## ")[0], re.MULTILINE))
-
-
-def test_it_lists_at_least_24_mistakes() -> None:
-    assert len(MISTAKES) >= 24
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_it_quotes_the_real_message(mistake: str) -> None:
-    with pytest.raises(WorkloadRefused) as refused:
-        ALL[mistake][0]()
-    assert MISTAKES[mistake] in map(str, refused.value.problems)

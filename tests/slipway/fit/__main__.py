@@ -1,4 +1,4 @@
-"""`python -m tests.slipway.fit` writes the tables of docs/guides/fit.md."""
+"""`python -m tests.slipway.fit` writes the tables of docs/guides/fit-accuracy.md."""
 
 from tests.slipway.fit.published import GUIDE, KINDS, table
 from tests.support.generated import FIT, write_part

@@ -25,13 +25,13 @@ def work(model: Architecture = GPT, **options: Any) -> Workload:
     return Workload(**{"model": model, "mode": "train", "precision": "bf16", "batch": 1, "seq": 2048, **options})
 
 
-# Published figures of GPU memory, the estimates for them, and both as the tables of docs/guides/fit.md.
+# Published figures of GPU memory, the estimates for them, and both as the tables of docs/guides/fit-accuracy.md.
 
 
 FILE: Final = Path(__file__).with_name("published.yaml")
 MEASURED: Final = Path(__file__).parents[3] / "tools/figures/gpu_memory.json"
 """Peaks on GPUs, as `python -m tools.figures.gpu_memory` writes them."""
-GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit.md"
+GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit-accuracy.md"
 KINDS: Final = ("cases", "misses", "gpus")
 """Parts of the guide: lists of the file, and what GPUs measured."""
 UNITS: Final = {"KB": 10**3, "MiB": 2**20, "GiB": 2**30, "GB": 10**9}
