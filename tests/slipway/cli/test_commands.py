@@ -2,12 +2,14 @@
 
 import argparse
 import inspect
+import itertools
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from slipway.account.context import Diagnosis, Level
 from slipway.cli import doctor
 from slipway.cli.commands import COMMANDS, SHELLS
 from slipway.cli.grammar import Command
+from slipway.cli.parser import make, parse
 from slipway.cli.shell import variables
 from slipway.engine.shim import DIRECTORY
 from spec.errors import EXIT_REFUSED
@@ -45,6 +48,53 @@ def test_each_command_runs_a_public_function_of_its_options(words: str, command:
     (parameter,) = inspect.signature(function, eval_str=True).parameters.values()
     assert parameter.annotation is argparse.Namespace
     assert inspect.signature(function, eval_str=True).return_annotation is int
+
+
+def parsers(above: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser of each command that does something."""
+    below = next((one for one in above._actions if isinstance(one, argparse._SubParsersAction)), None)
+    yield from itertools.chain(*map(parsers, below.choices.values())) if below else [above]
+
+
+def given(action: argparse.Action) -> list[str]:
+    """The option with a value that it takes; two values where an argument may have several."""
+    choices = action.choices or ("7", "90m", "111122223333", "a=b")
+    value = next(str(one) for one in choices if not isinstance(taken(action.type or str, str(one)), Exception))
+    return [
+        *action.option_strings[:1],
+        *[value] * ({"*": 2, "+": 2, 0: 0}.get(action.nargs, 1) if action.nargs is not None else 1),
+    ]
+
+
+def taken(kind: Any, value: str) -> Any:
+    try:
+        return kind(value)
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        return error
+
+
+@pytest.mark.parametrize("parser", [pytest.param(one, id=one.prog) for one in parsers(make())])
+def test_options_stand_before_between_and_after_the_other_arguments(
+    parser: argparse.ArgumentParser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    actions = [one for one in parser._actions if not isinstance(one, argparse._HelpAction)]
+    groups = [one._group_actions for one in parser._mutually_exclusive_groups if one.required]
+    needed = [one for one in actions if one.option_strings and one.required] + [each[0] for each in groups]
+    others = [word for one in actions if not one.option_strings for word in given(one)]
+    beside = [word for one in needed for word in given(one)]
+    command = parser.prog.split()[1:]
+    for option in (one for one in actions if one.option_strings and not any(one in each for each in groups)):
+        words = [*given(option), *beside]
+        lines = ([*command, *others[:at], *words, *others[at:]] for at in range(len(others) + 1))
+        first, *rest = ({**vars(parse(line)), "parser": None} for line in lines)
+        assert all(each == first for each in rest), option
+    # What another command has is not what was meant: a suggestion is never what was typed.
+    for wrong in {"--sandbox", "--yes", "--wide"} - parser._option_string_actions.keys():
+        with pytest.raises(SystemExit):
+            parse([*command, *others, *beside, wrong])
+        error = capsys.readouterr().err
+        assert f"{parser.prog}: error: unrecognized arguments: {wrong}" in error
+        assert f"did you mean {wrong}?" not in error
 
 
 @pytest.mark.parametrize("shell", SHELLS)
