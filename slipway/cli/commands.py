@@ -168,7 +168,7 @@ _CHECK: Final = Command(
     summary="check the settings of stacks, without the engine",
     run="slipway.cli.check:run",
     arguments=(
-        positional("stacks", "STACK", STACK.more["help"], nargs="+"),
+        positional("stacks", "STACK", "name of a stack (default: all)", nargs="*"),
         switch("--strict", "treat warnings as errors"),
         switch("--json", "print the problems and warnings of every stack as JSON"),
     ),

@@ -34,6 +34,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         SystemExit: The line is invalid (code 2), or it asks for help or the version (code 0).
     """
     ours, extra = _split(list(arguments))
+    ours.sort(key=lambda word: word != "--debug")  # of no command, and at any place
     parser = make()
     if not arguments:
         parser.print_help()
@@ -113,7 +114,6 @@ def _add(commands: Commands, command: Command) -> None:
         for each in command.commands:
             _add(below, each)
     else:
-        parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         parser.set_defaults(run=command.start, elsewhere=command.elsewhere, **command.defaults)
 
 

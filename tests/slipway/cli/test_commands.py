@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -18,7 +18,7 @@ from slipway.account.context import Diagnosis, Level
 from slipway.cli import doctor
 from slipway.cli.commands import COMMANDS, SHELLS
 from slipway.cli.grammar import Command
-from slipway.cli.parser import make, parse
+from slipway.cli.parser import make
 from slipway.cli.shell import variables
 from slipway.engine.shim import DIRECTORY
 from spec.errors import EXIT_REFUSED
@@ -29,6 +29,9 @@ COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
 _shtab_slipway; printf '%s\\n' "${{COMPREPLY[@]}}"
 """
+
+
+TOP: Final = make()
 
 
 def leaves(commands: tuple[Command, ...], words: str = "") -> Iterator[tuple[str, Command]]:
@@ -73,7 +76,7 @@ def taken(kind: Any, value: str) -> Any:
         return error
 
 
-@pytest.mark.parametrize("parser", [pytest.param(one, id=one.prog) for one in parsers(make())])
+@pytest.mark.parametrize("parser", [pytest.param(one, id=one.prog) for one in parsers(TOP)])
 def test_options_stand_before_between_and_after_the_other_arguments(
     parser: argparse.ArgumentParser, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,12 +89,12 @@ def test_options_stand_before_between_and_after_the_other_arguments(
     for option in (one for one in actions if one.option_strings and not any(one in each for each in groups)):
         words = [*given(option), *beside]
         lines = ([*command, *others[:at], *words, *others[at:]] for at in range(len(others) + 1))
-        first, *rest = ({**vars(parse(line)), "parser": None} for line in lines)
+        first, *rest = map(TOP.parse_args, lines)
         assert all(each == first for each in rest), option
     # What another command has is not what was meant: a suggestion is never what was typed.
     for wrong in {"--sandbox", "--yes", "--wide"} - parser._option_string_actions.keys():
         with pytest.raises(SystemExit):
-            parse([*command, *others, *beside, wrong])
+            TOP.parse_args([*command, *others, *beside, wrong])
         error = capsys.readouterr().err
         assert f"{parser.prog}: error: unrecognized arguments: {wrong}" in error
         assert f"did you mean {wrong}?" not in error
@@ -144,8 +147,9 @@ def test_check_lists_the_problems_of_every_stack(checkout: Path, slipway: Slipwa
     path.write_text(path.read_text().replace("region: us-east-1", "region: us-east-9"))
     dev, prod, missing = slipway("check dev prod nosuch --json", code=EXIT_REFUSED).document
     assert (dev["stack"], dev["valid"]) == ("dev", False)
-    assert {"path", "rule", "value", "fix"} == dev["problems"][0].keys()
+    assert {"path", "rule", "value", "fix", "at"} == dev["problems"][0].keys()
     assert (dev["problems"][0]["path"], dev["problems"][0]["value"]) == ("account.region", "us-east-9")
+    assert dev["problems"][0]["at"] == "stacks/Pulumi.dev.yaml:9:7"
     assert prod == {"stack": "prod", "valid": True, "problems": [], "warnings": []}
     assert missing["problems"][0]["rule"] == "the stack file must exist"
 
