@@ -77,6 +77,15 @@ def read(text: str) -> Any:
     return yaml.load(text, Loader=StrictLoader)  # noqa: S506, TID251 - a SafeLoader, stricter
 
 
+def tree(text: str) -> Any:
+    """The nodes of the one document of a text, with their places. Raises yaml.YAMLError as `read`."""
+    reader = StrictLoader(text)
+    try:
+        return reader.get_single_node()
+    finally:
+        reader.dispose()
+
+
 def bounded(text: str, *, depth: int = MAX_DEPTH, copies: int = MAX_COPIES) -> str:
     """The same text, looked at before anything is built of it. Raises yaml.YAMLError if it is no YAML, has more levels,
     or aliases that stand for more; with no copies, neither they nor anchors are allowed."""

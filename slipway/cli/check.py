@@ -1,9 +1,10 @@
-"""Reads and checks the settings of a stack, which every command does first; `slipway check STACK...` does only that."""
+"""Reads and checks the settings of a stack, which every command does first; `slipway check` does only that."""
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from slipway.engine.project import Project, find
 from spec.errors import EXIT_REFUSED, SlipwayError, refuse
 from spec.settings import ConfigurationError, Loaded, Platform, Problem, load, read_stack
+from spec.settings.source import placed
 from spec.settings.workers import mismatches
 
 
@@ -21,8 +23,9 @@ def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
         ConfigurationError: The file is refused; the error lists every problem.
         SlipwayError: There are warnings, and `strict` makes them errors.
     """
-    loaded = load(read_stack(stack, project.stacks), stack=stack)
-    for warning in loaded.warnings:
+    with _placed(project, stack):
+        loaded = load(read_stack(stack, project.stacks), stack=stack)
+    for warning in placed(loaded.warnings, stack, project.stacks):
         print(f"warning: {warning}", file=sys.stderr)
     if strict and loaded.warnings:
         count = len(loaded.warnings)
@@ -30,19 +33,35 @@ def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
     return loaded
 
 
+@contextmanager
+def _placed(project: Project, stack: str) -> Iterator[None]:
+    """Problems have their places in the stack file."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(placed(error.problems, stack, project.stacks), error.source) from None
+
+
 def run(options: argparse.Namespace) -> int:
-    """Check each stack in turn. As text, stop at the first one that is refused; JSON has all."""
+    """Check each stack in turn, by default all."""
     project = find(Path.cwd())
+    stacks = options.stacks or project.stack_names
     if options.json:
-        results = [_as_data(project, stack, strict=options.strict) for stack in options.stacks]
+        results = [_as_data(project, stack, strict=options.strict) for stack in stacks]
         print(json.dumps(results, indent=2, default=str))
         return 0 if all(one["valid"] for one in results) else EXIT_REFUSED
-    for stack in options.stacks:
-        loaded = checked(project, stack, strict=options.strict)
-        require_workers(loaded, stack, project)
-        require_charts(loaded, stack, project)
-        print(describe(stack, loaded))
-    return 0
+    code = 0
+    for stack in stacks:
+        try:
+            loaded = checked(project, stack, strict=options.strict)
+            with _placed(project, stack):
+                require_workers(loaded, stack, project)
+                require_charts(loaded, stack, project)
+            print(describe(stack, loaded), flush=True)
+        except SlipwayError as error:
+            print(error if error.complete else f"slipway: {error}", file=sys.stderr)
+            code = error.exit_code
+    return code
 
 
 def require_charts(loaded: Loaded, stack: str, project: Project) -> None:
@@ -81,10 +100,11 @@ def _as_data(project: Project, stack: str, *, strict: bool) -> dict[str, Any]:
     problems: Iterable[Problem] = ()
     warnings: Iterable[Problem] = ()
     try:
-        loaded = load(read_stack(stack, project.stacks), stack=stack)
-        require_workers(loaded, stack, project)
-        require_charts(loaded, stack, project)
-        warnings = loaded.warnings
+        with _placed(project, stack):
+            loaded = load(read_stack(stack, project.stacks), stack=stack)
+            require_workers(loaded, stack, project)
+            require_charts(loaded, stack, project)
+        warnings = placed(loaded.warnings, stack, project.stacks)
     except ConfigurationError as error:
         problems = error.problems
     refused = [asdict(one) for one in problems]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from slipway import __version__
@@ -34,6 +34,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         SystemExit: The line is invalid (code 2), or it asks for help or the version (code 0).
     """
     ours, extra = _split(list(arguments))
+    ours.sort(key=lambda word: word != "--debug")  # of no command, and at any place
     parser = make()
     if not arguments:
         parser.print_help()
@@ -47,8 +48,28 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose refusal of a word that is nearly right names the right one, and that of a missing stack what
-    works without."""
+    """A parser that takes options anywhere, whose refusal of a word that is nearly right names the right one, and that
+    of a missing stack what works without."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse, which takes the arguments of a command in one place only, and refuses others a level above."""
+        if self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        options, extra = super().parse_known_args(self._options_last(args), namespace)
+        if extra:
+            self.error(f"unrecognized arguments: {' '.join(extra)}")
+        return options, extra
+
+    def _options_last(self, arguments: Sequence[str]) -> list[str]:
+        """The same arguments, options with their values behind the others."""
+        words, options, value = list[str](), list[str](), False
+        for word in arguments:
+            isolated = value or (word.startswith("-") and word != "-")
+            (options if isolated else words).append(word)
+            # Of an option that is abbreviated as well.
+            named = (action.nargs for name, action in self._option_string_actions.items() if name.startswith(word))
+            value = not value and isolated and any(nargs != 0 for nargs in named)
+        return words + options
 
     def error(self, message: str) -> NoReturn:
         """Print the refusal and end with code 2."""
@@ -58,7 +79,7 @@ class Parser(argparse.ArgumentParser):
         if match := _CHOICE.search(message):
             given, words = match["given"], [word.strip(" '") for word in match["known"].split(",")]
         elif match := _UNKNOWN.search(message):
-            given, words = match["given"], sorted(_options(self))
+            given, words = match["given"], sorted(self._option_string_actions)
         near = difflib.get_close_matches(given, words, n=1)
         super().error(f"{message.partition(' (choose from')[0]}; did you mean {near[0]}?" if near else message)
 
@@ -67,15 +88,6 @@ _CHOICE: Final = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (
 _NO_STACK: Final = re.compile("arguments are required:.*(STACK|--stack)")
 _UNKNOWN: Final = re.compile(r"unrecognized arguments: (?P<given>-[^ =]*)")
 """Texts of argparse, with and without quotes around choices (Python 3.11 to 3.13)."""
-
-
-def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options of a parser and of the commands below it."""
-    for action in parser._actions:  # there is no other way to them
-        yield from action.option_strings
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from _options(below)
 
 
 def make() -> argparse.ArgumentParser:

@@ -33,7 +33,7 @@ def report_stack(options: argparse.Namespace) -> int:
 
     prepare(options.out)
     against = f", and comparing with {options.against}" if options.against else ""
-    say(f"stack {options.stack}: evaluating the program, its cost and the policies{against}: about 10 s")
+    say(f"stack {options.stack}: evaluating the program, its cost and the policies{against}")
     request = ReportRequest(
         stack=options.stack,
         against=options.against,

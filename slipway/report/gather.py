@@ -9,7 +9,7 @@ from policies.runner import Finding
 from slipway.cost import difference
 from slipway.render.recording import Recording
 from slipway.report.advice import Advice, Replayed, Scenario
-from slipway.report.model import Quota, Report, TeamView
+from slipway.report.model import NONE, Effects, Quota, Report, TeamView
 from slipway.report.plan import NOTHING, Plan
 from slipway.report.views import cost, inventory, layout, risks
 from slipway.report.views.levers import levers
@@ -31,6 +31,7 @@ class Inputs:
         today: Date at which the expiry of suppressions is evaluated.
         plan: The changes of its resources.
         before: Cost estimate of the baseline; None if there is none.
+        effects: What the change from the baseline does to whom.
         before_problem: Why the baseline has no cost estimate, if one was requested.
         commit: Commit of the program, for readers; empty if unknown.
         data: The stack file's settings, of which changes that save are variants; empty for none.
@@ -46,6 +47,7 @@ class Inputs:
     today: date
     plan: Plan = NOTHING
     before: Estimate | None = None
+    effects: Effects = NONE
     before_problem: str = ""
     commit: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +85,7 @@ def report(inputs: Inputs) -> Report:
         bill=cost.bill(platform, priced, change, inputs.before_problem),
         evaluation=risks.evaluation(inputs.violations, inputs.stack, inputs.today),
         plan=inputs.plan,
+        effects=inputs.effects,
         caveats=risks.caveats(recording, priced, inputs.plan, inputs.loaded.warnings),
         advice=_advice(inputs, quotas, teams),
         map=layout.stack_map(network, pools, quotas, teams, stores),

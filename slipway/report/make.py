@@ -14,11 +14,12 @@ from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.report import gather
 from slipway.report.advice import Replayed, Scenario
+from slipway.report.effects import concerned, settings
 from slipway.report.markdown import markdown
-from slipway.report.model import Report
+from slipway.report.model import NONE, Effects, Report
 from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
-from slipway.report.plan.compare import Baseline, baseline, compare
+from slipway.report.plan.compare import Baseline, baseline, compare, finding_name
 from spec import clock
 from spec.errors import SlipwayError, refuse
 from spec.pricing import Estimate, estimate
@@ -57,20 +58,25 @@ def make(project: Project, loaded: Loaded, request: ReportRequest) -> Report:
     plan = NOTHING if request.plan is None else engine.read(request.plan)
     recording = record_platform(loaded.platform, stack=request.stack)
     today = clock.today()
-    before, problem = None, ""
-    if request.against is not None:
-        compared, before, problem = _against(project, request.stack, request.against, recording)
-        plan = plan if request.plan is not None else compared
+    before, problem, effects = None, "", NONE
     data = read_stack(request.stack, project.stacks)
+    violations = evaluation.check(recording, today)
+    if request.against is not None:
+        base = baseline(project, request.stack, request.against, judged=True)
+        compared, before, problem = _compared(base, recording)
+        found = frozenset((one.id, finding_name(one.urn)) for one in violations if one.counts(today))
+        effects = _effects(base, recording, compared, data, found)
+        plan = plan if request.plan is not None else compared
     inputs = gather.Inputs(
         stack=request.stack,
         loaded=loaded,
         recording=recording,
         estimate=estimate(loaded.platform, today),
-        violations=evaluation.check(recording, today),
+        violations=violations,
         today=today,
         plan=plan,
         before=before,
+        effects=effects,
         before_problem=problem,
         commit=_commit(project),
         data=data if isinstance(data, Mapping) else {},
@@ -106,9 +112,24 @@ def needs_of(recording: Recording) -> dict[str, Mapping[str, Sequence[str]]]:
     return {one.urn: one.options.property_dependencies for one in recording}
 
 
-def _against(project: Project, stack: str, ref: str, recording: Recording) -> tuple[Plan, Estimate | None, str]:
+def _effects(
+    base: Baseline, recording: Recording, plan: Plan, data: object, findings: frozenset[tuple[str, str]]
+) -> Effects:
+    """What the change does to whom; of a stack that is new or can't be compared nothing is said."""
+    if base.new or base.problem:
+        return NONE
+    assert recording.platform is not None  # noqa: S101 - of our program
+    pools = {*recording.platform.pools, *(base.settings.get("pools") or ())}
+    return Effects(
+        settings=settings(base.settings, data) if isinstance(data, Mapping) and base.settings else (),
+        to=concerned(base.resources, map(as_data, recording), plan, pools),
+        new=None if base.findings is None else findings - base.findings,
+        gone=tuple(sorted((base.findings or frozenset()) - findings)),
+    )
+
+
+def _compared(base: Baseline, recording: Recording) -> tuple[Plan, Estimate | None, str]:
     """The plan, the cost estimate of the baseline, and why there is none."""
-    base = baseline(project, stack, ref)
     if base.problem:
         plan = Plan(against=base.name, problem=base.problem)
     else:

@@ -5,6 +5,7 @@ GitHub limits a comment to 65,536 characters, so every list is cut off after a f
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -15,6 +16,8 @@ from slipway.report.plan import Plan, ResourceChange, Verb, kind
 from spec.errors import LINES, visible
 from spec.pricing import Amounts
 
+SETTINGS: Final = 12
+EFFECTS: Final = 12
 KINDS: Final = 12
 REMOVALS: Final = 10
 FINDINGS: Final = 8
@@ -36,31 +39,60 @@ def marker(stack: str) -> str:
 def markdown(report: Report) -> str:
     """The comment; it ends with a newline."""
     blocks = [marker(report.stack), f"## Slipway: stack {prose(report.stack)}"]
-    blocks += [*_plan(report.plan), *_cost(report), *_findings(report)]
+    blocks += [*_effects(report), *_cost(report), *_findings(report), *_folded(report.plan)]
     blocks += [*_scenarios(report.scenarios), *_replayed(report.advice.replayed), _end(report)]
     return "\n\n".join(blocks) + "\n"
 
 
-def _plan(plan: Plan) -> Iterator[str]:
+def _effects(report: Report) -> Iterator[str]:
+    """What a reviewer decides on: which settings change, and what that does to whom; then what is lost."""
+    plan, effects = report.plan, report.effects
+    if effects.settings:
+        head = f"**{counted(len(effects.settings), 'setting changes', 'settings change')}** compared with "
+        yield f"{head}{prose(plan.against)}:"
+        yield _list([f"{code(one.path)}: {code(one.before)} → {code(one.after)}" for one in effects.settings], SETTINGS)
+    if effects.to:
+        yield _list([f"**{prose(who)}**: {_marked(what)}" for who, what in effects.to], EFFECTS)
+    if plan.dangerous:
+        yield _list([_removal(change) for change in plan.dangerous], REMOVALS)
     if not plan.asked:
         return
     if plan.problem:
         yield f"**Not compared with {prose(plan.against)}:** {prose(plan.problem)}"
         return
-    parts = [f"{count} to {verb}" for verb, count in _counts(plan)]
-    if not parts:
+    if not plan.changes:
         yield f"**No resource changes** compared with {prose(plan.against)}; {plan.unchanged} unchanged."
+
+
+def _folded(plan: Plan) -> Iterator[str]:
+    """The resources, which follow from the settings."""
+    if not plan.changes or plan.problem:
         return
-    yield f"**{', '.join(parts)}** compared with {prose(plan.against)}; {plan.unchanged} unchanged."
-    removals = [change for verb in Verb for change in plan.own(verb) if change.removes]
-    if removals:
-        more = [f"- {len(removals) - REMOVALS} more on the page"] if len(removals) > REMOVALS else []
-        more += [
-            f"- {counted(len(ones), 'resource')} that reference {code(name)} may be replaced with it"
-            for name, ones in plan.dependents().items()
-        ]
-        yield "\n".join([*map(_removal, removals[:REMOVALS]), *more])
+    parts = ", ".join(f"{count} to {verb}" for verb, count in _counts(plan))
+    yield f"<details><summary>Resources: {parts}, {plan.unchanged} unchanged</summary>"
+    yield f"Compared with {prose(plan.against)}."
+    removals = [one for verb in Verb for one in plan.own(verb) if one.removes and not one.dangerous]
+    references = [
+        f"{counted(len(ones), 'resource')} that reference {code(name)} may be replaced with it"
+        for name, ones in plan.dependents().items()
+    ]
+    if removals or references:
+        yield "\n".join(filter(None, (_list(list(map(_removal, removals)), REMOVALS), _list(references, REMOVALS))))
     yield "\n".join(_table(plan))
+    yield "</details>"
+
+
+def _list(lines: Sequence[str], most: int) -> str:
+    """The first lines, each as an entry."""
+    more = [f"{len(lines) - most} more on the page"] if len(lines) > most else []
+    return "\n".join(f"- {line}" for line in (*lines[:most], *more))
+
+
+def _marked(text: str) -> str:
+    """A sentence of ours, in which names are in backticks."""
+    parts = text.split("`")
+    marked = (code(part) if number % 2 else prose(part) for number, part in enumerate(parts) if part.strip())
+    return " ".join(marked).replace(" ,", ",")
 
 
 def _counts(plan: Plan) -> list[tuple[Verb, int]]:
@@ -76,8 +108,8 @@ def _removal(change: ResourceChange) -> str:
     if change.retained:
         why += ", which is removed from the stack and retained in AWS"
     if change.dangerous:
-        return f"- **{what}**{why}. **Loses {prose(change.loses)}.** Fix: {prose(change.fix)}."
-    return f"- {what}{why}"
+        return f"**{what}**{why}. **Loses {prose(change.loses)}.** Fix: {prose(change.fix)}."
+    return f"{what}{why}"
 
 
 def _table(plan: Plan) -> Iterator[str]:
@@ -98,11 +130,18 @@ def _cost(report: Report) -> Iterator[str]:
     lines.append(f"| stack {prose(report.stack)} | {' | '.join(map(cents, _three(bill.total)))} |")
     if bill.delta is not None:
         delta = bill.delta
-        lines.append(f"| **difference** | **{'** | **'.join(map(signed, _three(delta)))}** |")
+        changed = (_change(one, of) for one, of in zip(_three(delta), _three(bill.total), strict=True))
+        lines.append(f"| **difference** | **{'** | **'.join(changed)}** |")
     lines += [f"| {prose(bar.name)} | {' | '.join(map(signed, _three(bar.amounts)))} |" for bar in bill.movers]
     yield "\n".join(lines)
     if bill.delta_problem:
         yield f"No cost difference: {prose(bill.delta_problem)}"
+
+
+def _change(delta: Decimal, total: Decimal) -> str:
+    """A difference with its part of what it was."""
+    before = total - delta
+    return signed(delta) + (f" ({delta / before:+.1%})" if delta and before else "")
 
 
 def _three(amounts: Amounts) -> tuple[Decimal, Decimal, Decimal]:
@@ -110,21 +149,34 @@ def _three(amounts: Amounts) -> tuple[Decimal, Decimal, Decimal]:
 
 
 def _findings(report: Report) -> Iterator[str]:
-    result = report.evaluation
+    result, effects = report.evaluation, report.effects
     mandatory, advisory = result.count("mandatory"), result.count("advisory")
+    if effects.new is not None:
+        cases = [(one, case) for one in result.findings for case in one.cases if (one.rule, case[0]) in effects.new]
+        new: dict[str, FindingView] = {}
+        for one, case in cases:
+            kept = new.get(one.rule, replace(one, cases=()))
+            new[one.rule] = replace(kept, cases=(*kept.cases, case))
+        before = f"{mandatory + advisory - len(cases)} as before, {mandatory} of all mandatory"
+        head = f"{counted(len(cases), 'new finding')}, {len(effects.gone)} gone, {before}"
+        yield f"**Policies: {head}**" if cases else f"Policies: {head}"
+        lines = [_finding(one) for one in new.values()]
+        lines += [f"gone: {code(rule)} on {code(name)}" for rule, name in effects.gone]
+        if lines:
+            yield _list(lines, FINDINGS)
+        return
     checks = f" of {counted(len(result.findings), 'check')}" if result.findings else ""
     head = f"{mandatory} mandatory and {counted(advisory, 'advisory finding')}{checks}, {result.suppressed} suppressed"
     yield f"**Policies: {head}**" if mandatory else f"Policies: {head}"
     if result.findings:
-        more = [f"- {len(result.findings) - FINDINGS} more on the page"] if len(result.findings) > FINDINGS else []
-        yield "\n".join([*map(_finding, result.findings[:FINDINGS]), *more])
+        yield _list([_finding(one) for one in result.findings], FINDINGS)
 
 
 def _finding(one: FindingView) -> str:
     resource, message = one.cases[0]
     more = f" and {counted(len(one.cases) - 1, 'other')}" if len(one.cases) > 1 else ""
     name = f"{one.level} {code(one.rule)} on {code(resource)}{more}"
-    return f"- {f'**{name}**' if one.level == 'mandatory' else name}: {prose(message)}"
+    return f"{f'**{name}**' if one.level == 'mandatory' else name}: {prose(message)}"
 
 
 def _scenarios(scenarios: Sequence[Scenario]) -> Iterator[str]:

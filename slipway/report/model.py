@@ -6,9 +6,10 @@ Amounts are in USD: per hour for a node, otherwise per month of 730 hours.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from slipway.report.advice import Advice, Map, PriceSource, Scenario
-from slipway.report.plan import Plan
+from slipway.report.plan import Plan, PropertyChange
 from spec.pricing import Amounts
 
 
@@ -260,6 +261,27 @@ class Caveat:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Effects:
+    """What a change does, beside its resources.
+
+    Attributes:
+        settings: Settings of the stack file that change.
+        to: Whom it concerns, `team vision` or `pool a100`, and what happens to it.
+        new: Findings that the baseline does not have, as (rule, resource); None if that is not known.
+        gone: Findings that only the baseline has.
+    """
+
+    settings: tuple[PropertyChange, ...] = ()
+    to: tuple[tuple[str, str], ...] = ()
+    new: frozenset[tuple[str, str]] | None = None
+    gone: tuple[tuple[str, str], ...] = ()
+
+
+NONE: Final = Effects()
+"""Without a comparison."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """The content of a report."""
 
@@ -285,6 +307,7 @@ class Report:
     caveats: tuple[Caveat, ...]
     advice: Advice
     map: Map
+    effects: Effects = NONE
     scenarios: tuple[Scenario, ...] = ()
 
     @property

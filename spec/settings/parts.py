@@ -5,6 +5,7 @@ So a program of one's own has a pool or a team by itself, with the checks that n
 
 import json
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from types import UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
@@ -88,7 +89,8 @@ def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
     own = dict(raw)
     preset = own.pop("preset")
     if not isinstance(preset, str) or preset not in PRESETS:
-        fix = f"Use one of {', '.join(sorted(PRESETS))}."
+        close = get_close_matches(str(preset), PRESETS, n=1)
+        fix = f"Did you mean {close[0]}?" if close else f"Use one of {', '.join(sorted(PRESETS))}."
         return raw, [Problem(f"{path}.preset", "the preset must exist", preset, fix)]
     return overlay(PRESETS[preset], own), []
 

@@ -24,16 +24,19 @@ class Problem:
         rule: What must hold, as a sentence without its full stop.
         value: Value in the file; `None` if there is none.
         fix: What to write instead.
+        at: Place in the file, as editors read it: `stacks/Pulumi.dev.yaml:25:7`; empty if it is not known.
     """
 
     path: str
     rule: str
     value: object
     fix: str
+    at: str = ""
 
     def __str__(self) -> str:
         given = "nothing" if self.value is None else _shorten(repr(self.value))
-        return visible(f"{self.path}: {self.rule} (given: {given}). {self.fix}")
+        at = f"{self.at}: " if self.at else ""
+        return visible(f"{at}{self.path}: {self.rule} (given: {given}). {self.fix}")
 
 
 class ConfigurationError(SlipwayError):

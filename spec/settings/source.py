@@ -1,7 +1,8 @@
 """Reading a stack file without the engine: YAML, without the features that could mislead a reader."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ MAX_DEPTH: Final = 32
 _KEYS: Final = ("config", "encryptedkey", "encryptionsalt", "secretsprovider")
 """Keys of a stack file, without those that read other settings (pulumi v3.258.0, sdk/go/common/workspace/project.go,
 ProjectStack)."""
+_ABOVE: Final = f"config.{PROJECT}:{KEY}."
 _PROVIDER: Final = (
     r"default|passphrase|awskms://(alias/[\w/-]+|[\da-f-]{{36}}|mrk-[\da-f]{{32}}|"
     r"/arn:aws[a-z-]*:kms:[a-z\d-]+:{account}:(key|alias)/[\w/-]+)(\?(region=[a-z\d-]+|awssdk=v[12]|[&])*)?"
@@ -55,7 +57,7 @@ def read_stack(stack: str, directory: Path) -> object:
     settings = document["config"][key]
     problems = list(_of_others(document, key, settings))
     if problems:
-        raise ConfigurationError(problems, f"stack {stack}")
+        raise ConfigurationError(placed(problems, stack, directory, above=""), f"stack {stack}")
     return settings
 
 
@@ -79,6 +81,39 @@ def stacks_in(directory: Path) -> list[str]:
     return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in directory.glob("Pulumi.*.yaml"))
 
 
+def placed(problems: Iterable[Problem], stack: str, directory: Path, above: str = _ABOVE) -> list[Problem]:
+    """Problems of a stack's settings with their places in its file: of a key that is missing, that of the key above."""
+    path = directory / f"Pulumi.{stack}.yaml"
+    try:
+        root = strict_yaml.tree(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return list(problems)
+    return [one if one.at else replace(one, at=_place(root, f"{above}{one.path}.", path)) for one in problems]
+
+
+def _place(node: Any, rest: str, path: Path) -> str:
+    """Place of the last key that the file has of a path; empty if it has none."""
+    mark = None
+    while rest:
+        rows = getattr(node, "value", ())
+        keys = [(f"{number}.", each, each) for number, each in enumerate(rows)]
+        if isinstance(node, yaml.MappingNode):
+            keys = [(f"{key.value}.", key, value) for key, value in rows]
+        elif not isinstance(node, yaml.SequenceNode):
+            break
+        found = [one for one in keys if rest.startswith(one[0])]
+        if not found:
+            break
+        name, key, node = max(found, key=lambda one: len(one[0]))
+        rest, mark = rest[len(name) :], key.start_mark
+    return f"{_shown(path)}:{mark.line + 1}:{mark.column + 1}" if mark else ""
+
+
+def _shown(path: Path) -> Path:
+    """The path, below the working directory without it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def _parse(stack: str, path: Path) -> object:
     try:
         size = path.stat().st_size
@@ -93,7 +128,7 @@ def _parse(stack: str, path: Path) -> object:
         ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        where = f"{_shown(path)}:{mark.line + 1}:{mark.column + 1}" if mark else str(_shown(path))
         if mark and _has_tab(text, mark.line):
             rule, fix = "YAML indents with spaces, not with tabs", "Replace the tab of that line by spaces."
             raise _refused(stack, where, rule, "a tab", fix) from None

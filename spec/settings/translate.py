@@ -120,6 +120,9 @@ def _choice(given: Any, context: Mapping[str, Any]) -> Words:
     matches = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
     choices = [text or number for text, number in matches]
     close = get_close_matches(str(given), choices, n=1) if isinstance(given, str) else []
+    if isinstance(given, int) and choices and all(map(str.isdigit, choices)):
+        near = sorted(sorted(choices, key=lambda one: abs(int(one) - given))[:2], key=int)
+        return f"this must be {context['expected']}", f"Use {' or '.join(near)}."
     return f"this must be {context['expected']}", f"Did you mean {close[0]}?" if close else f"Use {', '.join(choices)}."
 
 

@@ -32,8 +32,8 @@ _ACTIVE: Final = (
     re.compile(r"@"),
     # References to issues, also in other repositories.
     re.compile(r"#(?=\d)|\bGH-(?=\d)", re.IGNORECASE),
-    # Tags, comments and automatic links; the report ends with small print.
-    re.compile(r"<(?!/?sub>)(?=[A-Za-z/!?])"),
+    # Tags, comments and automatic links; the report folds what follows from a change, and ends with small print.
+    re.compile(r"<(?!/?(?:sub|summary|details)>)(?=[A-Za-z/!?])"),
     # Links, images and definitions of links.
     re.compile(r"\](?=[(\[:])"),
     re.compile(r"\bwww(?=\.)|:(?=[\\/])", re.IGNORECASE),
@@ -66,15 +66,16 @@ _FENCE: Final = re.compile(r" {0,3}(?P<fence>(?P<of>[`~])(?P=of){2,})(?P<rest>.*
 
 
 def _closed(text: str) -> str:
-    """The text with its code block closed, if one is open at its end, so that the next part is none of it."""
-    opened = ""
+    """The text with its code block and folds closed, if they are open at its end, so that the next part is in none."""
+    opened, folds = "", 0
     for line in text.splitlines():
+        folds += 0 if opened else line.startswith("<details>") - (line == "</details>")
         found = _FENCE.match(line)
         if found and not opened and not (found["of"] == "`" and "`" in found["rest"]):
             opened = found["fence"]
         elif found and opened and found["fence"].startswith(opened) and not found["rest"].strip():
             opened = ""
-    return f"{text}\n{opened}" if opened else text
+    return text + f"\n{opened}" * bool(opened) + "\n\n</details>" * max(folds, 0)
 
 
 UNNAMED: Final = re.compile(

@@ -227,7 +227,8 @@ def kind(token: str) -> str:
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 _OF_RELEASE: Final = ("name", "namespace")
 """A changed name or namespace is another release (pulumi-kubernetes v4.34.2, provider/pkg/provider/helm_release.go)."""
-_SETTINGS: Final = Settings()
+_SETTINGS: Final = Settings(config_map_mutable=True)
+"""As the platform's provider is set (infra/providers.py)."""
 
 
 def forces_new(type_token: str, path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool | None:

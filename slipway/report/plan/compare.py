@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -161,6 +162,8 @@ class Baseline:
         outputs: `exports.json`.
         problem: Why there are no resources; empty if there is no problem.
         estimate: Cost of its settings at today's prices; None if this program can't read them.
+        settings: Its settings as its file has them.
+        findings: What its own policies find, as (rule, resource); None if that is not known.
         new: Whether the commit does not have the stack.
     """
 
@@ -169,10 +172,12 @@ class Baseline:
     outputs: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
     estimate: Estimate | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    findings: frozenset[tuple[str, str]] | None = None
     new: bool = False
 
 
-def baseline(project: Project, stack: str, ref: str, settings: Path | None = None) -> Baseline:
+def baseline(project: Project, stack: str, ref: str, settings: Path | None = None, *, judged: bool = False) -> Baseline:
     """The stack at a commit, branch or tag; failures are reported in `problem`, never raised.
 
     Args:
@@ -180,6 +185,7 @@ def baseline(project: Project, stack: str, ref: str, settings: Path | None = Non
         stack: Name of the stack.
         ref: The commit, branch or tag.
         settings: Another stack file than that of the commit, for its program.
+        judged: Whether its policies are evaluated as well.
     """
     with tempfile.TemporaryDirectory(prefix="slipway-against-") as folder:
         root = Path(folder) / "tree"
@@ -189,21 +195,28 @@ def baseline(project: Project, stack: str, ref: str, settings: Path | None = Non
             return Baseline(name=ref, problem=str(error))
         if settings is not None:
             shutil.copyfile(settings, stack_file(root / STACKS, stack))
-        return _at(Project(root), stack, f"{ref} ({commit})", Path(folder) / "rendering")
+        return _at(Project(root), stack, f"{ref} ({commit})", Path(folder) / "rendering", judged=judged)
 
 
-def _at(project: Project, stack: str, name: str, out: Path) -> Baseline:
+def _at(project: Project, stack: str, name: str, out: Path, *, judged: bool) -> Baseline:
     if not is_ours(project.root / "Pulumi.yaml"):
         return Baseline(name=name, problem="the commit has no Pulumi.yaml of this project")
     if not project.has(stack):
         return Baseline(name=name, new=True)
-    price = _price(project, stack)
+    price, data = _price(project, stack)
     environment = {**os.environ, "PYTHONPATH": str(project.root), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "slipway", "render", stack, "--out", str(out)]
-    try:
-        done = subprocess.run(
+
+    def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+        command = [sys.executable, "-m", "slipway", *words]
+        return subprocess.run(
             command, cwd=project.root, env=environment, capture_output=True, timeout=_MINUTES * 60, check=False
         )
+
+    try:
+        with ThreadPoolExecutor() as beside:
+            judging = beside.submit(run, "policies", stack, "--json") if judged else None
+            done = run("render", stack, "--out", str(out))
+            findings = _findings(judging.result().stdout) if judging else None
     except subprocess.TimeoutExpired:
         return Baseline(
             name=name, problem=f"its program did not finish rendering within {_MINUTES} minutes", estimate=price
@@ -213,15 +226,33 @@ def _at(project: Project, stack: str, name: str, out: Path) -> Baseline:
     resources, outputs = (
         json.loads((out / f"{of}.json").read_text(encoding="utf-8")) for of in ("resources", "exports")
     )
-    return Baseline(name=name, resources=tuple(resources), outputs=outputs, estimate=price)
+    return Baseline(
+        name=name, resources=tuple(resources), outputs=outputs, estimate=price, settings=data, findings=findings
+    )
 
 
-def _price(project: Project, stack: str) -> Estimate | None:
-    """Cost of its settings with today's program and prices, so that the difference comes from the change only."""
+def _price(project: Project, stack: str) -> tuple[Estimate | None, Mapping[str, Any]]:
+    """Cost of its settings with today's program and prices, so that the difference comes from the change only; and the
+    settings."""
+    data: Any = {}
     try:
-        return estimate(load(read_stack(stack, project.stacks), stack=stack).platform)
+        data = read_stack(stack, project.stacks)
+        return estimate(load(data, stack=stack).platform), data
     except ConfigurationError:
+        return None, data if isinstance(data, Mapping) else {}
+
+
+def _findings(output: bytes) -> frozenset[tuple[str, str]] | None:
+    """What `slipway policies --json` printed; None if that is something else."""
+    try:
+        return frozenset((one["rule"], finding_name(one["urn"])) for one in json.loads(output))
+    except (ValueError, KeyError, TypeError):
         return None
+
+
+def finding_name(urn: str) -> str:
+    """What violates a rule, for readers."""
+    return urn.rpartition("::")[2] or "the stack"
 
 
 def _last(output: bytes) -> str:

@@ -15,6 +15,7 @@ from slipway.report.advice import Month, Risk
 from slipway.report.model import Caveat, Evaluation, FindingView, Quota, SuppressedFinding, TeamView
 from slipway.report.page import cents, counted, usd
 from slipway.report.plan import Plan, Verb, kind
+from slipway.report.plan.compare import finding_name
 from spec.catalog import kubernetes, prices
 from spec.pricing import Estimate
 from spec.settings import Problem
@@ -205,7 +206,7 @@ def _view(group: Sequence[Finding], stage: str) -> FindingView:
 
 
 def _name(one: Finding) -> str:
-    return one.urn.rpartition("::")[2] or "the stack"
+    return finding_name(one.urn)
 
 
 def _suppressed(suppressed: Sequence[Finding]) -> tuple[SuppressedFinding, ...]:

@@ -32,8 +32,7 @@ def region_known(context: Context, account: Account) -> Iterator[Problem]:
     """The region exists."""
     if not regions.is_region(account.region):
         close = get_close_matches(account.region, regions.REGIONS, n=2, cutoff=0.8)
-        meant = f"Did you mean {' or '.join(close)}? " if close else ""
-        fix = f"{meant}Use {regions.NAMES}."
+        fix = f"Did you mean {' or '.join(close)}?" if close else f"Use {regions.NAMES}."
         yield Problem("account.region", "the region must exist", account.region, fix)
 
 

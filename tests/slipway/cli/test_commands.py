@@ -2,13 +2,14 @@
 
 import argparse
 import inspect
+import itertools
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -16,6 +17,7 @@ from sandbox import IN_SANDBOX_SHELL
 from slipway.account.context import Diagnosis, Level
 from slipway.cli import doctor
 from slipway.cli.commands import COMMANDS, Command
+from slipway.cli.parser import make
 from slipway.cli.shell import variables
 from slipway.engine.shim import DIRECTORY
 from spec.errors import EXIT_REFUSED
@@ -29,6 +31,9 @@ COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
 _shtab_slipway; printf '%s\\n' "${{COMPREPLY[@]}}"
 """
+
+
+TOP: Final = make()
 
 
 def leaves(commands: tuple[Command, ...], words: str = "") -> Iterator[tuple[str, Command]]:
@@ -48,6 +53,53 @@ def test_each_command_runs_a_public_function_of_its_options(words: str, command:
     (parameter,) = inspect.signature(function, eval_str=True).parameters.values()
     assert parameter.annotation is argparse.Namespace
     assert inspect.signature(function, eval_str=True).return_annotation is int
+
+
+def parsers(above: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser of each command that does something."""
+    below = next((one for one in above._actions if isinstance(one, argparse._SubParsersAction)), None)
+    yield from itertools.chain(*map(parsers, below.choices.values())) if below else [above]
+
+
+def given(action: argparse.Action) -> list[str]:
+    """The option with a value that it takes; two values where an argument may have several."""
+    choices = action.choices or ("7", "90m", "111122223333", "a=b")
+    value = next(str(one) for one in choices if not isinstance(taken(action.type or str, str(one)), Exception))
+    return [
+        *action.option_strings[:1],
+        *[value] * ({"*": 2, "+": 2, 0: 0}.get(action.nargs, 1) if action.nargs is not None else 1),
+    ]
+
+
+def taken(kind: Any, value: str) -> Any:
+    try:
+        return kind(value)
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        return error
+
+
+@pytest.mark.parametrize("parser", [pytest.param(one, id=one.prog) for one in parsers(TOP)])
+def test_options_stand_before_between_and_after_the_other_arguments(
+    parser: argparse.ArgumentParser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    actions = [one for one in parser._actions if not isinstance(one, argparse._HelpAction)]
+    groups = [one._group_actions for one in parser._mutually_exclusive_groups if one.required]
+    needed = [one for one in actions if one.option_strings and one.required] + [each[0] for each in groups]
+    others = [word for one in actions if not one.option_strings for word in given(one)]
+    beside = [word for one in needed for word in given(one)]
+    command = parser.prog.split()[1:]
+    for option in (one for one in actions if one.option_strings and not any(one in each for each in groups)):
+        words = [*given(option), *beside]
+        lines = ([*command, *others[:at], *words, *others[at:]] for at in range(len(others) + 1))
+        first, *rest = map(TOP.parse_args, lines)
+        assert all(each == first for each in rest), option
+    # What another command has is not what was meant: a suggestion is never what was typed.
+    for wrong in {"--sandbox", "--yes", "--wide"} - parser._option_string_actions.keys():
+        with pytest.raises(SystemExit):
+            TOP.parse_args([*command, *others, *beside, wrong])
+        error = capsys.readouterr().err
+        assert f"{parser.prog}: error: unrecognized arguments: {wrong}" in error
+        assert f"did you mean {wrong}?" not in error
 
 
 @pytest.mark.parametrize("shell", choices("completion", "shell"))
@@ -89,8 +141,9 @@ def test_check_lists_the_problems_of_every_stack(checkout: Path, slipway: Slipwa
     path.write_text(path.read_text().replace("region: us-east-1", "region: us-east-9"))
     dev, prod, missing = slipway("check dev prod nosuch --json", code=EXIT_REFUSED).document
     assert (dev["stack"], dev["valid"]) == ("dev", False)
-    assert {"path", "rule", "value", "fix"} == dev["problems"][0].keys()
+    assert {"path", "rule", "value", "fix", "at"} == dev["problems"][0].keys()
     assert (dev["problems"][0]["path"], dev["problems"][0]["value"]) == ("account.region", "us-east-9")
+    assert dev["problems"][0]["at"] == "stacks/Pulumi.dev.yaml:9:7"
     assert prod == {"stack": "prod", "valid": True, "problems": [], "warnings": []}
     assert missing["problems"][0]["rule"] == "the stack file must exist"
 

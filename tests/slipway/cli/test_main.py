@@ -102,6 +102,7 @@ def test_nothing_that_a_file_or_a_name_has_is_obeyed_by_the_terminal(
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
     monkeypatch.setattr("slipway.cli.check.find", lambda _: 1 / 0)
     assert "Traceback" in slipway("--debug check dev", code=1).err
+    assert "Traceback" in slipway("check dev --debug", code=1).err
 
 
 def test_a_closed_pipe_is_not_an_error(checkout: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,15 +49,23 @@ def test_a_commit_gives_changes_and_a_cost_difference(
     tmp_path: Path, sample: SampleReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resources = tuple(as_data(one) for one in sample.recording if one.name != "kueue-release")
-    baseline = Baseline(name="main (0123456789)", resources=resources, estimate=sample.inputs.before)
-    monkeypatch.setattr(make, "baseline", lambda project, stack, ref: baseline)
+    before: dict[str, Any] = dict(sample.inputs.data) | {"cost": {"monthlyBudgetUsd": 7}}
+    baseline = Baseline(
+        name="main (0123456789)", resources=resources, estimate=sample.inputs.before, settings=before,
+        findings=frozenset({("r/c", "old")}),
+    )  # fmt: skip
+    monkeypatch.setattr(make, "baseline", lambda project, stack, ref, *, judged: baseline)
     report = make.make(Project(ROOT), sample.loaded, make.ReportRequest(stack=STACK, against="main"))
     assert [(one.verb, one.name) for one in report.plan.changes] == [(Verb.CREATE, "kueue-release")]
     assert report.bill.delta == sample.report.bill.delta
+    assert "cost.monthlyBudgetUsd" in {one.path for one in report.effects.settings}
+    assert report.effects.gone == (("r/c", "old"),)
+    assert len(report.effects.new or ()) == report.evaluation.count("advisory")
 
 
 def test_a_new_stack_has_only_creations(sample: SampleReport, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(make, "baseline", lambda project, stack, ref: Baseline(name="main (0123456789)", new=True))
+    new = Baseline(name="main (0123456789)", new=True)
+    monkeypatch.setattr(make, "baseline", lambda project, stack, ref, *, judged: new)
     report = make.make(Project(ROOT), sample.loaded, make.ReportRequest(stack=STACK, against="main"))
     assert {one.verb for one in report.plan.changes} == {Verb.CREATE}
     assert report.bill.delta_problem == "the stack is new"

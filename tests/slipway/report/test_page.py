@@ -227,7 +227,7 @@ def test_it_is_short(sample: SampleReport) -> None:
 def test_it_never_exceeds_the_limit_of_a_comment(sample: SampleReport) -> None:
     text = markdown(large(sample.report))
     assert len(text) < LIMIT
-    assert len(text.splitlines()) < 60 + 2 * len(sample.report.scenarios) + 2
+    assert len(text.splitlines()) < 70 + 2 * len(sample.report.scenarios) + 2
 
 
 def test_a_loss_is_bold_and_has_a_fix(sample: SampleReport) -> None:
@@ -246,7 +246,9 @@ def test_dependents_are_counted_and_not_listed(sample: SampleReport) -> None:
 def test_the_cost_difference_is_to_the_cent(sample: SampleReport) -> None:
     delta = sample.report.bill.delta
     assert delta is not None
-    assert f"| **difference** | **$0.00** | **$0.00** | **+${delta.ceiling:,.2f}** |" in markdown(sample.report)
+    part = delta.ceiling / (sample.report.bill.total.ceiling - delta.ceiling)
+    difference = f"| **difference** | **$0.00** | **$0.00** | **+${delta.ceiling:,.2f} (+{part:.1%})** |"
+    assert difference in markdown(sample.report)
 
 
 def test_mandatory_findings_come_first_and_bold(sample: SampleReport) -> None:

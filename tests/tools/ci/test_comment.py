@@ -1,6 +1,7 @@
 """The comment on a pull request: one, on the right one, updated in place, and harmless whatever its text is."""
 
 import fnmatch
+import re
 from typing import Any, Final
 
 import pytest
@@ -152,7 +153,7 @@ def test_characters_that_hide_or_turn_text_are_removed() -> None:
 
 def test_what_the_report_has_stays_as_it_is() -> None:
     text = "## Stack dev\n\n- **replace `a[0]`**: b &lt; c\n\n| a | b |\n|---|--:|\n\n~~~~~text\n[x] 1: 2\n~~~~~"
-    text += "\n\n<sub>ok</sub>"
+    text += "\n\n<details><summary>2 to update</summary>\n\n- b\n\n</details>\n\n<sub>ok</sub>"
     assert harmless(f"<!-- slipway-report:dev -->\n{text}\n") == text
 
 
@@ -162,6 +163,11 @@ def test_a_long_text_is_truncated_with_its_code_block_closed(fence: str) -> None
     assert LONGEST < len(text) < 65_536
     assert text.count(f"\n{fence}") == 2
     assert "the artifact preview-dev" in text
+
+
+def test_a_fold_that_is_open_at_the_end_holds_nothing_of_the_next_stack() -> None:
+    text = body({"dev": "<details><summary>x</summary>\n\n```\n</details>\n", "prod": "shown"})
+    assert re.search(r"```\n\n</details>\n\nshown", text)
 
 
 @pytest.mark.parametrize("text", ["````\nx", "`````text\n```\nx", "~~~~\n~~~\nx", " ~~~ a\n``` b\nx", "```\n```x\nx"])

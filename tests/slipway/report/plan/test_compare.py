@@ -155,7 +155,9 @@ def test_types_have_readable_names(token: str, name: str) -> None:
 
 OWN = """\
 import json, pathlib, sys
-command, stack, _, out = sys.argv[1:]
+command, stack, *_, out = sys.argv[1:]
+if command == "policies":
+    sys.exit(print(json.dumps([{"rule": "r/c", "urn": "a::b"}, {"rule": "s/d", "urn": ""}])))
 root = pathlib.Path(__file__).resolve().parents[1]
 assert (command, stack) == ("render", "dev") and pathlib.Path.cwd().resolve() == root
 target = pathlib.Path(out)
@@ -203,6 +205,9 @@ def test_the_program_of_the_commit_renders_its_own_tree(root: Path) -> None:
     assert found.problem == ""
     assert [one["urn"] for one in found.resources] == ["first"]
     assert found.name.startswith("first (")
+    assert (found.findings, found.settings) == (None, {})
+    judged = baseline(Project(root), "dev", "first", judged=True)
+    assert judged.findings == {("r/c", "b"), ("s/d", "the stack")}
 
 
 def test_settings_that_this_program_cannot_read_have_no_cost_estimate(root: Path) -> None:
