@@ -5,7 +5,7 @@ same table.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -24,13 +24,15 @@ from components.admission.objects import OBJECT_REACH, OBJECT_SIZE
 from components.admission.pods import CONTROLLER_REFERENCE, DEVICES, HOST_ACCESS, IMAGE_TAG, TEAM_LABELS
 from components.admission.queues import gpu_queue, queue_metadata, queue_name, queue_start
 from components.admission.rule import Kind, Rule
-from components.admission.templates import KIND, USER, changed
+from components.admission.templates import BY_A_USER, changed
+from components.admission.together import GROUPS, together
 from components.admission.topology import queue_topology
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE
 from components.admission.variables import KIND as PARAMETERS
 from components.admission.variables import REFERENCE, compact, completed, parameters
 from components.admission.workflows import TRIGGER_SCOPE, WORKFLOW_LOCKS, WORKFLOW_SCOPE
 from components.base.kubernetes import declare
+from components.base.operator import object_of
 from components.base.outputs import ClusterOutputs
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
@@ -100,35 +102,31 @@ def policy(rule: Rule) -> dict[str, Any]:
     # No controller makes or changes objects of some kinds.
     named = rule.parameters.get("trusted", "")
     trusted = any(f",{operation} {kind.kind} " in named for kind in rule.kinds for operation in operations)
-    conditions = [{"name": "by-a-user", "expression": compact(_NOT_BY_A_CONTROLLER)}] if trusted else []
-    if rule.updates:
-        conditions.append(
+    needed = {"by-a-user": BY_A_USER} if trusted else {}
+    # The rules of a group have it in their expressions.
+    if rule.updates and rule.name not in GROUPS:
+        needed["changed"] = changed(*rule.changes)
+    spec = {
+        # An error in the expression denies the request: a rule that can't be evaluated isn't satisfied.
+        "failurePolicy": "Fail",
+        "paramKind": PARAMETERS,
+        "matchConstraints": {"resourceRules": _resource_rules(rule, operations)},
+        **({"matchConditions": _named(needed)} if needed else {}),
+        "variables": _named(rule.variables),
+        "validations": [
             {
-                "name": "changed",
-                "expression": compact(changed(*(f"metadata.{each}" for each in rule.metadata), *rule.fields)),
+                "expression": rule.expression,
+                # The fallback if the message expression fails.
+                "message": f"rule {rule.name}",
+                "messageExpression": compact(rule.says),
             }
-        )
-    return {
-        "apiVersion": API,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": policy_name(rule)},
-        "spec": {
-            # An error in the expression denies the request: a rule that can't be evaluated isn't satisfied.
-            "failurePolicy": "Fail",
-            "paramKind": PARAMETERS,
-            "matchConstraints": {"resourceRules": _resource_rules(rule, operations)},
-            **({"matchConditions": conditions} if conditions else {}),
-            "variables": [{"name": name, "expression": text} for name, text in rule.variables.items()],
-            "validations": [
-                {
-                    "expression": rule.expression,
-                    # The fallback if the message expression fails.
-                    "message": f"rule {rule.name}",
-                    "messageExpression": compact(rule.says),
-                }
-            ],
-        },
+        ],
     }
+    return object_of(API, "ValidatingAdmissionPolicy", policy_name(rule), spec=spec)
+
+
+def _named(expressions: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "expression": compact(text)} for name, text in expressions.items()]
 
 
 def binding(rule: Rule, action: Action, *, only: Sequence[str] = (), without: Sequence[str] = ()) -> dict[str, Any]:
@@ -145,17 +143,14 @@ def binding(rule: Rule, action: Action, *, only: Sequence[str] = (), without: Se
     ]
     if without:
         selected.append({"key": TEAM, "operator": "NotIn", "values": list(without)})
-    return {
-        "apiVersion": API,
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": f"{action}-{policy_name(rule)}" if only else policy_name(rule)},
-        "spec": {
-            "policyName": policy_name(rule),
-            "paramRef": REFERENCE,
-            "validationActions": ACTIONS[action],
-            "matchResources": {"namespaceSelector": {"matchExpressions": selected}},
-        },
+    spec = {
+        "policyName": policy_name(rule),
+        "paramRef": REFERENCE,
+        "validationActions": ACTIONS[action],
+        "matchResources": {"namespaceSelector": {"matchExpressions": selected}},
     }
+    name = f"{action}-{policy_name(rule)}" if only else policy_name(rule)
+    return object_of(API, "ValidatingAdmissionPolicyBinding", name, spec=spec)
 
 
 def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
@@ -176,15 +171,6 @@ def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
         }
         for when, kinds in sorted(entries.items())
     ]
-
-
-_NOT_BY_A_CONTROLLER: Final = (
-    f"!params.data.trusted.contains(',' + request.operation + ' ' + {KIND} + ' ' + {USER} + ',')"
-)
-"""Whether someone else asks than a controller that the kind's parent, or an earlier check, vouches for.
-
-Pods are always checked: a runtime or a workflow is complete only in its pods.
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,14 +198,17 @@ class Admission(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
-        facts: list[pulumi.Resource] = []
+        before: list[pulumi.Resource] = []
         for key, manifest in manifests(args.settings, args.context).items():
-            # Until its parameters are there, a binding refuses all that teams create.
+            # Until its parameters are there, a binding refuses all that teams create; and a rule that leaves a group is
+            # bound by itself before the group goes without it.
             binds = manifest["kind"].endswith("Binding")
-            opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=facts)) if binds else child
-            one = declare(f"{name}-{key}", manifest, opts)
-            if key == FACTS:
-                facts.append(one)
+            after = before[1:] if key in GROUPS else before[:1] if binds else []
+            one = declare(
+                f"{name}-{key}", manifest, pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=after))
+            )
+            if key == FACTS or (binds and key.removesuffix("-binding") not in GROUPS):
+                before.append(one)
         self.register_outputs({})
 
 
@@ -227,6 +216,7 @@ def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, 
     """Policy and binding of every rule that is not off, and of the defaults, by the suffix of their logical name."""
     every = rules(context)
     found = {FACTS: parameters(every)}
+    on, denying = [], []
     for rule in every:
         action = settings.of(rule.name)
         others: dict[Action, list[str]] = {}
@@ -235,13 +225,18 @@ def manifests(settings: Settings, context: StackContext) -> dict[str, dict[str, 
                 others.setdefault(settings.of_team(rule.name, team), []).append(team)
         if {action, *others} == {Action.OFF}:
             continue
+        on.append(rule)
+        if {action, *others} == {Action.DENY}:
+            denying.append(rule)
+            continue
         found[rule.name] = policy(rule)
         if action is not Action.OFF:
             found[f"{rule.name}-binding"] = binding(rule, action, without=sorted(chain(*others.values())))
         for other, teams in others.items():
             if other is not Action.OFF:
                 found[f"{rule.name}-binding-{other}"] = binding(rule, other, only=teams)
-    on = [rule for rule in every if rule.name in found]
+    for rule in together(denying):
+        found |= {rule.name: policy(rule), f"{rule.name}-binding": binding(rule, Action.DENY)}
     if context.scheduler is not None:
         found |= scheduler.manifests(context.scheduler)
     filled = defaults.manifests(on, context) if settings.defaults else {}

@@ -121,28 +121,24 @@ def policy(found: Sequence[Step]) -> dict[str, Any]:
     declared = variables.declared({**VARIABLES, **_FIRST, **places, **values})
     stages = groupby(range(len(ours)), lambda number: _stage(ours[number]))
     mutations = [_CLEARED, *(_mutation(numbers) for _, numbers in stages)]
-    return {
-        "apiVersion": _API,
-        "kind": "MutatingAdmissionPolicy",
-        "metadata": {"name": NAME},
-        "spec": {
-            # What is not filled in is refused by its rule: nothing depends on the policy.
-            "failurePolicy": "Ignore",
-            "reinvocationPolicy": "Never",
-            "paramKind": variables.KIND,
-            "matchConstraints": {"resourceRules": _resource_rules(ours)},
-            "matchConditions": [
-                # What a controller makes has what its parent has.
-                {"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"},
-                {"name": "not-of-a-cron-job", "expression": f"!({KIND} == 'Job' && {OF_CRON_JOB})"},
-            ],
-            "variables": [{"name": name, "expression": variables.compact(text)} for name, text in declared.items()],
-            # As few as depend on each other: an API server evaluates the variables for each.
-            "mutations": [
-                {"patchType": "JSONPatch", "jsonPatch": {"expression": variables.compact(each)}} for each in mutations
-            ],
-        },
+    spec = {
+        # What is not filled in is refused by its rule: nothing depends on the policy.
+        "failurePolicy": "Ignore",
+        "reinvocationPolicy": "Never",
+        "paramKind": variables.KIND,
+        "matchConstraints": {"resourceRules": _resource_rules(ours)},
+        "matchConditions": [
+            # What a controller makes has what its parent has.
+            {"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"},
+            {"name": "not-of-a-cron-job", "expression": f"!({KIND} == 'Job' && {OF_CRON_JOB})"},
+        ],
+        "variables": [{"name": name, "expression": variables.compact(text)} for name, text in declared.items()],
+        # As few as depend on each other: an API server evaluates the variables for each.
+        "mutations": [
+            {"patchType": "JSONPatch", "jsonPatch": {"expression": variables.compact(each)}} for each in mutations
+        ],
     }
+    return object_of(_API, "MutatingAdmissionPolicy", NAME, spec=spec)
 
 
 def binding() -> dict[str, Any]:
@@ -153,27 +149,25 @@ def binding() -> dict[str, Any]:
 
 def notice(found: Sequence[Step]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The ValidatingAdmissionPolicy that shows a user what was filled in, as a warning, and its binding."""
+    name = f"shown-{NAME}"
     policy = {
-        "apiVersion": _API,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": f"shown-{NAME}"},
-        "spec": {
-            "failurePolicy": "Ignore",
-            "matchConstraints": {"resourceRules": _resource_rules(found)},
-            "matchConditions": [{"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"}],
-            "validations": [
-                {
-                    "expression": f"!(has(object.metadata.annotations) && '{NOTE}' in object.metadata.annotations)",
-                    "message": "fields were filled in",
-                    "messageExpression": f"'accepted with defaults: ' + object.metadata.annotations['{NOTE}'] + "
-                    "'. Write them into the file: slipway why FILE --fix'",
-                }
-            ],
-        },
+        "failurePolicy": "Ignore",
+        "matchConstraints": {"resourceRules": _resource_rules(found)},
+        "matchConditions": [{"name": "not-by-a-controller", "expression": f"!{BY_A_CONTROLLER}"}],
+        "validations": [
+            {
+                "expression": f"!(has(object.metadata.annotations) && '{NOTE}' in object.metadata.annotations)",
+                "message": "fields were filled in",
+                "messageExpression": f"'accepted with defaults: ' + object.metadata.annotations['{NOTE}'] + "
+                "'. Write them into the file: slipway why FILE --fix'",
+            }
+        ],
     }
-    spec = {"policyName": f"shown-{NAME}", "validationActions": ["Warn"], "matchResources": _OF_TEAMS}
-    metadata = {"name": f"shown-{NAME}"}
-    return policy, {"apiVersion": _API, "kind": "ValidatingAdmissionPolicyBinding", "metadata": metadata, "spec": spec}
+    bound = {"policyName": name, "validationActions": ["Warn"], "matchResources": _OF_TEAMS}
+    return (
+        object_of(_API, "ValidatingAdmissionPolicy", name, spec=policy),
+        object_of(_API, "ValidatingAdmissionPolicyBinding", name, spec=bound),
+    )
 
 
 _OF_TEAMS: Final = {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}}

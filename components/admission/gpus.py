@@ -104,6 +104,20 @@ _LEFT: Final = f"variables.queued && !{placement.NAMED} && {placement.ASKS} && (
 """The queue assigns a pool to a job that selects none, and a Spot pool may be the first with free quota."""
 _REACHES: Final = f"(({_NAMED}) || ({_LEFT}))"
 """Whether pod `s` may run on pool `p`."""
+_REACHED: Final = (
+    "variables.templates.map(t, [t.spec].map(s, {'t': dyn(t), 'on': "
+    f"dyn(variables.pools.filter(p, p.spot && {_REACHES}).map(p, p.name))}})[0])"
+)
+
+
+def _spot(name: str, condition: str) -> dict[str, str]:
+    """Variables: each template with the Spot pools on which its pods may run, and the names of those on which they may
+    run that meet a condition, of the template `t`."""
+    of_template = f"p.name in x.on && [x.t].exists(t, {condition})"
+    found = f"variables.pools.filter(p, variables.reached.exists(x, {of_template})).map(p, string(p.name))"
+    return {"reached": _REACHED, name: found}
+
+
 _HAS_NOTES: Final = "has(t.metadata) && has(t.metadata.annotations)"
 # "true", or how long: "4h" (karpenter v1.14.1, pkg/utils/pod/scheduling.go, IsDoNotDisruptActive).
 _KEPT: Final = (
@@ -126,21 +140,17 @@ _STEADY: Final = Fill(
 
 def spot_checkpoint() -> Rule:
     """A job on Spot nodes must write to a volume claim."""
-    spot = (
-        f"variables.pools.filter(p, p.spot && variables.specs.exists(s, {_REACHES} && !({_WRITES})))"
-        ".map(p, string(p.name))"
-    )
     return Rule(
         name="spot-checkpoint",
         # Ray repeats the tasks of a lost worker; what it trains it writes to S3. Its head is another rule's.
         kinds=tuple(kind for kind in kinds.JOBS if kind != kinds.RAY_JOB),
         what="a job that may run on a spot pool writes to a volume claim",
         why="AWS reclaims the node with two minutes' notice, and all work is lost",
-        variables={"spot": spot},
-        expression="variables.spot.size() == 0",
+        variables=_spot("unsaved", f"![t.spec].exists(s, {_WRITES})"),
+        expression="variables.unsaved.size() == 0",
         message=Message(
             wrong="the nodes of pool ",
-            found="variables.spot.join(', ')",
+            found="variables.unsaved.join(', ')",
             shown="pools",
             fix=" are Spot and can be reclaimed at any time: mount the volume claim checkpoints, not read-only, and "
             f"write to it; or select a pool that is not Spot: nodeSelector {{{keys.POOL}: POOL}}",
@@ -165,21 +175,17 @@ _EVICTED: Final = Fill(
 
 def spot_eviction() -> Rule:
     """A pod on Spot nodes must hear of an interruption; a notebook has no checkpoint to write."""
-    spot = (
-        "variables.pools.filter(p, p.spot && variables.templates.exists(t, "
-        f"{_KEPT} && [t.spec].exists(s, {_REACHES}))).map(p, string(p.name))"
-    )
     return Rule(
         name="spot-eviction",
         kinds=(*kinds.JOBS, *kinds.SERVERS),
         what=f"a pod that may run on a spot pool, except a notebook, does not have the annotation {DO_NOT_DISRUPT}",
         why="Karpenter does not evict it at the notice of an interruption, and the first that it hears is the end of "
         "its node two minutes later: too late to write a checkpoint or to hand over requests",
-        variables={"spot": spot},
-        expression="variables.spot.size() == 0",
+        variables=_spot("unwarned", _KEPT),
+        expression="variables.unwarned.size() == 0",
         message=Message(
             wrong="the nodes of pool ",
-            found="variables.spot.join(', ')",
+            found="variables.unwarned.join(', ')",
             shown="pools",
             fix=f" are Spot: remove the annotation {DO_NOT_DISRUPT} from the pod template, so that its pods are "
             "evicted at the notice of an interruption, with their grace period; or select a pool that is not Spot: "

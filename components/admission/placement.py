@@ -82,10 +82,17 @@ TOLERATED: Final = f"p.taints.all(t, {ADDED_LATER} || (has(s.tolerations) && {TO
 Tolerations")."""
 
 
+_MAY_BE_ON: Final = (
+    f"!(has(s.nodeSelector) && {_POOL} in s.nodeSelector) || l.startsWith(string(s.nodeSelector[{_POOL}]) + ' ')"
+)
+"""Whether the selector of pod `s` lets it be on the pool of line `l`: a pool is read from its line only then."""
 _FLAGS: Final = {"shared": "f[1].contains('shared')", "spot": "f[1].contains('spot')"}
 VARIABLES: Final[Mapping[str, str]] = {
     # Pools of the stack: devices of a node with their prices, taints that repel pods, and whether they are Spot.
-    "pools": "params.data.pools.split('\\n').map(l, l.split(' ')).map(f, {'name': dyn(f[0]), "
+    # All of these variables leave out a pool that no pod may be on, by its selector.
+    "pools": "params.data.pools.split('\\n')"
+    f".filter(l, variables.specs.size() == 0 || variables.specs.exists(s, {_MAY_BE_ON}))"
+    ".map(l, l.split(' ')).map(f, {'name': dyn(f[0]), "
     + "".join(f"'{name}': dyn({text}), " for name, text in _FLAGS.items())
     + "'devices': dyn(f[2].split(',').map(d, d.split('=')).filter(d, d.size() == 3)"
     ".map(d, {'name': dyn(d[0]), 'count': dyn(int(d[1])), 'price': dyn(int(d[2]))})), "

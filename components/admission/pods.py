@@ -92,7 +92,7 @@ IMAGE_TAG: Final = Rule(
         f"variables.specs.map(s, {_IMAGES[1]}.filter(i, {_LOOSE}).join(', ')) + {_MODELS}",
     },
     expression=f"variables.loose.all(t, t == '') || ({KIND} == 'Pod' && request.operation == 'UPDATE' && "
-    f"request.subResource == '' && {_SAME})",
+    f"!has(request.subResource) && {_SAME})",
     message=Message(
         wrong="image ",
         found=joined("variables.loose"),

@@ -115,10 +115,16 @@ class Rule:
         return f"fix.{self.name}"
 
     @property
+    def changes(self) -> tuple[str, ...]:
+        """Fields of the object whose changes are checked, beside its spec."""
+        return (*(f"metadata.{each}" for each in self.metadata), *self.fields)
+
+    @property
     def says(self) -> str:
         """The message as a CEL expression."""
-        found = [self.message.found] if self.message.found else []
-        return " + ".join([literal(self.message.wrong), *found, f"params.data['{self.fix}']"])
+        wrong, fix = self.message.wrong, self.message.fix
+        parts = (wrong and literal(wrong), self.message.found, fix and f"params.data['{self.fix}']")
+        return " + ".join(part for part in parts if part)
 
 
 def listed(parameter: str) -> str:

@@ -55,32 +55,22 @@ def manifests(scheduler: Scheduler) -> dict[str, dict[str, Any]]:
     if scheduler.pod_groups:
         group = f"{KIND} == '{kinds.POD_GROUP.kind}'"
         patches.append(f"{group} ? [JSONPatch{{op: 'add', path: '/spec/queue', value: {_queue(scheduler)}}}] : []")
+    matched = [
+        {"apiGroups": [kind.group], "apiVersions": ["*"], "operations": ["CREATE"], "resources": [kind.resource]}
+        for kind in _kinds(scheduler)
+    ]
     policy = {
-        "apiVersion": _API,
-        "kind": "MutatingAdmissionPolicy",
-        "metadata": {"name": NAME},
-        "spec": {
-            "failurePolicy": "Fail",
-            "reinvocationPolicy": "IfNeeded",
-            "matchConstraints": {
-                "resourceRules": [
-                    {
-                        "apiGroups": [kind.group],
-                        "apiVersions": ["*"],
-                        "operations": ["CREATE"],
-                        "resources": [kind.resource],
-                    }
-                    for kind in _kinds(scheduler)
-                ]
-            },
-            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": each}} for each in patches],
-        },
+        "failurePolicy": "Fail",
+        "reinvocationPolicy": "IfNeeded",
+        "matchConstraints": {"resourceRules": matched},
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": each}} for each in patches],
     }
     selected = {"namespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]}}
-    binding = object_of(
-        _API, "MutatingAdmissionPolicyBinding", NAME, spec={"policyName": NAME, "matchResources": selected}
-    )
-    return {"scheduler-given": policy, "scheduler-given-binding": binding}
+    bound = {"policyName": NAME, "matchResources": selected}
+    return {
+        "scheduler-given": object_of(_API, "MutatingAdmissionPolicy", NAME, spec=policy),
+        "scheduler-given-binding": object_of(_API, "MutatingAdmissionPolicyBinding", NAME, spec=bound),
+    }
 
 
 def rule(scheduler: Scheduler) -> Rule:

@@ -18,6 +18,11 @@ BY_A_CONTROLLER: Final = (
 )
 """Whether a controller asks. Only the API server gives names that begin with `system:`, and members have permissions in
 their namespaces alone."""
+BY_A_USER: Final = f"!params.data.trusted.contains(',' + request.operation + ' ' + {KIND} + ' ' + {USER} + ',')"
+"""Whether someone else asks than a controller that the kind's parent, or an earlier check, vouches for.
+
+Pods are always checked: a runtime or a workflow is complete only in its pods.
+"""
 MAKES_PODS: Final = f"{USER} in {listed('makesPods')}"
 """Whether a controller asks that makes pods."""
 OF_CRON_JOB: Final = (

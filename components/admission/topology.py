@@ -32,7 +32,7 @@ _PLACED: Final = "params.data.topologies.split(',')"
 def _placed(context: StackContext) -> str:
     """Whether only pools with a topology can have the pods of template `t`, in a queue that has others, too: in one
     without others Kueue implies the annotation (pkg/scheduler/flavorassigner/tas_flavorassigner.go, isTASImplied)."""
-    offered = "variables.pools.map(p, string(p.name))"
+    offered = "params.data.pools.split('\\n').map(l, l.split(' ')[0])"
     if context.shares is not None:
         offered = (
             f"{listed('shares')}.filter(s, s.startsWith(namespaceObject.metadata.labels['{TEAM}'] + ' '))"

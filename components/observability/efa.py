@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.base.operator import UNPRIVILEGED
+from components.base.operator import UNPRIVILEGED, object_with
 from components.base.placement import pool_tolerations, sized
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
@@ -62,16 +62,12 @@ def manifest(namespace: str, pools: Mapping[str, PoolSpec]) -> dict[str, Any] | 
     if not names:
         return None
     labels = {"app.kubernetes.io/name": NAME}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "metadata": {"name": NAME, "namespace": namespace, "labels": labels},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "updateStrategy": {"rollingUpdate": {"maxUnavailable": "100%"}},
-            "template": {"metadata": {"labels": labels}, "spec": _pod(names, pools)},
-        },
+    body = {
+        "selector": {"matchLabels": labels},
+        "updateStrategy": {"rollingUpdate": {"maxUnavailable": "100%"}},
+        "template": {"metadata": {"labels": labels}, "spec": _pod(names, pools)},
     }
+    return object_with("apps/v1", "DaemonSet", {"name": NAME, "namespace": namespace, "labels": labels}, spec=body)
 
 
 def _pod(names: list[str], pools: Mapping[str, PoolSpec]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from components.base.operator import object_of
 from components.observability.efa import PATH
 from components.observability.rules import API
 from spec.settings.checks.teams import RESERVED, RESERVED_PREFIXES
@@ -79,16 +80,12 @@ def pod_monitor(
     """
     labels = [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}] if node else []
     read: dict[str, Any] = {"port": port, "path": "/metrics", "followRedirects": False, **(endpoint or {})}
-    return {
-        "apiVersion": API,
-        "kind": "PodMonitor",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "selector": dict(match),
-            "namespaceSelector": {"any": True} if of is None else {"matchNames": list(of)},
-            "podMetricsEndpoints": [{**read, "relabelings": labels} if labels else read],
-        },
+    body = {
+        "selector": dict(match),
+        "namespaceSelector": {"any": True} if of is None else {"matchNames": list(of)},
+        "podMetricsEndpoints": [{**read, "relabelings": labels} if labels else read],
     }
+    return object_of(API, "PodMonitor", name, namespace, spec=body)
 
 
 def serving(namespace: str) -> dict[str, Any]:
@@ -109,16 +106,12 @@ def serving(namespace: str) -> dict[str, Any]:
             "targetLabel": "inferenceservice",
         },
     ]
-    return {
-        "apiVersion": API,
-        "kind": "PodMonitor",
-        "metadata": {"name": "slipway-serving", "namespace": namespace},
-        "spec": {
-            "selector": {"matchExpressions": [{"key": SERVING_LABEL, "operator": "Exists"}]},
-            "namespaceSelector": {"any": True},
-            "podMetricsEndpoints": [{"relabelings": labels, "followRedirects": False}],
-        },
+    body = {
+        "selector": {"matchExpressions": [{"key": SERVING_LABEL, "operator": "Exists"}]},
+        "namespaceSelector": {"any": True},
+        "podMetricsEndpoints": [{"relabelings": labels, "followRedirects": False}],
     }
+    return object_of(API, "PodMonitor", "slipway-serving", namespace, spec=body)
 
 
 def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pulumi
 
+from components.base.operator import object_with
 from components.base.placement import NOT_MOVED
 from components.workloads.checks.jobs import bounds_problems, count_problems, lifetime_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
@@ -121,26 +122,21 @@ def _session(name: str, args: NotebookArgs) -> dict[str, Any]:
         readinessProbe={"tcpSocket": {"port": PORT}, "periodSeconds": 5},
     )
     policy = [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata(
-            f"{name}-{args.session}", target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"}
-        ),
-        "spec": {
-            "activeDeadlineSeconds": args.longest_seconds,
-            "backoffLimit": NOT_RETRIED,
-            "completions": 1,
-            "parallelism": 1,
-            "podFailurePolicy": {"rules": policy},
-            "suspend": args.suspend,
-            "ttlSecondsAfterFinished": HOUR,
-            "template": {
-                "metadata": pod_metadata(name, pod, target, NOT_MOVED, more={LABEL: name}),
-                "spec": {**pod_spec(pod, target, [server], priority=args.priority), "restartPolicy": "Never"},
-            },
+    body = {
+        "activeDeadlineSeconds": args.longest_seconds,
+        "backoffLimit": NOT_RETRIED,
+        "completions": 1,
+        "parallelism": 1,
+        "podFailurePolicy": {"rules": policy},
+        "suspend": args.suspend,
+        "ttlSecondsAfterFinished": HOUR,
+        "template": {
+            "metadata": pod_metadata(name, pod, target, NOT_MOVED, more={LABEL: name}),
+            "spec": {**pod_spec(pod, target, [server], priority=args.priority), "restartPolicy": "Never"},
         },
     }
+    meta = metadata(f"{name}-{args.session}", target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"})
+    return object_with("batch/v1", "Job", meta, spec=body)
 
 
 def _home(name: str, args: NotebookArgs) -> dict[str, Any]:

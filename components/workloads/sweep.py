@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import pulumi
 
+from components.base.operator import object_with
 from components.workloads.checks.jobs import bounds_problems, count_problems, lifetime_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
@@ -98,26 +99,23 @@ def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
     failed = len(args.trials) - 1 if args.failed_trials is None else args.failed_trials
     policy = failure_policy("Never", ())["podFailurePolicy"]["rules"]
     fatal = {"containerName": CONTAINER, "operator": "In", "values": sorted(FATAL_EXIT_CODES)}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata(name, target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"}),
-        "spec": {
-            "activeDeadlineSeconds": args.deadline_seconds,
-            "backoffLimitPerIndex": args.retries,
-            "completionMode": "Indexed",
-            "completions": len(args.trials),
-            "maxFailedIndexes": max(0, failed),
-            "parallelism": args.at_once,
-            "podFailurePolicy": {"rules": [*policy, {"action": "FailIndex", "onExitCodes": fatal}]},
-            "suspend": args.suspend,
-            "ttlSecondsAfterFinished": args.ttl_seconds,
-            "template": {
-                "metadata": pod_metadata(name, pod, target, kept(pod, target)),
-                "spec": {**pod_spec(pod, target, [trial], priority=args.priority), "restartPolicy": "Never"},
-            },
+    body = {
+        "activeDeadlineSeconds": args.deadline_seconds,
+        "backoffLimitPerIndex": args.retries,
+        "completionMode": "Indexed",
+        "completions": len(args.trials),
+        "maxFailedIndexes": max(0, failed),
+        "parallelism": args.at_once,
+        "podFailurePolicy": {"rules": [*policy, {"action": "FailIndex", "onExitCodes": fatal}]},
+        "suspend": args.suspend,
+        "ttlSecondsAfterFinished": args.ttl_seconds,
+        "template": {
+            "metadata": pod_metadata(name, pod, target, kept(pod, target)),
+            "spec": {**pod_spec(pod, target, [trial], priority=args.priority), "restartPolicy": "Never"},
         },
     }
+    meta = metadata(name, target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"})
+    return object_with("batch/v1", "Job", meta, spec=body)
 
 
 def _problems(args: SweepArgs, spec: dict[str, Any]) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import pulumi
 
+from components.base.operator import object_with
 from components.workloads.checks.jobs import bounds_problems, count_problems, lifetime_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests, refuse_if_any
@@ -81,21 +82,18 @@ def _manifest(name: str, args: TrainingJobArgs) -> dict[str, Any]:
         **pod_spec(pod, target, [container(CONTAINER, pod, target)], priority=args.priority),
         "restartPolicy": args.restart,
     }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata(name, target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"}),
-        "spec": {
-            "activeDeadlineSeconds": args.deadline_seconds,
-            "backoffLimit": args.retries,
-            "completions": args.completions,
-            "parallelism": args.parallelism,
-            "suspend": args.suspend,
-            "ttlSecondsAfterFinished": args.ttl_seconds,
-            **failure_policy(args.restart, args.fatal_exit_codes),
-            "template": {"metadata": pod_metadata(name, pod, target, kept(pod, target)), "spec": spec},
-        },
+    body = {
+        "activeDeadlineSeconds": args.deadline_seconds,
+        "backoffLimit": args.retries,
+        "completions": args.completions,
+        "parallelism": args.parallelism,
+        "suspend": args.suspend,
+        "ttlSecondsAfterFinished": args.ttl_seconds,
+        **failure_policy(args.restart, args.fatal_exit_codes),
+        "template": {"metadata": pod_metadata(name, pod, target, kept(pod, target)), "spec": spec},
     }
+    meta = metadata(name, target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"})
+    return object_with("batch/v1", "Job", meta, spec=body)
 
 
 def failure_policy(restart: str, fatal: tuple[int, ...]) -> dict[str, Any]:

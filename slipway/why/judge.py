@@ -114,7 +114,6 @@ class Variables(dict[str, Any]):
         space = {"labels": labels, "annotations": notes}
         request = {
             "operation": "CREATE",
-            "subResource": "",
             "kind": {"kind": kind},
             "namespace": target.namespace,
             "userInfo": {"username": USER, "groups": [MEMBERS]},

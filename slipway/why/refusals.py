@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from components.admission import StackContext, rules
+from components.admission.together import GROUPS
 from components.workloads.checks.fit import need
 from sandbox.kubernetes.client import KubeClient
 from sandbox.kubernetes.serving import called, look
@@ -25,6 +26,9 @@ _WAIT: Final = "wait until other pods of the namespace end, "
 def _policy(match: Match) -> Part:
     """One of the stack's rules, whose message is what is wrong, then the fix (`components.admission.rule.Message`)."""
     rule, text = match[1].partition(".")[0], match[2].strip()
+    first, _, rest = text.partition(": ")
+    if first in GROUPS.get(rule, ()):
+        rule, text = first, rest
     head, *words = rule.split("-")
     setting = head + "".join(word.title() for word in words)
     begins = _fixes().get(rule, "")

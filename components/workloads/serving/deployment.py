@@ -117,19 +117,15 @@ def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
             _spread(name, "kubernetes.io/hostname"),
         ],
     }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": metadata(name, target, queued_as=args.priority),
-        # No `replicas`: the autoscaler sets them, and an update must not reset them.
-        "spec": {
-            "selector": {"matchLabels": _selected(name)},
-            # One may be unavailable, so that a rollout makes progress even if every GPU is in use.
-            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}},
-            "progressDeadlineSeconds": args.load_seconds + NODE_SECONDS,
-            "template": {"metadata": pod_metadata(name, pod, target, more={SERVING: "true"}), "spec": spec},
-        },
+    # No `replicas`: the autoscaler sets them, and an update must not reset them.
+    body = {
+        "selector": {"matchLabels": _selected(name)},
+        # One may be unavailable, so that a rollout makes progress even if every GPU is in use.
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}},
+        "progressDeadlineSeconds": args.load_seconds + NODE_SECONDS,
+        "template": {"metadata": pod_metadata(name, pod, target, more={SERVING: "true"}), "spec": spec},
     }
+    return object_with("apps/v1", "Deployment", metadata(name, target, queued_as=args.priority), spec=body)
 
 
 def _ports(args: ModelDeploymentArgs) -> list[dict[str, Any]]:
@@ -197,15 +193,11 @@ def _metrics_port_name(args: ModelDeploymentArgs) -> str:
 
 
 def _pod_monitor(name: str, target: Target, port: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "monitoring.coreos.com/v1",
-        "kind": "PodMonitor",
-        "metadata": metadata(name, target),
-        "spec": {
-            "selector": {"matchLabels": _selected(name)},
-            "podMetricsEndpoints": [{"port": port, "path": "/metrics", "interval": "15s"}],
-        },
+    body = {
+        "selector": {"matchLabels": _selected(name)},
+        "podMetricsEndpoints": [{"port": port, "path": "/metrics", "interval": "15s"}],
     }
+    return object_with("monitoring.coreos.com/v1", "PodMonitor", metadata(name, target), spec=body)
 
 
 def _autoscaler(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import pulumi
 
 from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT, ErrorMetrics, NamedRuntime
 from components.base.canaries import CANARY, ROLLBACK, SELECTORS, STABLE, VERSION, Rollback, matched
+from components.base.operator import object_with
 from components.pools.karpenter import PATCH_FORCE
 from components.workloads.checks.jobs import count_problems, served_problems
 from components.workloads.checks.models import model_pools, model_problems
@@ -310,21 +311,14 @@ def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
         steps.append({"name": CANARY, **_step(f"{name}-canary", args), "weight": percent})
     # A rollback changes the weights, which `up` must be able to change after it.
     notes = {"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true", PATCH_FORCE: "true"}
-    return {
-        "apiVersion": "serving.kserve.io/v1alpha1",
-        "kind": "InferenceGraph",
-        "metadata": metadata(
-            f"{name}-split",
-            args.target,
-            annotations={**notes, **_rollback(name, args)},
-        ),
-        "spec": {
-            "minReplicas": 2,
-            "maxReplicas": 4,
-            "nodes": {"root": {"routerType": "Splitter", "steps": steps}},
-            "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},
-        },
+    body = {
+        "minReplicas": 2,
+        "maxReplicas": 4,
+        "nodes": {"root": {"routerType": "Splitter", "steps": steps}},
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},
     }
+    meta = metadata(f"{name}-split", args.target, annotations={**notes, **_rollback(name, args)})
+    return object_with("serving.kserve.io/v1alpha1", "InferenceGraph", meta, spec=body)
 
 
 def _errors(args: ModelServerArgs) -> ErrorMetrics | None:

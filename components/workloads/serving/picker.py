@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from components.base.operator import object_with
 from components.tenancy.roles import PICKER as ACCOUNT
 from components.workloads.checks.jobs import count_problems, served_problems
 from components.workloads.metadata import metadata, pod_metadata
@@ -142,16 +143,12 @@ def deployment(picker: Picker, model: Picked, target: Target) -> dict[str, Any]:
             }
         ],
     }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": metadata(name, target, queued_as=model.priority),
-        "spec": {
-            "replicas": picker.replicas,
-            "selector": selected,
-            "template": {"metadata": pod_metadata(name, pod, target, more={SERVING: "true"}), "spec": spec},
-        },
+    body = {
+        "replicas": picker.replicas,
+        "selector": selected,
+        "template": {"metadata": pod_metadata(name, pod, target, more={SERVING: "true"}), "spec": spec},
     }
+    return object_with("apps/v1", "Deployment", metadata(name, target, queued_as=model.priority), spec=body)
 
 
 def _port(name: str, port: int) -> dict[str, Any]:

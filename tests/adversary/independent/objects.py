@@ -81,7 +81,7 @@ PROGRAM: Final = (
         options={"ignore_changes": ("assumeRolePolicy",)}),
     Change("ignores changes of a namespace's labels", name="space-vision-training-namespace",
         options={"ignore_changes": ("metadata.labels",)}),
-    Change("ignores changes of a rule", name="admission-host-access", options={"ignore_changes": ("spec",)}),
+    Change("ignores changes of a rule", name="admission-pods", options={"ignore_changes": ("spec",)}),
 )  # fmt: skip
 
 DECLARED: Final = (*RIGHTS, *OBJECTS, *PROGRAM)

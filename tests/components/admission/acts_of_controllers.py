@@ -92,4 +92,6 @@ QUEUES: Final = (
         before=make.gated(BARE), method="PATCH"),
     Act("Kueue admits a pod", "Kueue", {**BARE, "spec": {"schedulingGates": None}}, before=make.gated(BARE),
         method="PATCH"),
+    Act("Kueue admits a pod older than imageTag", "Kueue", {**BARE, "spec": {"schedulingGates": None}},
+        before=make.gated(make.pod(spec(container(image="a")))), method="PATCH"),
 )  # fmt: skip

@@ -170,7 +170,7 @@ PLACED: Final = (
 
 def made_from(kind: str = "CronJob", **more: Any) -> Object:
     """A Job as `kubectl create job --from=cronjob/NAME` makes it."""
-    made = make.owned(make.job(ttlSecondsAfterFinished=None, **more))
+    made = make.owned(make.job(**{"ttlSecondsAfterFinished": None, **more}))
     owner = {"apiVersion": "batch/v1", "kind": kind, "name": "nightly", "uid": "1", "controller": True}
     notes = {"cronjob.kubernetes.io/instantiate": "manual"}
     return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner], "annotations": notes}}
@@ -188,7 +188,7 @@ def debugs(what: str, rule: str = "", **fields: Any) -> Act:
 WORK: Final = (
     Act("a Job from a CronJob", EDIT, made_from()),
     Act("an endless Job from a CronJob", EDIT, made_from(activeDeadlineSeconds=None), "job-bounds"),
-    Act("a Job from another owner", EDIT, made_from("JobSet"), "controller-reference"),
+    Act("a Job from another owner", EDIT, made_from("JobSet", ttlSecondsAfterFinished=60), "controller-reference"),
     debugs("a debugging container"),
     debugs("a debugging container without a version", "image-tag", image="busybox"),
     debugs("a privileged debugging container", "host-access", securityContext={"privileged": True}),

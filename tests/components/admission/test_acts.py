@@ -11,6 +11,7 @@ import yaml
 
 from components.admission import rules
 from components.admission.admission import binding, policy
+from components.admission.together import GROUPS, together
 from components.admission.variables import parameters
 from components.tenancy.priorities import priority_class
 from components.tenancy.roles import group
@@ -33,8 +34,10 @@ from tests.support.patience import SECONDS
 
 pytestmark = pytest.mark.sandbox
 
-RULES: Final = rules(CONTEXT)
-NAMES: Final = {rule.name for rule in RULES}
+RULES: Final = tuple(together(rules(CONTEXT)))
+"""As policies: most rules are in a group."""
+NAMES: Final = {rule.name for rule in rules(CONTEXT)}
+GROUP_OF: Final = {rule: group for group, names in GROUPS.items() for rule in names}
 
 
 def space(name: str, **labels: str) -> Object:
@@ -42,8 +45,8 @@ def space(name: str, **labels: str) -> Object:
 
 
 def place(act: Act) -> str:
-    """A namespace with one rule, if one must refuse the act: the error names only one of several. Else with all."""
-    return f"{NAMESPACE}-{act.rule}" if act.rule in NAMES else NAMESPACE
+    """A namespace with one policy, if a rule must refuse the act: an error names one of several. Else with all."""
+    return f"{NAMESPACE}-{GROUP_OF.get(act.rule, act.rule)}" if act.rule in NAMES else NAMESPACE
 
 
 def named(act: Act, manifest: Object) -> Object:
@@ -71,7 +74,7 @@ def client(plane: ControlPlane) -> KubeClient:
             assert not error, (act.what, error)
     for name, label in spaces.items():
         plane.client.apply(space(name, acts=label, **{"platform.slipway/team": TEAM}), "test", force=True)
-    plane.client.apply(parameters(RULES), "test", force=True)
+    plane.client.apply(parameters(rules(CONTEXT)), "test", force=True)
     for rule in RULES:
         own, bind = policy(rule), binding(rule, Action.DENY)
         own["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = f"acts.{rule.name}"

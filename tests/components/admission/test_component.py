@@ -5,6 +5,7 @@ from typing import Any
 import pulumi
 
 from components.admission import Admission, AdmissionArgs, StackContext, rules
+from components.admission.together import GROUPS
 from infra.boundaries import boundaries
 from policies.rules.boundaries import SECURITY_DENIES
 from spec.settings import load, read_stack
@@ -32,10 +33,22 @@ def record(*, queues: bool = True, version: str = "1.35", **settings: Any) -> Re
     return run(build)
 
 
-def test_every_rule_is_a_policy_with_its_binding() -> None:
+MEMBERS = {rule for names in GROUPS.values() for rule in names}
+
+
+def test_every_rule_is_in_one_policy_with_a_binding() -> None:
     recording = record()
-    assert {name.removeprefix("admission-") for name in recording.of(POLICY)} == RULES
-    assert {name.removeprefix("admission-").removesuffix("-binding") for name in recording.of(BINDING)} == RULES
+    assert len(MEMBERS) == sum(map(len, GROUPS.values()))
+    assert {name.removeprefix("admission-") for name in recording.of(POLICY)} == {*GROUPS, *RULES - MEMBERS}
+    assert {name.removesuffix("-binding") for name in recording.of(BINDING)} == {*recording.of(POLICY)}
+
+
+def test_a_rule_that_leaves_its_group_is_bound_before_the_group_goes_without_it() -> None:
+    """One that comes back is in the group before its own policy is deleted: the engine deletes last."""
+    recording = record(imageTag=Action.WARN)
+    needed = {name: {urn.rpartition("::")[2] for urn in one.depends_on} for name, one in recording.of(POLICY).items()}
+    assert "admission-image-tag-binding" in needed["admission-objects"]
+    assert not any("image_tag" in str(one.inputs["spec"]["variables"]) for one in recording.of(POLICY).values())
 
 
 MUTATING = "kubernetes:admissionregistration.k8s.io/v1:MutatingAdmissionPolicy"
@@ -62,9 +75,9 @@ def test_a_rule_that_is_off_fills_in_nothing() -> None:
 
 def test_a_disabled_rule_declares_no_resource() -> None:
     recording = record(imageTag=Action.OFF)
-    names = {*recording.of(POLICY), *recording.of(BINDING)}
-    assert names
-    assert not any("image-tag" in name for name in names)
+    assert not any("image-tag" in name for name in (*recording.of(POLICY), *recording.of(BINDING)))
+    assert recording.of(POLICY)
+    assert not any("image-tag" in str(one.inputs) for one in recording.of(POLICY).values())
 
 
 def test_actions_are_those_of_the_settings() -> None:
@@ -74,7 +87,7 @@ def test_actions_are_those_of_the_settings() -> None:
     }
     assert actions["admission-image-tag-binding"] == ["Warn", "Audit"]
     assert actions["admission-job-bounds-binding"] == ["Audit"]
-    assert actions["admission-gpu-pool-binding"] == ["Deny"]
+    assert actions["admission-gpus-binding"] == ["Deny"]
 
 
 def test_the_maximum_number_of_replicas_comes_from_the_settings() -> None:
@@ -115,7 +128,7 @@ def test_a_team_has_an_action_of_its_own() -> None:
     assert selector(found["admission-job-bounds-binding"]) == [everyone, others]
     assert selector(found["admission-image-tag-binding"]) == [everyone, {**others, "values": ["vision"]}]
     assert "admission-image-tag-binding-off" not in found
-    assert selector(found["admission-gpu-pool-binding"]) == [everyone]
+    assert selector(found["admission-gpus-binding"]) == [everyone]
 
 
 def test_the_rules_that_may_warn_are_rules() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from components.admission import StackContext, rules
 from components.admission.admission import binding, policy
+from components.admission.together import GROUPS, together
 from components.admission.variables import parameters
 from components.workloads.pods import Claim, Pod, Resources
 from components.workloads.target import Target
@@ -47,6 +48,7 @@ pytestmark = pytest.mark.sandbox
 TEAM = "platform.slipway/team"
 STACKS = Path(__file__).parents[3] / "stacks"
 RULES = {rule.name: rule for rule in rules(EVERY)}
+SHARED = {rule.name: rule for rule in together(RULES.values()) if rule.name in GROUPS}
 
 
 def namespace(name: str, **labels: str) -> Object:
@@ -56,7 +58,7 @@ def namespace(name: str, **labels: str) -> Object:
 
 def bound(rule: str, action: Action) -> Object:
     """The binding of a rule, limited to one namespace."""
-    manifest = binding(RULES[rule], action)
+    manifest = binding((RULES | SHARED)[rule], action)
     manifest["metadata"]["name"] = f"{rule}-{action}"
     manifest["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] = {"rule": f"{rule}-{action}"}
     return manifest
@@ -84,12 +86,15 @@ def until_denied(client: KubeClient, workload: Object, namespace: str) -> None:
 def client(plane: ControlPlane) -> KubeClient:
     define(plane.client, [definition(kind) for kind in CUSTOM])
     plane.client.apply(parameters(RULES.values()), "test", force=True)
-    for rule in RULES.values():
+    for rule in (*SHARED.values(), *RULES.values()):
         plane.client.apply(policy(rule), "test")
         plane.client.apply(bound(rule.name, Action.DENY), "test")
         plane.client.apply(namespace(rule.name, **{TEAM: "vision", "rule": f"{rule.name}-deny"}), "test")
     for name, cases in DENIED.items():
         workload, _ = next(iter(cases.values()))
+        until_denied(plane.client, workload, name)
+    for name, names in GROUPS.items():
+        workload, _ = next(one for each in names if each in DENIED for one in DENIED[each].values())
         until_denied(plane.client, workload, name)
     return plane.client
 
@@ -133,6 +138,24 @@ def test_the_judge_of_files_agrees_with_the_api_server(client: KubeClient) -> No
                 found.append((rule.name, manifest, message, judged))
     assert compared > COUNT
     assert not found, [(rule, message, judged) for rule, _, message, judged in found] + found[:1]
+
+
+def test_a_group_refuses_with_the_message_of_its_first_rule_that_does(client: KubeClient) -> None:
+    def said(manifest: Object, place: str) -> str:
+        return (refusal(client, manifest, place) or "").partition("denied request: ")[2]
+
+    objects = [*(next(iter(cases.values()))[0] for cases in DENIED.values()), *changed(COUNT, seed=2027)]
+    found, refused = [], set()
+    for manifest in objects:
+        for group, names in GROUPS.items():
+            of_kind = [each for each in names if any(one.kind == manifest["kind"] for one in RULES[each].kinds)]
+            alone = (f"{name}: {text}" for name in of_kind if (text := said(manifest, name)))
+            expected, got = next(alone, ""), said(manifest, group)
+            refused |= {got.partition(":")[0]}
+            if sorted(got) != sorted(expected):
+                found.append((group, manifest, expected, got))
+    assert not found, [each[2:] for each in found] + found[:1]
+    assert len(refused) > len(DENIED) / 2
 
 
 def test_every_rule_has_accepted_and_denied_cases() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from components.admission import Rule, rules
 from components.admission.admission import binding, policy
+from components.admission.together import together
 from components.admission.variables import parameters
 from spec.settings.admission import Action
 from tests.components.admission.samples import CONTEXT, job, on
@@ -19,8 +20,10 @@ from tests.support.stacks import NAMES, recorded
 
 KIB: Final = 1024
 POLICY: Final = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
-RULES: Final = {rule.name: rule for rule in rules(CONTEXT)}
+POLICIES: Final = {rule.name: rule for rule in together(rules(CONTEXT))}
+SMALL: Final = next(rule for rule in rules(CONTEXT) if rule.name == "image-tag")
 REPEATS: Final = 40
+ROUNDS: Final = 5
 
 
 def weight(manifest: Any) -> int:
@@ -34,20 +37,20 @@ def test_policies_of_a_stack_have_at_most_16_kib_each_and_120_together(stack: st
         for resource in recorded(stack)
         if resource.type.rpartition(":")[2] in POLICY
     }
-    assert len(found) >= len(RULES)
+    assert len(found) >= len(POLICIES)
     assert {name: size for name, size in found.items() if size > 16 * KIB} == {}
     assert sum(found.values()) <= 120 * KIB
 
 
 def test_a_policy_does_not_grow_with_pools() -> None:
     many = replace(CONTEXT, pools={f"h100-{number}": CONTEXT.pools["h100"] for number in range(100)})
-    assert [policy(rule) for rule in rules(many)] == [policy(rule) for rule in RULES.values()]
+    assert [policy(rule) for rule in together(rules(many))] == [policy(rule) for rule in POLICIES.values()]
 
 
 @pytest.fixture(scope="module")
 def seconds(plane: ControlPlane) -> Callable[[], float]:
     """Processor time of the API server so far."""
-    plane.client.apply(parameters(RULES.values()), "test", force=True)
+    plane.client.apply(parameters(rules(CONTEXT)), "test", force=True)
     (server,) = (one for one in psutil.Process().children(recursive=True) if "kube-apiserver" in one.name())
 
     def used() -> float:
@@ -69,22 +72,23 @@ def cost(seconds: Callable[[], float], act: Callable[[], object]) -> float:
 def test_accepting_a_policy_costs_at_most_ten_times_a_small_one(
     plane: ControlPlane, seconds: Callable[[], float]
 ) -> None:
-    """On two idle cores 2 to 40 ms, 0.4 s for all (1.36.3, 2026-11); expressions of 50 KB took 2.7 s."""
+    """The largest, of 15 KB, four to five times (1.36.3, 2026-11); expressions of 50 KB took 2.7 s."""
 
     def accept(rule: Rule) -> float:
         body = policy(rule)
         body["metadata"]["name"] = f"weighed.{rule.name}"
         return cost(seconds, lambda: plane.client.apply(body, "test", dry_run=True))
 
-    accept(RULES["image-tag"])
-    found = {name: accept(rule) for name, rule in RULES.items()}
-    assert {name: each for name, each in found.items() if each > 10 * found["image-tag"]} == {}
+    accept(SMALL)
+    small, found = accept(SMALL), {name: accept(rule) for name, rule in POLICIES.items()}
+    assert {name: each for name, each in found.items() if each > 10 * small} == {}
 
 
 @pytest.mark.sandbox
-def test_what_all_rules_cost_a_job(plane: ControlPlane, seconds: Callable[[], float]) -> None:
-    """Of the time without them: five times as much more, most of it for 19 matching policies (1.36.3, 2026-11)."""
-    for rule in RULES.values():
+def test_all_rules_cost_a_job_at_most_5_ms(plane: ControlPlane, seconds: Callable[[], float]) -> None:
+    """On two idle cores, where a request without rules takes 2 ms. On busy ones both take longer, and rules 2.6 to 2.8
+    times as much more; with a policy for each rule it was 6.4 to 7.1 (1.36.3, 2026-11)."""
+    for rule in POLICIES.values():
         own, bind = policy(rule), binding(rule, Action.DENY)
         own["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = f"weighed.{rule.name}"
         bind["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] = {"rule": "weighed"}
@@ -99,4 +103,7 @@ def test_what_all_rules_cost_a_job(plane: ControlPlane, seconds: Callable[[], fl
         return cost(seconds, lambda: refusal(plane.client, ask, place))
 
     assert refusal(plane.client, ask, "weighed") is None
-    assert asked("weighed") < 12 * asked("free")
+    # The least of several: what else runs on the machine only adds to it.
+    rounds = [(asked("free"), asked("weighed")) for _ in range(ROUNDS)]
+    free, weighed = (min(each) for each in zip(*rounds, strict=True))
+    assert weighed - free < 4 * free

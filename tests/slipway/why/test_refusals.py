@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components.admission import StackContext, rules
+from components.admission.together import GROUPS
 from slipway.why.refusals import refusal
 from tests.slipway.why.objects import CASES, cases
 
@@ -47,5 +48,6 @@ def test_the_message_of_every_rule_is_split_into_cause_and_fix(rule: object) -> 
     found = refusal(POLICY.format(name, text))
     assert found is not None
     assert found.fix != "change it as the rule says", found
+    assert all(refusal(POLICY.format(of, f"{name}: {text}")) == found for of, names in GROUPS.items() if name in names)
     whole = f"{found.cause} {found.fix}".lower()
     assert all(word in whole for word in text.lower().rstrip(".").replace(". ", " ").replace(": ", " ").split())

@@ -1,0 +1,81 @@
+"""Rules that an API server evaluates together, as one policy.
+
+It prepares a request four times for each policy that matches, and evaluates every message, whether it is shown or not
+(k8s.io/apiserver 1.36.3, plugin/policy/validating/validator.go and plugin/cel/activation.go). So rules that deny in the
+namespaces of all teams share a policy and its variables, and only what is violated has a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Final
+
+from components.admission.kinds import POD
+from components.admission.rule import Message, Rule, literal
+from components.admission.templates import BY_A_USER, changed
+from components.admission.variables import compact
+
+GROUPS: Final[Mapping[str, Collection[str]]] = {
+    "gpus": ("gpu-queue", "gpu-pool", "gpu-limits", "spot-checkpoint", "spot-eviction", "queue-topology"),
+    "jobs": ("job-bounds", "queue-name", "queue-start", "controller-reference"),
+    "costs": ("job-cost", "scale-bounds"),
+    "pods": ("host-access", "priority-class", "node-selection", "volume-sources", "device-variables"),
+    "objects": ("queue-metadata", "image-tag", "object-size", "object-reach", "team-labels"),
+}
+"""Names of policies, of at most 16 KiB each, with those of their rules."""
+_UPDATE: Final = " UPDATE"
+_VARIABLES: Final = {
+    "what": "[request.resource.resource + (has(request.subResource) ? '/' + request.subResource : '')]"
+    f".map(r, r == '{POD.resource}' && request.operation == 'UPDATE' ? r + '{_UPDATE}' : r)[0]"
+}
+
+
+def together(rules: Iterable[Rule]) -> Iterator[Rule]:
+    """The rules, with one instead of each group that has several of them."""
+    left = {rule.name: rule for rule in rules}
+    for name, names in GROUPS.items():
+        found = [left.pop(each) for each in names if each in left] if len(left.keys() & set(names)) > 1 else []
+        if found:
+            yield _one(name, found)
+    yield from left.values()
+
+
+def _one(name: str, rules: Collection[Rule]) -> Rule:
+    """A rule that is violated by what violates one of these, with the name and the message of the first."""
+    every = set().union(*map(_checked, rules))
+    variables = dict(_VARIABLES)
+    for rule in rules:
+        changes = "_".join(("changed", *rule.changes)).replace(".", "_")
+        asked = f"variables.{changes} && {_among(_checked(rule), every)}"
+        refused = f"{asked} && !({rule.expression}) ? {literal(f'{rule.name}: ')} + {rule.says} : ''"
+        variables |= {changes: changed(*rule.changes), **rule.variables, _variable(rule): refused}
+    names = [f"variables.{_variable(rule)}" for rule in rules]
+    first = "".join(f"{each} != '' ? {each} : " for each in names)
+    variables["denied"] = f"!({BY_A_USER}) ? '' : {first}''"
+    return Rule(
+        name=name,
+        kinds=tuple(dict.fromkeys(chain(*(rule.kinds for rule in rules)))),
+        what="",
+        why="",
+        variables={each: compact(text) for each, text in variables.items()},
+        expression="variables.denied==''",
+        message=Message(wrong="", found="variables.denied", fix=""),
+        pod_updates=any(rule.pod_updates for rule in rules),
+    )
+
+
+def _variable(rule: Rule) -> str:
+    return rule.name.replace("-", "_")
+
+
+def _checked(rule: Rule) -> set[str]:
+    """What a rule checks, as the variable `what` names it."""
+    updated = {POD.resource + _UPDATE} if POD in rule.kinds and rule.pod_updates else set()
+    return updated | {kind.resource for kind in rule.kinds}
+
+
+def _among(checked: set[str], every: set[str]) -> str:
+    """Whether the object is one of these, in few characters."""
+    some, others = (literal(sorted(each)) for each in (checked, every - checked))
+    return f"variables.what in {some}" if len(some) < len(others) else f"!(variables.what in {others})"
