@@ -512,6 +512,12 @@ _SANDBOX: Final = Command(
             arguments=(positional("stack", "STACK", "stack whose settings describe the VPC"),),
         ),
         Command(
+            name="cluster",
+            summary="make the existing cluster that a stack names (`cluster.existing`) in the sandbox, with its VPC",
+            run="slipway.cli.sandbox:cluster",
+            arguments=(positional("stack", "STACK", "stack whose settings name the cluster"),),
+        ),
+        Command(
             name="env",
             summary='print variables for a shell: eval "$(slipway sandbox env)"',
             run="slipway.cli.shell:env",
