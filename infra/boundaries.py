@@ -117,9 +117,10 @@ def _objects(platform: Platform) -> Iterator[Manifest]:
     yield from pools_stop.values()
     for allowed, _ in scripted.values():
         yield from allowed.values()
-    yield from admission_manifests(platform.admission, of_admission(platform)).values()
-    yield from map(priority_class, PriorityName)
-    addons = registry.wanted(platform.addons).values()
+    if platform.shares:
+        yield from admission_manifests(platform.admission, of_admission(platform)).values()
+        yield from map(priority_class, PriorityName)
+    addons = registry.wanted(platform.addons, facts.installed).values()
     yield from map(namespace_of_addon, agreed(addon.namespace for addon in addons).values())
     for addon in addons:
         yield from addon.boundaries(facts).values()

@@ -1,6 +1,7 @@
 """What each component takes, from the settings of a stack: one function for each. No component knows the settings."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from components.addons import registry
 from components.admission import StackContext
@@ -20,6 +21,7 @@ from spec.settings import Platform
 from spec.settings.addons.batch import Kueue
 from spec.settings.cost import Schedule
 from spec.settings.found import needs_of
+from spec.settings.found_cluster import FoundCluster
 from spec.settings.zones import zone_of
 
 
@@ -38,21 +40,22 @@ def of_notifications(platform: Platform) -> NotificationsArgs | None:
     return NotificationsArgs(
         settings=platform.notifications,
         topic=arn,
-        cluster=platform.cluster_name,
+        cluster=platform.prefix,
         key_deletion_days=platform.cluster.key_deletion_days,
     )
 
 
-def of_network(platform: Platform) -> NetworkArgs:
-    """The network."""
+def of_network(platform: Platform, found: FoundCluster | None = None) -> NetworkArgs:
+    """The network; that of a cluster that exists, if there is one."""
     balancers = platform.addons.load_balancer_controller is not None
+    needs = needs_of(platform.network, platform.pools, platform.account, balancers=balancers)
     return NetworkArgs(
         settings=platform.network,
         account=platform.account,
-        cluster_name=platform.cluster_name,
+        cluster_name=platform.prefix,
         key_deletion_days=platform.cluster.key_deletion_days,
         protect=platform.environment.protect,
-        needs=needs_of(platform.network, platform.pools, platform.account, balancers=balancers),
+        needs=replace(needs, vpc=found.vpc, subnets=found.subnets) if found else needs,
     )
 
 
@@ -70,6 +73,7 @@ def of_storage(platform: Platform, cluster: ClusterOutputs, network: NetworkOutp
         teams={name: list(team.namespaces_of(name)) for name, team in platform.teams.items()},
         lustre_zone=zone_of(lustre, *where) if lustre else "",
         protect=platform.environment.protect,
+        default_class=platform.cluster.existing is None,
     )
 
 
@@ -87,6 +91,7 @@ def of_addons(platform: Platform) -> AddOnFacts:
         emails=platform.notifications.emails,
         thresholds=platform.cost.thresholds,
         private_cidrs=tuple(map(str, (network.cidr, service, *network.peers.values()))),
+        installed=existing.installed if (existing := platform.cluster.existing) is not None else (),
     )
 
 

@@ -15,8 +15,9 @@ from components.addons.seldon_core import seldon_spaces
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
 from components.base.kubernetes import ObjectsArgs
-from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs
+from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs, no_storage
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
+from components.cluster.existing import look_up
 from components.composition.cost_guards import GuardsArgs, guards
 from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
 from components.cost import Bill
@@ -35,22 +36,30 @@ from spec.settings import PROJECT
 from spec.settings.addons.batch import Kueue
 from spec.settings.addons.serving import SeldonCore
 from spec.settings.cluster import AddonName
+from spec.settings.existing import ExistingCluster
+from spec.settings.found_cluster import FoundCluster, problems, warnings
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
+from spec.settings.problems import ConfigurationError
 from spec.settings.teams import PriorityName
 
 
 def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[str, Any]:
     """Declare every resource of an environment, below a parent if there is one; return the stack outputs."""
-    cloud = pulumi.ResourceOptions(parent=parent, providers=[aws_provider(platform, parent)])
-    network = Network("network", facts.of_network(platform), cloud).outputs
-    cluster = _control_plane(platform, network, cloud)
+    provider, existing = aws_provider(platform, parent), platform.cluster.existing
+    cloud = pulumi.ResourceOptions(parent=parent, providers=[provider])
+    found, there = _existing(platform, existing, provider) if existing is not None else (None, None)
+    network = Network("network", facts.of_network(platform, found), cloud).outputs
+    cluster = there or _control_plane(platform, network, cloud)
     inside = pulumi.ResourceOptions.merge(
         cloud, pulumi.ResourceOptions(providers=[kubernetes_provider(cluster, parent)])
     )
 
     early = _addons(platform, cluster, Phase.BEFORE_NODES, cloud)
-    storage = Storage("storage", facts.of_storage(platform, cluster, network), inside).outputs
+    stored = platform.storage.enabled
+    storage = (
+        Storage("storage", facts.of_storage(platform, cluster, network), inside).outputs if stored else no_storage()
+    )
     known = facts.of_addons(platform)
     nodes = NodePoolContext(
         specs=known.pools,
@@ -58,15 +67,19 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
         network=network,
         isolated=platform.network.nat is Nat.NONE,
         charts=platform.charts,
-        volume_key=storage.key_arn,
+        volume_key=storage.key_arn if stored else None,
         caches=sorted(known.caches),
         scheduled=frozenset(facts.of_schedules(platform)),
+        installed=known.installed,
+        instance_profile=existing.instance_profile if existing is not None else None,
         opts=inside,
     )
     managed = managed_pools(nodes)
     late = _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system, efs=storage.efs)
-    drivers = Drivers("storage-drivers", DriversArgs(roles=late.roles, drivers=late.drivers, cluster=cluster), cloud)
-    storage = storage.with_drivers(drivers.ready, drivers.block)
+    if stored:
+        of_drivers = DriversArgs(roles=late.roles, drivers=late.drivers, cluster=cluster)
+        drivers = Drivers("storage-drivers", of_drivers, cloud)
+        storage = storage.with_drivers(drivers.ready, drivers.block)
     elastic_pools(nodes, managed)
     context = AddOnContext(
         **vars(known), cluster=cluster, network=network, storage=storage, system_node_groups=managed.system
@@ -100,6 +113,19 @@ def build_network(platform: Platform) -> Mapping[str, Any]:
     return {"vpcId": Network("network", facts.of_network(platform), opts).outputs.vpc_id}
 
 
+def _existing(
+    platform: Platform, existing: ExistingCluster, provider: pulumi.ProviderResource
+) -> tuple[FoundCluster, ClusterOutputs]:
+    """The cluster that the settings name, if the stack can use it."""
+    named, opts = {"prefix": platform.prefix, "tags": tags_of(platform)}, pulumi.InvokeOptions(provider=provider)
+    found, cluster = look_up(existing.name, platform.account, platform.uses, named, opts)
+    if refused := list(problems(platform.cluster, platform.uses, found)):
+        raise ConfigurationError(refused, "existing cluster")
+    for warning in warnings(platform.uses, found):
+        pulumi.log.warn(str(warning))
+    return found, cluster
+
+
 def _control_plane(platform: Platform, network: NetworkOutputs, opts: pulumi.ResourceOptions) -> ClusterOutputs:
     args = ControlPlaneArgs(
         settings=platform.cluster,
@@ -125,12 +151,14 @@ def _tenancy(
 ) -> Mapping[str, TeamOutputs]:
     """Teams, priority classes, admission policies, and the queues that teams share."""
     cluster = context.cluster
-    classes = {str(name): priority_class(name) for name in PriorityName}
-    Priorities("priorities", ObjectsArgs(objects=classes, cluster=cluster), opts)
-    admission = AdmissionArgs(settings=platform.admission, context=facts.of_admission(platform), cluster=cluster)
-    Admission("admission", admission, opts)
+    if platform.shares:
+        classes = {str(name): priority_class(name) for name in PriorityName}
+        Priorities("priorities", ObjectsArgs(objects=classes, cluster=cluster), opts)
+        admission = AdmissionArgs(settings=platform.admission, context=facts.of_admission(platform), cluster=cluster)
+        Admission("admission", admission, opts)
     every = tuple(part for parts in installed.ready.values() for part in parts)
-    tenancy = TeamContext(**vars(facts.of_teams(platform)), cluster=cluster, storage=context.storage, installed=every)
+    stored = context.storage if platform.storage.enabled else None
+    tenancy = TeamContext(**vars(facts.of_teams(platform)), cluster=cluster, storage=stored, installed=every)
     outputs = teams(platform.teams, tenancy, opts)
     seldon_spaces(context, outputs, installed.of(SeldonCore), opts)
     if (settings := platform.addons.kueue) is not None:
@@ -159,6 +187,8 @@ def _addons(
         phase=phase,
         after=after,
         repair_gpus=platform.cluster.repair_gpus,
+        # A new cluster has nothing to preserve; what another tool installed is never overwritten.
+        on_conflict="OVERWRITE" if platform.cluster.existing is None else "NONE",
         more_roles={AddonName.EFS_CSI: {NODE_ACCOUNT: efs.mount_role}} if efs else {},
         # Auto-naming calls them slipway-<stack>-storage-<purpose>-<random>.
         buckets=[

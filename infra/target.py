@@ -54,6 +54,7 @@ def target_of(platform: Platform, *, namespace: str) -> Target:
         region=platform.account.region,
         addons=frozenset(type(settings) for _, settings in platform.addons.wanted()),
         runtimes=_runtimes(platform),
+        storage_class=platform.storage.block_class,
         rolls_back=platform.addons.kserve is not None and platform.addons.kserve.canary_rollback is not None,
         by_topology=with_topology(pools, platform.queues) if platform.addons.kueue else None,
         prices=device_prices(platform),
@@ -89,7 +90,7 @@ def target_from_file(stack: str, directory: Path, *, namespace: str) -> Target:
 def _classes(platform: Platform) -> Mapping[str, str]:
     shared = {drivers.SHARED: EFS_DRIVER} if platform.storage.efs else {}
     parallel = {drivers.LUSTRE: LUSTRE_DRIVER} if platform.storage.lustre else {}
-    return {drivers.BLOCK: drivers.EBS_DRIVER, **shared, **parallel}
+    return {platform.storage.block_class: drivers.EBS_DRIVER, **shared, **parallel}
 
 
 def _runtimes(platform: Platform) -> Mapping[str, NamedRuntime]:

@@ -156,6 +156,11 @@ class Context:
         return self.installed or self.stack_file is not None
 
     @property
+    def existing(self) -> tuple[str, str] | None:
+        """Name and version of a cluster that exists: the program looks it up, and doesn't make it."""
+        return self.stack_file.existing if self.stack_file else None
+
+    @property
     def boundaries(self) -> Boundaries | None:
         """What the platform's components declare for these settings."""
         return self.stack_file.boundaries if self.stack_file else None

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -55,16 +56,17 @@ def program_of(rendered: Iterable[Mapping[str, Any]], outputs: Mapping[str, Any]
     }
 
 
-def recorded(recording: Recording) -> Program:
+def recorded(recording: Recording, looked_up: Mapping[str, str] = MappingProxyType({})) -> Program:
     """The program in a recording whose outputs are samples, for resources of the engine, which sends two options and
-    no outputs of the stack."""
+    no outputs of the stack. Of what the program looks up there may be expressions, as of outputs."""
     own = {one.urn: dict(_patterns(one)) for one in recording}
 
     @cache
     def outputs(urn: str) -> dict[str, str]:
         """Those of the resources that it depends on, and of theirs: one may pass on what it got."""
         needed = recording.resources[urn].options.dependencies
-        return {sample: text for one in needed for sample, text in {**outputs(one), **own[one]}.items()}
+        found = {sample: text for one in needed for sample, text in {**outputs(one), **own[one]}.items()}
+        return {**looked_up, **found}
 
     return {
         one.urn: Declared(
@@ -124,6 +126,12 @@ class StackFile:
         return self._platform().account.id
 
     @cached_property
+    def existing(self) -> tuple[str, str] | None:
+        """Name and version of a cluster that the program doesn't make; SlipwayError as below."""
+        cluster = self._platform().cluster
+        return (cluster.existing.name, cluster.version) if cluster.existing is not None else None
+
+    @cached_property
     def boundaries(self) -> Boundaries:
         """What the platform's components declare for these settings.
 
@@ -164,9 +172,10 @@ def from_configuration(configuration: Mapping[str, str], stack: str) -> StackFil
         return load(json.loads(configuration[KEY]), stack=stack).platform
 
     def program(loaded: Platform) -> Program:
-        from slipway.render.program import record_platform  # noqa: PLC0415 - as above, 1.3 s
+        from slipway.render.monitor import looked_up  # noqa: PLC0415 - as above, 1.3 s
+        from slipway.render.program import record_platform  # noqa: PLC0415
 
-        return recorded(record_platform(loaded, stack=stack))
+        return recorded(record_platform(loaded, stack=stack), looked_up(loaded))
 
     stack_file = StackFile(platform, program)
     ThreadPoolExecutor(1, "stack-file").submit(lambda: (stack_file.boundaries, stack_file.program))

@@ -17,11 +17,10 @@ from components.addons.images import chart_values, prefixes
 from components.base.iam import Inline, Statement, document, pod_identity_role
 from components.base.kubernetes import locate, release
 from components.base.outputs import ClusterOutputs
+from components.base.placement import selector
 from components.pools.managed import ENABLED, discovery_tag
 from spec.catalog.software import CHARTS, CLUSTER_AUTOSCALER_IMAGES
-from spec.pools import keys
 from spec.settings.charts import Charts
-from spec.settings.pools import Role
 
 NAMESPACE: Final = "kube-system"
 SERVICE_ACCOUNT: Final = "cluster-autoscaler"
@@ -74,8 +73,9 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             service_account=SERVICE_ACCOUNT,
             policy=Inline(document=policy(cluster.name, cluster.partition, cluster.region, cluster.account_id)),
             parent=self,
-            association=(f"{name}-association", cluster.resource.name),
+            association=(f"{name}-association", cluster.known_as),
         )
+        own = values(cluster=cluster.name, region=cluster.region, version=cluster.version)
         self.release = release(
             f"{name}-release",
             locate(CHARTS["cluster-autoscaler"], args.charts),
@@ -83,7 +83,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             namespace=NAMESPACE,
             values=chart_values(
                 CHARTS["cluster-autoscaler"],
-                values(cluster=cluster.name, region=cluster.region, version=cluster.version),
+                {**own, "nodeSelector": selector(args.system_node_groups)},
                 prefixes(cluster, args.caches),
             ),
             opts=pulumi.ResourceOptions(
@@ -130,7 +130,6 @@ def values(*, cluster: str, region: str, version: str) -> dict[str, Any]:
         "rbac": {"serviceAccount": {"name": SERVICE_ACCOUNT}},
         # It calls only AWS and the API server, and must work while CoreDNS waits for a node.
         "dnsPolicy": "Default",
-        "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
         "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}, "limits": {"memory": "600Mi"}},
         "extraArgs": {

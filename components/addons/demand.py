@@ -72,6 +72,8 @@ def shortage(addons: Iterable[AddOn[Any]], context: AddOnContext) -> str | None:
         for spec in context.pools.values()
         if spec.role is Role.SYSTEM
     }
+    if not pools:  # The nodes are those that the cluster has.
+        return None
     cpu = sum(node.cpu_millis * nodes for node, nodes in pools.values())
     memory = sum(node.memory_mib * nodes for node, nodes in pools.values())
     names = ", ".join(f"pools.{name}" for name in pools)

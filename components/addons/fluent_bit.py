@@ -211,7 +211,7 @@ class FluentBit(ChartAddOn[Settings]):
         """Values with the output of its destination."""
         cluster, bucket = context.cluster, context.storage.buckets["logs"]
         if self.settings.destination == "cloudwatch":
-            return values(context, output=cloud_watch(cluster.region, container_groups(cluster.name)))
+            return values(context, output=cloud_watch(cluster.region, container_groups(cluster.owner)))
         return values(context, output=bucket.name.apply(lambda name: s3(cluster.region, name, CONTAINER_LOGS)))
 
 
@@ -220,7 +220,7 @@ def to_groups(cluster: ClusterOutputs) -> str:
     groups = f"arn:{cluster.partition}:logs:{cluster.region}:{cluster.account_id}:log-group:"
     return document(
         Statement(
-            "Write", ["logs:CreateLogStream", "logs:PutLogEvents"], [f"{groups}{container_groups(cluster.name)}/*"]
+            "Write", ["logs:CreateLogStream", "logs:PutLogEvents"], [f"{groups}{container_groups(cluster.owner)}/*"]
         )
     )
 

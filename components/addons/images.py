@@ -33,7 +33,7 @@ def prefixes(cluster: ClusterOutputs, caches: Iterable[str]) -> dict[str, str]:
     region = regions.get(cluster.region)
     host = f"{cluster.account_id}.dkr.ecr.{region.name}.{region.dns_suffix}"
     hosts = {each: DOCKER_HUB if each is Upstream.DOCKER_HUB else UPSTREAMS[each] for each in map(Upstream, caches)}
-    return {hosts[each]: f"{host}/{cluster.name}/{each}" for each in sorted(hosts)}
+    return {hosts[each]: f"{host}/{cluster.owner}/{each}" for each in sorted(hosts)}
 
 
 def through(context: AddOnContext) -> dict[str, str]:

@@ -75,7 +75,7 @@ class InstalledAddOn(pulumi.ComponentResource):
                 service_account=account,
                 policy=permissions.policy,
                 parent=self,
-                association=(f"{key}-association", cluster.resource.name),
+                association=(f"{key}-association", cluster.known_as),
             )
             granted += role.ready
         return granted
@@ -157,21 +157,23 @@ def install(context: AddOnContext, opts: pulumi.ResourceOptions) -> InstalledAdd
     Raises:
         ValueError: For add-ons that exclude each other or lack a requirement, or that disagree on a shared namespace.
     """
-    addons = registry.wanted(context.addons)
+    addons = registry.wanted(context.addons, context.installed)
     if (text := demand.shortage(addons.values(), context)) is not None:
         pulumi.log.warn(text)
-    kinds = {name: type(addon.settings) for name, addon in addons.items()}
+    kinds = {name: type(addon.settings) for name, addon in registry.wanted(context.addons).items()}
     earlier = registry.before(kinds)
     spaces = agreed(addon.namespace for addon in addons.values())
     made = ObjectsArgs(objects={key: manifest(space) for key, space in spaces.items()}, cluster=context.cluster)
     namespaces = Namespaces("namespaces", made, opts)
     installed: dict[str, InstalledAddOn] = {}
     for name in registry.sequence(kinds):
-        addon = addons[name]
+        if (addon := addons.get(name)) is None:
+            continue
         required = kinds[name].requires
         after = [
             part
             for other in earlier[name]
+            if other in installed
             for part in (installed[other].ready if kinds[other] in required else installed[other].crds_ready)
         ]
         args = InstalledAddOnArgs(addon=addon, context=context, after=after, space=namespaces.of(addon.namespace.name))

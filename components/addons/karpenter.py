@@ -20,13 +20,12 @@ from components.addons.karpenter_policy import Scope, controller_policy
 from components.base.iam import Inline, PodRole, Statement, document, pod_identity_role
 from components.base.kubernetes import locate, release
 from components.base.outputs import ClusterOutputs
+from components.base.placement import selector
 from components.pools.karpenter import wants_overlay
 from components.pools.node_role import NodeRoleOutputs
 from spec.catalog.software import CHARTS
-from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.charts import Charts
-from spec.settings.pools import Role
 
 NAMESPACE: Final = "kube-system"
 SERVICE_ACCOUNT: Final = "karpenter"
@@ -81,7 +80,6 @@ def values(*, cluster: str, queue: pulumi.Input[str], gates: Gates, isolated: bo
         "serviceAccount": {"name": SERVICE_ACCOUNT},
         # It calls only AWS and the API server: the VPC's resolver is enough, and CoreDNS itself may wait for a node.
         "dnsPolicy": "Default",
-        "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
         # Half the CPU of upstream's example, so that it fits beside the other controllers on nodes with two vCPUs.
         "controller": {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"memory": "1Gi"}}},
         "settings": {
@@ -255,7 +253,7 @@ class Karpenter(pulumi.ComponentResource):
             service_account=SERVICE_ACCOUNT,
             policy=Inline(document=arns.apply(lambda known: controller_policy(scope, **known))),
             parent=self,
-            association=(f"{name}-association", cluster.resource.name),
+            association=(f"{name}-association", cluster.known_as),
         )
 
     def _make_crds(self, name: str, args: KarpenterArgs) -> Release:
@@ -280,6 +278,7 @@ class Karpenter(pulumi.ComponentResource):
             isolated=args.isolated,
             pods_apart=args.pods_apart,
         )
+        settings["nodeSelector"] = selector(args.system_node_groups)
         return release(
             f"{name}-release",
             locate(CHARTS["karpenter"], args.charts),

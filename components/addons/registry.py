@@ -2,7 +2,7 @@
 add-on requires or follows comes before it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
@@ -106,9 +106,9 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
 }
 
 
-def wanted(addons: Addons) -> dict[str, AddOn[Any]]:
-    """Enabled add-ons, by name."""
-    enabled = (_component(settings) for _, settings in addons.wanted())
+def wanted(addons: Addons, installed: Collection[str] = ()) -> dict[str, AddOn[Any]]:
+    """Enabled add-ons, by name, without those of these keys, which the cluster has."""
+    enabled = (_component(settings) for key, settings in addons.wanted() if key not in installed)
     return {addon.name: addon for addon in enabled}
 
 

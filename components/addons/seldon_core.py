@@ -242,7 +242,7 @@ class SeldonSpace(pulumi.ComponentResource):
             service_account=SERVER_ACCOUNT,
             policy=Inline(document=known.apply(lambda arns: models_document(args.team.name, s3=s3, **arns))),
             parent=self,
-            association=(f"{name}-association", cluster.resource.name),
+            association=(f"{name}-association", cluster.known_as),
         )
         inside = pulumi.ResourceOptions(parent=self, depends_on=list(args.after), deleted_with=cluster.resource)
         allowed = [declare(f"{name}-{key}", each, inside) for key, each in access(args.namespace).items()]

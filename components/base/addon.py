@@ -12,7 +12,7 @@ without a component. `components.addons.install` turns parts into resources, the
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
@@ -126,6 +126,7 @@ class AddOnFacts:
         emails: Addresses that get messages about budgets.
         thresholds: Percentages of a budget at which they get them.
         private_cidrs: Ranges of the VPC, of Services and of peers.
+        installed: Keys of add-ons that the cluster has, and that aren't installed.
     """
 
     addons: Addons = field(default_factory=Addons)
@@ -138,6 +139,7 @@ class AddOnFacts:
     emails: Sequence[str] = ()
     thresholds: Sequence[int] = ()
     private_cidrs: Sequence[str] = ()
+    installed: Collection[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

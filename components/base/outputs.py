@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Final
+from typing import Any, Final, NoReturn
 
 import pulumi
 import pulumi_aws as aws
@@ -61,6 +61,7 @@ class Cluster:
         region: AWS Region.
         version: Kubernetes minor version.
         tags: Tags of the platform, for resources that the provider's default tags don't reach.
+        prefix: Begins the names of what the program makes in AWS; the cluster's name by default.
         resource: The cluster, where the same program makes it; in-cluster resources are `deleted_with` it.
         access: Access entries with their policies, and the rules that let networks reach the private endpoint.
             In-cluster resources depend on them, because the program reaches the cluster only through them.
@@ -74,6 +75,7 @@ class Cluster:
     region: str
     version: str
     tags: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
     resource: pulumi.Resource | None = None
     access: Sequence[pulumi.Resource] = ()
 
@@ -84,7 +86,7 @@ class Cluster:
                 f"cluster.{key}", f"the value must look like {form}", value, "Take it from `aws eks describe-cluster`."
             )
             for key, value in given.items()
-            if isinstance(value, str) and not re.fullmatch(form := _FORMS.get(key, r"\S+"), value)
+            if isinstance(value, str) and key != "prefix" and not re.fullmatch(form := _FORMS.get(key, r"\S+"), value)
         ]
         if not regions.is_region(self.region):
             wrong.append(Problem("cluster.region", "the region must exist", self.region, f"Use {regions.NAMES}."))
@@ -102,6 +104,11 @@ class Cluster:
         return f"arn:{self.partition}:eks:{self.region}:{self.account_id}:cluster/{self.name}"
 
     @property
+    def owner(self) -> str:
+        """Begins the names of what the program makes in AWS."""
+        return self.prefix or self.name
+
+    @property
     def known_as(self) -> pulumi.Input[str]:
         """Its name, for what can't be made before it."""
         return self.resource.name if isinstance(self.resource, aws.eks.Cluster) else self.name
@@ -112,24 +119,18 @@ class ClusterOutputs(Cluster):
     """Outputs of the control plane, for node pools, add-ons and the Kubernetes provider.
 
     Attributes:
-        resource: The cluster; in-cluster resources are `deleted_with` it.
         endpoint: URL of the API server.
         certificate_authority: Certificate authority of the API server, base64 of PEM.
         kubeconfig: A kubeconfig that authenticates with `aws eks get-token`; it contains no credential.
         security_group_id: The security group that EKS creates for control plane and nodes.
-        oidc_provider_arn: The IAM OpenID Connect provider of the cluster's service accounts.
-        oidc_issuer: URL of the issuer, with scheme.
         service_cidr: CIDR of Service addresses.
         cni_ready: EKS add-ons without which no node becomes ready; nodes depend on them.
     """
 
-    resource: aws.eks.Cluster = field()
     endpoint: pulumi.Output[str]
     certificate_authority: pulumi.Output[str]
     kubeconfig: pulumi.Output[str]
     security_group_id: pulumi.Output[str]
-    oidc_provider_arn: pulumi.Output[str]
-    oidc_issuer: pulumi.Output[str]
     service_cidr: str
     cni_ready: Sequence[pulumi.Resource] = ()
 
@@ -241,3 +242,15 @@ class StorageOutputs:
             block: Those of the default class.
         """
         return replace(self, ready=(*self.ready, *drivers), block=(*self.block, *block))
+
+
+class _Missing(dict[str, Any]):
+    def __missing__(self, key: str) -> NoReturn:
+        rule = f"an add-on uses {key} of the stack's storage, and the stack makes none"
+        raise ConfigurationError([Problem("storage", rule, None, "Add `storage: {}`.")], "storage")
+
+
+def no_storage() -> StorageOutputs:
+    """Outputs of no storage: what needs some is refused."""
+    key, none = pulumi.Output.from_input(""), _Missing()
+    return StorageOutputs(key_arn=key, buckets=none, efs=None, lustre=None, classes=none, databases=none, ready=())

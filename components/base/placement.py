@@ -1,6 +1,6 @@
 """Pods of add-ons: where they may run, by the taints of the pools; requests and limits; what keeps them there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from spec.jobs import DO_NOT_DISRUPT
@@ -56,10 +56,16 @@ Pods"): a system pool can be tainted with it manually without evicting a control
 
 
 def system_placement(pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
-    """`nodeSelector` and `tolerations` of a controller: the system pools and all their taints."""
-    own = _tolerations(pool for pool in pools.values() if pool.role is Role.SYSTEM)
-    tolerations = [dict(CRITICAL), *(each for each in own if each["key"] != CRITICAL["key"])]
-    return {"nodeSelector": {keys.ROLE: str(Role.SYSTEM)}, "tolerations": tolerations}
+    """`nodeSelector` and `tolerations` of a controller: the system pools and all their taints; the nodes that a cluster
+    has, where the program makes no system pool."""
+    systems = [pool for pool in pools.values() if pool.role is Role.SYSTEM]
+    tolerations = [dict(CRITICAL), *(each for each in _tolerations(systems) if each["key"] != CRITICAL["key"])]
+    return {"nodeSelector": selector(systems), "tolerations": tolerations}
+
+
+def selector(systems: Sequence[object]) -> dict[str, str]:
+    """`nodeSelector` of the system pools; empty if there is none."""
+    return {keys.ROLE: str(Role.SYSTEM)} if systems else {}
 
 
 def zone_spread(labels: Mapping[str, str]) -> dict[str, Any]:

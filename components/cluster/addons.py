@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pulumi
 import pulumi_aws as aws
@@ -164,6 +164,7 @@ class ManagedAddonsArgs:
         buckets: Names or patterns of the S3 buckets that pods may mount; if empty, the driver has no role.
         repair_gpus: Whether the node monitoring agent reports broken GPUs to node repair.
         more_roles: Roles of further service accounts, by add-on and account.
+        on_conflict: What EKS does with objects of the same add-on that something else installed.
     """
 
     cluster: ClusterOutputs
@@ -173,6 +174,7 @@ class ManagedAddonsArgs:
     buckets: Sequence[str] = ()
     repair_gpus: bool = False
     more_roles: Mapping[AddonName, Mapping[str, PodRole]] = field(default_factory=dict)
+    on_conflict: Literal["OVERWRITE", "NONE"] = "OVERWRITE"
 
 
 class ManagedAddons(pulumi.ComponentResource):
@@ -212,13 +214,13 @@ class ManagedAddons(pulumi.ComponentResource):
         roles = self._roles_by_account(addon)
         return aws.eks.Addon(
             f"{self._name}-{key_of(addon)}",
-            cluster_name=cluster.resource.name,
+            cluster_name=cluster.known_as,
             addon_name=addon.value,
             addon_version=wanted.version or facts.version(cluster.version),
             configuration_values=configuration(addon, cluster.tags, repair_gpus=self._args.repair_gpus),
             pod_identity_associations=_associations(roles),
-            # A new cluster has nothing to preserve; later, manual changes of an operator are kept.
-            resolve_conflicts_on_create="OVERWRITE",
+            resolve_conflicts_on_create=self._args.on_conflict,
+            # Manual changes of an operator are kept.
             resolve_conflicts_on_update="PRESERVE",
             opts=pulumi.ResourceOptions(
                 parent=self,

@@ -194,7 +194,7 @@ class ControlPlane(pulumi.ComponentResource):
     def _outputs(self, cluster: aws.eks.Cluster, access: Sequence[pulumi.Resource]) -> ClusterOutputs:
         issuer = cluster.identities[0].oidcs[0].issuer
         # IAM reads the thumbprint of the issuer's certificate by itself (pulumi-aws 7.51.1, `thumbprintLists`).
-        oidc = aws.iam.OpenIdConnectProvider(
+        aws.iam.OpenIdConnectProvider(
             f"{self._name}-oidc", url=issuer, client_id_lists=["sts.amazonaws.com"], opts=self._child
         )
         authority = cluster.certificate_authority.data
@@ -206,8 +206,6 @@ class ControlPlane(pulumi.ComponentResource):
             kubeconfig=kubeconfig(self._args.cluster_name, self._region.name, cluster.endpoint, authority),
             version=self._args.settings.version,
             security_group_id=_security_group(cluster),
-            oidc_provider_arn=oidc.arn,
-            oidc_issuer=issuer,
             service_cidr=str(self._args.settings.service_ipv4_cidr),
             account_id=self._args.account.id,
             region=self._region.name,

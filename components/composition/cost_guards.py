@@ -22,7 +22,7 @@ from components.base.kubernetes import declare
 from components.base.kubernetes import manifest as namespace_manifest
 from components.base.operator import RBAC, object_with, rule, to_account
 from components.base.outputs import ClusterOutputs
-from components.composition.cron_jobs import NAMESPACE, SMALL, account, cron_job, pod_of
+from components.composition.cron_jobs import NAMESPACE, SMALL, account, anywhere, cron_job, pod_of
 from components.composition.scripts import Objects
 from components.cost import Budgets, BudgetsArgs, Schedules, SchedulesArgs
 from components.observability.notifications import Notifications, NotificationsArgs
@@ -31,7 +31,7 @@ from components.tenancy import TeamOutputs
 from components.workloads.notebook import LABEL
 from spec.pools import keys
 from spec.settings.cost import Cost, Schedule
-from spec.settings.pools import Pool, Provisioner
+from spec.settings.pools import Pool, Provisioner, Role
 
 ACCOUNT: Final = "schedules"
 POOLS: Final = "pools"
@@ -50,6 +50,7 @@ class ScheduledShutdownArgs:
         cluster: The cluster.
         elastic: Schedules of Karpenter's pools, each with the maximum of its NodePools by name.
         scripts: CronJobs that run a script, by name.
+        systems: Whether the program makes system pools, on which they run.
     """
 
     schedules: Mapping[str, Schedule]
@@ -57,6 +58,7 @@ class ScheduledShutdownArgs:
     cluster: ClusterOutputs
     elastic: Mapping[str, tuple[Schedule, Mapping[str, int]]] = field(default_factory=dict)
     scripts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
+    systems: bool = True
 
 
 class ScheduledShutdown(pulumi.ComponentResource):
@@ -72,23 +74,25 @@ class ScheduledShutdown(pulumi.ComponentResource):
         def after(*waits: pulumi.Resource) -> pulumi.ResourceOptions:
             return pulumi.ResourceOptions(parent=self, depends_on=list(waits), deleted_with=cluster.resource)
 
+        placed = dict if args.systems else anywhere
         namespace = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
         for key, manifest in elastic_permissions(args.elastic).items():
             declare(f"{name}-pools-{key}", manifest, after(namespace))
         for pool, (schedule, limits) in sorted(args.elastic.items()):
             for role, manifest in pool_jobs(pool, schedule, limits, cluster.version).items():
-                declare(f"{name}-pool-{pool}-{role}", manifest, after(namespace))
+                declare(f"{name}-pool-{pool}-{role}", placed(manifest), after(namespace))
         if args.schedules:
             declare(f"{name}-account", account(ACCOUNT), after(namespace))
         for script, (allowed, run) in args.scripts.items():
             for key, one in {**allowed, **run}.items():
                 waits = args.namespaces.get(one["metadata"].get("namespace", ""), ())
-                declare(f"{name}-{script}-{key}", one, after(namespace, *waits))
+                declare(f"{name}-{script}-{key}", placed(one), after(namespace, *waits))
         for space, waits in sorted(args.namespaces.items()) if args.schedules else ():
             for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
             for key, schedule in sorted(args.schedules.items()):
-                declare(f"{name}-{space}-{key}", shutdown_job(key, schedule, space, cluster.version), after(namespace))
+                job = shutdown_job(key, schedule, space, cluster.version)
+                declare(f"{name}-{space}-{key}", placed(job), after(namespace))
         self.register_outputs({})
 
 
@@ -265,5 +269,6 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
             cluster=args.cluster,
             elastic=ours,
             scripts=args.scripts,
+            systems=any(pool.role is Role.SYSTEM for pool in args.pools.values()),
         )
         ScheduledShutdown("evenings", shutdown, inside)

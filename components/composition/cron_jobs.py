@@ -1,6 +1,7 @@
 """CronJobs of the platform: each runs one container on the system nodes, with an account of its own."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any, Final
 
 from components.base.addon import Namespace
@@ -40,6 +41,14 @@ def cron_job(name: str, when: str, timezone: str, pod: Mapping[str, Any]) -> dic
             "jobTemplate": {"spec": {"backoffLimit": 3, "activeDeadlineSeconds": 600, "template": {"spec": dict(pod)}}},
         },
     }
+
+
+def anywhere(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, on any node if it is a CronJob: where the program makes no system pool."""
+    found = deepcopy(dict(manifest))
+    if found["kind"] == "CronJob":
+        del found["spec"]["jobTemplate"]["spec"]["template"]["spec"]["nodeSelector"]
+    return found
 
 
 def pod_of(container: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from components.pools.managed import ManagedPool, ManagedPoolArgs
 from components.pools.node_role import NodeRole, NodeRoleArgs
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.charts import Charts
+from spec.settings.existing import CLUSTER_AUTOSCALER
 from spec.settings.pools import Role
 
 HIGHEST_WEIGHT: Final = 100
@@ -41,6 +42,8 @@ class NodePoolContext:
         opts: Resource options of every component: the providers.
         charts: Where charts come from.
         scheduled: Names of pools whose limits a schedule changes.
+        installed: Add-ons that the cluster has.
+        instance_profile: Instance profile of the nodes of the cluster's own Karpenter.
     """
 
     specs: Mapping[str, PoolSpec]
@@ -52,6 +55,8 @@ class NodePoolContext:
     volume_key: pulumi.Input[str] | None = None
     caches: Sequence[str] = ()
     scheduled: frozenset[str] = frozenset()
+    installed: Collection[str] = ()
+    instance_profile: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +74,9 @@ class ManagedPools:
 
 def managed_pools(context: NodePoolContext) -> ManagedPools:
     """Declare the managed pools, with one node role for all of them."""
+    wanted = {name: spec for name, spec in sorted(context.specs.items()) if spec.managed}
+    if not wanted:
+        return ManagedPools(pools={}, system=())
     role = NodeRole("nodes", NodeRoleArgs(cluster=context.cluster, caches=context.caches), context.opts)
     pools = {
         name: ManagedPool(
@@ -82,8 +90,7 @@ def managed_pools(context: NodePoolContext) -> ManagedPools:
             ),
             context.opts,
         )
-        for name, spec in sorted(context.specs.items())
-        if spec.managed
+        for name, spec in wanted.items()
     }
     system = tuple(pool.node_group for name, pool in pools.items() if context.specs[name].role is Role.SYSTEM)
     return ManagedPools(pools=pools, system=system)
@@ -91,7 +98,8 @@ def managed_pools(context: NodePoolContext) -> ManagedPools:
 
 def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> None:
     """Declare the autoscalers, each only where a pool uses it, and Karpenter's pools."""
-    if any(spec.managed and spec.scales for spec in context.specs.values()):
+    scales = any(spec.managed and spec.scales for spec in context.specs.values())
+    if scales and CLUSTER_AUTOSCALER not in context.installed:
         args = ClusterAutoscalerArgs(
             cluster=context.cluster, system_node_groups=managed.system, caches=context.caches, charts=context.charts
         )
@@ -103,6 +111,29 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> None:
 
 
 def _karpenter(context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]) -> None:
+    profile: pulumi.Input[str] = context.instance_profile or ""
+    ready = list[pulumi.Resource]()
+    if context.instance_profile is None:
+        profile, ready = _controller(context, managed, elastic)
+    weights = _weights(elastic.values())
+    for name, spec in elastic.items():
+        pool = KarpenterPoolArgs(
+            spec=spec,
+            cluster=context.cluster,
+            instance_profile=profile,
+            after=[*ready, *context.network.ready],
+            subnets=context.network.known_subnets,
+            vpc_id=context.network.vpc_id,
+            volume_key=context.volume_key,
+            weight=weights.get(name),
+            scheduled=spec.pool in context.scheduled,
+        )
+        KarpenterPool(f"pool-{name}", pool, context.opts)
+
+
+def _controller(
+    context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]
+) -> tuple[pulumi.Input[str], list[pulumi.Resource]]:
     args = NodeRoleArgs(cluster=context.cluster, launches_itself=True, caches=context.caches)
     role = NodeRole("karpenter-nodes", args, context.opts).outputs
     karpenter = Karpenter(
@@ -119,20 +150,7 @@ def _karpenter(context: NodePoolContext, managed: ManagedPools, elastic: Mapping
         ),
         context.opts,
     )
-    weights = _weights(elastic.values())
-    for name, spec in elastic.items():
-        pool = KarpenterPoolArgs(
-            spec=spec,
-            cluster=context.cluster,
-            instance_profile=role.instance_profile,
-            after=[*karpenter.ready, *role.ready, *context.network.ready],
-            subnets=context.network.known_subnets,
-            vpc_id=context.network.vpc_id,
-            volume_key=context.volume_key,
-            weight=weights.get(name),
-            scheduled=spec.pool in context.scheduled,
-        )
-        KarpenterPool(f"pool-{name}", pool, context.opts)
+    return role.instance_profile, [*karpenter.ready, *role.ready]
 
 
 def _weights(specs: Collection[PoolSpec]) -> dict[str, int]:

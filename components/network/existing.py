@@ -15,6 +15,7 @@ import pulumi_aws as aws
 
 from spec.settings import found
 from spec.settings.existing import KEYS, Existing, ExistingSubnets
+from spec.settings.found_cluster import nodes_in, private_in
 from spec.settings.network import Network
 from spec.settings.problems import ConfigurationError, Problem
 
@@ -36,7 +37,7 @@ def look_up(
     Raises:
         ConfigurationError: With everything that a cluster can't use, or with the VPC or subnets that do not exist.
     """
-    vpc = _Reader(network, existing, region, opts).vpc()
+    vpc = _Reader(network, existing, region, opts).of_cluster(needs).vpc()
     refused = list(found.problems(network, vpc, needs))
     if refused:
         raise ConfigurationError(refused, "existing network")
@@ -48,6 +49,16 @@ def look_up(
 class _Reader:
     def __init__(self, network: Network, existing: Existing, region: str, opts: pulumi.InvokeOptions) -> None:
         self._network, self._existing, self._region, self._opts = network, existing, region, opts
+
+    def of_cluster(self, needs: found.Needs) -> _Reader:
+        """The same, with what the settings leave to a cluster that exists."""
+        if needs.vpc:
+            given, ids = self._existing.private_subnets, dict[str, str]()
+            if not (given.ids or given.tags):
+                seen = [aws.ec2.get_subnet(id=id, opts=self._opts) for id in needs.subnets]
+                ids = private_in(self._network.zones, map(self._described, seen))
+            self._existing = nodes_in(self._existing, needs.vpc, ids)
+        return self
 
     def vpc(self) -> found.Vpc:
         wanted = self._existing.vpc
@@ -85,6 +96,9 @@ class _Reader:
         except Exception as error:
             rule = f"one subnet of {vpc} in {zone} must be this one"
             raise _missing(KEYS[kind], rule, id or dict(named.tags), error) from error
+        return self._described(subnet)
+
+    def _described(self, subnet: aws.ec2.GetSubnetResult) -> found.Subnet:
         table = self._table(subnet.vpc_id, subnet.id)
         return found.Subnet(
             id=subnet.id,

@@ -162,7 +162,7 @@ class ManagedPool(pulumi.ComponentResource):
         minimum = 0 if spec.waiting else settings.min
         return aws.eks.NodeGroup(
             f"{name}-node-group",
-            cluster_name=args.cluster.resource.name,
+            cluster_name=args.cluster.known_as,
             node_role_arn=args.node_role.arn,
             subnet_ids=[args.network.private_subnets[letter] for letter in spec.zone_letters],
             ami_type=amis.ami_type(settings.os, gpu=spec.gpu is not None, arch=spec.arch),

@@ -55,7 +55,7 @@ def cache_policy(cluster: ClusterOutputs, caches: Sequence[str]) -> str:
         cluster: The cluster, whose name is the prefix of the repositories.
         caches: Upstream registries with a cache; no other repositories can be created.
     """
-    images = f"arn:{cluster.partition}:ecr:{cluster.region}:{cluster.account_id}:repository/{cluster.name}"
+    images = f"arn:{cluster.partition}:ecr:{cluster.region}:{cluster.account_id}:repository/{cluster.owner}"
     actions = ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
     return document(Statement("FillCaches", actions, [f"{images}/{upstream}/*" for upstream in caches]))
 
@@ -111,7 +111,7 @@ class NodeRole(pulumi.ComponentResource):
             profile = aws.iam.InstanceProfile(f"{name}-instance-profile", role=role.name, opts=child)
             entry = aws.eks.AccessEntry(
                 f"{name}-access-entry",
-                cluster_name=cluster.resource.name,
+                cluster_name=cluster.known_as,
                 principal_arn=role.arn,
                 type="EC2_LINUX",
                 opts=child,

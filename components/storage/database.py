@@ -129,7 +129,7 @@ class DatabaseArgs:
     def identifier(self) -> str:
         """Name of the instance: at most 63 characters, of which the cluster's name has up to 40 (botocore 1.44.5, rds
         CreateDBInstance, `DBInstanceIdentifier`)."""
-        return f"{self.cluster.name}-{self.database}"
+        return f"{self.cluster.owner}-{self.database}"
 
 
 class Database(pulumi.ComponentResource):
@@ -244,7 +244,7 @@ class Database(pulumi.ComponentResource):
         args = self._args
         return aws.rds.SubnetGroup(
             f"{self._name}-subnets",
-            description=f"Private subnets of {args.cluster.name}",
+            description=f"Private subnets of {args.cluster.owner}",
             subnet_ids=list(args.network.private_subnets.values()),
             opts=self._kept,
         )
@@ -268,7 +268,7 @@ class Database(pulumi.ComponentResource):
             f"{self._name}-group",
             vpc_id=args.network.vpc_id,
             description=f"Database of {args.database}",
-            shown=f"{args.cluster.name}-{args.database}-database",
+            shown=f"{args.cluster.owner}-{args.database}-database",
             parent=self,
         )
         allow(

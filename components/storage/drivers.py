@@ -23,7 +23,7 @@ from components.storage.volumes import EFS_DRIVER, EFS_OPTIONS, LUSTRE_DRIVER
 from spec.settings.cluster import AddonName
 from spec.settings.storage import Lustre
 
-BLOCK, SHARED, LUSTRE = "gp3", "efs", "lustre"
+SHARED, LUSTRE = "efs", "lustre"
 EBS_DRIVER: Final = "ebs.csi.aws.com"
 
 
@@ -42,11 +42,12 @@ class LustrePlace:
     security_group_id: pulumi.Input[str]
 
 
-def block(key_arn: pulumi.Input[str]) -> dict[str, Any]:
+def block(key_arn: pulumi.Input[str], name: str, *, default: bool) -> dict[str, Any]:
     """ReadWriteOnce volumes, in the zone of the first pod."""
     parameters = {"type": "gp3", "encrypted": "true", "kmsKeyId": key_arn}
-    manifest = _class(BLOCK, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
-    manifest["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
+    manifest = _class(name, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
+    if default:
+        manifest["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
     return manifest
 
 
@@ -152,7 +153,7 @@ def key_permissions(cluster: ClusterOutputs) -> dict[AddonName, tuple[str, Seque
     EBS and FSx encrypt volumes that the driver creates; S3 decrypts objects that it reads. EFS uses its own grants,
     created with the file system.
     """
-    place = {"cluster": cluster.name, "region": cluster.region, "account_id": cluster.account_id}
+    place = {"cluster": cluster.owner, "region": cluster.region, "account_id": cluster.account_id}
     return {
         AddonName.EBS_CSI: ("ebs-csi", volume_key_use("ec2", **place)),
         AddonName.FSX_CSI: ("fsx-csi", volume_key_use("fsx", **place)),

@@ -89,7 +89,7 @@ class SharedFiles(pulumi.ComponentResource):
             # system with many reads (repost.aws, "How do Amazon EFS burst credits work?", read 2026-11).
             throughput_mode="elastic",
             lifecycle_policies=_lifecycle(args.settings),
-            tags={"Name": f"{args.cluster.name}-shared"},
+            tags={"Name": f"{args.cluster.owner}-shared"},
             opts=pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect),
         )
         aws.efs.BackupPolicy(
@@ -123,7 +123,7 @@ class SharedFiles(pulumi.ComponentResource):
             f"{self._name}-group",
             vpc_id=args.network.vpc_id,
             description="Mount targets of the shared file system",
-            shown=f"{args.cluster.name}-shared-files",
+            shown=f"{args.cluster.owner}-shared-files",
             parent=self,
         )
         rule = allow(
@@ -155,7 +155,7 @@ class SharedFiles(pulumi.ComponentResource):
             file_system_id=system.id,
             posix_user=aws.efs.AccessPointPosixUserArgs(uid=USER, gid=USER),
             root_directory=aws.efs.AccessPointRootDirectoryArgs(path=f"/{purpose}", creation_info=owner),
-            tags={"Name": f"{self._args.cluster.name}-{purpose}"},
+            tags={"Name": f"{self._args.cluster.owner}-{purpose}"},
             opts=self._kept,
         )
 

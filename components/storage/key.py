@@ -37,12 +37,12 @@ def data_key_read(*, cluster: str, region: str, account_id: str) -> Statement:
 
 def data_key_use_on(cluster: ClusterOutputs) -> Statement:
     """`data_key_use` for a cluster."""
-    return data_key_use(cluster=cluster.name, region=cluster.region, account_id=cluster.account_id)
+    return data_key_use(cluster=cluster.owner, region=cluster.region, account_id=cluster.account_id)
 
 
 def secret_key_use_on(cluster: ClusterOutputs) -> Statement:
     """Permission to read a secret that is encrypted with the key."""
-    return _use("SecretKey", ("kms:Decrypt",), cluster.name, cluster.region, cluster.account_id, "secretsmanager")
+    return _use("SecretKey", ("kms:Decrypt",), cluster.owner, cluster.region, cluster.account_id, "secretsmanager")
 
 
 def volume_key_use(service: str, *, cluster: str, region: str, account_id: str) -> list[Statement]:

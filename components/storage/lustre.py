@@ -93,7 +93,7 @@ class ParallelFiles(pulumi.ComponentResource):
             f"{self._name}-group",
             vpc_id=self._args.network.vpc_id,
             description="File servers of the parallel file system",
-            shown=f"{cluster.name}-lustre",
+            shown=f"{cluster.owner}-lustre",
             parent=self,
         )
         nodes = cluster.security_group_id
@@ -124,7 +124,7 @@ class ParallelFiles(pulumi.ComponentResource):
             kms_key_id=args.key_arn if persistent else None,
             subnet_ids=self.subnet_id,
             security_group_ids=[group.id],
-            tags={"Name": f"{args.cluster.name}-lustre"},
+            tags={"Name": f"{args.cluster.owner}-lustre"},
             opts=pulumi.ResourceOptions(
                 parent=self,
                 # FSx checks the ports when it creates the file system.

@@ -50,6 +50,7 @@ class StorageArgs:
         teams: Namespaces of each team, by its name.
         lustre_zone: Zone of the parallel file system; required for one.
         protect: Protect what holds data from deletion.
+        default_class: Whether the StorageClass of block volumes is the cluster's default.
     """
 
     settings: settings.Storage
@@ -61,6 +62,7 @@ class StorageArgs:
     teams: Mapping[str, Iterable[str]] = field(default_factory=dict)
     lustre_zone: str = ""
     protect: bool = False
+    default_class: bool = True
 
 
 class Storage(pulumi.ComponentResource):
@@ -101,7 +103,7 @@ class Storage(pulumi.ComponentResource):
         region = regions.get(cluster.region)
         return make_key(
             f"{self._name}-key",
-            cluster=cluster.name,
+            cluster=cluster.owner,
             policy=key_policy(region, cluster.account_id, lustre=storage.lustre is not None, logs=self._log_groups()),
             deletion_days=storage.key_deletion_days,
             protect=self._keep,
@@ -117,7 +119,7 @@ class Storage(pulumi.ComponentResource):
 
     def _log_groups(self) -> list[str]:
         """Name patterns of log groups that are encrypted with the key."""
-        cluster = self._args.cluster.name
+        cluster = self._args.cluster.owner
         databases = [f"{log_groups(cluster)}-*"] if self._args.databases else []
         return [*databases, *([f"{container_groups(cluster)}/*"] if self._args.logs else [])]
 
@@ -127,7 +129,7 @@ class Storage(pulumi.ComponentResource):
                 settings=self._args.logs,
                 namespaces=sorted(space for spaces in self._args.teams.values() for space in spaces),
                 key_arn=self._key_arn,
-                cluster=self._args.cluster.name,
+                cluster=self._args.cluster.owner,
             )
             ContainerLogs(f"{self._name}-containers", args, self._child)
 
@@ -173,7 +175,7 @@ class Storage(pulumi.ComponentResource):
         registry = self._args.settings.registry
         if registry.repositories or registry.caches:
             args = ImagesArgs(
-                settings=registry, key_arn=self._key_arn, cluster=self._args.cluster.name, protect=self._keep
+                settings=registry, key_arn=self._key_arn, cluster=self._args.cluster.owner, protect=self._keep
             )
             Images(f"{self._name}-images", args, self._child)
 
@@ -196,7 +198,8 @@ class Storage(pulumi.ComponentResource):
 
     def _classes(self, efs: EfsOutputs | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
         """StorageClasses by purpose."""
-        manifests = {"block": drivers.block(self._key_arn)}
+        name, default = self._args.settings.block_class, self._args.default_class
+        manifests = {"block": drivers.block(self._key_arn, name, default=default)}
         if efs:
             manifests["shared"] = drivers.shared(efs.id)
         if lustre and self._args.settings.lustre:

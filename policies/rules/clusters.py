@@ -7,7 +7,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.checks.questions import is_in, present, true
-from policies.resources.access import Node, texts, unknowns
+from policies.resources.access import texts, unknowns
 from policies.resources.resource import Resource, Stack
 from policies.resources.tokens import ADDON, CLUSTER, LOG_GROUP, NODE_GROUP
 from policies.rule import Check, Context, Levels, ResourceRule, StackRule, Violation, setting, violation
@@ -165,30 +165,31 @@ STANDARD_SUPPORT = ResourceRule(
 )
 
 
-def _planes(stack: Stack) -> list[Node]:
-    return [cluster["version"] for cluster in stack.of(CLUSTER) if cluster["version"].known]
+def _planes(stack: Stack, context: Context) -> list[str]:
+    made = [str(cluster["version"].raw) for cluster in stack.of(CLUSTER) if cluster["version"].known]
+    return [*made, *(context.existing or ())[1:]]
 
 
-def _node_version(stack: Stack, _: Context) -> Iterator[Violation]:
-    for plane in _planes(stack):
+def _node_version(stack: Stack, context: Context) -> Iterator[Violation]:
+    for plane in _planes(stack, context):
         for group in stack.of(NODE_GROUP):
             version = group["version"].text()
-            behind = kubernetes.skew(version, str(plane.raw)) if version else 0
+            behind = kubernetes.skew(version, plane) if version else 0
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield violation(group["version"], f"{version}, while the control plane runs {plane.raw}", group)
+                yield violation(group["version"], f"{version}, while the control plane runs {plane}", group)
 
 
-def _proxy_version(stack: Stack, _: Context) -> Iterator[Violation]:
+def _proxy_version(stack: Stack, context: Context) -> Iterator[Violation]:
     """kube-proxy is the add-on whose version is Kubernetes' own: `v1.35.3-eksbuild.29`."""
-    for plane in _planes(stack):
+    for plane in _planes(stack, context):
         for addon in stack.of(ADDON):
             version = addon["addonVersion"].text()
             if addon["addonName"].raw != "kube-proxy" or version is None:
                 continue
             minor = ".".join(version.removeprefix("v").split(".")[:2])
-            behind = kubernetes.skew(minor, str(plane.raw))
+            behind = kubernetes.skew(minor, plane)
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield violation(addon["addonVersion"], f"{version}, while the control plane runs {plane.raw}", addon)
+                yield violation(addon["addonVersion"], f"{version}, while the control plane runs {plane}", addon)
 
 
 VERSION_SKEW = StackRule(

@@ -126,9 +126,10 @@ def _karpenter_repair_off(stack: Stack, _: Context) -> Iterator[Violation]:
             yield violation(gate, at=release)
 
 
-def _unmonitored(stack: Stack, _: Context) -> Iterator[Violation]:
+def _unmonitored(stack: Stack, context: Context) -> Iterator[Violation]:
     names = [addon["addonName"] for addon in stack.of(ADDON)]
-    if any(name.unknown or name.raw == "eks-node-monitoring-agent" for name in names):
+    # A preview looks for the add-on in a cluster that exists.
+    if context.existing or any(name.unknown or name.raw == "eks-node-monitoring-agent" for name in names):
         return
     for pool in node_pools(stack):
         if gpus_of(pool):

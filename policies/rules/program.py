@@ -88,10 +88,11 @@ PROVIDER_PLAIN = ResourceRule(
 )
 
 
-def _other_cluster(stack: Stack, _: Context) -> Iterator[Violation]:
-    """By the ARN that the provider declares, which a preview knows, and by the kubeconfig."""
+def _other_cluster(stack: Stack, context: Context) -> Iterator[Violation]:
+    """By the ARN that the provider declares, which a preview knows, and by the kubeconfig; of a cluster that exists
+    `program-as-given` compares the kubeconfig."""
     clusters = [cluster["name"] for cluster in stack.of(tokens.CLUSTER)]
-    names = texts(clusters)
+    names = [*texts(clusters), *(context.existing or ())[:1]]
     for provider in stack.of(tokens.KUBERNETES_PROVIDER):
         identifier = provider["clusterIdentifier"]
         named = str(identifier.raw).rpartition(":cluster/")[2]

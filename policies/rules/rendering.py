@@ -96,7 +96,7 @@ AS_GIVEN = ResourceRule(
 def _missing(stack: Stack, context: Context) -> Iterator[Violation]:
     """A run for the network alone has no cluster yet, and declares nothing else."""
     there = {one.urn for one in stack.resources}
-    if context.program and stack.of(tokens.CLUSTER):
+    if context.program and (context.existing or stack.of(tokens.CLUSTER)):
         for urn in context.program.keys() - there:
             kind, _, name = urn.rpartition("$")[2].rpartition("::")
             yield Violation(path="", got=f"without {kind.rpartition(':')[2]} {name}")

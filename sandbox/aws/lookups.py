@@ -47,7 +47,7 @@ def only(aws: Aws, operation: str, key: str, what: str, filters: list[dict[str, 
 def absent(aws: Aws, type_token: str, which: str) -> str:
     """The sentence about an object that the account doesn't have."""
     what = type_token.rpartition(":")[2]
-    return f"no {what} {which} is in this account of the sandbox, in {aws.region}; {HINT}"
+    return f"couldn't find resource: no {what} {which} is in this account of the sandbox, in {aws.region}; {HINT}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,10 @@ _WHAT: Final = "existing network"
 
 
 def existing(context: AccountContext) -> Iterator[Diagnosis]:
-    """The VPC and its subnets exist, and a cluster can use them; nothing if the stack makes its VPC."""
+    """The VPC and its subnets exist, and a cluster can use them; nothing if the stack makes its VPC. A preview looks up
+    that of a cluster which exists."""
     settings = context.platform.network
-    if settings.existing is None:
+    if settings.existing is None or context.platform.cluster.existing is not None:
         return
     reader = _Reader(context, settings.existing)
     vpcs = reader.vpcs()

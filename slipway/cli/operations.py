@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import KubeClient
 from sandbox.state import default_home
-from slipway.account.context import session
+from slipway.account.context import late, session
 from slipway.charts import fetch
 from slipway.cli import cost, display, offline, summary
 from slipway.cli.check import checked, require_charts, require_workers
@@ -24,6 +24,7 @@ from slipway.cli.gate import Gate, Review
 from slipway.cli.offline import Sandbox
 from slipway.cli.output import Progress, ask, can_ask, say
 from slipway.cli.recover import of_sandbox
+from slipway.cli.taken import refuse_taken
 from slipway.engine import backend, gate, process
 from slipway.engine.copies import STATES
 from slipway.engine.guard import Guard
@@ -111,6 +112,9 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     refuse_protected(request, state)
     refuse_interrupted(request, state)
     refuse_network_only(request, state)
+    region, name = loaded.platform.account.region, loaded.platform.cluster_name
+    of_account = late(lambda: session(region))
+    refuse_taken(request, loaded.platform, state, lambda: connect(of_account("eks"), name, region), of_account)
     gated = Gate(
         call=call,
         state=state,
@@ -122,7 +126,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
     )
-    if _removes_cluster(request):
+    if _removes_cluster(request, loaded.platform):
         return tear_down(request, loaded.platform, gated.run, ask, delete_volumes=options.delete_volumes)
     return gated.run(request)
 
@@ -163,6 +167,8 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
 
     refuse_protected(request, state)
     refuse_network_only(request, state)
+    name, of_account = loaded.platform.cluster_name, late(lambda: sandbox.client(loaded.platform))
+    refuse_taken(request, loaded.platform, state, lambda: client_of(sandbox.kubeconfig, name), of_account)
 
     def call(request: Request) -> Invocation:
         return operation(
@@ -182,7 +188,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         engine=guard.run,
     )
     run: Callable[[Request], int] = gated.run
-    if _removes_cluster(request) and any(one.type.startswith("aws:") for one in state().resources):
+    if _removes_cluster(request, loaded.platform) and any(one.type.startswith("aws:") for one in state().resources):
         run = _sweeping(sandbox, loaded.platform, gated.run, delete_volumes=options.delete_volumes)
     code = run(request)
     if code == 0:
@@ -198,7 +204,7 @@ def _completing(
     run: process.EngineRun,
 ) -> Callable[[], None]:
     """What completes the state after a run that failed: of a destroy, what the engine forgot too early."""
-    if request.only_shows or not _removes_cluster(request):
+    if request.only_shows or not (request.operation is Operation.DESTROY and removes_all(request)):
         return lambda: None
     return partial(put_back, before(), export, command, run, request.stack)
 
@@ -221,9 +227,11 @@ def _sweeping(
     return teardown.destroy
 
 
-def _removes_cluster(request: Request) -> bool:
-    """Whether the whole stack is removed; a part of it may leave the cluster, which keeps its controllers."""
-    return request.operation is Operation.DESTROY and removes_all(request)
+def _removes_cluster(request: Request, platform: Platform) -> bool:
+    """Whether the whole stack is removed, with its cluster; a part of it may leave the cluster, which keeps its
+    controllers, and one that exists keeps what others have in it."""
+    whole = request.operation is Operation.DESTROY and removes_all(request)
+    return whole and platform.cluster.existing is None
 
 
 def tear_down(

@@ -1,4 +1,4 @@
-"""`slipway sandbox start|status|wait|stop|network`: manage the sandbox."""
+"""`slipway sandbox start|status|wait|stop|network|cluster`: manage the sandbox."""
 
 import argparse
 import itertools
@@ -10,17 +10,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from sandbox.aws import existing_cluster
 from sandbox.aws.checked import Limit, limits, summary
 from sandbox.aws.existing_network import make
 from sandbox.kubernetes.controllers.running import Entry, State, load
 from sandbox.toolchain import building, process
-from slipway.account.context import session
+from slipway.account.context import Client, session
 from slipway.cli import offline, shell
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, table
 from slipway.cli.summary import controllers, waiting
 from slipway.engine.project import find
 from spec.errors import fail
+from spec.settings.platform import Platform
 
 
 def start(options: argparse.Namespace) -> int:
@@ -96,15 +98,32 @@ def progress_of(entries: Sequence[Entry]) -> str:
     return f"{head}; {first} is being built{then and f', then {then}'}: {left}"
 
 
-def network(options: argparse.Namespace) -> int:
-    """Make the VPC that the settings of a stack name."""
+def cluster(options: argparse.Namespace) -> int:
+    """Make the cluster that the settings of a stack name, with its VPC."""
+    platform, client = _account_of(options.stack)
+    if platform.cluster.existing is None:
+        fail(f"stack {options.stack} makes its cluster: only `cluster.existing` names one that must be there before")
+    made = existing_cluster.make(client, platform.network, platform.cluster, platform.account.region)
+    print(f"{platform.cluster_name} is in the sandbox{'' if made.new else ' already'}, in {made.vpc}")
+    return 0
+
+
+def _account_of(stack: str) -> tuple[Platform, Client]:
+    """The settings of a stack, and clients of the sandbox in its account."""
     sandbox = offline.require_running()
     project = find(Path.cwd())
-    platform = checked(project, options.stack, strict=False).platform
+    platform = checked(project, stack, strict=False).platform
+    keys = shell.account(sandbox, project, stack)
+    return platform, session(platform.account.region, keys, sandbox.variables["AWS_ENDPOINT_URL"])
+
+
+def network(options: argparse.Namespace) -> int:
+    """Make the VPC that the settings of a stack name."""
+    platform, client = _account_of(options.stack)
     if platform.network.existing is None:
         fail(f"stack {options.stack} makes its VPC: only `network.existing` names one that must be there before")
-    keys = shell.account(sandbox, project, options.stack)
-    client = session(platform.account.region, keys, sandbox.variables["AWS_ENDPOINT_URL"])
+    if platform.cluster.existing is not None:
+        fail(f"stack {options.stack} is on a cluster that exists: run `slipway sandbox cluster {options.stack}`")
     made = make(client("ec2"), platform.network, platform.account.region)
     print(f"{made.vpc} {'is in the sandbox' if made.new else 'is in the sandbox already'}: {', '.join(made.subnets)}")
     return 0

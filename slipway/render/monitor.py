@@ -32,6 +32,7 @@ from slipway.render.recording import (
 )
 from spec.settings.existing import Existing
 from spec.settings.found import BALANCER_TAGS, CNI_TAG
+from spec.settings.found_cluster import nodes_in
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
 from spec.subnets import AWS_RESERVED
@@ -52,6 +53,8 @@ def answers(platform: Platform) -> Answers:
         return lambda _token, _args: None
     network = _Network(platform, existing)
     by_token = {
+        "aws:eks/getCluster:getCluster": network.cluster,
+        "aws:eks/getAddon:getAddon": lambda _: {},
         "aws:ec2/getVpc:getVpc": network.vpc,
         "aws:ec2/getSubnet:getSubnet": network.subnet,
         "aws:ec2/getSubnets:getSubnets": lambda _: {"ids": []},
@@ -62,9 +65,43 @@ def answers(platform: Platform) -> Answers:
     return lambda token, args: by_token[token](args) if token in by_token else None
 
 
+def looked_up(platform: Platform) -> dict[str, str]:
+    """Regular expressions of what AWS may answer about a cluster that exists, by what a rendering has for it."""
+    if platform.cluster.existing is None:
+        return {}
+    one = _sample(platform)
+    return {
+        one["endpoint"]: r"https://([\w.-]+\.(eks\.amazonaws\.com(\.cn)?|api\.aws)|127\.0\.0\.1:\d+)",
+        one["certificateAuthority"]["data"]: "[0-9A-Za-z+/=]+",
+    }
+
+
+def _sample(platform: Platform) -> dict[str, Any]:
+    kind, account = "aws:eks/cluster:Cluster", platform.account
+    place = {"project": "", "stack": "", "account": account.id, "region": account.region}
+    facts = samples.Facts(urn=kind, type=kind, logical_name="", inputs={"name": platform.cluster_name}, **place)
+    return dict(samples.answer(facts)[1])
+
+
 class _Network:
     def __init__(self, platform: Platform, existing: Existing) -> None:
-        self._platform, self._settings, self._existing = platform, platform.network, existing
+        self._platform, self._settings = platform, platform.network
+        ids = {zone: _id("subnet", "private", zone, platform.cluster_name) for zone in self._settings.zones}
+        self._existing = nodes_in(existing, _id("vpc", platform.cluster_name), ids)
+
+    def cluster(self, _: Args) -> dict[str, Any]:
+        settings, one = self._platform.cluster, _sample(self._platform)
+        vpc = {"vpcId": self._vpc_id, "subnetIds": [*self._existing.private_subnets.ids.values()]}
+        return {
+            **one,
+            "status": "ACTIVE",
+            "version": settings.version,
+            "certificateAuthorities": [one["certificateAuthority"]],
+            "kubernetesNetworkConfigs": [{"serviceIpv4Cidr": str(settings.service_ipv4_cidr)}],
+            "accessConfigs": [{"authenticationMode": "API"}],
+            "computeConfigs": [],
+            "vpcConfig": {**one["vpcConfig"], **vpc},
+        }
 
     def vpc(self, _: Args) -> dict[str, Any]:
         ranges = [one for one in (self._settings.cidr, self._settings.pod_cidr) if one is not None]

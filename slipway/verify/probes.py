@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.storage.drivers import BLOCK
 from sandbox.kubernetes.objects import Object
 from spec.jobs import QUEUE
 from spec.pools import keys
@@ -74,7 +73,7 @@ def of_pools(platform: Platform, deadline: int) -> list[Probe]:
             devices = dict.fromkeys((one for one in pool.resources if one.startswith(keys.NVIDIA)), 1)
             command = "; ".join([_STRICT, _WRITE_DISK, *([_DEVICES] if devices else [])])
             job = short_job(f"pool-{name}", NAMESPACE, pool, devices, deadline, command=command)
-            _add_disk(job)
+            _add_disk(job, platform.storage.block_class)
             found.append(Probe(f"pool {name}", pool, job, devices, disk=True))
     return found
 
@@ -129,10 +128,10 @@ def namespace() -> Object:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
 
 
-def _add_disk(job: Object) -> None:
-    """A volume that the class `gp3` makes for the pod and deletes with it (Kubernetes, "Generic ephemeral volumes")."""
+def _add_disk(job: Object, block: str) -> None:
+    """A volume that this class makes for the pod and deletes with it (Kubernetes, "Generic ephemeral volumes")."""
     pod = job["spec"]["template"]["spec"]
-    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": BLOCK, "resources": {"requests": {"storage": "1Gi"}}}
+    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": block, "resources": {"requests": {"storage": "1Gi"}}}
     template = {"metadata": {"labels": {LABEL: "true"}}, "spec": claim}
     pod["volumes"].append({"name": _DISK, "ephemeral": {"volumeClaimTemplate": template}})
     pod["containers"][0]["volumeMounts"].append({"name": _DISK, "mountPath": f"/{_DISK}"})

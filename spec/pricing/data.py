@@ -21,6 +21,9 @@ ALERTMANAGER_GIB = 1
 def data(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     """All data storage."""
     shares = of_claims(platform)
+    if not platform.storage.enabled:
+        yield from _volumes_of_addons(platform, pricer)
+        return
     for item in (*_lustre(platform.storage.lustre, pricer), *_efs(platform, pricer), *_claims(platform, pricer)):
         yield shared(item, shares)
     yield from _volumes_of_addons(platform, pricer)

@@ -50,6 +50,8 @@ def estimate(platform: Platform, today: date | None = None) -> Estimate:
 
 def _control_plane(platform: Platform, pricer: Pricer, today: date) -> Iterator[Item]:
     cluster = platform.cluster
+    if cluster.existing is not None:
+        return
     extended = cluster.support_type == "extended" and kubernetes.support(cluster.version, today) == "extended"
     name = "eks-cluster-extended" if extended else "eks-cluster"
     note = f"Kubernetes {cluster.version}, {'extended' if extended else 'standard'} support"
@@ -68,8 +70,10 @@ def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 
 
 def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:
-    """Keys of the cluster and of the storage, and of flow logs and notifications if the stack has them."""
-    keys = 2 + platform.network.flow_logs.enabled + platform.notifications.wanted
+    """Keys of cluster, storage, flow logs and notifications, as far as the stack makes them."""
+    makes = (platform.cluster.existing is None, platform.storage.enabled, platform.network.flow_logs.enabled)
+    if (keys := sum(makes) + platform.notifications.wanted) == 0:
+        return
     yield pricer.line(services.KMS, "keys", "kms-key", "key", minimum=keys)
     note = "the first two yearly rotations of each are billed"
     yield pricer.line(
@@ -81,7 +85,9 @@ def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 
 def _logs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     usage, logs = platform.cost.usage, services.CLOUDWATCH
-    yield pricer.used(logs, "logs written", "logs-ingested", "GB", usage.logs_gib, "cost.usage.logsGib")
+    ours = platform.cluster.existing is None
+    if ours:
+        yield pricer.used(logs, "logs written", "logs-ingested", "GB", usage.logs_gib, "cost.usage.logsGib")
     shipped = platform.addons.fluent_bit
     if shipped is not None and shipped.destination == "cloudwatch":
         setting = "cost.usage.containerLogsGib"
@@ -89,12 +95,14 @@ def _logs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     if platform.network.flow_logs.enabled:
         setting = "cost.usage.flowLogsGib"
         yield pricer.used(logs, "flow logs written", "logs-vended", "GB", usage.flow_logs_gib, setting)
-    yield pricer.used(logs, "logs kept", "logs-stored", "GB", usage.logs_kept_gib, "cost.usage.logsKeptGib")
+    if ours or platform.network.flow_logs.enabled or shipped is not None:
+        yield pricer.used(logs, "logs kept", "logs-stored", "GB", usage.logs_kept_gib, "cost.usage.logsKeptGib")
 
 
 def _messages(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     requests = platform.cost.usage.requests
-    if platform.karpenter_pools:
+    existing = platform.cluster.existing
+    if platform.karpenter_pools and not (existing and existing.instance_profile):
         item, setting = "Spot interruption notices", "cost.usage.requests.sqs"
         yield pricer.used(services.MESSAGES, item, "sqs-request", "request", requests.get("sqs"), setting)
     if platform.notifications.wanted:

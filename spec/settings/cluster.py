@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from spec.catalog import kubernetes
 from spec.settings.base import LogDays, Model, Name, pattern
+from spec.settings.existing import ExistingCluster
 
 PrincipalArn = Annotated[
     str,
@@ -108,11 +109,13 @@ class Cluster(Model):
     ) = None
     """Name of the cluster; `slipway-<environment>` if unset. At most 40 of the 100 characters that EKS allows, because
     other names begin with it."""
+    existing: ExistingCluster | None = None
+    """A cluster that exists; the stack makes one if unset."""
     version: Annotated[
         str,
         pattern(r"^1\.[0-9]{2}$", rule="the version must be a minor version in quotes", fix='Write it like "1.35".'),
     ] = kubernetes.DEFAULT
-    """Kubernetes minor version, in quotes: without them, YAML reads 1.30 as 1.3."""
+    """Kubernetes minor version, in quotes: without them, YAML reads 1.30 as 1.3. A cluster that exists must have it."""
     ami_release: (
         Annotated[
             str,
@@ -129,7 +132,8 @@ class Cluster(Model):
     support_type: Literal["standard", "extended"] = "standard"
     """What EKS does when standard support ends: upgrade the cluster, or bill extended support."""
     service_ipv4_cidr: IPv4Network = IPv4Network("172.20.0.0/16")
-    """IP range of Services. It must not overlap a network that pods connect to, and can't be changed later."""
+    """IP range of Services. It must not overlap a network that pods connect to, and can't be changed later. A
+    cluster that exists must have it."""
     endpoint: ApiEndpoint = Field(default_factory=ApiEndpoint)
     access: dict[Name, Access] = Field(default_factory=dict)
     """Access entries by a name of your choice."""
@@ -147,4 +151,5 @@ class Cluster(Model):
     """Replace nodes whose GPUs the EKS node monitoring agent reports as broken. Its releases up to 1.7 also report
     healthy GPUs, whose nodes are then terminated."""
     addons: dict[AddonName, Addon] = Field(default_factory=dict)
-    """Overrides of the catalog: an add-on that is not named here is installed at the catalog's version."""
+    """Overrides of the catalog: an add-on that is not named here is installed at the catalog's version. On a cluster
+    that exists only those that are named here are installed."""

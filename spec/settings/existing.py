@@ -1,10 +1,10 @@
-"""Settings of a VPC that exists already: which VPC and which subnets, each by ID or by tags."""
+"""Settings of what exists already: a VPC and its subnets, each by ID or by tags; a cluster, and what it has."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from spec.settings.base import Model, pattern
+from spec.settings.base import Model, Text, pattern
 
 Zone = Annotated[
     str,
@@ -50,10 +50,11 @@ class Existing(Model):
     """A VPC that others made. Slipway adds security groups, network interfaces and flow logs to it, and changes none of
     its subnets, routes, endpoints and tags; a preview looks them up and refuses what the cluster can't use."""
 
-    vpc: ExistingVpc
-    """The VPC."""
-    private_subnets: ExistingSubnets
-    """Subnets of control plane, nodes and storage, one in each zone of `network.zones`."""
+    vpc: ExistingVpc = Field(default_factory=ExistingVpc)
+    """The VPC; that of `cluster.existing` if unset."""
+    private_subnets: ExistingSubnets = Field(default_factory=ExistingSubnets)
+    """Subnets of control plane, nodes and storage, one in each zone of `network.zones`; if unset, those of
+    `cluster.existing` that have no route to an internet gateway."""
     public_subnets: ExistingSubnets | None = None
     """Subnets of internet-facing load balancers; none if unset."""
     pod_subnets: ExistingSubnets | None = None
@@ -68,3 +69,28 @@ class Existing(Model):
 
 KEYS = {"private": "privateSubnets", "public": "publicSubnets", "pods": "podSubnets"}
 """Setting of each kind of subnets."""
+
+
+class ExistingCluster(Model):
+    """A cluster that others made. Slipway makes in it what the file names, and neither changes nor removes anything
+    else; a preview looks it up and refuses what the stack can't use."""
+
+    name: Annotated[
+        str,
+        pattern(
+            r"^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$",
+            rule="the name must be one of an EKS cluster",
+            fix="Take it from `aws eks list-clusters`.",
+        ),
+    ]
+    """Name of the cluster."""
+    installed: tuple[str, ...] = ()
+    """Add-ons that the cluster has, by their key in `addons`, and `clusterAutoscaler`: they are used as their settings
+    say, and not installed."""
+    instance_profile: Text | None = None
+    """Instance profile of the nodes of the cluster's own Karpenter, which then launches the pools; Slipway installs
+    Karpenter for them if unset."""
+
+
+CLUSTER_AUTOSCALER = "clusterAutoscaler"
+"""What `installed` calls Cluster Autoscaler, which has no settings."""

@@ -89,11 +89,15 @@ class Needs:
         account: The stack's account.
         addresses: Addresses by zone letter, with all pools at their maximum.
         balancers: Whether the cluster makes load balancers.
+        vpc: VPC of a cluster that exists.
+        subnets: Subnets of its control plane.
     """
 
     account: str
     addresses: Mapping[str, int]
     balancers: bool
+    vpc: str = ""
+    subnets: tuple[str, ...] = ()
 
 
 def needs_of(network: Network, pools: Mapping[str, Pool], account: Account, *, balancers: bool) -> Needs:
@@ -123,6 +127,8 @@ def _vpc(network: Network, vpc: Vpc, needs: Needs) -> Iterator[Problem]:
         if cidr is not None and not any(cidr.subnet_of(one) for one in vpc.ranges):
             rule = f"the range must be within those of {vpc.id}"
             yield Problem(f"network.{key}", rule, str(cidr), f"Use {' or '.join(map(str, vpc.ranges))}.")
+    if needs.vpc and vpc.id != needs.vpc:
+        yield Problem(f"{PATH}.vpc", f"the cluster is in {needs.vpc}", vpc.id, "Remove it, or name that VPC.")
     for on, name in ((vpc.dns_support, "enableDnsSupport"), (vpc.dns_hostnames, "enableDnsHostnames")):
         if not on:
             rule = "private endpoints of EKS and of AWS services need the VPC's DNS"

@@ -12,8 +12,10 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from spec import clock
+from spec.settings.addons import Addons
 from spec.settings.base import Name
 from spec.settings.checks import CHECKS, Context, run
+from spec.settings.cluster import AddonName
 from spec.settings.pools import Pool
 from spec.settings.presets import PRESETS
 from spec.settings.problems import ConfigurationError, Problem, without_secrets
@@ -103,6 +105,27 @@ def overlay(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
         both_maps = isinstance(below, Mapping) and isinstance(value, Mapping)
         merged[key] = overlay(below, value) if both_maps else value  # type: ignore[arg-type]
     return merged
+
+
+def beside_existing(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings with what they leave out on a cluster that exists: nothing is made there that they don't name."""
+    cluster = _map(data, "cluster")
+    if not (existing := _map(cluster, "existing")):
+        return data
+    named, installed = _map(cluster, "addons"), existing.get("installed")
+    there = [one for one in installed if isinstance(one, str)] if isinstance(installed, list) else []
+    under = {
+        "network": {"existing": {}, "flowLogs": {"enabled": False}},
+        "cluster": {"addons": {str(name): {"enabled": False} for name in AddonName if name not in named}},
+        "addons": {one: {} for one in there if one in {field.alias for field in Addons.model_fields.values()}},
+        **({} if "storage" in data else {"storage": {"enabled": False}}),
+    }
+    return overlay(under, data)
+
+
+def _map(data: Any, key: str) -> Mapping[str, Any]:
+    found = data.get(key)
+    return found if isinstance(found, Mapping) else {}
 
 
 def model(value: Any, path: tuple[str, ...], expected: Any) -> tuple[Any, list[Problem]]:

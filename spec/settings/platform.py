@@ -6,7 +6,7 @@ from spec.settings.addons import Addons
 from spec.settings.admission import Admission
 from spec.settings.base import Model, Name
 from spec.settings.charts import Charts
-from spec.settings.cluster import Cluster
+from spec.settings.cluster import AddonName, Cluster
 from spec.settings.cost import Cost
 from spec.settings.environment import Account, Environment
 from spec.settings.extensions import Extension
@@ -26,10 +26,10 @@ class Platform(Model):
     account: Account
     network: Network
     cluster: Cluster = Field(default_factory=Cluster)
-    pools: dict[Name, Pool] = Field(min_length=1)
+    pools: dict[Name, Pool] = Field(default_factory=dict)
     """Node pools by name. The name becomes part of node labels and logical names: renaming a pool replaces it."""
     storage: Storage = Field(default_factory=Storage)
-    """Buckets, file systems and image registry; the buckets always exist."""
+    """Buckets, file systems and image registry; the buckets always exist, unless the cluster does."""
     addons: Addons = Field(default_factory=Addons)
     """Software on the cluster; only add-ons that are named here are installed."""
     charts: Charts = Field(default_factory=Charts)
@@ -50,7 +50,33 @@ class Platform(Model):
     @property
     def cluster_name(self) -> str:
         """Name of the EKS cluster."""
+        existing = self.cluster.existing
+        return existing.name if existing is not None else self.prefix
+
+    @property
+    def prefix(self) -> str:
+        """Begins the names of what the stack makes in AWS: two stacks on one cluster have different ones."""
         return self.cluster.name or f"slipway-{self.environment.name}"
+
+    @property
+    def shares(self) -> bool:
+        """Whether it makes priority classes and admission policies: on a cluster that exists only for its own teams."""
+        return self.cluster.existing is None or bool(self.teams)
+
+    @property
+    def uses(self) -> dict[AddonName, str]:
+        """EKS add-ons that it uses and leaves to a cluster that exists, each with its use."""
+        existing, stored = self.cluster.existing, self.storage.enabled
+        installed = [key for key, _ in self.addons.wanted() if not existing or key not in existing.installed]
+        karpenter = self.karpenter_pools and not (existing and existing.instance_profile)
+        wanted = {
+            AddonName.POD_IDENTITY_AGENT: "roles of pods" if installed or karpenter or stored else "",
+            AddonName.EBS_CSI: "volumes" if stored else "",
+            AddonName.S3_CSI: "volumes of buckets" if stored else "",
+            AddonName.NODE_MONITORING_AGENT: "repairs" if any(one.node_repair for one in self.pools.values()) else "",
+        }
+        ours = {name for name, addon in self.cluster.addons.items() if addon.enabled}
+        return {name: use for name, use in wanted.items() if use and name not in ours}
 
     @property
     def place(self) -> Place:

@@ -142,6 +142,11 @@ class Lustre(Model):
 class Storage(Model):
     """Data storage."""
 
+    enabled: bool = True
+    """Make key, buckets and StorageClasses; only on a cluster that exists it can be false, and is if the file has no
+    `storage`."""
+    block_class: Name = "gp3"
+    """Name of the StorageClass of encrypted volumes. It is the default class of a cluster that the stack makes."""
     key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
     """Days during which a scheduled deletion of the storage key can be cancelled (KMS allows 7 to 30). `destroy`
     schedules it unless a final snapshot needs the key."""

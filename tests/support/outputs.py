@@ -39,7 +39,6 @@ def cluster_outputs(
         vpc_config={"subnet_ids": ["subnet-private-a", "subnet-private-b"]},
         opts=pulumi.ResourceOptions(provider=provider),
     )
-    issuer = cluster.identities[0].oidcs[0].issuer
     return ClusterOutputs(
         name=name,
         resource=cluster,
@@ -48,8 +47,6 @@ def cluster_outputs(
         kubeconfig=pulumi.Output.from_input("{}"),
         version=version,
         security_group_id=cluster.vpc_config.cluster_security_group_id,
-        oidc_provider_arn=pulumi.Output.from_input(f"arn:aws:iam::{ACCOUNT}:oidc-provider/oidc.example"),
-        oidc_issuer=issuer.apply(str),
         service_cidr="172.20.0.0/16",
         account_id=ACCOUNT,
         region=REGION,

@@ -121,6 +121,7 @@ _OUT: Final = {
 _TRAFFIC: Final = {"ALL": "all", "ACCEPT": "accepted", "REJECT": "rejected"}
 
 
+_OF_CLUSTER: Final = "that of the cluster"
 _OUT_OF_EXISTING: Final = "by the routes of the existing VPC"
 
 
@@ -153,7 +154,7 @@ def _zones_of(settings: Network, existing: Existing) -> tuple[ZoneView, ...]:
 
 
 def _named(id: str | None, tags: Mapping[str, str]) -> str:
-    return id or ", ".join(f"{key}={value}" for key, value in sorted(tags.items()))
+    return id or ", ".join(f"{key}={value}" for key, value in sorted(tags.items())) or _OF_CLUSTER
 
 
 def _zones(settings: Network) -> tuple[ZoneView, ...]:

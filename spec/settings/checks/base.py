@@ -26,7 +26,7 @@ class Context:
 
     def own_keys(self, collection: str, key: str) -> Mapping[str, Any]:
         """Keys that the file itself sets in one entry of a collection."""
-        entry = self.raw[collection][key]
+        entry = self.raw.get(collection, {}).get(key)
         return entry if isinstance(entry, Mapping) else {}
 
     def named(self, collection: str) -> tuple[str, ...]:
@@ -41,19 +41,23 @@ class Context:
 
 @dataclass(frozen=True)
 class Check:
-    """One check: the parts that it needs, the function, and whether its problems are only warnings."""
+    """One check: the parts that it needs, the function, whether its problems are only warnings, and whether it is of a
+    cluster that the stack makes."""
 
     find: Callable[..., Iterable[Problem]]
     needs: tuple[str, ...] = field(default=())
     warns: bool = False
+    of_ours: bool = False
 
 
 def run(checks: Sequence[Check], context: Context) -> tuple[list[Problem], list[Problem]]:
     """Run the checks whose parts are valid; return errors and warnings."""
     errors: list[Problem] = []
     warnings: list[Problem] = []
+    cluster = context.parts.get("cluster")
+    exists = cluster is not None and cluster.existing is not None
     for check in checks:
-        if all(need in context.parts for need in check.needs):
+        if all(need in context.parts for need in check.needs) and not (check.of_ours and exists):
             problems = check.find(context, *(context.parts[need] for need in check.needs))
             (warnings if check.warns else errors).extend(problems)
     return errors, warnings

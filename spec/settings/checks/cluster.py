@@ -126,10 +126,13 @@ def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:
 
 def named_for_the_deployer(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """The deployer's IAM policies allow clusters whose names begin with the project's (a warning: they can differ)."""
-    if cluster.name is not None and not cluster.name.startswith(DEPLOYER_PREFIX):
+    path, name = ("existing.", cluster.existing.name) if cluster.existing else ("", cluster.name)
+    if name is not None and not name.startswith(DEPLOYER_PREFIX):
         rule = f"the deployer's policies in deploy/iam allow only clusters named {DEPLOYER_PREFIX}..."
-        fix = f"Remove it, use {DEPLOYER_PREFIX}{cluster.name}, or change cluster.json where the policies are yours."
-        yield Problem("cluster.name", rule, cluster.name, fix)
+        fix = f"Remove it, use {DEPLOYER_PREFIX}{name}, or change cluster.json where the policies are yours."
+        if path:
+            fix = "Name it in cluster.json, where the policies are yours."
+        yield Problem(f"cluster.{path}name", rule, name, fix)
 
 
 def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:

@@ -156,19 +156,6 @@ def addresses_for_pods(
 _PATH = "network.existing"
 
 
-def named_once(_context: Context, network: Network) -> Iterator[Problem]:
-    """VPC and subnets are named by ID or by tags: not by both, and not by neither."""
-    if network.existing is None:
-        return
-    vpc = network.existing.vpc
-    if (vpc.id is None) == (not vpc.tags):
-        yield Problem(f"{_PATH}.vpc", "the VPC is named by its ID or by tags", vpc.id, "Set one of `id` and `tags`.")
-    for kind, subnets in network.existing.kinds.items():
-        if bool(subnets.ids) == bool(subnets.tags):
-            rule = "subnets are named by their IDs or by tags"
-            yield Problem(f"{_PATH}.{KEYS[kind]}", rule, dict(subnets.ids) or None, "Set one of `ids` and `tags`.")
-
-
 def one_subnet_in_each_zone(_context: Context, network: Network) -> Iterator[Problem]:
     """Subnets are named for the zones of the network, and none of them twice."""
     if network.existing is None:

@@ -96,8 +96,8 @@ def record_cluster(
 def visible(outputs: ClusterOutputs) -> dict[str, Any]:
     """The cluster's outputs as a map that can be resolved."""
     return {"name": outputs.name, "arn": outputs.arn, "endpoint": outputs.endpoint, "kubeconfig": outputs.kubeconfig,
-        "authority": outputs.certificate_authority, "group": outputs.security_group_id, "issuer": outputs.oidc_issuer,
-        "oidc": outputs.oidc_provider_arn, "access": [resource.urn for resource in outputs.access],
+        "authority": outputs.certificate_authority, "group": outputs.security_group_id,
+        "access": [resource.urn for resource in outputs.access],
         "cni": [resource.urn for resource in outputs.cni_ready]}  # fmt: skip
 
 
@@ -111,7 +111,7 @@ class _Nodes(pulumi.ComponentResource):
         super().__init__("slipway:test:Nodes", "nodes", None, opts)
         self.group = aws.eks.NodeGroup(
             "nodes-group",
-            cluster_name=outputs.resource.name,
+            cluster_name=outputs.known_as,
             node_role_arn="arn:aws:iam::111122223333:role/nodes",
             subnet_ids=["subnet-private-a"],
             scaling_config={"desired_size": 2, "max_size": 3, "min_size": 2},

@@ -20,7 +20,6 @@ def test_outputs_have_the_values_from_aws() -> None:
     assert outputs["arn"] == cluster.outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
     assert outputs["endpoint"] == cluster.outputs["endpoint"]
     assert outputs["group"] == cluster.outputs["vpcConfig"]["clusterSecurityGroupId"]
-    assert outputs["issuer"] == cluster.outputs["identities"][0]["oidcs"][0]["issuer"]
     config = json.loads(outputs["kubeconfig"])["clusters"][0]["cluster"]
     assert config == {"server": outputs["endpoint"], "certificate-authority-data": outputs["authority"]}
 
@@ -29,7 +28,7 @@ def test_in_a_first_preview_only_settings_are_known() -> None:
     recording = record_control_plane(preview=True)
     outputs = recording.returned
     assert outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
-    for key in ("endpoint", "authority", "kubeconfig", "group", "issuer", "oidc"):
+    for key in ("endpoint", "authority", "kubeconfig", "group"):
         assert outputs[key] == UNKNOWN
     assert {resource.name for resource in recording} == {outputs.name for outputs in record_control_plane()}
 

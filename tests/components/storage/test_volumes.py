@@ -202,7 +202,7 @@ def _place(**settings: object) -> drivers.LustrePlace:
 
 
 def test_the_default_class_creates_encrypted_volumes_in_the_pods_zone() -> None:
-    manifests = [drivers.block("key"), drivers.shared("fs-1"), drivers.lustre(_place(), "key", {})]
+    manifests = [drivers.block("key", "gp3", default=True), drivers.shared("fs-1"), drivers.lustre(_place(), "key", {})]
     defaults = [one for one in manifests if one["metadata"].get("annotations", {}).get(DEFAULT) == "true"]
     assert [one["metadata"]["name"] for one in defaults] == ["gp3"]
     assert defaults[0]["volumeBindingMode"] == "WaitForFirstConsumer"
@@ -243,7 +243,11 @@ def test_file_systems_of_the_lustre_class_are_like_the_shared_one(
 
 
 def test_parameters_of_classes_are_strings() -> None:
-    manifests = (drivers.block("key"), drivers.shared("fs-1"), drivers.lustre(_place(), "key", {"owner": "ml"}))
+    manifests = (
+        drivers.block("key", "gp3", default=True),
+        drivers.shared("fs-1"),
+        drivers.lustre(_place(), "key", {"owner": "ml"}),
+    )
     assert all(isinstance(value, str) for one in manifests for value in one["parameters"].values())
 
 

@@ -350,8 +350,8 @@ def outputs(
     nothing = pulumi.Output.from_input("")
     cluster = ClusterOutputs(
         name="slipway-test", resource=cast("Any", nodes), endpoint=nothing, certificate_authority=nothing,
-        kubeconfig=nothing, version="1.35", security_group_id=nodes.id, oidc_provider_arn=nothing,
-        oidc_issuer=nothing, service_cidr="172.20.0.0/16", account_id=account, region=REGION, tags={},
+        kubeconfig=nothing, version="1.35", security_group_id=nodes.id,
+        service_cidr="172.20.0.0/16", account_id=account, region=REGION, tags={},
     )  # fmt: skip
     zones = {letter: f"{REGION}{letter}" for letter in subnets}
     return cluster, NetworkOutputs(

@@ -34,6 +34,9 @@ EXISTING: Final[dict[str, Any]] = {
         "us-east-1a": "subnet-0000000000000000a", "us-east-1b": "subnet-0000000000000000b"},
 }  # fmt: skip
 """Changes of the base that use an existing VPC."""
+ON_A_CLUSTER: Final[dict[str, Any]] = {
+    "network.podCidr": DELETE, "cluster": {"existing": {"name": "ml-prod"}}, "pools.system": DELETE}  # fmt: skip
+"""Changes of the base that use an existing cluster."""
 
 
 def team(**more: Any) -> dict[str, Any]:

@@ -286,7 +286,10 @@ EVERY = [
     for folder in ("stacks", "examples/stacks", "templates/platform/stacks")
     for name in stacks_in(FOLDER.parent / folder)
 ]
-UNGUARDED = {"thousand": "nobody submits jobs to it but a replay"}
+UNGUARDED = {
+    "existing": "a stack of parts, without a Prometheus to ask",
+    "thousand": "nobody submits jobs to it but a replay",
+}
 """Stack files without idleGpus, and why."""
 
 

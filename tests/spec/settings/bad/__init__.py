@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spec.strict_yaml import rows
-from tests.spec.settings.stack import DELETE, EXISTING, team
+from tests.spec.settings.stack import DELETE, EXISTING, ON_A_CLUSTER, team
 
 NOT_GIVEN: Final = {
     4: "subnets are not in the file: spec.subnets computes them from the VPC's range",
@@ -51,6 +51,7 @@ WITH: Final[dict[str, dict[str, Any]]] = {
         **_SCHEDULED,
     },
     "existing": EXISTING,
+    "on a cluster": ON_A_CLUSTER,
 }
 """Stacks that have no problem."""
 _REPEATED: Final = re.compile(r"\{(\w)\*(\d+)\}")
