@@ -383,6 +383,7 @@ _WHY: Final = Command(
     summary="show what a workload waits for, or would wait for",
     run="slipway.cli.why:run",
     epilog="""\
+  slipway why -n vision                                 # all that wait, with their positions
   slipway why job/train -n vision                       # your kubeconfig, as kubectl
   slipway why job/train -n vision --stack dev --sandbox
   slipway why job.yaml --stack prod                     # before submission
@@ -391,11 +392,17 @@ _WHY: Final = Command(
 The exit code is 0 if nothing holds it, and 1 if something does. docs/guides/why.md explains the layers.
 """,
     arguments=(
-        positional("what", "NAME|FILE", "kind/name as kubectl writes it, a name, or a file of manifests (- for stdin)"),
+        positional(
+            "what",
+            "NAME|FILE",
+            "kind/name as kubectl writes it, a name, or a file of manifests (- for stdin); without it, all that wait",
+            nargs="?",
+        ),
         option("--stack", "STACK", "name of a stack, for its pools, shares and rules"),
         switch("--fix", "write what the rules ask for into the file, and say what was changed; needs --stack"),
         OF_SANDBOX,
-        option("--namespace -n", "NAMESPACE", "namespace (default: that of the kubeconfig)"),
+        option("--namespace -n", "NAMESPACE", "namespace, or a team of the stack (default: that of the kubeconfig)"),
+        switch("--verbose", "show all that was read, not the first lines alone"),
         JSON,
     ),
 )
