@@ -31,10 +31,11 @@ STRICTEST: Final = "prod"
 _LETTERS: Final = {"M": EnforcementLevel.MANDATORY, "A": EnforcementLevel.ADVISORY, "-": EnforcementLevel.DISABLED}
 Subject = TypeVar("Subject", Resource, Stack)
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.read(
+WORDS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(
     Path(__file__).with_name("reasons.yaml").read_text(encoding="utf-8")
 )
-"""The title of each rule, why it is there, and how to fix a violation."""
+"""The title of each rule, why it is there, how to fix a violation, and by which setting of the stack file, by check, if
+the violation is of the platform's own program."""
 ANY: Final = ("*",)
 """`types` of a rule for resources of every type."""
 
@@ -217,24 +218,31 @@ class Rule(Generic[Subject]):
             got = invalid or "no check"
             msg = f"rule {self.name!r}: its name and the keys of its checks must be kebab-case words; got {got}"
             raise ValueError(msg)
-        if set(WORDS.get(self.name, ())) != {"title", "why", "fix"}:
-            msg = f"rule {self.name!r}: policies/reasons.yaml must have its title, why and fix"
+        words = WORDS.get(self.name, {})
+        if set(words) - {"settings"} != {"title", "why", "fix"} or set(words.get("settings", ())) - set(self.checks):
+            msg = f"rule {self.name!r}: policies/reasons.yaml must have its title, why, fix, and settings of its checks"
             raise ValueError(msg)
 
     @property
     def title(self) -> str:
         """What it requires, in one sentence."""
-        return WORDS[self.name]["title"]
+        return str(WORDS[self.name]["title"])
 
     @property
     def why(self) -> str:
         """What goes wrong otherwise, with its source."""
-        return WORDS[self.name]["why"]
+        return str(WORDS[self.name]["why"])
 
     @property
     def fix(self) -> str:
         """How to fix a violation, in terms of the stack file or the component."""
-        return WORDS[self.name]["fix"]
+        return str(WORDS[self.name]["fix"])
+
+    def fix_of(self, check: str, urn: str) -> str:
+        """How to fix a violation by a resource: for a component of the platform by its setting, if it has one."""
+        own = urn.count("::") > 1 and urn.split("::")[2].startswith("slipway:")
+        setting = WORDS[self.name].get("settings", {}).get(check) if own else None
+        return f"Set {setting} in the stack file." if setting else self.checks[check].fix or self.fix
 
     @property
     def external_ids(self) -> tuple[str, ...]:

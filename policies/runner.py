@@ -147,7 +147,9 @@ def _text(rule: AnyRule, key: str, violation: Violation, at: Resource | None) ->
     where = f"{at.name}: " if at and isinstance(rule, StackRule) else ""
     place = violation.path or ("the resource" if at else "the stack")
     # The engine prints it as it is.
-    return visible(f"[{key}] {where}{place} {check.asks}; it is {violation.got}. {check.fix or rule.fix}")
+    return visible(
+        f"[{key}] {where}{place} {check.asks}; it is {violation.got}. {rule.fix_of(key, at.urn if at else '')}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

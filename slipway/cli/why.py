@@ -1,14 +1,16 @@
-"""`slipway why NAME|FILE`: what holds a workload, with the number and the next step."""
+"""`slipway why [NAME|FILE]`: what holds a workload, or all that wait, with the number and the next step."""
 
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from textwrap import fill
+from typing import Any, Final, TextIO
 
 from components.workloads.target import Target
 from infra.target import target_of
@@ -16,11 +18,11 @@ from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from slipway.cli import cluster
 from slipway.cli.check import checked
-from slipway.cli.output import obeyed
+from slipway.cli.output import obeyed, table
 from slipway.engine.project import find
-from slipway.why import Answer, fix, manifests
+from slipway.why import Answer, fix, manifests, overview
 from slipway.why.bundle import Object
-from slipway.why.collect import collect
+from slipway.why.collect import collect, survey
 from slipway.why.collect import find as find_object
 from slipway.why.explain import explain
 from slipway.why.fix import Fixed
@@ -35,10 +37,9 @@ from spec.settings.problems import ConfigurationError
 STANDARD_INPUT: Final = "-"
 Located = tuple[tuple[str | int, ...], Object]
 """An object of a file, after the number of its document and its path there."""
-_OFFLINE: Final = (
-    "schema, webhooks, Pod Security and quotas in use, which the API server of the stack knows: it is asked with a "
-    "kubeconfig of the cluster, or if you are logged in to AWS"
-)
+MOST: Final = 8
+"""Lines of an answer without `--verbose`."""
+_OFFLINE: Final = "schema, webhooks, Pod Security and quotas in use: no kubeconfig here is of the stack's cluster"
 _NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
 
 
@@ -61,7 +62,9 @@ class Place:
 
 def run(options: argparse.Namespace) -> int:
     """Print the answers; 1 if something holds one of the objects."""
-    text = _text(options.what)
+    if options.what is None and not options.fix:
+        return _all(options)
+    text = None if options.what is None else _text(options.what)
     if options.fix and (text is None or not options.stack):
         refuse(
             "--fix needs a file, and --stack: the rules, pools and shares that it is fixed for; without a stack "
@@ -86,8 +89,45 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([one.document() for one in answers], indent=2), file=out)
     else:
-        print("\n\n".join(one.text() for one in answers), file=out)
+        _print(answers, out, verbose=options.verbose)
     return EXIT_FAILURE if any(one.held for one in answers) else 0
+
+
+def _all(options: argparse.Namespace) -> int:
+    """Print what waits in a namespace, in those of a team, or in those of all teams of a stack."""
+    place = _place(options, required=True)
+    assert place.client is not None  # noqa: S101 - it is required
+    teams = place.platform.teams if place.platform else {}
+    wanted = {options.namespace: teams[options.namespace]} if options.namespace in teams else teams
+    spaces = [space for name, team in wanted.items() for space in team.namespaces_of(name)]
+    if options.namespace and options.namespace not in teams:
+        spaces = [options.namespace]
+    rows, unread = list[overview.Held](), list[str]()
+    for space in spaces or [place.namespace or "default"]:
+        found = survey(place.client, space)
+        rows += overview.held(found, _target(place, space))
+        unread += [one for one in found.unread if one not in unread]
+    if options.json:
+        print(json.dumps([one.document() for one in rows], indent=2))
+        return EXIT_FAILURE if rows else 0
+    if rows:
+        columns = shutil.get_terminal_size().columns if sys.stdout.isatty() and not options.verbose else None
+        print("\n".join(line[:columns] for line in table([overview.HEAD, *(one.row() for one in rows)]).splitlines()))
+    else:
+        print(f"nothing waits or is held in {', '.join(spaces) or place.namespace or 'default'}")
+    for one in unread:
+        print(f"  not read: {one}")
+    return EXIT_FAILURE if rows else 0
+
+
+def _print(answers: Sequence[Answer], out: TextIO, *, verbose: bool) -> None:
+    """The answers in the width of the terminal; what none of them could read is said once."""
+    columns = shutil.get_terminal_size().columns if out.isatty() else 0
+    common = [one for one in answers[0].unread if all(one in each.unread for each in answers)]
+    own = [replace(each, unread=[one for one in each.unread if one not in common]) for each in answers]
+    print("\n\n".join(each.text(columns, 0 if verbose else MOST) for each in own), file=out)
+    for one in common:
+        print(f"  not read: {one}" if not columns else fill(f"  not read: {one}", columns), file=out)
 
 
 def _text(what: str) -> str | None:

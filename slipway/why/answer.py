@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final
 
 from spec import strict_yaml
@@ -52,6 +54,29 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = strict_yaml.one(
     Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8")
 )["layers"]
 """What a sentence says of each layer: that it holds an object, that it holds it for ever, that it would hold one."""
+
+
+_OF_KINDS: Final = (
+    (re.compile(r"\b(?:Fail)?JobSets?\b"), ("jobset", "trainjob")),
+    (re.compile(r"\bRay(?:Job|Cluster)s?\b"), ("rayjob", "raycluster", "rayservice")),
+    (re.compile(r"\bschedules?\b"), ("cronjob", "cronworkflow", "scheduledworkflow")),
+)
+"""Words of a clause that is about other kinds than these."""
+
+
+def fitting(text: str, kind: str) -> str:
+    """The text without its clauses on other kinds than the object's: one rule says what it asks of all kinds."""
+    others = [words for words, kinds in _OF_KINDS if kind not in kinds]
+
+    def about(clause: str) -> bool:
+        return not any(words.search(clause) for words in others)
+
+    def inside(match: re.Match[str]) -> str:
+        return f"({'; '.join(filter(about, match[1].split('; ')))})"
+
+    first, *rest = re.split(r"(?<=;) |(?<=\.) (?=[A-Z])", re.sub(r"\(([^()]*; [^()]*)\)", inside, text))
+    kept = " ".join([first, *filter(about, rest)])
+    return kept.rstrip(";") + ("." if text.endswith(".") and not kept.endswith(".") else "")
 
 
 @dataclass(frozen=True)
@@ -124,13 +149,25 @@ class Answer:
         step = f"; next: {part.fix.rstrip('.')}" if part.fix else ""
         return f"{self.subject} {says}{cause}{step}{'' if step.endswith('?') else '.'}"
 
-    def text(self) -> str:
-        """The sentence, and below it what it was read from."""
+    def text(self, columns: int = 0, most: int = 0) -> str:
+        """The sentence, and below it what it was read from.
+
+        Args:
+            columns: Longest line; 0 for lines of any length.
+            most: Most lines; 0 for all.
+        """
         lines = [self.sentence, *(f"  changed: {one}" for one in self.changes)]
         lines += [f"  this no longer {one}" for one in self.lost]
         lines += [f"  left to its author: {one}" for one in self.left]
         lines += [f"  {one.source}: {self._new(' '.join(one.text.split()))}" for one in self.part.evidence]
         lines += [f"  not read: {one}" for one in self.unread]
+        lines = [fitting(one, self.subject.partition("/")[0]) for one in lines]
+        if columns:
+            wrapped = [wrap(one, columns, subsequent_indent="    ") for one in lines]
+            # The sentence ends with the next step.
+            lines, most = [part for one in wrapped for part in one], most and max(most, len(wrapped[0]) + 1)
+        if 0 < most < len(lines):
+            lines = [*lines[: most - 1], f"  {len(lines) - most + 1} more lines: --verbose"]
         return "\n".join(lines)
 
     def _new(self, text: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -16,7 +17,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 from policies.resources.access import UNKNOWN, Node, WrongTypeError, plain, texts, tree, unknowns
 from policies.resources.reading import Unread
 from policies.rule import WORDS, AnyRule
-from policies.rules import RULES
+from policies.rules import BY_NAME, RULES
 from policies.rules.gpu_pools import TAINTED
 from policies.rules.kueue import GANG_SAFE
 from policies.rules.node_groups import SAFE_UPDATE
@@ -198,6 +199,16 @@ def test_a_value_of_another_type_or_a_missing_one_never_crashes_a_rule(rule: Any
         for name, path, variant in varied(fixture, edited):
             with named(fixture_name, name, path):
                 findings_in(rule, variant)
+
+
+def test_a_finding_of_the_platform_names_the_setting_and_that_of_another_program_the_property() -> None:
+    own, other = (f"urn:pulumi:dev::p::{chain}$aws:x/y:Z::x" for chain in ("slipway:s:S", "a:b:C"))
+    rule = BY_NAME["efs-throughput-backup"]
+    assert rule.fix_of("enabled", own) == "Set storage.efs.backup: true in the stack file."
+    assert {rule.fix_of("enabled", other), rule.fix_of("enabled", ""), rule.fix_of("vault", own)} == {rule.fix}
+    schema = (Path(__file__).parents[2] / "stacks/schema.json").read_text(encoding="utf-8")
+    settings = [text.partition(":")[0] for each in WORDS.values() for text in each.get("settings", {}).values()]
+    assert {key for each in settings for key in each.split(".") if f'"{key}": {{' not in schema} == set()
 
 
 def test_a_message_contains_the_check_the_requirement_the_value_and_the_fix() -> None:

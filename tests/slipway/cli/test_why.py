@@ -10,7 +10,9 @@ import yaml
 
 from sandbox import IN_SANDBOX_SHELL
 from slipway.cli import main
+from slipway.why.collect import Survey
 from tests.slipway.conftest import Slipway
+from tests.slipway.why.objects import unscheduled
 from tests.slipway.why.test_file import job
 
 RIGHT: Final = job()
@@ -66,6 +68,31 @@ def test_another_namespace_has_another_team(tmp_path: Path, slipway: Slipway) ->
 def test_what_is_missing_is_an_error(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["why", *arguments]) != 0
     assert error in capsys.readouterr().err
+
+
+def test_without_a_name_all_that_wait_are_listed(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
+    asked: list[str] = []
+
+    def survey(_client: object, namespace: str) -> Survey:
+        asked.append(namespace)
+        pod = unscheduled("0/1 nodes are available: 1 Insufficient cpu.")
+        held = [pod] if namespace == "vision" else []
+        return Survey(held, (), ["Node of the cluster: your permissions don't include it"])
+
+    monkeypatch.setattr("slipway.cli.cluster.of_sandbox", lambda _: object())
+    monkeypatch.setattr("slipway.cli.why.survey", survey)
+    text = slipway("why --stack dev --sandbox", code=1).out
+    assert {"vision", "language", "recommender"} <= set(asked)
+    assert [line.split()[:3] for line in text.splitlines()[:2]] == [
+        ["NAMESPACE", "NAME", "HELD"], ["vision", "pod/train-1", "scheduler"]
+    ]  # fmt: skip
+    assert text.count("not read: Node of the cluster") == 1
+    asked.clear()
+    (row,) = slipway("why --stack dev --sandbox -n vision --json", code=1).document
+    assert (row["namespace"], row["layer"]) == ("vision", "scheduler")
+    assert asked
+    assert all(one.startswith("vision") for one in asked)
+    assert "nothing waits or is held in language" in slipway("why --stack dev --sandbox -n language").out
 
 
 def test_a_file_without_manifests_is_refused(tmp_path: Path, slipway: Slipway) -> None:

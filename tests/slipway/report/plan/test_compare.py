@@ -207,7 +207,7 @@ def test_the_program_of_the_commit_renders_its_own_tree(root: Path) -> None:
     assert found.name.startswith("first (")
     assert (found.findings, found.settings) == (None, {})
     judged = baseline(Project(root), "dev", "first", judged=True)
-    assert judged.findings == {("r/c", "b"), ("s/d", "the stack")}
+    assert judged.findings == frozenset({("r/c", "b"), ("s/d", "the stack")})
 
 
 def test_settings_that_this_program_cannot_read_have_no_cost_estimate(root: Path) -> None:
