@@ -17,9 +17,10 @@ from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupR
 from moto.ec2.responses.vpcs import VPCs
 from moto.efs.models import EFSBackend
 from moto.kms.models import KmsBackend
-from moto.rds.models import DBParameterGroup, RDSBackend
+from moto.moto_api._internal import mock_random
+from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
 from moto.route53.responses import Route53
-from moto.s3.models import FakeBucket
+from moto.s3.models import FakeBucket, S3Backend
 from moto.s3.responses import S3Response
 
 from sandbox.aws.rules.policies import admits
@@ -37,10 +38,12 @@ def install() -> None:
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
     _around(S3Response, "_bucket_response_put", _with_tags)
+    _around(S3Backend, "log_incoming_request", _later)
     _around(FakeBucket, "get_permission", _without_conditions)
     _around(DBParameterGroup, "update_parameters", _of_user)
     _around(RDSBackend, "modify_db_subnet_group", _remembered)
     _around(VPCs, "modify_vpc_endpoint", _with_names)
+    _around(DBInstance, "__init__", _identified)
     for name in ("create_db_instance", "modify_db_instance"):
         _around(RDSBackend, name, _with_insights)
     _around(LaunchTemplateBackend, "create_launch_template", _without_own_tags)
@@ -119,6 +122,10 @@ def _in_default_group(original: Callable[..., Any], backend: Any, **more: Any) -
     return original(**more)
 
 
+def _later(*_: Any) -> None:
+    """Requests are logged within hours (S3 User Guide, ServerLogs.html), so not in a bucket about to be deleted."""
+
+
 def _takes_logs(target_bucket: FakeBucket, target_prefix: str | None) -> bool:  # noqa: ARG001 - moto's names
     """The policy of a bucket may have lists for its principal and its resources: moto compares with one."""
     place = {"account": target_bucket.account_id, "region": target_bucket.region_name}
@@ -158,6 +165,12 @@ def _with_names(original: Callable[..., Any], response: Any) -> Any:
     if enabled is not None:
         response.ec2_backend.vpc_end_points[response._get_param("VpcEndpointId")].private_dns_enabled = enabled
     return answer
+
+
+def _identified(original: Callable[..., Any], database: Any, *args: Any, **more: Any) -> None:
+    """A database has a resource ID of its own: moto gives all the same."""
+    original(*args, **more)
+    database.dbi_resource_id = f"db-{mock_random.get_random_hex(26).upper()}"
 
 
 def _with_insights(original: Callable[..., Any], _: Any, *args: Any, **more: Any) -> Any:

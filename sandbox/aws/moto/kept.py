@@ -220,6 +220,11 @@ class _Answer:
     def _missing(self, key: Iterable[Any]) -> KeptError:
         return KeptError(self.kind.missing, f"{self.kind.name} {', '.join(map(str, key))} does not exist")
 
+    def _says_missing(self) -> bool:
+        """Whether a description has that error: the models of some services have none at all."""
+        named = [shape.name for shape in self.model.error_shapes]
+        return bool(self.kind.missing) and (not named or self.kind.missing in named)
+
     def _found(self, parameters: Mapping[str, Any]) -> list[Kept]:
         """The objects that a description names, by members and by filters."""
         found = list(self.objects.values())
@@ -233,10 +238,10 @@ class _Answer:
             elif member is not None:
                 wanted = [_text(one) for one in (value if isinstance(value, list) else [value])]
                 found = [kept for kept in found if _text(kept.get(member)) in wanted]
-                if len(found) < len(wanted) and self.kind.missing and (member,) == self.kind.key:
+                if len(found) < len(wanted) and self._says_missing() and (member,) == self.kind.key:
                     raise self._missing(wanted)
         one = set(self.kind.key) <= set(parameters) or not any(map(_is_of_objects, self._shape().members.values()))
-        if one and not found and self.kind.missing:
+        if one and not found and self._says_missing():
             raise self._missing(parameters.values())
         return found
 

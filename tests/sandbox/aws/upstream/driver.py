@@ -42,7 +42,7 @@ class Driver:
 
     def run(self) -> None:
         """All steps, one after the other."""
-        for step in (self.create, self.again, self.read, self.change, self.restore, self.imported):
+        for step in (self.create, self.again, self.read, self.change, self.restore, self.imported, self.freed):
             self._each(step)
         self._each(self.destroy, backwards=True)
 
@@ -180,6 +180,12 @@ class Driver:
         )
         if value_of(read.new_state) is None:
             self._problem(self.imported, one, f"nothing has the ID {id}")
+
+    def freed(self, one: Object) -> None:
+        """What keeps it from being deleted is turned off."""
+        changes = {name: value for name, value in KNOWN["freed"].items() if one.state.get(name) not in (None, value)}
+        if changes:
+            self._apply(one, {**one.config, **changes})
 
     def destroy(self, one: Object) -> None:
         """It ends, and a refresh doesn't find it."""

@@ -19,10 +19,11 @@ from tests.support.stacks import NAMES, recorded
 
 
 def test_the_stacks_live_in_the_account(moto: MotoServer, tmp_path: Path) -> None:
-    """At once, because the provider waits most of the time: for a database a minute at each step."""
+    """At once: dev and staging share an account."""
     found = locate.search(get(TOOL))
     if found is None:
         pytest.skip(f"{TOOL} is not built: `python -m sandbox.toolchain ensure {TOOL}` builds it")
+    assert all(map(recorded, NAMES)), "one after the other: the SDK has one run in a process"
     with ThreadPoolExecutor() as pool:
         drivers = list(pool.map(lambda stack: applied(found.path, moto.endpoint, stack, tmp_path / stack), NAMES))
     for stack, driver in zip(NAMES, drivers, strict=True):
