@@ -16,6 +16,7 @@ from moto.ec2.models.nat_gateways import NatGatewayBackend
 from moto.ec2.models.security_groups import SecurityGroupBackend, SecurityGroupRule
 from moto.ec2.responses.vpcs import VPCs
 from moto.efs.models import EFSBackend
+from moto.iam.models import IAMBackend
 from moto.kms.models import KmsBackend
 from moto.moto_api._internal import mock_random
 from moto.rds.models import DBInstance, DBParameterGroup, RDSBackend
@@ -35,6 +36,7 @@ def install() -> None:
         _around(KmsBackend, name, _by_key)
     _around(FlowLogsBackend, "create_flow_logs", _below_prefix)
     _around(Route53, "create_hosted_zone", _in_vpc)
+    _around(IAMBackend, "update_role", _only_given)
     bucket: Any = FakeBucket
     bucket._log_permissions_enabled_policy = staticmethod(_takes_logs)
     _around(S3Response, "_bucket_response_put", _with_tags)
@@ -63,6 +65,11 @@ def _around(owner: Any, name: str, change: Callable[..., Any]) -> None:
         return change(functools.partial(original, self), self, *args, **more)
 
     setattr(owner, name, method)
+
+
+def _only_given(original: Callable[..., Any], backend: IAMBackend, name: str, description: Any, duration: Any) -> Any:
+    """What an update doesn't name stays (IAM API Reference, UpdateRole): moto clears the description."""
+    return original(name, backend.get_role(name).description if description is None else description, duration)
 
 
 def _by_key(original: Callable[..., Any], backend: KmsBackend, key_id: str, *args: Any) -> Any:
