@@ -1,6 +1,7 @@
 """Cluster Autoscaler: permissions only on groups of its own cluster."""
 
 import pulumi_aws as aws
+from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons.cluster_autoscaler import policy, values
 from components.pools.managed import group_tags
@@ -42,7 +43,8 @@ def test_its_image_matches_the_clusters_version() -> None:
 def test_it_runs_on_the_system_pool_with_the_role_of_its_service_account() -> None:
     recording = record_fleet({})
     chart_values = values(cluster="ml", region="us-east-1", version="1.35")
-    assert chart_values["nodeSelector"] == {"platform.slipway/role": "system"}
+    released = recording.of(Release)["cluster-autoscaler-release"].inputs["values"]
+    assert released["nodeSelector"] == {"platform.slipway/role": "system"}
     association = recording.of(aws.eks.PodIdentityAssociation)["cluster-autoscaler-association"].inputs
     assert association["serviceAccount"] == chart_values["rbac"]["serviceAccount"]["name"]
     assert association["namespace"] == "kube-system"

@@ -7,6 +7,7 @@ from typing import Any
 import pulumi_aws as aws
 import pytest
 import yaml
+from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons.karpenter import EVENTS, Gates, event_pattern, queue_policy, values
 from components.addons.karpenter_policy import Scope, controller_policy
@@ -200,7 +201,8 @@ def test_one_interface_is_reserved_if_pods_have_their_own_subnets() -> None:
     assert chart_values(pods_apart=False)["settings"]["reservedENIs"] == "0"
 
 
-def test_two_replicas_run_on_the_system_pool_without_cluster_dns() -> None:
+def test_two_replicas_run_on_the_system_pool_without_cluster_dns(interruptions: Recording) -> None:
     assert chart_values()["replicas"] == 2
-    assert chart_values()["nodeSelector"] == {"platform.slipway/role": "system"}
+    released = interruptions.of(Release)["karpenter-release"].inputs["values"]
+    assert released["nodeSelector"] == {"platform.slipway/role": "system"}
     assert chart_values()["dnsPolicy"] == "Default"

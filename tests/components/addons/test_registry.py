@@ -157,7 +157,7 @@ Follower = settings("Follower", follows=(One,))
 
 def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording:
     """The resources of these add-ons; `returned` are the URNs in `ready` of each."""
-    monkeypatch.setattr(registry, "wanted", lambda _: {addon.name: addon for addon in addons})
+    monkeypatch.setattr(registry, "wanted", lambda *_: {addon.name: addon for addon in addons})
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())

@@ -18,7 +18,7 @@ def test_the_go_module_names_the_package_and_requires_the_version_of_the_table(t
     assert tool.go is not None
     text = (tool.go.directory / "go.mod").read_text()
     required = dict(re.findall(r"^\t(\S+) v(\S+)", text, re.MULTILINE))
-    if tool.go.version_of and tool.go.version_of != tool.go.package:
+    if tool.go.version_of and not tool.go.package.startswith(tool.go.version_of):
         own = tool.go.package.removeprefix(re.findall(r"^module (\S+)", text)[0])
         assert list((tool.go.directory / own.lstrip("/")).glob("*.go"))
         assert required[tool.go.version_of] == tool.version
@@ -45,7 +45,7 @@ def test_no_go_module_names_a_proxy_or_a_local_directory() -> None:
     # terraform-provider-aws: what is cut.
     own = {"defaults.json", "linkname.s", "cut.yaml"}
     assert {path.name for path in files if path.suffix not in {".go", ".patch"}} == {"go.mod", "go.sum"} | own
-    for path in (path for path in files if path.suffix != ".go"):
+    for path in (path for path in files if path.suffix not in {".go", ".patch"}):
         assert not re.search(r"https?://|=> [./]|proxy\.", path.read_text()), path
 
 

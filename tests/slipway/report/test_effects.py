@@ -7,7 +7,7 @@ import pytest
 
 from slipway.report.effects import concerned, settings
 from slipway.report.markdown import markdown
-from slipway.report.model import Effects
+from slipway.report.model import Effects, FindingView
 from slipway.report.page import page
 from slipway.report.plan import NOTHING, PropertyChange
 from slipway.report.plan.compare import compare
@@ -78,7 +78,9 @@ def test_a_changed_template_replaces_the_nodes_of_its_pool(
 
 
 def test_the_comment_begins_with_what_changes_for_whom_and_has_new_findings_only(sample: SampleReport) -> None:
-    advisory = sample.report.evaluation.findings[0]
+    advisory = FindingView(
+        level="advisory", severity="low", rule="r/a", title="t", cases=(("x", "wrong"), ("y", "wrong")), external_ids=()
+    )
     changed = settings({"pools": {"a": {"max": 1, "mig": {"layout": "x"}}}}, {"pools": {"a": {"max": 2}}})
     assert changed == (
         PropertyChange(path="pools.a.max", before="1", after="2"),
@@ -90,6 +92,7 @@ def test_the_comment_begins_with_what_changes_for_whom_and_has_new_findings_only
         gone=(("r/c", "old"),),
     )  # fmt: skip
     report = replace(sample.report, effects=effects, plan=replace(sample.report.plan, changes=()), scenarios=())
+    report = replace(report, evaluation=replace(report.evaluation, findings=(advisory,)))
     lines = markdown(report).splitlines()
     assert lines[4:10] == [
         "**2 settings change** compared with main (0123456789):", "",

@@ -255,7 +255,7 @@ def test_mandatory_findings_come_first_and_bold(sample: SampleReport) -> None:
     one = FindingView(
         level="mandatory", severity="high", rule="r/c", title="t", cases=(("x", "wrong"),), external_ids=()
     )
-    evaluation = replace(sample.report.evaluation, findings=(one, *sample.report.evaluation.findings))
+    evaluation = replace(sample.report.evaluation, findings=(one, replace(one, level="advisory", rule="r/d")))
     text = markdown(replace(sample.report, evaluation=evaluation))
     assert "**Policies: 1 mandatory and " in text
     assert text.index("- **mandatory `r/c` on `x`**: wrong") < text.index("- advisory")
