@@ -1,9 +1,7 @@
 """A copied module cut to what is used: packages leave a list, and what only they need isn't compiled.
 
 `cut.yaml` beside a go.mod says what: `list` is a Go file with a line for each of the `packages` (the beginning of their
-imports), of which some `keep`; of the functions of the file `callable` stay those that the rest of the copy names. Of
-the packages that stay, fields that say how long to wait between two questions have other units of time, by `waits`, and
-one answer is enough.
+imports), of which some `keep`; of the functions of the file `callable` stay those that the rest of the copy names.
 """
 
 import re
@@ -14,8 +12,6 @@ from typing import Any, Final
 from sandbox.errors import AttemptError
 
 _IMPORT: Final = re.compile(r'^\t(?:(\w+) )?"([^"]+)"\n', re.MULTILINE)
-_WAIT: Final = re.compile(r"^\s+(?:Delay|MinTimeout|PollInterval): .*", re.MULTILINE)
-_AGAIN: Final = re.compile(r"^(\s+ContinuousTargetOccurence:\s+)\d+", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"^func (?:\([^)]*\) )?(\w+)\(.*?^\}\n\n?", re.MULTILINE | re.DOTALL)
 
 
@@ -31,9 +27,6 @@ def apply(cut: Mapping[str, Any], module: str, folder: Path) -> None:
         named = set(re.findall(r"\.(\w+)\b", _reached(module, folder, without=functions)))
         text = _FUNCTION.sub(lambda one: one[0] if one[1] in named else "", functions.read_text())
         functions.write_text(_IMPORT.sub(lambda one: one[0] if _is_used(one, text) else "", text))
-        for package in cut["keep"]:
-            for file in (folder / cut["packages"] / package).glob("*.go"):
-                _hurry(file, cut.get("waits") or {})
     except OSError as error:
         msg = f"the cut does not fit the version: {error.filename}: {error.strerror}"
         raise AttemptError(msg) from error
@@ -52,15 +45,6 @@ def _shorten(file: Path, begin: str, keep: set[str]) -> None:
     cut = "|".join(re.escape(alias) for name, alias in listed.items() if name not in keep)
     text = re.sub(rf"^\t+(?:{cut})\.\w+\(.*\),\n", "", text, flags=re.MULTILINE)
     file.write_text(_IMPORT.sub(lambda one: one[0] if _is_used(one, text) else "", text))
-
-
-def _hurry(file: Path, units: Mapping[str, str]) -> None:
-    text = file.read_text()
-    found = _AGAIN.sub(r"\g<1>1", text)
-    for unit, other in units.items():
-        found = _WAIT.sub(lambda one, unit=unit, other=other: one[0].replace(unit, other), found)  # type: ignore[misc]
-    if found != text:
-        file.write_text(found)
 
 
 def _is_used(imported: re.Match[str], text: str) -> bool:

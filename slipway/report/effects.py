@@ -80,19 +80,19 @@ def _nodes(plan: Plan, pools: Collection[str]) -> Iterator[tuple[str, str]]:
     013941a7, pkg/apis/v1/nodepool.go, Hash; 2026-11-29). EKS replaces those of a node group when the version of its
     launch template changes (EKS User Guide, "Update a managed node group")."""
     context = TerminalContext(stack="", pools=pools)
-    told: dict[str, str] = {}
+    found: dict[str, str] = {}
     for change in plan.changes:
         name, kind = group(change, context), change.type.rpartition(":")[2]
         if not name.startswith("pool ") or change.verb is Verb.CREATE:
             continue
         paths = [one.path for one in change.properties]
         if change.verb is Verb.DELETE and kind in ("NodePool", "NodeGroup"):
-            told[name] = "its nodes are removed"
+            found[name] = "its nodes are removed"
         elif _renews(change, kind, paths):
-            told[name] = "its nodes are replaced, one after the other"
+            found[name] = "its nodes are replaced, one after the other"
         elif any(path.startswith(_REQUIREMENTS) for path in paths):
-            told.setdefault(name, "nodes that don't meet its new requirements are replaced")
-    yield from sorted(told.items())
+            found.setdefault(name, "nodes that don't meet its new requirements are replaced")
+    yield from sorted(found.items())
 
 
 def _renews(change: ResourceChange, kind: str, paths: Collection[str]) -> bool:

@@ -154,8 +154,7 @@ func (c *Client) Two() *two_sdk.Client {
 	return two_sdk.New()
 }
 """
-WAITS = "Wait{\n\tDelay: 2 * time.Hour,\n\tTimeout: 3 * time.Hour,\n\tContinuousTargetOccurence: 15, // or more\n}\n"
-CUT = "list: all/list.go\npackages: service/\nkeep: [{keep}]\ncallable: conns/clients.go\nwaits: {{Hour: Second}}\n"
+CUT = "list: all/list.go\npackages: service/\nkeep: [{keep}]\ncallable: conns/clients.go\n"
 
 
 def cuttable(build: GoBuild, machine: Path, keep: str) -> GoBuild:
@@ -166,7 +165,7 @@ def cuttable(build: GoBuild, machine: Path, keep: str) -> GoBuild:
         "main.go": "package main\n" + imported.format("all"),
         "all/list.go": LIST,
         "conns/clients.go": CLIENTS,
-        "service/one/one.go": "package one\n" + imported.format("conns") + "var Made = meta.One()\n" + WAITS,
+        "service/one/one.go": "package one\n" + imported.format("conns") + "var Made = meta.One()\n",
         "service/two/two.go": "package two\n" + imported.format("conns") + "var Made = meta.Two()\n",
         "service/one/one_test.go": "package one\nvar Tested = meta.Two()\n",
     }
@@ -188,8 +187,6 @@ def test_a_cut_leaves_the_packages_that_are_kept_and_what_they_call(build: GoBui
         assert "One()" in clients
         assert "sdk/one" in clients
         assert "two" not in clients.lower()
-        waits = WAITS.replace("2 * time.Hour", "2 * time.Second").replace("15,", "1,")
-        assert (copy / "service" / "one" / "one.go").read_text().endswith(waits)
 
 
 def test_a_cut_that_does_not_fit_the_version_is_said(build: GoBuild, machine: Path) -> None:
