@@ -4,14 +4,16 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sandbox.files import write_atomically
 from slipway.engine.project import Project, find
 from spec.errors import EXIT_REFUSED, SlipwayError, refuse
 from spec.settings import ConfigurationError, Loaded, Platform, Problem, load, read_stack
+from spec.settings.migrate import migrate
 from spec.settings.source import placed
 from spec.settings.workers import mismatches
 
@@ -46,6 +48,9 @@ def run(options: argparse.Namespace) -> int:
     """Check each stack in turn, by default all."""
     project = find(Path.cwd())
     stacks = options.stacks or project.stack_names
+    if options.migrate:
+        for stack in stacks:
+            _migrate(project, stack)
     if options.json:
         results = [_as_data(project, stack, strict=options.strict) for stack in stacks]
         print(json.dumps(results, indent=2, default=str))
@@ -62,6 +67,18 @@ def run(options: argparse.Namespace) -> int:
             print(error if error.complete else f"slipway: {error}", file=sys.stderr)
             code = error.exit_code
     return code
+
+
+def _migrate(project: Project, stack: str) -> None:
+    """Write the renamed settings of a stack's file, and print them to stderr. What can't be read, the check reports."""
+    file = project.stacks / f"Pulumi.{stack}.yaml"
+    with suppress(ConfigurationError):
+        read_stack(stack, project.stacks)
+        text, found = migrate(file.read_bytes().decode("utf-8-sig"))
+        if found:
+            write_atomically(file, text, file.stat().st_mode & 0o777)
+        for path, new in found:
+            print(f"{stack}: {path} is written as {new}", file=sys.stderr)
 
 
 def require_charts(loaded: Loaded, stack: str, project: Project) -> None:

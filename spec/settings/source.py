@@ -20,7 +20,9 @@ MAX_DEPTH: Final = 32
 _KEYS: Final = ("config", "encryptedkey", "encryptionsalt", "secretsprovider")
 """Keys of a stack file, without those that read other settings (pulumi v3.258.0, sdk/go/common/workspace/project.go,
 ProjectStack)."""
-_ABOVE: Final = f"config.{PROJECT}:{KEY}."
+SETTINGS: Final = ("config", f"{PROJECT}:{KEY}")
+"""Keys above the settings."""
+_ABOVE: Final = f"{'.'.join(SETTINGS)}."
 _PROVIDER: Final = (
     r"default|passphrase|awskms://(alias/[\w/-]+|[\da-f-]{{36}}|mrk-[\da-f]{{32}}|"
     r"/arn:aws[a-z-]*:kms:[a-z\d-]+:{account}:(key|alias)/[\w/-]+)(\?(region=[a-z\d-]+|awssdk=v[12]|[&])*)?"

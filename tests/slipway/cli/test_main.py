@@ -26,6 +26,17 @@ def test_a_bare_command_prints_the_help(slipway: Slipway) -> None:
     assert slipway("").out == slipway("--help").out
 
 
+def test_a_file_of_an_older_version_is_written_anew_and_checked(checkout: Path, slipway: Slipway) -> None:
+    file = checkout / "stacks" / "Pulumi.dev.yaml"
+    before, mode = file.read_text(), file.stat().st_mode
+    file.write_text(before.replace("trafficType:", "traffic:"))
+    said = slipway("check dev --migrate")
+    assert said.err == "dev: network.flowLogs.traffic is written as trafficType\n"
+    assert "stack dev: valid" in said.out
+    assert (file.read_text(), file.stat().st_mode) == (before, mode)
+    assert slipway("check dev --migrate").err == ""
+
+
 @pytest.mark.parametrize("out", ["file/out", "file", "/proc/x"])
 def test_a_folder_for_the_report_that_cannot_be_written_is_refused_before_the_program_runs(
     out: str, checkout: Path, slipway: Slipway, monkeypatch: pytest.MonkeyPatch

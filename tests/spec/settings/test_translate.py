@@ -8,6 +8,7 @@ import pytest
 
 from spec.settings import ConfigurationError, load, reference
 from spec.settings.base import EXPLANATIONS
+from spec.settings.migrate import migrate
 from spec.settings.platform import Platform
 from spec.settings.translate import RENAMED, unknown
 from tests.spec.settings.stack import STACK, changed, problems
@@ -69,6 +70,28 @@ def test_a_required_key_under_its_old_name_is_one_problem() -> None:
     team = {"project": "p", "costCenter": "c", "gpus": {"a100": {"nominal": 8}}}
     (problem,) = problems(changed({"teams.vision": team}))
     assert problem.path == "teams.vision.gpus.a100.nominal"
+
+
+@pytest.mark.parametrize(("old", "new"), old_and_new())
+def test_an_old_name_is_written_as_the_new_one(old: str, new: str) -> None:
+    *above, key = old.split(".")
+    begin = "# \u00e9\nconfig:\n  slipway:platform: # of {notices: 1}\n    " + "".join(f"{one}: {{" for one in above)
+    end = f": {key} # {key}\n{'}' * len(above)}\n"
+    for quote in ("", "'", '"'):
+        found = migrate(f"{begin}{quote}{key}{quote}{end}")
+        assert found == (f"{begin}{quote}{new}{quote}{end}", [(old, new)])
+        assert migrate(found[0]) == (found[0], [])
+
+
+def test_of_a_setting_with_both_names_and_of_other_configuration_nothing_is_written() -> None:
+    for text in (
+        "config: {'slipway:platform': {notices: 1, notifications: 2}}",
+        "config: {notices: 1}",
+        "notices: 1",
+        "- notices: 1",
+        "",
+    ):
+        assert migrate(text) == (text, [])
 
 
 # Capacity Blocks: dates, and nodes on the days of the block only.
