@@ -7,7 +7,7 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from slipway.account import capacity, identity, network, services
+from slipway.account import capacity, cluster, identity, network, services
 from slipway.account.context import AccountContext, Diagnosis, Level, failed, note
 
 Check = Callable[[AccountContext], Iterator[Diagnosis]]
@@ -23,6 +23,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("quotas of the network", capacity.network),
     ("zones", capacity.usable),
     ("instance types", capacity.offerings),
+    ("existing cluster", cluster.existing),
     ("existing network", network.existing),
     ("reservations", capacity.check),
     ("certificate", services.check),

@@ -1,13 +1,17 @@
 """The existing VPC that a stack names, held against what its cluster needs."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Any, Final
 
+from slipway.account.cluster import look_up
 from slipway.account.context import AccountContext, Diagnosis, failed, note, ok
 from spec.settings import found
 from spec.settings.existing import KEYS, Existing, ExistingSubnets
 from spec.settings.found import Subnet, Vpc
+from spec.settings.found_cluster import FoundCluster, nodes_in, private_in
+from spec.settings.problems import ConfigurationError
 
 _ANYWHERE: Final = "0.0.0.0/0"
 _TARGETS: Final = (
@@ -18,12 +22,20 @@ _WHAT: Final = "existing network"
 
 
 def existing(context: AccountContext) -> Iterator[Diagnosis]:
-    """The VPC and its subnets exist, and a cluster can use them; nothing if the stack makes its VPC. A preview looks up
-    that of a cluster which exists."""
+    """The VPC and its subnets exist, and a cluster can use them; nothing if the stack makes its VPC, or if the cluster
+    whose VPC it is doesn't exist."""
     settings = context.platform.network
-    if settings.existing is None or context.platform.cluster.existing is not None:
+    cluster = look_up(context)
+    if settings.existing is None or (cluster is None and context.platform.cluster.existing is not None):
         return
     reader = _Reader(context, settings.existing)
+    if cluster is not None:
+        try:
+            reader = _Reader(context, reader.of_cluster(cluster))
+        except ConfigurationError as error:
+            for problem in error.problems:
+                yield failed(_WHAT, f"{problem.path}: {problem.rule} ({problem.value})", problem.fix)
+            return
     vpcs = reader.vpcs()
     if len(vpcs) != 1:
         yield failed(_WHAT, f"{len(vpcs)} VPCs are the one of the settings", f"correct {found.PATH}.vpc")
@@ -34,6 +46,8 @@ def existing(context: AccountContext) -> Iterator[Diagnosis]:
         return
     balancers = context.platform.addons.load_balancer_controller is not None
     needs = found.needs_of(settings, context.platform.pools, context.platform.account, balancers=balancers)
+    if cluster is not None:
+        needs = replace(needs, vpc=cluster.vpc, subnets=cluster.subnets)
     vpc = reader.vpc(vpcs[0], subnets)
     refused = list(found.problems(settings, vpc, needs))
     for problem in refused:
@@ -49,6 +63,15 @@ class _Reader:
     def __init__(self, context: AccountContext, existing: Existing) -> None:
         self._context, self._existing = context, existing
         self._network = context.platform.network
+
+    def of_cluster(self, cluster: FoundCluster) -> Existing:
+        """The settings with what they leave to a cluster that exists. Raises ConfigurationError for a zone in which it
+        has no private subnet, or several."""
+        given, ids = self._existing.private_subnets, dict[str, str]()
+        if not (given.ids or given.tags):
+            described = self._context.client("ec2").describe_subnets(SubnetIds=list(cluster.subnets))["Subnets"]
+            ids = private_in(self._network.zones, map(self._subnet, described))
+        return nodes_in(self._existing, cluster.vpc, ids)
 
     def vpcs(self) -> list[Mapping[str, Any]]:
         named = self._existing.vpc

@@ -8,15 +8,18 @@ from typing import Any, Final
 import pytest
 from botocore.exceptions import ClientError
 
+from sandbox.aws import existing_cluster
 from sandbox.aws.client import credentials
 from sandbox.aws.existing_network import make
 from sandbox.aws.moto import server as moto_server
+from slipway.account import cluster as clusters
 from slipway.account import network as checks
 from slipway.account import services
 from slipway.account.context import AccountContext, Client, Diagnosis, Level, session
 from slipway.account.examination import CHECKS, examine
 from slipway.cli import main
 from slipway.engine.backend import Backend
+from spec.settings import load, read_stack
 from spec.settings.platform import Platform
 from spec.strict_yaml import read
 from tests.slipway.account import ready
@@ -250,24 +253,33 @@ def endpoint() -> Iterator[str]:
 
 
 @pytest.fixture
-def client(endpoint: str) -> Client:
-    """An account of its own, with the network."""
+def account(endpoint: str) -> Client:
+    """One of its own."""
     account = f"5{len(_USED):011d}"
     _USED.append(account)
-    client = session("us-east-1", credentials(endpoint, account, "us-east-1"), endpoint)
-    make(client("ec2"), platform().network, "us-east-1")
-    return client
+    return session("us-east-1", credentials(endpoint, account, "us-east-1"), endpoint)
+
+
+@pytest.fixture
+def client(account: Client) -> Client:
+    """An account with the network."""
+    make(account("ec2"), platform().network, "us-east-1")
+    return account
 
 
 _USED: Final[list[str]] = []
 
 
-def found(client: Client, stack: Platform | None = None) -> list[tuple[Level, str]]:
+def found(
+    client: Client,
+    stack: Platform | None = None,
+    check: Callable[[AccountContext], Iterator[Diagnosis]] = checks.existing,
+) -> list[tuple[Level, str]]:
     owner = client("sts").get_caller_identity()["Account"]
     stack = stack or platform()
     account = stack.account.model_copy(update={"id": owner})
     context = AccountContext(stack.model_copy(update={"account": account}), client, Backend("file://~", ""))
-    return [(finding.level, f"{finding.state} {finding.fix}") for finding in checks.existing(context)]
+    return [(finding.level, f"{finding.state} {finding.fix}") for finding in check(context)]
 
 
 def test_a_network_in_which_all_is_right_is_one_line(client: Client) -> None:
@@ -332,3 +344,34 @@ def test_a_vpc_or_a_subnet_that_does_not_exist_is_one_line(client: Client) -> No
     lines = found(client, platform(podSubnets={"tags": {"tier": "other"}}))
     assert [level for level, _ in lines] == [Level.FAILED] * 3
     assert all("podSubnets" in text for _, text in lines)
+
+
+# An existing cluster: EKS is the sandbox's, and the cluster is the one that it makes.
+
+
+EXAMPLE: Final = load(
+    read_stack("existing", Path(__file__).resolve().parents[3] / "examples" / "stacks"), stack="existing"
+).platform
+
+
+def with_cluster(**more: Any) -> Platform:
+    """The example with other settings of its cluster."""
+    return EXAMPLE.model_copy(update={"cluster": EXAMPLE.cluster.model_copy(update=more)})
+
+
+def test_a_cluster_is_held_against_the_stack_and_so_are_its_subnets(account: Client) -> None:
+    assert found(account, platform_of("prod"), clusters.existing) == []
+    ((level, state),) = found(account, EXAMPLE, clusters.existing)
+    assert (level, state) == (Level.FAILED, "EKS has none in us-east-1 of this name correct cluster.existing.name")
+    assert found(account, EXAMPLE) == []
+
+    made = existing_cluster.make(account, EXAMPLE.network, EXAMPLE.cluster, "us-east-1")
+    right = found(account, EXAMPLE, clusters.existing)
+    assert (Level.OK, f"ml-prod, Kubernetes 1.35, in {made.vpc} ") in right
+    assert not [one for one in right if one[0] is Level.FAILED]
+    ((level, state),) = found(account, EXAMPLE)
+    assert (level, made.vpc in state) == (Level.OK, True)
+    other = [
+        text for level, text in found(account, with_cluster(version="1.34"), clusters.existing) if level is Level.FAILED
+    ]
+    assert other == ['cluster.version: ml-prod runs Kubernetes 1.35 (1.34) Set it to "1.35".']
