@@ -29,8 +29,8 @@ from components.storage.volumes import mounted_buckets
 from components.tenancy import TeamContext, TeamOutputs, teams
 from components.tenancy.priorities import Priorities, priority_class
 from infra import facts
+from infra.exports import exported
 from infra.providers import aws_provider, kubernetes_provider, tags_of
-from spec.kubeconfig import update_command
 from spec.pricing.estimate import bill_of
 from spec.settings import PROJECT
 from spec.settings.addons.batch import Kueue
@@ -80,7 +80,7 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
         of_drivers = DriversArgs(roles=late.roles, drivers=late.drivers, cluster=cluster)
         drivers = Drivers("storage-drivers", of_drivers, cloud)
         storage = storage.with_drivers(drivers.ready, drivers.block)
-    elastic_pools(nodes, managed)
+    profile = elastic_pools(nodes, managed)
     context = AddOnContext(
         **vars(known), cluster=cluster, network=network, storage=storage, system_node_groups=managed.system
     )
@@ -98,13 +98,8 @@ def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[
     )
     guards(limited, cloud, inside)
     Bill("bill", bill_of(platform, known.pools), pulumi.ResourceOptions(parent=parent))
-    return {
-        "clusterName": cluster.name,
-        "clusterEndpoint": cluster.endpoint,
-        "kubeconfigCommand": update_command(cluster.name, cluster.region),
-        "vpcId": network.vpc_id,
-        "buckets": {purpose: bucket.name for purpose, bucket in sorted(storage.buckets.items())},
-    }
+    queued = platform.addons.kueue is not None
+    return exported(cluster, network, storage if stored else None, profile, tenants, queued=queued)
 
 
 def build_network(platform: Platform) -> Mapping[str, Any]:

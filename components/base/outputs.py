@@ -124,6 +124,7 @@ class ClusterOutputs(Cluster):
         kubeconfig: A kubeconfig that authenticates with `aws eks get-token`; it contains no credential.
         security_group_id: The security group that EKS creates for control plane and nodes.
         service_cidr: CIDR of Service addresses.
+        oidc_issuer: URL of its issuer of tokens, for roles of service accounts by OIDC.
         cni_ready: EKS add-ons without which no node becomes ready; nodes depend on them.
     """
 
@@ -132,6 +133,7 @@ class ClusterOutputs(Cluster):
     kubeconfig: pulumi.Output[str]
     security_group_id: pulumi.Output[str]
     service_cidr: str
+    oidc_issuer: pulumi.Output[str]
     cni_ready: Sequence[pulumi.Resource] = ()
 
     def with_cni(self, addons: Sequence[pulumi.Resource]) -> ClusterOutputs:

@@ -207,6 +207,7 @@ class ControlPlane(pulumi.ComponentResource):
             version=self._args.settings.version,
             security_group_id=_security_group(cluster),
             service_cidr=str(self._args.settings.service_ipv4_cidr),
+            oidc_issuer=cluster.identities[0].oidcs[0].issuer,
             account_id=self._args.account.id,
             region=self._region.name,
             tags=self._args.tags,

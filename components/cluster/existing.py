@@ -63,6 +63,7 @@ def look_up(
         version=one.version,
         security_group_id=known(one.vpc_config.cluster_security_group_id),
         service_cidr=found.service_cidr,
+        oidc_issuer=known(one.identities[0].oidcs[0].issuer),
         account_id=account.id,
         region=account.region,
         **named,

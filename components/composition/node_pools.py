@@ -96,8 +96,9 @@ def managed_pools(context: NodePoolContext) -> ManagedPools:
     return ManagedPools(pools=pools, system=system)
 
 
-def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> None:
-    """Declare the autoscalers, each only where a pool uses it, and Karpenter's pools."""
+def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> pulumi.Input[str]:
+    """Declare the autoscalers, each only where a pool uses it, and Karpenter's pools; return the instance profile of
+    Karpenter's nodes, empty without such pools."""
     scales = any(spec.managed and spec.scales for spec in context.specs.values())
     if scales and CLUSTER_AUTOSCALER not in context.installed:
         args = ClusterAutoscalerArgs(
@@ -106,11 +107,12 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> None:
         ClusterAutoscaler("cluster-autoscaler", args, context.opts)
     scaled = [spec for _, spec in sorted(context.specs.items()) if not spec.managed]
     elastic = {spec.name: spec for pool in scaled for spec in (pool, *pool.fallbacks)}
-    if elastic:
-        _karpenter(context, managed, elastic)
+    return _karpenter(context, managed, elastic) if elastic else ""
 
 
-def _karpenter(context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]) -> None:
+def _karpenter(
+    context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]
+) -> pulumi.Input[str]:
     profile: pulumi.Input[str] = context.instance_profile or ""
     ready = list[pulumi.Resource]()
     if context.instance_profile is None:
@@ -129,6 +131,7 @@ def _karpenter(context: NodePoolContext, managed: ManagedPools, elastic: Mapping
             scheduled=spec.pool in context.scheduled,
         )
         KarpenterPool(f"pool-{name}", pool, context.opts)
+    return profile
 
 
 def _controller(

@@ -9,6 +9,7 @@ from typing import Final
 import pulumi
 
 from components.addons.kserve.runtimes import NamedRuntime
+from components.storage.volumes import CLAIMS
 from spec.pools import PoolSpec
 from spec.settings.addons import AddonSettings
 from spec.settings.teams import PriorityName
@@ -59,9 +60,7 @@ class Target:
     queued: frozenset[str] | None = None
     shares: Mapping[str, int] | None = None
     priorities: tuple[str, ...] = PRIORITIES
-    claims: Mapping[str, str] = field(
-        default_factory=lambda: {name: name for name in ("raw", "datasets", "checkpoints", "models")}
-    )
+    claims: Mapping[str, str] = field(default_factory=lambda: {name: name for name in CLAIMS})
     storage_class: str = "gp3"
     classes: Mapping[str, str] | None = None
     service_account: str = "workload"

@@ -1,6 +1,8 @@
 """Stack dev: up, drift, gate, verify, destroy."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +85,20 @@ def test_the_next_up_fixes_the_drift_and_changes_nothing_else(drifted: None, wor
     numbers = counts(done)
     assert numbers.pop("updated") == 2
     assert numbers.keys() == {"unchanged"}
+
+
+def test_a_second_program_adds_a_pool_and_a_team_by_the_outputs(dev: str, world: World, tmp_path: Path) -> None:
+    folder = Path(__file__).with_name("programs") / "addition"
+    other = World(Path(shutil.copytree(folder, tmp_path / folder.name)), world.home)
+    made = other.succeed("sandbox", "run", "--", "pulumi", "up", "--yes", "--stack", "lab")
+    assert counts(made).keys() == {"created"}, made
+    (vpc,) = contents(world.variables("dev"), "VPCs")["VPCs"]
+    assert vpc in made
+    kube = world.api("dev")
+    node_class = kube.get_path("/apis/karpenter.k8s.aws/v1/ec2nodeclasses/l4")
+    assert node_class["spec"]["subnetSelectorTerms"][0]["id"].startswith("subnet-")
+    assert kube.get(Ref("kueue.x-k8s.io/v1beta2", "ClusterQueue", "tests")) is not None
+    other.succeed("sandbox", "run", "--", "pulumi", "destroy", "--yes", "--stack", "lab")
 
 
 def test_verify_passes_and_leaves_nothing(dev: str, world: World) -> None:

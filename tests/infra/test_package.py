@@ -1,22 +1,26 @@
 """The platform as a component: its schema, its resources below it, and settings as the engine transports them."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
-from pulumi.provider.experimental.component import ComponentProvider
 
-from infra.package import NAME, TOKEN, Platform, whole
+from infra.package import COMPONENTS, GpuNodePool, Package, Platform, QueuedTeam, whole
+from sandbox.toolchain import locate
+from sandbox.toolchain.tools import get
 from slipway.render.monitor import answers
 from slipway.render.recorder import record
 from slipway.render.recording import Recording, RenderError
 from spec.settings import load, read_stack
 from tests.support.day import TODAY
 from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
+from tests.support.mocks import providers
 
 ROOT = Path(__file__).parents[2]
+TOKEN = "slipway:index:Platform"
 
 
 def settings() -> dict[str, Any]:
@@ -41,14 +45,40 @@ def floats(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_int=float)
 
 
-def test_the_schema_has_the_component_with_its_inputs_and_outputs() -> None:
-    provider = ComponentProvider([Platform], NAME, None, "0.0.0")
-    assert provider.schema
-    component = json.loads(provider.schema)["resources"][TOKEN]
-    assert component["isComponent"] is True
-    assert component["requiredInputs"] == ["settings"]
-    assert set(component["properties"]) == {"clusterName", "clusterEndpoint", "kubeconfigCommand", "vpcId", "buckets"}
-    assert all(one["description"] for one in component["properties"].values())
+def of_package() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Package().schema or "{}")
+    return found
+
+
+def test_the_schema_has_components_with_documented_inputs_and_outputs() -> None:
+    found = of_package()["resources"]
+    assert list(found) == [f"slipway:index:{one.__name__}" for one in COMPONENTS]
+    for component in found.values():
+        assert component["isComponent"] is True
+        assert all(one["description"] for each in ("properties", "inputProperties") for one in component[each].values())
+
+
+def test_settings_have_the_types_of_a_stack_file() -> None:
+    found = of_package()
+    pool = found["types"]["slipway:index:Pool"]["properties"]
+    assert pool["mig"] == {"$ref": "#/types/slipway:index:Mig", "plain": True} | {
+        "description": pool["mig"]["description"]
+    }
+    assert pool["instanceTypes"]["items"] == {"type": "string"}
+    assert pool["labels"]["additionalProperties"] == {"type": "string"}
+    assert found["types"]["slipway:index:Market"]["enum"][0] == {"value": "on-demand"}
+    assert found["types"]["slipway:index:Team"]["required"] == ["costCenter", "project"]
+    assert "pulumi.json#/Any" not in json.dumps(found["types"])
+    settings = {name: one["inputProperties"]["settings"]["$ref"] for name, one in found["resources"].items()}
+    assert list(settings.values()) == [f"#/types/slipway:index:{name}" for name in ("Platform", "Pool", "Team")]
+
+
+@pytest.mark.sandbox
+def test_pulumi_takes_the_schema(tmp_path: Path) -> None:
+    engine, file = locate.search(get("pulumi")), tmp_path / "schema.json"
+    assert engine is not None
+    file.write_text(Package().schema or "")
+    subprocess.run([engine.path, "schema", "check", file], check=True, env={"PULUMI_HOME": str(tmp_path)})
 
 
 def test_every_resource_is_below_the_component_and_has_an_explicit_provider() -> None:
@@ -67,6 +97,65 @@ def test_it_declares_what_the_stack_declares() -> None:
     names = sorted((one.type, one.name) for one in own if one.type != "pulumi:pulumi:Stack")
     packaged = sorted((one.type, one.name) for one in recorded(settings()) if one.type != "pulumi:pulumi:Stack")
     assert packaged == sorted([*names, (TOKEN, "ml")])
+
+
+def test_the_outputs_of_the_component_are_those_of_the_stack() -> None:
+    (component,) = (one for one in recorded(settings()) if one.type == TOKEN)
+    known = of_package()["resources"][TOKEN]["properties"]
+    assert set(known) == set(component.outputs.plain)
+    assert component.outputs.plain["privateSubnetIds"].keys() == {"us-east-1a", "us-east-1b"}
+    assert component.outputs.plain["teams"]["vision"] == {
+        "namespaces": ["vision"],
+        "queue": "default",
+        "claims": ["raw", "datasets", "checkpoints", "models"],
+    }
+
+
+CLUSTER: Any = {"name": "ml", "account_id": "111122223333", "region": "us-east-1", "version": "1.35"}
+POOL: Any = {"preset": "a100", "mig": {"layout": "all-2g.10gb"}, "max": 2}
+TEAM: Any = {"project": "llm", "costCenter": "ml", "gpus": {"a100": {"nominalQuota": 8}}}
+
+
+def of_parts(pool: dict[str, Any]) -> Recording:
+    """A program with a pool and a team on a cluster that exists, as the engine transports their settings."""
+
+    def program() -> None:
+        opts = pulumi.ResourceOptions(providers=providers())
+        subnets: Any = {"us-east-1a": "subnet-0a1b2c3d"}
+        GpuNodePool(
+            "a100",
+            {"cluster": CLUSTER, "settings": floats(pool), "subnets": subnets, "instance_profile": "nodes"},
+            opts,
+        )
+        team: Any = {
+            "cluster": CLUSTER,
+            "settings": floats(TEAM),
+            "pools": {"a100": floats(pool)},
+            "zones": ["us-east-1a"],
+        }
+        pulumi.export("namespaces", QueuedTeam("llm", team, opts).namespaces)
+
+    return record(
+        program,
+        project="other",
+        stack="main",
+        preview=False,
+        answers=answers(load(settings(), stack="dev", today=TODAY).platform),
+    )
+
+
+def test_a_pool_and_a_team_are_below_their_components() -> None:
+    found = {one.urn: one for one in of_parts(POOL)}
+    kinds = {one.type.rpartition(":")[2]: urn for urn, one in found.items()}
+    assert "slipway:index:GpuNodePool" in kinds["NodePool"]
+    assert "slipway:index:QueuedTeam" in kinds["ClusterQueue"]
+    (stack,) = (one for one in found.values() if one.type == "pulumi:pulumi:Stack")
+    assert stack.outputs.plain == {"namespaces": ["llm"]}
+
+
+def test_wrong_settings_of_a_pool_are_refused_with_the_problem() -> None:
+    with pytest.raises((RenderError, pulumi.RunError), match="maximum"):
+        of_parts({**POOL, "maximum": 3})
 
 
 @pytest.mark.parametrize(

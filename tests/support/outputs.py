@@ -48,6 +48,7 @@ def cluster_outputs(
         version=version,
         security_group_id=cluster.vpc_config.cluster_security_group_id,
         service_cidr="172.20.0.0/16",
+        oidc_issuer=cluster.identities[0].oidcs[0].issuer,
         account_id=ACCOUNT,
         region=REGION,
         tags=TAGS,
