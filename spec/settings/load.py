@@ -64,8 +64,12 @@ def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
     problems: list[Problem] = []
     known = {str(field.alias): name for name, field in Platform.model_fields.items()}
     problems += [unknown(str(key), data[key], known) for key in data if key not in known]
+    # What is there under another name is neither missing nor empty.
+    meant = {alias for alias in known if any(f"`{alias}`" in one.fix for one in problems)}
     for alias, name in known.items():
         field = Platform.model_fields[name]
+        if alias in meant - data.keys():
+            continue
         if alias not in data:
             if field.is_required():
                 problems.append(Problem(alias, "this key is required", None, f"Add `{alias}:` with its settings."))

@@ -72,6 +72,18 @@ def test_a_required_key_under_its_old_name_is_one_problem() -> None:
     assert problem.path == "teams.vision.gpus.a100.nominal"
 
 
+@pytest.mark.parametrize(("name", "key"), [("poolz", "pools"), ("notices", "notifications"), ("teems", "teams")])
+def test_a_part_under_another_name_is_one_problem(name: str, key: str) -> None:
+    """Nothing else is said of a part that is there."""
+    whole = {
+        "teams": {"vision": {"project": "p", "costCenter": "c", "jobUsd": 9, "gpus": {"a100": {"nominalQuota": 1}}}}
+    }
+    data = changed({**whole, "notifications": {"emails": ["a@example.com"]}, "cost.monthlyBudgetUsd": 100})
+    assert problems(data) == ()
+    (problem,) = problems({name if one == key else one: value for one, value in data.items()})
+    assert (problem.path, f"`{key}`" in problem.fix) == (name, True)
+
+
 @pytest.mark.parametrize(("old", "new"), old_and_new())
 def test_an_old_name_is_written_as_the_new_one(old: str, new: str) -> None:
     *above, key = old.split(".")
