@@ -162,7 +162,7 @@ class Gate:
         if self.interrupts:
             return f"interrupted: {there}, and the state has all of it; {command} goes on from there"
         if _LOST in self.signs:
-            recover = f"`slipway recover {request.stack}{self.flags}`"
+            recover = f"`slipway state repair {request.stack}{self.flags}`"
             return (
                 f"{request.operation} failed: {there}. The process that runs the program, or a provider, was killed: "
                 f"often memory ran out. {recover} settles what it left open, then {command} goes on from there"

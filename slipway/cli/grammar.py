@@ -83,16 +83,9 @@ def pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def port(text: str) -> int:
-    """A TCP port."""
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        _refuse("a port is a number from 1 to 65535", text)
-    return int(text)
-
-
 TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     "int": int,
     "Path": Path,
-    **{each.__name__: each for each in (account, dollars, pair, port, seconds, share, time_to_live)},
+    **{each.__name__: each for each in (account, dollars, pair, seconds, share, time_to_live)},
 }
 """By their names in commands.yaml."""

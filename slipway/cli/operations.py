@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     gate.check_names(options.allow_replace)
     refuse_ours(options.extra)
     project = find(Path.cwd())
-    loaded = checked(project, options.stack, strict=options.strict)
+    loaded = checked(project, options.stack)
     if wanted in (Operation.UP, Operation.PREVIEW):
         require_workers(loaded, options.stack, project)
         require_charts(loaded, options.stack, project)

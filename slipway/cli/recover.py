@@ -1,4 +1,4 @@
-"""`slipway recover STACK`: repair the state after a killed or failed run, without an orphan and without a duplicate."""
+"""`slipway state repair STACK`: the state after a killed or failed run, without an orphan and without a duplicate."""
 
 import argparse
 import os

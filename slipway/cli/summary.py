@@ -18,7 +18,7 @@ from slipway.engine.state import StackState, counts
 from spec.settings import Platform
 
 KINDS_SHOWN: Final = 6
-"""Kinds listed per service; `pulumi stack` and `slipway render` list all of them."""
+"""Kinds listed per service; `pulumi stack` and `slipway report --files` list all of them."""
 WAITING_SHOWN: Final = 10
 """Lines about pods that don't run."""
 

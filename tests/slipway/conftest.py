@@ -1,6 +1,7 @@
 """What a command line gives, a Pulumi CLI that records its calls, and the engine of replays."""
 
 import json
+from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +35,8 @@ Slipway = Callable[..., Ran]
 def choices(command: str, option: str) -> list[str]:
     """The values of an option."""
     (arguments,) = (each.arguments for each in COMMANDS if each.name == command)
-    found: list[str] = {**SHARED["jobs"]["arguments"], **arguments}[option]["choices"]
+    groups = [row["arguments"] for row in arguments.values() if isinstance(row, dict) and "arguments" in row]
+    found: list[str] = ChainMap(SHARED["jobs"]["arguments"], arguments, *groups)[option]["choices"]
     return found
 
 

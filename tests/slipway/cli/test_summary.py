@@ -154,8 +154,8 @@ INSTALLED = Note(urn("lws-release"), NoteKind.INSTALLED, "installed")
 @pytest.mark.parametrize(
     ("notes", "charts", "expected"),
     [
-        ((RECORDED,), None, "none is on this machine (`slipway charts pull --dir DIR`, then SLIPWAY_CHARTS=DIR)"),
-        ((RECORDED,), CHARTS, "/charts has none of its charts (`slipway charts pull --dir /charts`)"),
+        ((RECORDED,), None, "none is on this machine (`slipway catalog pull --dir DIR`, then SLIPWAY_CHARTS=DIR)"),
+        ((RECORDED,), CHARTS, "/charts has none of its charts (`slipway catalog pull --dir /charts`)"),
         ((RECORDED, CHECKED), CHARTS, "helm is not installed"),
         ((CHECKED,), None, "helm is not installed"),
         ((RECORDED, INSTALLED), CHARTS, ""),
@@ -258,7 +258,7 @@ def test_policies_render_report_and_state_count_the_same_resources(
     existing = len(parse(json.dumps({"version": 3, "deployment": {"resources": entries}})).existing)
     assert 0 < existing < len(entries)
     assert re.findall(r"stack dev: (\d+) resources", slipway("policies dev").err) == [str(existing)]
-    assert re.findall(r"stack dev: (\d+) resources", slipway("render dev --out", tmp_path / "out").out) == [
+    assert re.findall(r"stack dev: (\d+) resources", slipway("report dev --files", tmp_path / "out").out) == [
         str(existing)
     ]
     priced = estimate(loaded.platform, TODAY)

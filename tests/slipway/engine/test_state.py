@@ -140,7 +140,7 @@ def test_a_backend_in_a_folder_has_copies_outside_of_it(
     assert str(found.backend) == place.format(home=tmp_path, root=project.root)
     assert found.folder.parent.parent == tmp_path / "states"
     assert not found.folder.is_relative_to(found.backend)
-    assert found.recover == "slipway recover dev"
+    assert found.recover == "slipway state repair dev"
 
 
 @pytest.mark.parametrize("url", ["s3://state", "https://api.pulumi.com", ""])

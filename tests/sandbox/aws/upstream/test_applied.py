@@ -44,8 +44,8 @@ def applied(binary: Path, endpoint: str, stack: str, log: Path) -> Driver:
     recording = recorded(stack)
     settings = recording.named("aws").inputs.plain
     keys = credentials(endpoint, account_of(stack), settings["region"])
-    # The host of S3 Control has the account before the address: only a proxy finds it. Without a record to be played, the
-    # provider waits for minutes between two questions (internal/retry/state.go).
+    # The host of S3 Control has the account before the address: only a proxy finds it. Without a record to be played,
+    # the provider waits for minutes between two questions (internal/retry/state.go).
     replayed = {"VCR_MODE": "REPLAY_ONLY", "VCR_PATH": str(log)}
     with Plugin(binary, log, {"AWS_ENDPOINT_URL": endpoint, "HTTP_PROXY": endpoint, **replayed}) as plugin:
         plugin.configure(
