@@ -125,6 +125,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
         failed=_completing(request, before, export, command, guard.run),
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
+        counted=[guard.resources],
     )
     if _removes_cluster(request, loaded.platform):
         return tear_down(request, loaded.platform, gated.run, ask, delete_volumes=options.delete_volumes)
@@ -186,6 +187,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         flags=" --sandbox",
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
+        counted=[guard.resources],
     )
     run: Callable[[Request], int] = gated.run
     if _removes_cluster(request, loaded.platform) and any(one.type.startswith("aws:") for one in state().resources):

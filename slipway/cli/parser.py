@@ -55,7 +55,7 @@ def _renamed(words: list[str]) -> list[str]:
             renamed = ((row.get("options", {}).get(name, name), equals, value) for name, equals, value in parts)
             rest = (f"{name}{equals}{value}" if name else value for name, equals, value in renamed)
             now = [*row["now"].split(), *filter(None, rest)]
-            print(f"slipway: `slipway {old}` is now `slipway {shlex.join(now)}`", file=sys.stderr)
+            print(f"warning: `slipway {old}` is now `slipway {shlex.join(now)}`", file=sys.stderr)
             return now
     return words
 

@@ -66,7 +66,7 @@ def test_help_has_the_commands_in_groups_on_one_page(slipway: Slipway) -> None:
 @pytest.mark.parametrize(("old", "new"), CASES["a line of the release before is answered, and says the new one"])
 def test_a_line_of_the_release_before_is_answered(old: str, new: str, capsys: pytest.CaptureFixture[str]) -> None:
     before, name = parse(old.split()), next(one for one in RENAMED if old.startswith(one))
-    assert capsys.readouterr().err == f"slipway: `slipway {name}` is now `slipway {new}`\n"
+    assert capsys.readouterr().err == f"warning: `slipway {name}` is now `slipway {new}`\n"
     assert {**vars(before), "parser": None} == {**vars(parse(new.split())), "parser": None}
 
 

@@ -1,5 +1,6 @@
 """The command itself: help, exit codes, wrong input, errors."""
 
+import io
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from slipway import __version__
 from slipway.cli import main
 from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED
+from tests.slipway.cli.test_display import Terminal
 from tests.slipway.conftest import Slipway
 from tests.support.patience import slowness
 
@@ -97,6 +99,25 @@ def test_nothing_that_a_file_or_a_name_has_is_obeyed_by_the_terminal(
     shown = "".join(capsys.readouterr())
     assert "]0;title" in shown
     assert shown.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("variables", "terminal", "shown"),
+    [
+        ({}, True, True), ({}, False, False), ({"NO_COLOR": "1"}, True, False), ({"TERM": "dumb"}, True, False),
+        ({"FORCE_COLOR": "1"}, False, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+    ],
+)  # fmt: skip
+def test_a_terminal_has_colors_unless_somebody_says_otherwise(
+    variables: dict[str, str], terminal: bool, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    for name, value in {"TERM": "xterm", "NO_COLOR": "", "FORCE_COLOR": "", **variables}.items():
+        monkeypatch.setenv(name, value)
+    assert main(["check", "no\x1b[8msuch"]) == EXIT_REFUSED
+    assert ("\x1b[31mstack no" in stream.getvalue()) is shown
+    assert "\x1b[8m" not in stream.getvalue()
 
 
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
