@@ -14,7 +14,7 @@ from slipway.report.page import sentence
 WIDTH: Final = 640
 HEIGHT: Final = 90
 """Size of a chart's own coordinates; it is drawn as wide as the page allows."""
-_ROUND: Final = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_419_200)
+_ROUND: Final = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800)
 """Seconds between two marks of a time axis."""
 _MARKS: Final = 7
 _POINTS: Final = 56
