@@ -249,26 +249,24 @@ def say_missing() -> None:
 def start(
     say: Say,
     *,
-    account: str | None = None,
     variables: Mapping[str, str] = os.environ,
 ) -> Sandbox:
     """A running sandbox; missing binaries are installed first, with progress messages.
 
     Args:
         say: Called with each progress message.
-        account: The only account to act as; by default the account of each stack.
         variables: Say which charts it installs, as `SLIPWAY_KUBERNETES_PROVIDER` of this process which provider.
 
     Raises:
         ToolError: A binary is missing and can't be installed.
-        SandboxError: It does not start, or it is already running with another account or provider.
+        SandboxError: It does not start, or it is already running with another provider.
     """
     provider = _provider()
     running = lifecycle.status().running
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
-    state = lifecycle.start(say, account=account, kubernetes_provider=provider, variables=variables)
+    state = lifecycle.start(say, kubernetes_provider=provider, variables=variables)
     if not running:
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
