@@ -1,7 +1,6 @@
 """What a command line gives, a Pulumi CLI that records its calls, and the engine of replays."""
 
 import json
-from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +35,8 @@ def choices(command: str, option: str) -> list[str]:
     """The values of an option."""
     (arguments,) = (each.arguments for each in COMMANDS if each.name == command)
     groups = [row["arguments"] for row in arguments.values() if isinstance(row, dict) and "arguments" in row]
-    found: list[str] = ChainMap(SHARED["jobs"]["arguments"], arguments, *groups)[option]["choices"]
+    rows = (SHARED["jobs"]["arguments"], arguments, *groups)
+    found: list[str] = next(row[option]["choices"] for row in rows if option in row)
     return found
 
 
