@@ -19,6 +19,7 @@ _COLORS: Final = (
     (_RED, r"^\S+/\S+ (?:is refused|is held|would (?!be accepted)|waits|exceeds|has (?!finished)|can't|fits no)[^:]*:"),
     (_RED, r"^(?:Replaced or deleted|Permanently lost|Left in AWS.*):$"),
     (_RED, r"^  (?:  loses|(?:(?:pool |team )?\S+ +)?(?:replace|delete)) .*"),
+    (_RED, r"^  .*\b\d+ to (?:replace|delete)\b.*"),
     (_RED, r"^(?:Of the other: )?In no figure: .*"),
     # Advice.
     (_YELLOW, r"^(?:warning|note|advisory)\b:?"),

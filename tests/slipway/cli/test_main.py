@@ -11,6 +11,7 @@ import pytest
 
 from slipway import __version__
 from slipway.cli import main
+from slipway.cli.output import colored
 from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED
 from tests.slipway.cli.test_display import Terminal
 from tests.slipway.conftest import Slipway
@@ -118,6 +119,22 @@ def test_a_terminal_has_colors_unless_somebody_says_otherwise(
     assert main(["check", "no\x1b[8msuch"]) == EXIT_REFUSED
     assert ("\x1b[31mstack no" in stream.getvalue()) is shown
     assert "\x1b[8m" not in stream.getvalue()
+
+
+def test_losses_are_red_advice_is_yellow_and_evidence_dim() -> None:
+    red = ["  pool h100  delete   NodePool h100", "  queues  1 to create, 2 to delete: 3 LocalQueue", "FAILED  night: x",
+           "  delete 3 that the program no longer declares: a", "In no figure: 100 of 300 jobs"]  # fmt: skip
+    plain = [
+        "  pool cpu  update   NodePool cpu",
+        "job/a would be accepted: 1 pod on cpu.",
+        "  queues  1 to create: 1 Job",
+    ]
+    shown = colored("\n".join([*red, *plain, "warning: old", "  not read: events"])).splitlines()
+    assert shown[:-2] == [*(f"\x1b[31m{line}\x1b[0m" for line in red), *plain]
+    assert shown[-2:] == ["\x1b[33mwarning:\x1b[0m old", "\x1b[2m  not read: events\x1b[0m"]
+    assert colored("job/a waits in its queue: 1 is used; next: wait") == (
+        "\x1b[31mjob/a waits in its queue:\x1b[0m 1 is used; \x1b[33mnext: wait\x1b[0m"
+    )
 
 
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:
