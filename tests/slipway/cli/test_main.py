@@ -122,8 +122,12 @@ def test_a_terminal_has_colors_unless_somebody_says_otherwise(
 
 
 def test_losses_are_red_advice_is_yellow_and_evidence_dim() -> None:
-    red = ["  pool h100  delete   NodePool h100", "  queues  1 to create, 2 to delete: 3 LocalQueue", "FAILED  night: x",
-           "  delete 3 that the program no longer declares: a", "In no figure: 100 of 300 jobs"]  # fmt: skip
+    red = [
+        "  pool h100  delete   NodePool h100",
+        "  queues  1 to create, 2 to delete: 3 LocalQueue",
+        "FAILED  night: x",
+    ]
+    red += ["  delete 3 that the program no longer declares: a", "In no figure: 100 of 300 jobs"]
     plain = [
         "  pool cpu  update   NodePool cpu",
         "job/a would be accepted: 1 pod on cpu.",
