@@ -144,6 +144,6 @@ def serve(suppressions: Path = FILE) -> NoReturn:  # type: ignore[misc]
     """Serve the pack; the constructor starts the server and never returns.
 
     Args:
-        suppressions: The file of the suppressions: the platform's, or that of a folder which `slipway pack` wrote.
+        suppressions: The file of the suppressions: the platform's, or that of `slipway policies --pack`.
     """
     PolicyPack(pack.NAME, policies=policies(suppressions))

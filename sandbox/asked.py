@@ -78,7 +78,7 @@ def folder(environment: Mapping[str, str]) -> Path | None:
     if not path.is_dir():
         msg = (
             f"{CHARTS}: it must be a folder of charts (given: {named!r}; {path} is not a folder). "
-            f"`slipway charts pull --dir {named}` makes one; without the variable `slipway up` downloads the charts"
+            f"`slipway catalog pull --dir {named}` makes one; without the variable `slipway up` downloads the charts"
         )
         raise SandboxError(msg, EXIT_REFUSED)
     return path

@@ -186,8 +186,6 @@ class Settings:
     """Settings of a sandbox."""
 
     home: Path
-    aws_port: int = 0
-    account: str | None = None
     official: Path | None = None
     """The official Kubernetes provider, if it takes the place of the sandbox's own."""
 
@@ -238,7 +236,7 @@ class Sandbox:
         home = self._settings.home
         with ThreadPoolExecutor(1, thread_name_prefix="start-aws") as beside:
             # Importing moto takes longer than everything else together.
-            starting = beside.submit(start_moto, self._settings.aws_port)
+            starting = beside.submit(start_moto)
             self._pki = create_pki(home / "pki")
             log = home / "logs" / "etcd.log"
             etcd = start_etcd(apiserver.require("etcd"), home / "etcd", log, self._supervisor, self._pki)
@@ -302,7 +300,7 @@ class Sandbox:
         self._clients = moto.clients
         addons = AddonReleases(self.targets, charts)
         moto.attach(self.pool, self.registry, addons, self._of_slot)
-        world = World(self._clients, self._settings.account, self.pool, addons, notes)
+        world = World(self._clients, self.pool, addons, notes)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self, notes: Notes, charts: Charts) -> Served:
@@ -323,7 +321,6 @@ class Sandbox:
             aws_endpoint=moto.endpoint,
             aws_provider_port=aws.port,
             kubernetes_provider_port=kubernetes.port,
-            account=settings.account,
             official=str(settings.official) if settings.official else None,
             versions={
                 "pulumi-aws": AwsProvider.version,

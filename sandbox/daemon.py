@@ -66,11 +66,9 @@ def _wait(stopping: threading.Event, state: Path) -> None:
 def _settings(arguments: list[str] | None) -> Settings:
     parser = argparse.ArgumentParser(prog="python -m sandbox.daemon", description=__doc__)
     parser.add_argument("--home", type=Path, default=default_home())
-    parser.add_argument("--aws-port", type=int, default=0)
-    parser.add_argument("--account")
     parser.add_argument("--official", type=Path)
     options = parser.parse_args(arguments)
-    return Settings(options.home, options.aws_port, options.account, options.official)
+    return Settings(options.home, options.official)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import http.client
 import os
 import shutil
-import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -51,13 +50,13 @@ ERROR = "error: "
 """Prefix of the daemon's last line if it can't start."""
 
 
-def spawn_daemon(home: Path, aws_port: int | None, account: str | None, official: Path | None = None) -> SandboxState:
+def spawn_daemon(home: Path, official: Path | None = None) -> SandboxState:
     """Start the daemon and wait until it is ready. After a SandboxError or Ctrl-C, nothing is left running."""
     log = home / "logs" / DAEMON_LOG
     log.parent.mkdir(exist_ok=True)
     # The CLI's file backend requires its folder to exist.
     (home / "pulumi").mkdir(exist_ok=True)
-    pid = detached(_argv(home, aws_port, account, official), log, daemon_environment())
+    pid = detached(_argv(home, official), log, daemon_environment())
     try:
         return _wait_until_ready(home, pid, log)
     except BaseException:
@@ -70,7 +69,7 @@ def daemons(home: Path) -> list[ProcessIdentity]:
 
     For a home whose files were deleted: otherwise its state file names the daemon.
     """
-    named = _argv(home, None, None, None)[2:]
+    named = _argv(home, None)[2:]
     found = []
     for process in psutil.process_iter(["cmdline"]):
         arguments = process.info["cmdline"] or []
@@ -99,10 +98,8 @@ def daemon_environment() -> dict[str, str]:
     return {**kept, **environment.bytecode_variables(kept)}
 
 
-def _argv(home: Path, aws_port: int | None, account: str | None, official: Path | None) -> list[str]:
+def _argv(home: Path, official: Path | None) -> list[str]:
     argv = [sys.executable, "-P", "-m", "sandbox.daemon", "--home", str(home)]
-    argv += ["--aws-port", str(aws_port)] if aws_port else []
-    argv += ["--account", account] if account else []
     argv += ["--official", str(official)] if official else []
     return argv
 
@@ -165,8 +162,6 @@ class SandboxStatus:
 
 def start(
     progress: Progress = lambda _: None,
-    aws_port: int | None = None,
-    account: str | None = None,
     home: Path | None = None,
     kubernetes_provider: Path | None = None,
     variables: Mapping[str, str] = os.environ,
@@ -181,18 +176,16 @@ def start(
     with _lock(home, progress):
         state = load(home)
         if state is not None and is_alive(state):
-            _ask(state, progress, aws_port, account, kubernetes_provider, variables)
+            _ask(state, progress, kubernetes_provider, variables)
             return state
         for tool in REQUIRED:
             apiserver.require(tool)
-        if aws_port:
-            _require_free(aws_port)
         asked.folder(variables)
         _require_readable(home, state)
         _make_room(home, state, progress)
         asked.begin(home, variables)
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
-        state = spawn_daemon(home, aws_port, account, kubernetes_provider)
+        state = spawn_daemon(home, kubernetes_provider)
         install_shims(home / "bin")
         environment.prepare_engine_home(state.engine_home)
         if kubernetes_provider is not None:
@@ -206,7 +199,7 @@ def ask(
     """Ask a running sandbox for what an environment wants, and say what can't be. Raises SandboxError."""
     state = load(home)
     if state is not None:
-        _ask(state, progress, None, None, kubernetes_provider, variables)
+        _ask(state, progress, kubernetes_provider, variables)
 
 
 def status(home: Path | None = None) -> SandboxStatus:
@@ -247,30 +240,16 @@ def stop(progress: Progress = lambda _: None, home: Path | None = None) -> bool:
 def _ask(
     state: SandboxState,
     progress: Progress,
-    aws_port: int | None,
-    account: str | None,
     provider: Path | None,
     variables: Mapping[str, str],
 ) -> None:
-    _require_same(state, aws_port, account, provider)
+    _require_same(state, provider)
     for line in asked.ask(state.home, variables):
         progress(line)
 
 
-def _require_same(
-    state: SandboxState, aws_port: int | None, account: str | None, kubernetes_provider: Path | None
-) -> None:
-    """A running sandbox keeps its port, account and provider; to change them, it must be stopped first."""
-    running = state.aws_endpoint.rpartition(":")[2]
-    if aws_port and str(aws_port) != running:
-        msg = f"the sandbox already runs with AWS on port {running}, not {aws_port}: run `slipway sandbox stop` first"
-        raise SandboxError(msg)
-    if account and account != state.account:
-        msg = (
-            f"the sandbox already runs for {f'account {state.account}' if state.account else 'any account'}, "
-            f"not for {account}: run `slipway sandbox stop` first"
-        )
-        raise SandboxError(msg)
+def _require_same(state: SandboxState, kubernetes_provider: Path | None) -> None:
+    """A running sandbox keeps its provider; to change it, it must be stopped first."""
     if kubernetes_provider is not None and str(kubernetes_provider) != state.official:
         msg = (
             f"the sandbox already runs with {state.official or 'a Kubernetes provider of its own'}, "
@@ -294,16 +273,6 @@ def _require_disk_space(home: Path) -> None:
         if kept := moved_aside(home):
             msg += f". {len(kept)} sandboxes that ended by themselves are kept in {kept[0].parent}"
         raise SandboxError(msg)
-
-
-def _require_free(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            msg = f"port {port} on 127.0.0.1 is in use: choose another port, or omit it to use a free one"
-            raise SandboxError(msg) from error
 
 
 def _lock(home: Path, progress: Progress) -> AbstractContextManager[TextIO]:

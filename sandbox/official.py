@@ -16,7 +16,7 @@ from typing import Final
 from sandbox.errors import SandboxError
 
 VARIABLE: Final = "SLIPWAY_KUBERNETES_PROVIDER"
-"""`official`, or a path: what the option `--kubernetes-provider` takes."""
+"""Its value is `official`, or a path."""
 OFFICIAL: Final = "official"
 EXECUTABLE: Final = "pulumi-resource-kubernetes"
 AWS: Final = "aws"

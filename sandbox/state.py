@@ -44,8 +44,6 @@ class SandboxState:
     aws_endpoint: str
     aws_provider_port: int
     kubernetes_provider_port: int
-    account: str | None = None
-    """The one AWS account that it serves; None if it serves whichever account a stack names."""
     official: str | None = None
     """Path of the official Kubernetes provider, if it takes the place of the sandbox's own."""
     clusters: Mapping[str, str] = field(default_factory=dict)

@@ -248,10 +248,9 @@ _REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
 
 @dataclass(frozen=True)
 class World:
-    """What all provider instances share; `account` is set if the sandbox was started for one account only."""
+    """What all provider instances share."""
 
     clients: Clients
-    account: str | None = None
     clusters: Clusters | None = None
     addons: ManagedAddons | None = None
     notes: Notes | None = None
@@ -262,7 +261,7 @@ def session(world: World, config: Mapping[str, Any]) -> Aws:
     return Aws(
         world.clients,
         _region(config),
-        _account(world, config),
+        _account(config),
         _default_tags(wire.nested(config.get("defaultTags"))),
         world.clusters,
     )
@@ -280,17 +279,13 @@ def _region(config: Mapping[str, Any]) -> str:
     return str(region)
 
 
-def _account(world: World, config: Mapping[str, Any]) -> str:
-    """The first account that the stack allows. Refuses another account of the sandbox like the AWS provider."""
+def _account(config: Mapping[str, Any]) -> str:
+    """The first account that the stack allows. Refuses one that it forbids like the AWS provider."""
     allowed = [str(account) for account in wire.nested(config.get("allowedAccountIds")) or []]
     forbidden = [str(account) for account in wire.nested(config.get("forbiddenAccountIds")) or []]
-    account = world.account or (allowed[0] if allowed else DEFAULT_ACCOUNT)
-    if (allowed and account not in allowed) or account in forbidden:
-        listed = f"allowed are {', '.join(allowed)}" if allowed else "it is forbidden"
-        msg = (
-            f"AWS account ID not allowed: {account} ({listed}). The sandbox was started for account {account}: start "
-            "it for the stack's account, or without an account to serve whichever one a stack names"
-        )
+    account = allowed[0] if allowed else DEFAULT_ACCOUNT
+    if account in forbidden:
+        msg = f"AWS account ID not allowed: {account}, by forbiddenAccountIds"
         raise ProviderError(msg)
     return account
 

@@ -24,7 +24,7 @@ from spec import strict_yaml
 UNKNOWN_KUBECONFIG = "(known after the cluster exists)"
 """Replaces a kubeconfig that is not known yet: with an unknown argument the engine would not check any resource."""
 
-REFUSED = {"renderYamlToDirectory": "renders manifests to files and applies none; `slipway render` does that"}
+REFUSED = {"renderYamlToDirectory": "renders manifests to files and applies none; `slipway report --files` does that"}
 
 
 @dataclass(frozen=True)

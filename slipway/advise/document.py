@@ -1,4 +1,4 @@
-"""The result of a search as a document: `slipway advise --json`. Its JSON Schema is `advice.schema.json`."""
+"""The result of a search as a document: `slipway replay --advise --json`. Its JSON Schema is `advice.schema.json`."""
 
 import sys
 from collections.abc import Sequence

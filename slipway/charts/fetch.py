@@ -87,7 +87,7 @@ def fetch(source: ChartSource, command: str, say: Say) -> None:
         does = "does not answer" if source.mirror else "answers"
         say(
             f"charts: {hosts} {does} ({PROBE_SECONDS:g} s), so {_without(source)}. With a folder that "
-            f"`slipway charts pull --dir DIR` filled elsewhere: `{CHARTS}=DIR {command}`"
+            f"`slipway catalog pull --dir DIR` filled elsewhere: `{CHARTS}=DIR {command}`"
         )
         return
     try:

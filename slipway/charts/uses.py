@@ -83,7 +83,7 @@ def require(platform: Platform, stack: str, root: Path) -> None:
 
 def _problems(directory: Path, name: str, version: str) -> Iterator[Problem]:
     folder = directory / name
-    pull = f"`slipway charts pull {name} --dir {directory}` downloads it where there is a network."
+    pull = f"`slipway catalog pull {name} --dir {directory}` downloads it where there is a network."
     chart = Charts(None).find(str(folder.absolute()))
     if chart is None:
         yield Problem(PATH, f"the directory must have chart {name} {version}", f"no {folder / 'Chart.yaml'}", pull)

@@ -1,4 +1,4 @@
-"""`slipway advise STACK --trace FILE`: changes of the stack file that cost less at equal waits."""
+"""`slipway replay STACK --trace FILE --advise`: changes of the stack file that cost less at equal waits."""
 
 import argparse
 import textwrap
@@ -27,10 +27,10 @@ _REFUSED: Final = 3
 
 
 def run(options: argparse.Namespace) -> int:
-    """Search, print what is advised, and write the changed stack file to `--out`; 130 if the user interrupted it."""
+    """Search, print what is advised, and write what is advised to `--changes`; 130 if the user interrupted it."""
     refuse(options)
-    if options.out is not None and not options.out.parent.is_dir():
-        msg = f"--out {options.out}: its folder must exist (given: {options.out.parent}). Create it, or choose another."
+    if options.changes is not None and not options.changes.parent.is_dir():
+        msg = f"--changes {options.changes}: its folder must exist (given: {options.changes.parent}). Create it"
         raise SlipwayError(msg, EXIT_REFUSED)
     project, progress = find(Path.cwd()), Progress()
     platform = checked(project, options.stack).platform
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     )
     found = Search(stack, parts, replayed, bounds, progress).run()
     advice = document(found, stack, parts, source)
-    _write(options.out, advice, stack, found)
+    _write(options.changes, advice, stack, found)
     print(advice.as_json().rstrip() if options.json else text(advice))
     return EXIT_INTERRUPTED if found.ended == "interrupted" else 0
 

@@ -1,4 +1,4 @@
-"""`slipway audit FILE...`: what admission rules that warn or audit would have refused."""
+"""`slipway why --audit FILE...`: what admission rules that warn or audit would have refused."""
 
 import argparse
 import itertools
@@ -18,7 +18,7 @@ STANDARD_INPUT: Final = "-"
 
 def run(options: argparse.Namespace) -> int:
     """Print the violations by team and rule; 1 if there are any."""
-    groups = grouped(_read(options.files), _teams(options.stack) if options.stack else {})
+    groups = grouped(_read(options.what or [STANDARD_INPUT]), _teams(options.stack) if options.stack else {})
     if options.json:
         print(json.dumps([one.document() for one in groups], indent=2))
         return EXIT_FAILURE if groups else 0

@@ -1,4 +1,4 @@
-"""`slipway charts pull|check`: download the platform's Helm charts, and check its values against them."""
+"""`slipway catalog pull|check`: download the platform's Helm charts, and check its values against them."""
 
 import argparse
 import os
@@ -44,9 +44,7 @@ def check_charts(options: argparse.Namespace) -> int:
     """Check values; 1 if a chart does not support one of them."""
     directory = _directory(options.dir)
     if not directory.is_dir():
-        refuse(
-            f"{directory} is not a folder: `slipway charts pull --dir {directory}` creates it, and needs network access"
-        )
+        refuse(f"{directory} is not a folder: `slipway catalog pull --dir {directory}` creates it, and needs a network")
     project = find(Path.cwd())
 
     releases = _uses(project, options.stacks or project.stack_names, varied=options.record)

@@ -73,8 +73,7 @@ def only_in_sandbox() -> KubeClient:
         fail("no sandbox runs here: `slipway sandbox start`, or `slipway sandbox run -- COMMAND`, starts one")
     names = names_of(sandbox.kubeconfig)
     if len(names) != 1:
-        several = f"several clusters ({', '.join(names)}): name a stack with --stack, or in `slipway sandbox shell` a"
-        several += " context with `kubectl config use-context`, and leave out --sandbox"
+        several = f"several clusters ({', '.join(names)}): name a stack"
         refuse(f"the sandbox has {several if names else 'no cluster yet: create one first'}")
     client = client_of(sandbox.kubeconfig, names[0])
     assert client is not None  # noqa: S101 - the same file

@@ -13,6 +13,8 @@ _FILE: Final = Path(__file__).with_name("commands.yaml")
 _ROWS: Final[Mapping[str, Mapping[str, Any]]] = strict_yaml.read(_FILE.read_text(encoding="utf-8"))
 SHARED: Final = _ROWS["shared"]
 """Rows of arguments that several commands have."""
+RENAMED: Final = _ROWS["renamed"]
+"""What lines began with in the release before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,9 @@ class Command:
     Attributes:
         name: Its name.
         summary: What it does, for the list of commands.
+        title: The heading above it and those that follow, in the list of commands.
         run: `module:function` of what it does; empty for a command that only has commands below it.
+        instead: `module:function` of what it does with an option, by the option.
         arguments: The rows of its arguments.
         commands: The commands below it.
         epilog: Examples, below the arguments.
@@ -33,7 +37,9 @@ class Command:
 
     name: str
     summary: str
+    title: str = ""
     run: str = ""
+    instead: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
     commands: tuple["Command", ...] = ()
     epilog: str | None = None
@@ -41,15 +47,16 @@ class Command:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     elsewhere: str = ""
 
-    def function(self) -> Callable[[argparse.Namespace], int]:
-        """What does the work, from its module, which is imported."""
-        module, _, name = self.run.partition(":")
-        found: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(module), name)
-        return found
-
     def start(self, options: argparse.Namespace) -> int:
         """Do the work; the exit code."""
-        return self.function()(options)
+        return function(next((run for name, run in self.instead.items() if getattr(options, name)), self.run))(options)
+
+
+def function(run: str) -> Callable[[argparse.Namespace], int]:
+    """What does the work, from its module, which is imported."""
+    module, _, name = run.partition(":")
+    found: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(module), name)
+    return found
 
 
 def _made(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[Command]:

@@ -1,6 +1,6 @@
 """`slipway cost STACK`: floor, expected cost and ceiling of a stack, and what a change of its settings costs.
 
-`slipway prices refresh` updates the catalog's prices from AWS's price list; it needs AWS credentials.
+`slipway catalog prices` updates the catalog's prices from AWS's price list; it needs AWS credentials.
 """
 
 import argparse
@@ -41,7 +41,7 @@ _NO_PULUMI: Final = "`pulumi` is not on PATH, so the deployed settings can't be 
 def estimate_stack(options: argparse.Namespace) -> int:
     """Estimate the cost of the settings, and of the baseline they are compared with."""
     project = find(Path.cwd())
-    platform = checked(project, options.stack, strict=options.strict).platform
+    platform = checked(project, options.stack).platform
 
     priced = estimate(platform)
     if options.verify:
@@ -127,7 +127,7 @@ def history_on_aws(project: Project, stack: str) -> str:
 API: Final = "us-east-1"
 """A region with a pricing API endpoint; it has the prices of all regions (AWS Billing User Guide, "Price List")."""
 _NEEDS: Final = (
-    "`slipway prices refresh` needs AWS credentials with pricing:GetProducts and ec2:DescribeSpotPriceHistory; "
+    "`slipway catalog prices` needs AWS credentials with pricing:GetProducts and ec2:DescribeSpotPriceHistory; "
     "log in first (`aws sso login`, AWS_PROFILE, ...). Until then, the catalog's own dated prices are used"
 )
 

@@ -38,8 +38,8 @@ def nothing_installed(state: StackState, notes: Iterable[Note], charts: Path | N
     if by_kind["checked"]:
         return by_kind["checked"][0].text.rpartition(BECAUSE)[2]
     if charts is None:
-        return f"none is on this machine (`slipway charts pull --dir DIR`, then {CHARTS}=DIR)"
-    return f"{charts} has none of its charts (`slipway charts pull --dir {charts}`)"
+        return f"none is on this machine (`slipway catalog pull --dir DIR`, then {CHARTS}=DIR)"
+    return f"{charts} has none of its charts (`slipway catalog pull --dir {charts}`)"
 
 
 def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note], charts: Path | None = None) -> str:

@@ -1,4 +1,4 @@
-"""`slipway demo`: two answers about an example that comes with the package, without a clone, an account or Go."""
+"""`slipway init --demo`: two answers about an example of the package, without a clone, an account or Go."""
 
 import argparse
 import contextlib
@@ -15,7 +15,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the example to a folder, unless it is there, and show what two commands say of it; the exit code."""
     from slipway.cli import main  # noqa: PLC0415 - it imports this module's table
 
-    folder: Path = options.out
+    folder: Path = options.demo
     if not folder.exists():
         shutil.copytree(EXAMPLE, folder)
     with contextlib.chdir(folder):

@@ -35,8 +35,8 @@ REDRAWN: Final = 0.25
 """Seconds between two lines on a terminal."""
 _LINE: Final = "\r\x1b[K"
 """Back to the first column, and erases the line (ECMA-48, CR and EL)."""
-_TAIL: Final = 8192
-"""Bytes that are searched for the latest row; the engine's dots are a line that grows."""
+_ROW: Final = re.compile(r"^\W*\w[\w.-]*:[^\s:]+:(?P<what>\w+ +[^\s:]+)(?P<rest>.*)$", re.MULTILINE)
+"""A resource of the engine's display: `kubernetes:core/v1:Namespace it created (0.04s)`."""
 _SECTION: Final = re.compile(r"^(Diagnostics|Policies|Policy Violations):")
 _END: Final = re.compile(r"^(Outputs|Resources|Duration):?")
 
@@ -70,19 +70,31 @@ def without_rows(output: str, *, failed: bool) -> str:
     return "\n".join(kept).strip("\n")
 
 
+def is_live() -> bool:
+    """Whether standard error is a terminal on which a line can be redrawn."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def erase() -> None:
+    """Erase the line that is redrawn, with what the terminal wrote into it, such as `^C`."""
+    if is_live():
+        print(_LINE, end="", file=obeyed(sys.stderr), flush=True)
+
+
 @contextlib.contextmanager
-def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
-    """While the engine's rows go to a file, its latest one is shown on standard error.
+def heartbeat(output: Path, total: int = 0, seconds: float = 60.0) -> Iterator[None]:
+    """While the engine's rows go to a file, its latest one is shown on standard error; `total` is how many resources
+    there will be, 0 if that is not known.
 
     A terminal has one line, which is redrawn and disappears at the end. Elsewhere a line is printed at once and every
     minute: a CI job without output is taken for a dead one.
     """
-    live = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    live = is_live()
     ended, started = threading.Event(), time.monotonic()
 
     def beat() -> None:
         while not ended.wait(REDRAWN if live else seconds):
-            line = f"[{time.monotonic() - started:5.0f} s] {latest(output)}"
+            line = f"[{time.monotonic() - started:5.0f} s] {latest(output, total)}"
             # One column less than there are: a full line would wrap.
             shown = _LINE + visible(line)[: shutil.get_terminal_size().columns - 1] if live else f"{line}\n"
             print(shown, end="", file=obeyed(sys.stderr) if live else sys.stderr, flush=True)
@@ -96,17 +108,23 @@ def heartbeat(output: Path, seconds: float = 60.0) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-        if live:
-            print(_LINE, end="", file=obeyed(sys.stderr), flush=True)
+        erase()
 
 
-def latest(output: Path) -> str:
-    """The latest row of the engine's output."""
-    try:
-        with output.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-            lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
-    except FileNotFoundError:
-        lines = []
-    # `@ updating....` says nothing but that the engine runs.
-    return next((line for line in reversed(lines) if line and not line.startswith("@")), "no output yet")
+def resources(output: Path) -> dict[str, str]:
+    """The resources of the engine's output by kind and name, the latest last, with what became of each."""
+    found: dict[str, str] = {}
+    for row in _ROW.finditer(read(output)) if output.exists() else ():
+        what = " ".join(row["what"].split())
+        found.pop(what, None)
+        found[what] = row["rest"].strip()
+    return found
+
+
+def latest(output: Path, total: int = 0) -> str:
+    """The number of resources so far, and the latest: `245 of 439: Namespace kueue created (0.04s)`."""
+    found = resources(output)
+    if not found:
+        return "no output yet"
+    what, state = next(reversed(found.items()))
+    return f"{len(found)}{f' of {total}' if total >= len(found) else ''}: {what} {state}".rstrip()

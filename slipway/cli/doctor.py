@@ -250,7 +250,7 @@ def catalog(aged: Sequence[Aged]) -> Diagnosis:
     """Whether facts that stacks are evaluated by are old."""
     if not aged:
         return Diagnosis(Level.OK, "catalog", "no fact is old")
-    fix = 'CONTRIBUTING.md, "Dated facts"; prices: `slipway prices refresh`'
+    fix = 'CONTRIBUTING.md, "Dated facts"; prices: `slipway catalog prices`'
     return Diagnosis(Level.NOTE, "catalog", f"old facts: {', '.join(one.what.rpartition('/')[2] for one in aged)}", fix)
 
 

@@ -121,6 +121,7 @@ class Gate:
         engine: Runs the engine.
         interrupts: Grows when the user interrupts a run.
         signs: Of what ended a run: that a process which serves the engine ended, or that the machine was too busy.
+        counted: Number of resources of the runs so far: a preview knows how many its update has.
     """
 
     call: Callable[[Request], Invocation]
@@ -135,6 +136,7 @@ class Gate:
     engine: process.EngineRun = process.run
     interrupts: list[None] = field(default_factory=list)
     signs: set[str] = field(default_factory=set)
+    counted: list[int] = field(default_factory=lambda: [0])
 
     def run(self, request: Request) -> int:
         """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed.
@@ -162,7 +164,7 @@ class Gate:
         if self.interrupts:
             return f"interrupted: {there}, and the state has all of it; {command} goes on from there"
         if _LOST in self.signs:
-            recover = f"`slipway recover {request.stack}{self.flags}`"
+            recover = f"`slipway state repair {request.stack}{self.flags}`"
             return (
                 f"{request.operation} failed: {there}. The process that runs the program, or a provider, was killed: "
                 f"often memory ran out. {recover} settles what it left open, then {command} goes on from there"
@@ -241,12 +243,14 @@ class Gate:
         def interrupted() -> None:
             self.interrupts.append(None)
             if self.quiet:
+                display.erase()
                 # The engine says this in its own display, which a quiet run hides.
                 say("interrupted: running operations end, and the state is written; again, and the engine ends at once")
 
         if self.quiet:
-            with display.heartbeat(output):
+            with display.heartbeat(output, self.counted[-1]):
                 code = self.engine(call, output=output, interrupted=interrupted)
+            self.counted.append(len(display.resources(output)))
             self._look_for_signs(output)
             _show(display.without_rows(display.read(output), failed=bool(code)))
         else:

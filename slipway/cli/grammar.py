@@ -43,13 +43,6 @@ def time_to_live(text: str) -> int | None:
     return seconds_of(text)
 
 
-def account(text: str) -> str:
-    """The ID of an AWS account."""
-    if not re.fullmatch(r"[0-9]{12}", text):
-        _refuse("an AWS account ID has 12 digits", text)
-    return text
-
-
 def share(text: str) -> float:
     """A share of something, above 0 and at most 10: 0.7, 1.3."""
     if not 0 < _number(text) <= MOST_LOAD:
@@ -83,16 +76,9 @@ def pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def port(text: str) -> int:
-    """A TCP port."""
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        _refuse("a port is a number from 1 to 65535", text)
-    return int(text)
-
-
 TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     "int": int,
     "Path": Path,
-    **{each.__name__: each for each in (account, dollars, pair, port, seconds, share, time_to_live)},
+    **{each.__name__: each for each in (dollars, pair, seconds, share, time_to_live)},
 }
 """By their names in commands.yaml."""

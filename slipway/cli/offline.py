@@ -249,31 +249,24 @@ def say_missing() -> None:
 def start(
     say: Say,
     *,
-    aws_port: int | None = None,
-    account: str | None = None,
-    kubernetes_provider: str | None = None,
     variables: Mapping[str, str] = os.environ,
 ) -> Sandbox:
     """A running sandbox; missing binaries are installed first, with progress messages.
 
     Args:
         say: Called with each progress message.
-        aws_port: Port of moto; by default a free one.
-        account: The only account to act as; by default the account of each stack.
-        kubernetes_provider: `official`, or its path, in place of the sandbox's own; by default what the environment
-            variable `SLIPWAY_KUBERNETES_PROVIDER` names.
-        variables: Say which charts it installs.
+        variables: Say which charts it installs, as `SLIPWAY_KUBERNETES_PROVIDER` of this process which provider.
 
     Raises:
         ToolError: A binary is missing and can't be installed.
-        SandboxError: It does not start, or it is already running with another port, account or provider.
+        SandboxError: It does not start, or it is already running with another provider.
     """
-    provider = _provider(kubernetes_provider)
+    provider = _provider()
     running = lifecycle.status().running
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
-    state = lifecycle.start(say, aws_port=aws_port, account=account, kubernetes_provider=provider, variables=variables)
+    state = lifecycle.start(say, kubernetes_provider=provider, variables=variables)
     if not running:
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
@@ -305,8 +298,8 @@ def status() -> Status:
     return _status(lifecycle.status())
 
 
-def _provider(choice: str | None = None) -> Path | None:
-    named = choice or os.environ.get(official.VARIABLE)
+def _provider() -> Path | None:
+    named = os.environ.get(official.VARIABLE)
     return official.find(named) if named else None
 
 

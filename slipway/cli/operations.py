@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     gate.check_names(options.allow_replace)
     refuse_ours(options.extra)
     project = find(Path.cwd())
-    loaded = checked(project, options.stack, strict=options.strict)
+    loaded = checked(project, options.stack)
     if wanted in (Operation.UP, Operation.PREVIEW):
         require_workers(loaded, options.stack, project)
         require_charts(loaded, options.stack, project)
@@ -125,6 +125,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
         failed=_completing(request, before, export, command, guard.run),
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
+        counted=[guard.resources],
     )
     if _removes_cluster(request, loaded.platform):
         return tear_down(request, loaded.platform, gated.run, ask, delete_volumes=options.delete_volumes)
@@ -186,6 +187,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, options: arg
         flags=" --sandbox",
         quiet=display.quiet(request.extra, verbose=options.verbose),
         engine=guard.run,
+        counted=[guard.resources],
     )
     run: Callable[[Request], int] = gated.run
     if _removes_cluster(request, loaded.platform) and any(one.type.startswith("aws:") for one in state().resources):

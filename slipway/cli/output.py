@@ -1,13 +1,49 @@
 """Terminal output and input: progress messages with timings, tables, yes/no questions."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import Any
+from typing import Any, Final
 
 from spec.errors import LINES, visible
+
+_RED, _YELLOW, _DIM = 31, 33, 2
+_COLORS: Final = (
+    # Errors and losses.
+    (_RED, r"^slipway[a-z ]*: (?:error: )?"),
+    (_RED, r"^stack \S+: \d+ problems?, nothing was changed$"),
+    (_RED, r"^(?:FAILED|failed|mandatory|CUT by) .*"),
+    (_RED, r"^\S+/\S+ (?:is refused|is held|would (?!be accepted)|waits|exceeds|has (?!finished)|can't|fits no)[^:]*:"),
+    (_RED, r"^(?:Replaced or deleted|Permanently lost|Left in AWS.*):$"),
+    (_RED, r"^  (?:  loses|(?:(?:pool |team )?\S+ +)?(?:replace|delete)) .*"),
+    (_RED, r"^  .*\b\d+ to (?:replace|delete)\b.*"),
+    (_RED, r"^(?:Of the other: )?In no figure: .*"),
+    # Advice.
+    (_YELLOW, r"^(?:warning|note|advisory)\b:?"),
+    (_YELLOW, r"(?:(?<=; )|^ +)next: .*"),
+    (_YELLOW, r"^  (?:fix|left to its author): .*"),
+    # Evidence.
+    (_DIM, r"^  (?:not read:|condition|event|rule) .*"),
+    (_DIM, r"^\[ *[\d.]+ s\]"),
+)
+"""Colors (ECMA-48, SGR) of what a line begins with, or all of it."""
+
+
+def has_colors(stream: Any) -> bool:
+    """Whether a stream shows colors: a terminal, unless NO_COLOR or FORCE_COLOR says otherwise (no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM", "dumb") != "dumb")
+
+
+def colored(text: str) -> str:
+    """The text with errors and losses in red, advice in yellow, and evidence dim."""
+    for color, pattern in _COLORS:
+        text = re.sub(pattern, f"\x1b[{color}m\\g<0>\x1b[0m", text, flags=re.MULTILINE)
+    return text
 
 
 class _Visible:
@@ -15,13 +51,14 @@ class _Visible:
 
     def __init__(self, stream: Any) -> None:
         self.obeyed = stream
+        self._color = colored if has_colors(stream) else str
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.obeyed, name)
 
     def write(self, text: str) -> int:
         """Write with control characters as escapes."""
-        return int(self.obeyed.write(visible(text, LINES)))
+        return int(self.obeyed.write(self._color(visible(text, LINES))))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`slipway pack DIR`: the policy pack as a folder that `pulumi --policy-pack` takes, for programs of others."""
+"""`slipway policies --pack DIR`: the policy pack as a folder for `pulumi --policy-pack`, for programs of others."""
 
 import argparse
 import sys
@@ -12,7 +12,7 @@ from slipway import __version__
 from spec.errors import refuse
 
 PROGRAM: Final = """\
-# Written by `slipway pack`.
+# Written by `slipway policies --pack`.
 from pathlib import Path
 
 from policies import server
@@ -20,7 +20,7 @@ from policies import server
 server.serve(Path(__file__).with_name("suppressions.yaml"))
 """
 SUPPRESSIONS: Final = """\
-# Accepted violations. `slipway pack` keeps this file. Each entry has all six fields, and is valid for a year at most:
+# Accepted violations. `slipway policies --pack` keeps this file. Each entry has all six fields, for a year at most:
 # - rule: s3-versioned-lifecycle/versions
 #   urn: "urn:pulumi:*::scratch"
 #   value: "without it"
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     Raises:
         SlipwayError: Its file of suppressions is invalid.
     """
-    folder: Path = options.folder
+    folder: Path = options.pack
     folder.mkdir(parents=True, exist_ok=True)
     settings = {
         # The environment that has Slipway; Pulumi runs the pack in it.

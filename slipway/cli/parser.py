@@ -5,23 +5,21 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from slipway import __version__
 from slipway.cli import grammar
-from slipway.cli.commands import COMMANDS, SHARED, Command
+from slipway.cli.commands import COMMANDS, RENAMED, SHARED, Command
 
 if TYPE_CHECKING:  # generic in the type checker's stubs only
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-DESCRIPTION: Final = """\
-Provision an ML platform on Amazon EKS, or rehearse it in a local sandbox without an AWS account.
-
-  slipway up dev --sandbox      bring up stack dev in the sandbox
-  slipway check prod            check the settings of stack prod, in under a second
-  slipway doctor                show what is missing on this machine
-"""
+PROGRAM: Final = "slipway"
+_USAGE: Final = "slipway COMMAND ...      `slipway COMMAND --help` has its arguments"
+_ABOUT: Final = "Provision an ML platform on Amazon EKS, or rehearse it in a sandbox without AWS."
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -34,7 +32,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         SystemExit: The line is invalid (code 2), or it asks for help or the version (code 0).
     """
     ours, extra = _split(list(arguments))
-    ours.sort(key=lambda word: word != "--debug")  # of no command, and at any place
+    debug = ["--debug"] * ("--debug" in ours)  # of no command, and at any place
+    ours = debug + _renamed([word for word in ours if word != "--debug"])
     parser = make()
     if not arguments:
         parser.print_help()
@@ -47,9 +46,48 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+def _renamed(words: list[str]) -> list[str]:
+    """The words of today for a line that was right in the release before; the new line is said."""
+    for old, row in RENAMED.items():
+        count = len(old.split())
+        if words[:count] == old.split():
+            parts = (word.partition("=") for word in words[count:])
+            renamed = ((row.get("options", {}).get(name, name), equals, value) for name, equals, value in parts)
+            rest = (f"{name}{equals}{value}" if name else value for name, equals, value in renamed)
+            now = [*row["now"].split(), *filter(None, rest)]
+            print(f"warning: `slipway {old}` is now `slipway {shlex.join(now)}`", file=sys.stderr)
+            return now
+    return words
+
+
+class _Completion(argparse.Action):
+    """Prints a script for a shell, which shtab derives from the parser."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> NoReturn:
+        import shtab  # noqa: PLC0415 - 40 ms
+
+        print(shtab.complete(parser, shell=given[1]))
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that takes options anywhere, whose refusal of a word that is nearly right names the right one, and that
     of a missing stack what works without."""
+
+    def format_help(self) -> str:
+        """As argparse; that of all commands in groups."""
+        if self.prog != PROGRAM:
+            return super().format_help()
+        lines = [f"usage: {_USAGE}", "", _ABOUT]
+        for command in COMMANDS:
+            lines += ["", f"{command.title}:"] * bool(command.title) + [f"  {command.name:<10}  {command.summary}"]
+        options = (
+            (", ".join(one.option_strings) + f" {one.metavar or ''}", one.help)
+            for one in self._actions
+            if one.option_strings
+        )
+        lines += ["", "Options:", *(f"  {names:<18}  {text}" for names, text in options)]
+        return "\n".join(lines) + "\n"
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse, which takes the arguments of a command in one place only, and refuses others a level above."""
@@ -85,19 +123,24 @@ class Parser(argparse.ArgumentParser):
 
 
 _CHOICE: Final = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)$")
-_NO_STACK: Final = re.compile("arguments are required:.*(STACK|--stack)")
+_NO_STACK: Final = re.compile("argument.* required:.*(STACK|--stack)|one of the arguments STACK .*required")
 _UNKNOWN: Final = re.compile(r"unrecognized arguments: (?P<given>-[^ =]*)")
 """Texts of argparse, with and without quotes around choices (Python 3.11 to 3.13)."""
 
 
 def make() -> argparse.ArgumentParser:
     """The parser with every command."""
-    parser: argparse.ArgumentParser = Parser(
-        prog="slipway", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser: argparse.ArgumentParser = Parser(prog=PROGRAM, usage=_USAGE)
     parser.add_argument("--version", action="version", version=f"slipway {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+    parser.add_argument(
+        "--completion",
+        action=_Completion,
+        choices=("bash", "fish", "zsh"),
+        metavar="SHELL",
+        help="print a script for completion in bash, fish or zsh",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", prog=PROGRAM)
     for command in COMMANDS:
         _add(commands, command)
     return parser

@@ -1,4 +1,4 @@
-"""Pods of a cluster in the sandbox: how many its workloads want, how many run, and why others don't; and its nodes.
+"""Pods of a cluster in the sandbox: how many its workloads want, how many run, and why others don't.
 
 A pod that was never created (too small a quota, a missing service account) is no object: wanted pods are counted from
 their workloads, and the event of the controller that could not create one has the reason.
@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
-from sandbox.nodes.spec import PLACEHOLDER_NODE
 from slipway.cli.cluster import client_of
 from slipway.cli.reach import Unreached, unreached
 from spec.errors import fail
-from spec.pools.keys import POOL
 
 Object = Mapping[str, Any]
 WAIT_SECONDS: Final = 30.0
@@ -205,43 +203,3 @@ def _events(events: Iterable[Object]) -> dict[str, str]:
         events, key=lambda event: str(event.get("lastTimestamp") or event["metadata"]["creationTimestamp"])
     )
     return {str(event["involvedObject"].get("uid")): _FORBIDDEN.sub("", str(event.get("message"))) for event in ordered}
-
-
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-
-
-@dataclass(frozen=True)
-class PoolNodes:
-    """The nodes of a pool and instance type; `placeholder` if a placeholder node represents a pool at zero."""
-
-    pool: str
-    instance_type: str
-    count: int
-    placeholder: bool
-
-
-def read_nodes(kubeconfig: Path, cluster: str) -> list[PoolNodes]:
-    """The nodes of a cluster; none if the cluster does not exist.
-
-    Raises:
-        SlipwayError: Its API server does not answer.
-    """
-    client = client_of(kubeconfig, cluster)
-    if client is None:
-        return []
-    try:
-        return by_pool(client.get_path("/api/v1/nodes")["items"])
-    except (ApiError, UnreachableError) as error:
-        fail(f"the nodes of cluster {cluster} can't be read: {error}", error)
-
-
-def by_pool(nodes: Iterable[Mapping[str, Any]]) -> list[PoolNodes]:
-    """Nodes of the API, counted by pool, instance type, and whether they are placeholders."""
-    counts: dict[tuple[str, str, bool], int] = {}
-    for node in nodes:
-        metadata = node["metadata"]
-        labels = metadata.get("labels") or {}
-        placeholder = (metadata.get("annotations") or {}).get(PLACEHOLDER_NODE) == "true"
-        key = (labels.get(POOL, "no pool"), labels.get(INSTANCE_TYPE, "?"), placeholder)
-        counts[key] = counts.get(key, 0) + 1
-    return [PoolNodes(pool, kind, count, placeholder) for (pool, kind, placeholder), count in sorted(counts.items())]

@@ -33,7 +33,7 @@ from spec.settings import Platform, load, read_stack
 def run(options: argparse.Namespace) -> int:
     """Check the settings, run the program, evaluate every rule; 1 if a mandatory rule is violated."""
     project = find(Path.cwd())
-    loaded = checked(project, options.stack, strict=options.strict)
+    loaded = checked(project, options.stack)
 
     today = clock.today()
     objects = [manifests.read(place) for place in options.manifests]

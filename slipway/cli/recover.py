@@ -1,4 +1,4 @@
-"""`slipway recover STACK`: repair the state after a killed or failed run, without an orphan and without a duplicate."""
+"""`slipway state repair STACK`: the state after a killed or failed run, without an orphan and without a duplicate."""
 
 import argparse
 import os
@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -188,23 +189,16 @@ class Recovery:
 def of_sandbox(project: Project, stack: str, platform: Platform, sandbox: Sandbox, engine: SandboxEngine) -> Recovery:
     """The recovery of a stack in the sandbox."""
     settings = engine.prepare(project.stacks, stack)
-    request = Request(
-        operation=Operation.REFRESH, stack=stack, yes=True, config_file=settings, extra=("--skip-preview",)
-    )
-    refresh = operation(engine.pulumi, request, directory=project.root, environment=engine.environment)
-
+    runs = partial(operation, engine.pulumi, directory=project.root, environment=engine.environment)
     return Recovery(
         stack=stack,
         export=lambda: engine.export(stack),
         command=engine.command,
-        refresh=refresh,
+        refresh=runs(_request(Operation.REFRESH, stack, settings)),
         client=sandbox.client(platform),
         backups=sandbox.home / STATES,
         guard=sandbox.guard(engine, stack),
-        preview=lambda: process.capture(
-            operation(engine.pulumi, _shown(stack, settings), directory=project.root, environment=engine.environment),
-            timeout_seconds=PREVIEW_SECONDS,
-        ),
+        preview=lambda: _previewed(runs(_request(Operation.PREVIEW, stack, settings))),
     )
 
 
@@ -217,28 +211,30 @@ def _of_aws(project: Project, stack: str, platform: Platform) -> Recovery:
         return Invocation((pulumi, *arguments, "--non-interactive"), os.environ, project.root)
 
     states = default_home().parent / STATES
-    request = Request(operation=Operation.REFRESH, stack=stack, yes=True, extra=("--skip-preview",))
+    runs = partial(operation, Path(pulumi), directory=project.root, environment=os.environ)
     return Recovery(
         stack=stack,
         export=lambda: process.capture(command(("stack", "export", "--stack", stack))),
         command=command,
-        refresh=operation(Path(pulumi), request, directory=project.root, environment=os.environ),
+        refresh=runs(_request(Operation.REFRESH, stack)),
         client=late(lambda: session(platform.account.region)),
         backups=states,
         guard=Guard(copies=backend.copies(project, stack, os.environ, states), say=say),
-        preview=lambda: process.capture(
-            operation(Path(pulumi), _shown(stack), directory=project.root, environment=os.environ),
-            timeout_seconds=PREVIEW_SECONDS,
-        ),
+        preview=lambda: _previewed(runs(_request(Operation.PREVIEW, stack))),
     )
 
 
 PREVIEW_SECONDS: Final = 1800.0
 
 
-def _shown(stack: str, settings: Path | None = None) -> Request:
-    extra = ("--json", "--refresh=false", "--non-interactive")
-    return Request(operation=Operation.PREVIEW, stack=stack, config_file=settings, extra=extra)
+def _request(what: Operation, stack: str, settings: Path | None = None) -> Request:
+    shows = what is Operation.PREVIEW
+    extra = ("--json", "--refresh=false", "--non-interactive") if shows else ("--skip-preview",)
+    return Request(operation=what, stack=stack, yes=not shows, config_file=settings, extra=extra)
+
+
+def _previewed(run: Invocation) -> str:
+    return process.capture(run, timeout_seconds=PREVIEW_SECONDS)
 
 
 def _chosen(pairs: Sequence[str]) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""`slipway rehearse STACK [SCENARIO...]`: scenarios on a stack. Those that events drive are played in the sandbox,
-those that the clock drives are replayed."""
+"""`slipway rehearse STACK [SCENARIO|FOLDER...]`: scenarios on a stack. Those that events drive are played in the
+sandbox, as the manifests of a folder; those that the clock drives are replayed."""
 
 import argparse
 import time
@@ -11,11 +11,10 @@ from typing import Final
 
 from sandbox.kubernetes.client import ApiError, KubeClient, UnreachableError
 from sandbox.kubernetes.objects import Ref
-from slipway.cli import cluster, offline
+from slipway.cli import cluster, offline, trial
 from slipway.cli.check import checked
 from slipway.cli.output import Progress, say
 from slipway.cli.sandbox import settled
-from slipway.cli.trial import target_of
 from slipway.engine.project import Project, find
 from slipway.rehearsal.document import Lane, Played, Rehearsal, expectations, lane, met, page
 from slipway.rehearsal.evaluation import checks as evaluate
@@ -26,6 +25,7 @@ from slipway.trial import clock
 from slipway.trial.clock import ClockScenario
 from slipway.trial.evaluation import Check, Status
 from slipway.trial.events import Events
+from slipway.trial.expectations import FILE as MANIFESTS
 from slipway.trial.run import Run
 from slipway.trial.scenario import FOLDER, Scenario, read
 from slipway.why.manifests import DryRun
@@ -45,7 +45,14 @@ def text(one: Played) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what became of each scenario; 1 if an expectation is not met."""
+    """Print what became of each scenario, or of a folder's manifests; 1 if an expectation is not met."""
+    if folders := list(_folders(options)):
+        others = [one for one in (options.stack, *map(str, options.scenarios)) if one not in folders]
+        if len(folders) + len(others[1:]) > 1 or options.out or options.replayed:
+            refuse(f"{folders[-1]} has manifests: name it and at most a stack, without --out and --replayed")
+        return trial.run(options, Path(folders[0]), *others or [None])
+    if options.namespace:
+        refuse("--namespace is of a folder of manifests: scenarios name their own")
     project = find(Path.cwd())
     scenarios = _scenarios(options.scenarios, project, options.stack)
     if not scenarios and not options.replayed:
@@ -69,6 +76,13 @@ def run(options: argparse.Namespace) -> int:
             (options.out / name).write_text(content, encoding="utf-8", newline="\n")
         say(f"wrote {options.out / PAGE} (the timeline) and {options.out / JSON}")
     return 0 if found.passed else EXIT_FAILURE
+
+
+def _folders(options: argparse.Namespace) -> Iterator[str]:
+    """The arguments that name folders; the first one may be a stack of the same name."""
+    if Path(options.stack).is_dir() and ("/" in options.stack or Path(options.stack, MANIFESTS).is_file()):
+        yield options.stack
+    yield from (str(one) for one in options.scenarios if one.is_dir())
 
 
 def _scenarios(paths: Sequence[Path], project: Project, stack: str) -> list[Scenario | ClockScenario]:
@@ -135,7 +149,7 @@ def _require_queues(client: KubeClient, platform: Platform, stack: str) -> None:
     if platform.addons.kueue is not None and client.get(_CONTROLLER) is None:
         fail(
             f"Kueue does not run in the sandbox, because stack {stack} came up without charts, so no job starts: "
-            f"`SLIPWAY_CHARTS=DIR slipway up {stack} --sandbox`, with a folder of `slipway charts pull --dir DIR`"
+            f"`SLIPWAY_CHARTS=DIR slipway up {stack} --sandbox`, with a folder of `slipway catalog pull --dir DIR`"
         )
 
 
@@ -146,7 +160,7 @@ def _rehearse(scenario: Scenario, client: KubeClient, platform: Platform, home: 
         trial=scenario.trial,
         namespace=scenario.trial.namespace or "",
         member=cache(lambda place: DryRun(client, place).member),
-        target=cache(lambda place: target_of(platform, place)),
+        target=cache(lambda place: trial.target_of(platform, place)),
         say=say,
         events=Events(client, home),
         platform=platform,

@@ -1,4 +1,4 @@
-"""`slipway render|report STACK --out DIR`: the resources of the program as files, and a report on the stack."""
+"""`slipway report STACK --out|--files DIR`: a report on the stack, or the resources of the program as files."""
 
 import argparse
 from pathlib import Path
@@ -18,18 +18,18 @@ from slipway.report.make import COMMENT, PAGE, ReportRequest, make, prepare, wri
 def render_stack(options: argparse.Namespace) -> int:
     """Check the settings, then render."""
     project = find(Path.cwd())
-    checked(project, options.stack, strict=options.strict)
+    checked(project, options.stack)
 
-    rendering = render(options.stack, options.out, stacks=project.stacks, written_as=options.format)
+    rendering = render(options.stack, options.files, stacks=project.stacks, written_as=options.format)
     count = sum(one.exists for one in rendering.recording)
-    print(f"stack {options.stack}: {count} resources rendered to {options.out}")
+    print(f"stack {options.stack}: {count} resources rendered to {options.files}")
     return 0
 
 
 def report_stack(options: argparse.Namespace) -> int:
     """Check the settings, then write the report; findings about the stack do not fail the command."""
     project = find(Path.cwd())
-    loaded = checked(project, options.stack, strict=options.strict)
+    loaded = checked(project, options.stack)
 
     prepare(options.out)
     against = f", and comparing with {options.against}" if options.against else ""
@@ -61,8 +61,8 @@ def _scenarios(path: Path) -> tuple[Scenario, ...]:
 
 
 def _replayed(path: Path) -> Replayed:
-    """What `slipway advise --json` printed."""
-    found = document_of(path, Advice, "document of `slipway advise --json`")
+    """What `slipway replay --advise --json` printed."""
+    found = document_of(path, Advice, "document of `slipway replay --advise --json`")
     return Replayed(
         jobs=f"{found.source} ({found.search.jobs + found.held_out.jobs:,} jobs)",
         verdict=". ".join(filter(None, (found.left_out.sentence, verdict(found)))),

@@ -37,10 +37,6 @@ def run(options: argparse.Namespace) -> int:
         prepare(options.out)
     platform = checked(find(Path.cwd()), options.stack).platform
     trace = trace_of(options, platform)
-    if options.write_trace is not None:
-        options.write_trace.write_text(jobs.write(trace.jobs), encoding="utf-8", newline="")
-        say(f"{len(trace.jobs):,} jobs written to {options.write_trace}")
-        return 0
     progress(f"{len(trace.jobs):,} jobs; evaluating the program of stack {options.stack}")
     planned = plan.make(trace, platform, record_platform(platform, stack=options.stack), _choices(options))
     source = str(options.trace.name) if options.trace else "the generator"
@@ -56,6 +52,9 @@ def run(options: argparse.Namespace) -> int:
 
 def refuse(options: argparse.Namespace) -> None:
     """Options that don't go together."""
+    if options.advise and (options.out or options.against or options.until is not None):
+        msg = "--out, --against and --until are of one replay: --advise writes to --changes, and --json prints all"
+        raise SlipwayError(msg, EXIT_REFUSED)
     if options.format and not options.trace:
         msg = "--format is of a --trace: a generated trace has none"
         raise SlipwayError(msg, EXIT_REFUSED)

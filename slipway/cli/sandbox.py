@@ -25,12 +25,10 @@ from spec.errors import fail
 from spec.settings.platform import Platform
 
 
-def start(options: argparse.Namespace) -> int:
+def start(_options: argparse.Namespace) -> int:
     """Start the sandbox, unless it is running."""
     already = offline.find_running() is not None
-    sandbox = offline.start(
-        Progress(), aws_port=options.aws_port, account=options.account, kubernetes_provider=options.kubernetes_provider
-    )
+    sandbox = offline.start(Progress())
     print(f"the sandbox is {'already ' if already else ''}running, in {sandbox.home}")
     print('enter it with: eval "$(slipway sandbox env)"')
     return 0

@@ -1,4 +1,4 @@
-"""For the user's shell: a script that completes commands, and the variables of the sandbox.
+"""For the user's shell: the variables of the sandbox.
 
 `eval "$(slipway sandbox env)"` sets up a shell in which a plain `pulumi up -s dev` works on the sandbox.
 """
@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import shtab
-
 from sandbox import IN_SANDBOX_SHELL
 from sandbox.aws.client import credentials
 from slipway.cli import offline
@@ -24,12 +22,6 @@ from slipway.engine.invocation import leads_elsewhere, without_proxy
 from slipway.engine.project import Project, find
 from slipway.engine.stacks import SandboxEngine
 from spec.errors import SlipwayError, fail
-
-
-def completion(options: argparse.Namespace) -> int:
-    """Print the script, which shtab derives from the parser that read this command line."""
-    print(shtab.complete(options.parser, shell=options.shell))
-    return 0
 
 
 @dataclass(frozen=True)

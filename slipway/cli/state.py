@@ -54,7 +54,7 @@ def restore(options: argparse.Namespace) -> int:
             "reads what AWS has"
         )
     else:
-        refresh = copies.recover.replace(" recover ", " refresh ")
+        refresh = copies.recover.replace(" state repair ", " refresh ")
         lines.append(f"`{refresh}` reads what AWS has, and reports how it differs")
     say("\n".join(lines))
     return 0

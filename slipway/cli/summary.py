@@ -1,6 +1,5 @@
 """The summary after a run in the sandbox: what exists and runs, and how far it was checked."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -11,14 +10,11 @@ from sandbox.notes import load_notes
 from sandbox.toolchain import building
 from slipway.cli import coverage
 from slipway.cli.offline import Sandbox
-from slipway.cli.output import table
-from slipway.cli.pods import Pods, PoolNodes, read_nodes, read_pods
+from slipway.cli.pods import Pods, read_pods
 from slipway.engine.invocation import Operation, Request
-from slipway.engine.state import StackState, counts
+from slipway.engine.state import StackState
 from spec.settings import Platform
 
-KINDS_SHOWN: Final = 6
-"""Kinds listed per service; `pulumi stack` and `slipway render` list all of them."""
 WAITING_SHOWN: Final = 10
 """Lines about pods that don't run."""
 
@@ -43,17 +39,15 @@ def _in_detail(
     request: Request, platform: Platform, state: StackState, sandbox: Sandbox, *, verbose: bool
 ) -> list[str]:
     cluster, notes = platform.cluster_name, load_notes(sandbox.home)
-    running, pools = read_pods(sandbox.kubeconfig, cluster), read_nodes(sandbox.kubeconfig, cluster)
+    running = read_pods(sandbox.kubeconfig, cluster)
     nothing = coverage.nothing_installed(state, notes, sandbox.charts)
     short = [
-        served(platform.cluster.version, sandbox.kubernetes) if pools else "",
+        "" if running is None else served(platform.cluster.version, sandbox.kubernetes),
         "" if running is None else pods(running, nothing),
         controllers(load(sandbox.home), nothing),
         coverage.in_short(state, sandbox.in_moto, notes, sandbox.charts),
     ]
     inventory = [
-        existing(state),
-        nodes(pools),
         coverage.of_aws(state, sandbox.in_moto),
         coverage.of_charts(state, notes),
         coverage.of_kubernetes(state, notes),
@@ -118,30 +112,9 @@ def waiting(entries: Sequence[Entry]) -> list[str]:
 
 
 def existing(state: StackState) -> str:
-    """Resources by service, the largest service first."""
-    services = counts(state)
-    total = sum(kinds.total() for kinds in services.values())
-    if not total:
-        return "No resources exist."
-    rows = [(str(kinds.total()), service, _kinds(kinds)) for service, kinds in services.items()]
-    return f"{total} resources exist:\n{table(rows, right=frozenset({0}), indent='  ')}"
-
-
-def nodes(pools: Sequence[PoolNodes]) -> str:
-    """Nodes by pool; a pool at zero shows the instance type of its placeholder node."""
-    if not pools:
-        return ""
-    rows = [
-        (
-            "0" if pool.placeholder else str(pool.count),
-            pool.pool,
-            pool.instance_type + (" (at zero)" if pool.placeholder else ""),
-        )
-        for pool in pools
-    ]
-    total = sum(pool.count for pool in pools if not pool.placeholder)
-    names = {pool.pool for pool in pools}
-    return f"{total} nodes in {len(names)} pools:\n{table(rows, right=frozenset({0}), indent='  ')}"
+    """How many resources there are."""
+    count = len(state.existing)
+    return f"{count} resources exist." if count else "No resources exist."
 
 
 def where(sandbox: Sandbox, cluster: str, stack: str, *, verbose: bool) -> str:
@@ -152,11 +125,5 @@ def where(sandbox: Sandbox, cluster: str, stack: str, *, verbose: bool) -> str:
         f'  eval "$(slipway sandbox env)" && pulumi stack -s {stack}',
     ]
     if not verbose:
-        lines.append("  --verbose lists every resource, every node, and how each was checked")
+        lines.append("  --verbose lists how each resource was checked")
     return "\n".join(lines)
-
-
-def _kinds(kinds: Counter[str]) -> str:
-    shown = kinds.most_common(KINDS_SHOWN)
-    rest = kinds.total() - sum(count for _, count in shown)
-    return ", ".join([*(f"{count} {kind}" for kind, count in shown), *([f"{rest} more"] if rest else [])])

@@ -1,8 +1,7 @@
-"""`slipway try FOLDER`: apply the manifests of a folder in the sandbox, and compare with what is expected of them."""
+"""`slipway rehearse [STACK] FOLDER`: apply the manifests of a folder in the sandbox, and compare."""
 
 import argparse
 import json
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,7 +9,6 @@ from pathlib import Path
 
 from components.workloads.target import Target
 from infra import target
-from sandbox import IN_SANDBOX_SHELL
 from sandbox.kubernetes.client import ApiError, UnreachableError
 from slipway.cli import cluster
 from slipway.cli.check import checked
@@ -18,7 +16,7 @@ from slipway.cli.output import Progress, table
 from slipway.cli.sandbox import settled
 from slipway.engine.project import find
 from slipway.trial.evaluation import Check, Status
-from slipway.trial.expectations import read
+from slipway.trial.expectations import FILE, read
 from slipway.trial.run import Run
 from slipway.why.manifests import DryRun
 from spec.errors import EXIT_FAILURE, fail, refuse
@@ -26,15 +24,13 @@ from spec.settings import Platform
 from spec.settings.problems import ConfigurationError
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the report; 1 if an expectation is not met."""
-    if not options.sandbox and not os.environ.get(IN_SANDBOX_SHELL):
-        refuse("this starts jobs, so it runs in the sandbox alone: add --sandbox")
-    trial = read(options.folder)
+def run(options: argparse.Namespace, folder: Path, stack: str | None) -> int:
+    """Print the report; 1 if an expectation is not met. Without a stack, the cluster is the only one of the sandbox."""
+    trial = read(folder)
     namespace = options.namespace or trial.namespace
     if namespace is None:
-        refuse(f"name a namespace: `namespace` in {options.folder / 'try.yaml'}, or -n")
-    platform = checked(find(Path.cwd()), options.stack).platform if options.stack else None
+        refuse(f"name a namespace: `namespace` in {folder / FILE}, or -n")
+    platform = checked(find(Path.cwd()), stack).platform if stack else None
     settled()
     client = cluster.of_sandbox(platform) if platform else cluster.only_in_sandbox()
     try:

@@ -62,9 +62,14 @@ class Place:
 
 def run(options: argparse.Namespace) -> int:
     """Print the answers; 1 if something holds one of the objects."""
-    if options.what is None and not options.fix:
+    what, *more = options.what or [None]
+    if more:
+        refuse(
+            f"`slipway why` answers for one name or file: {more[0]} is another one; with --audit it reads several logs"
+        )
+    if what is None and not options.fix:
         return _all(options)
-    text = None if options.what is None else _text(options.what)
+    text = None if what is None else _text(what)
     if options.fix and (text is None or not options.stack):
         refuse(
             "--fix needs a file, and --stack: the rules, pools and shares that it is fixed for; without a stack "
@@ -72,12 +77,12 @@ def run(options: argparse.Namespace) -> int:
         )
     place = _place(options, required=text is None)
     # The fixed file goes where the answers would go.
-    out = sys.stderr if options.fix and options.what == STANDARD_INPUT else sys.stdout
+    out = sys.stderr if options.fix and what == STANDARD_INPUT else sys.stdout
     if text is None:
-        answers = [_of_name(options.what, place)]
+        answers = [_of_name(what, place)]
     else:
-        objects = _objects(text, options.what)
-        fixed = _fix(text, objects, place, options) if options.fix else None
+        objects = _objects(text, what)
+        fixed = _fix(text, objects, place, options, what) if options.fix else None
         answers = _of_file(fixed.objects if fixed else [one for _, one in objects], place, options.namespace)
         if fixed:
             said = zip(answers, fixed.changes, fixed.left, strict=True)
@@ -152,7 +157,7 @@ def _objects(text: str, what: str) -> list[Located]:
     return list(manifests.with_trials(found))
 
 
-def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.Namespace) -> Fixed:
+def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.Namespace, what: str) -> Fixed:
     """Fix the file."""
     assert place.platform is not None  # noqa: S101 - --fix needs --stack
     located = [
@@ -167,10 +172,10 @@ def _fix(text: str, objects: Sequence[Located], place: Place, options: argparse.
         for name in (known.names("v1", kind) if known is not None else ())
     ]
     found = fix.file(text, located, place.platform.admission, existing)
-    if options.what == STANDARD_INPUT:
+    if what == STANDARD_INPUT:
         (sys.stdout if sys.stdout.isatty() else obeyed(sys.stdout)).write(found.text)
     elif any(found.changes):
-        Path(options.what).write_text(found.text, encoding="utf-8")
+        Path(what).write_text(found.text, encoding="utf-8")
     return found
 
 

@@ -65,7 +65,7 @@ def foreign_prices(region: str) -> str:
     return (
         ""
         if used == region
-        else f"prices are for {used}; to get those of {region}, run `slipway prices refresh --region {region}`"
+        else f"prices are for {used}; to get those of {region}, run `slipway catalog prices --region {region}`"
     )
 
 

@@ -51,7 +51,7 @@ def copies(project: Project, stack: str, environment: Mapping[str, str], states:
     if not url.startswith(FILE):
         return None
     place = folder(url, project.root)
-    return Copies(place, stack, folder_of(states, place) / stack, f"slipway recover {stack}")
+    return Copies(place, stack, folder_of(states, place) / stack, f"slipway state repair {stack}")
 
 
 def _project_url(project: Project) -> str:

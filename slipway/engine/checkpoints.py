@@ -121,7 +121,7 @@ def rest(path: Path) -> Rest:
 
 def reopened(base: Checkpoint, left: Rest) -> tuple[str, int]:
     """An older state in which resources that only a cut newer one has are operations that were left open, and their
-    number: `slipway recover` then adopts them with their ids, as it does after a killed run."""
+    number: `slipway state repair` then adopts them with their ids, as it does after a killed run."""
     document: dict[str, Any] = json.loads(json.dumps(base.document))
     checkpoint = document["checkpoint"]
     if not checkpoint.get("latest") and left.latest:

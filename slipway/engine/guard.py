@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from sandbox.identity import ProcessIdentity
-from slipway.engine import process
+from slipway.engine import checkpoints, process
 from slipway.engine.copies import Copies
 from slipway.engine.invocation import PREVIEW_ONLY, Invocation, Operation
 from spec.errors import SlipwayError, fail
@@ -52,6 +52,12 @@ class Guard:
     say: Callable[[str], None]
     homes: Sequence[Path] = ()
     processes: Callable[[], Sequence[ProcessIdentity]] = tuple
+
+    @property
+    def resources(self) -> int:
+        """Number of resources in the state; 0 if its backend is not in a folder."""
+        file = None if self.copies is None else self.copies.file
+        return len(checkpoints.read(file).latest.get("resources") or ()) if file is not None else 0
 
     def run(
         self, invocation: Invocation, *, output: Path | None = None, interrupted: Callable[[], None] = lambda: None

@@ -45,7 +45,7 @@ def refuse_interrupted(request: Request, state: Callable[[], StackState]) -> Non
         lines = "".join(f"  - {one}\n" for one in pending)
         fail(
             f"stack {request.stack}: a killed run left {len(pending)} operations open; nothing was changed:\n{lines}"
-            f"What they created is not in the state. Settle them first: slipway recover {request.stack}"
+            f"What they created is not in the state. Settle them first: slipway state repair {request.stack}"
         )
 
 

@@ -215,7 +215,7 @@ class SandboxEngine:
     def copies(self, stack: str) -> Copies:
         """The state of a stack and its copies, which are in the sandbox's home, beside the backend."""
         folder = self.backend.parent / STATES / stack
-        return Copies(self.backend, stack, folder, f"slipway recover {stack} --sandbox")
+        return Copies(self.backend, stack, folder, f"slipway state repair {stack} --sandbox")
 
     def interrupted(self, stack: str) -> bool:
         """Whether a killed run left operations open. It reads the backend's file: an export takes 0.4 s (2026-11)."""

@@ -7,7 +7,6 @@ stack_history.go). The state has resources without settings; the history has the
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -84,15 +83,6 @@ def parse(document: str) -> StackState:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         fail(f"the output of `pulumi stack export` is not a stack's state ({type(error).__name__}: {error})", error)
-
-
-def counts(state: StackState) -> dict[str, Counter[str]]:
-    """Numbers of existing resources by service and kind: `{"ec2": {"Subnet": 6}, "kubernetes": {"Namespace": 2}}`."""
-    result: dict[str, Counter[str]] = {}
-    for resource in state.existing:
-        service, _, kind = resource.kind.partition(" ")
-        result.setdefault(service, Counter())[kind] += 1
-    return dict(sorted(result.items(), key=lambda item: (-item[1].total(), item[0])))
 
 
 def _resource(entry: Mapping[str, Any]) -> StackResource:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from slipway.fit.layers import Attention, FeedForward, Layer
+from slipway.fit.layers import Attention, Layer
 
 
 @dataclass(frozen=True)
@@ -154,35 +153,6 @@ class Architecture:
             layer.count * (layer.dense_params + layer.expert_params - layer.active_params) for layer in self.layers
         )
         return self.params - idle
-
-
-def dense(
-    *,
-    layers: int,
-    hidden: int,
-    heads: int,
-    ffn: int,
-    kv_heads: int | None = None,
-    head: int | None = None,
-    gated: bool = False,
-    **rest: Any,
-) -> Architecture:
-    """A transformer whose layers are all alike; without `params`, their number is counted.
-
-    Args:
-        layers: Transformer layers.
-        hidden: Width of the residual stream.
-        heads: Query heads.
-        ffn: Width of the feed-forward layer.
-        kv_heads: Key and value heads; as many as `heads` if unset.
-        head: Width of a head; `hidden` divided by `heads` if unset.
-        gated: Whether the feed-forward layer is gated.
-        rest: All other fields of an `Architecture`.
-    """
-    width = head or max(1, hidden // max(1, heads))
-    mixer = Attention(hidden=hidden, heads=heads, kv_heads=kv_heads or heads, head=width, value=width)
-    group = Layer(count=layers, mixer=mixer, feed=FeedForward(hidden=hidden, width=ffn, gated=gated))
-    return with_count(Architecture(**{"params": 0.0, **rest, "layers": (group,), "hidden": hidden}))
 
 
 def with_count(model: Architecture) -> Architecture:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from slipway.fit import checkpoint
-from slipway.fit.architectures import Architecture, dense
+from slipway.fit.architectures import Architecture
 from slipway.fit.checkpoint import architectures, nearest
 from slipway.fit.formats import CHECKPOINT, FULL_BITS
 from slipway.fit.workload import Workload, problems
@@ -29,20 +29,6 @@ class Shape:
     model: str | None = None
     config: str | None = None
     params: str | None = None
-    layers: int | None = None
-    hidden: int | None = None
-    heads: int | None = None
-    kv_heads: int | None = None
-    ffn: int | None = None
-    vocab: int | None = None
-    gated: bool = False
-    tied: bool = False
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The sizes that were given, by option."""
-        names = ("layers", "hidden", "heads", "kv_heads", "ffn", "vocab")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 def workload(
@@ -103,8 +89,6 @@ def _shape_problems(shape: Shape) -> Iterator[Problem]:
         yield Problem("--params", "must be above zero", shape.params, "Use 7e9 or 7B for 7 billion")
     elif shape.model is not None or shape.config is not None:
         yield from _named_problems(shape)
-    elif shape.sizes or shape.gated or shape.tied:
-        yield from _sized_problems(shape)
     elif params is None:
         fix = f"Models: {', '.join(architectures())}"
         yield Problem("--params", "or --model or --config is required", None, fix)
@@ -112,35 +96,18 @@ def _shape_problems(shape: Shape) -> Iterator[Problem]:
         near = nearest(params)
         if max(near.params / params, params / near.params) > NEAR and not _smallest(params):
             rule = f"must be near a published model; the nearest is {near.name} with {near.params:.3g} parameters"
-            fix = "Give the shape: --layers, --hidden, --heads, --vocab (and --kv-heads, --ffn, --gated, --tied)"
+            fix = "Write a config.json with its shape, and name it by --config"
             yield Problem("--params", rule, shape.params, fix)
 
 
 def _named_problems(shape: Shape) -> Iterator[Problem]:
     name = shape.model
-    given = "--model" if name is not None else "--config"
     if name is not None and shape.config is not None:
         yield Problem("--config", "can't be combined with --model", shape.config, "Omit one of them")
     if name is not None and name not in architectures():
         close = get_close_matches(name.lower(), architectures(), n=3)
         fix = f"Did you mean {' or '.join(close)}?" if close else f"Choose from {', '.join(architectures())}"
         yield Problem("--model", "must be a model of the catalog", name, f"{fix} For another model, use --config")
-    for option in shape.sizes:
-        fix = f"Omit it, or omit {given} and give the whole shape"
-        yield Problem(_flag(option), f"can't be combined with {given}", shape.sizes[option], fix)
-
-
-def _sized_problems(shape: Shape) -> Iterator[Problem]:
-    for option in ("layers", "hidden", "heads", "vocab"):
-        if option not in shape.sizes:
-            yield Problem(_flag(option), "is required for a shape", None, "Use the value in the model's config.json")
-    invalid = {option: size for option, size in shape.sizes.items() if size < 1}
-    for option, size in invalid.items():
-        yield Problem(_flag(option), "must be at least 1", size, "Use the value in the model's config.json")
-    hidden, heads = shape.hidden, shape.heads
-    if not invalid and hidden and heads and hidden % heads:
-        fix = "Use the model's num_attention_heads; if its head_dim is not hidden_size / heads, use --config"
-        yield Problem("--heads", f"must divide --hidden ({hidden})", heads, fix)
 
 
 def _architecture(shape: Shape) -> Architecture:
@@ -150,30 +117,12 @@ def _architecture(shape: Shape) -> Architecture:
     if shape.model is not None:
         known = architectures()[shape.model]
         return known if params is None else replace(known, params=params)
-    if not shape.sizes:
-        near = nearest(params or 0)
-        if params and _smallest(params) and near.params > NEAR * params:
-            return replace(near, name=f"at most a model like {near.name}")
-        return replace(near, name=f"a model like {near.name}", params=params or near.params)
-    sizes = shape.sizes
-    return dense(
-        name="the given model",
-        params=params or 0.0,
-        layers=sizes["layers"],
-        hidden=sizes["hidden"],
-        heads=sizes["heads"],
-        kv_heads=sizes.get("kv_heads"),
-        ffn=sizes.get("ffn", 4 * sizes["hidden"]),
-        gated=shape.gated,
-        vocab=sizes["vocab"],
-        tied=shape.tied,
-    )
+    near = nearest(params or 0)
+    if params and _smallest(params) and near.params > NEAR * params:
+        return replace(near, name=f"at most a model like {near.name}")
+    return replace(near, name=f"a model like {near.name}", params=params or near.params)
 
 
 def _smallest(params: float) -> bool:
     """Whether a number of parameters is below that of every published model: any GPU holds the smallest of those."""
     return params <= min(one.params for one in architectures().values())
-
-
-def _flag(option: str) -> str:
-    return "--" + option.replace("_", "-")

@@ -135,11 +135,11 @@ def shape_problems(model: Architecture) -> Iterator[Problem]:
         yield Problem("--params", f"must be between {minimum:g} and {maximum:g}", model.params, fix)
         return
     for kv_heads in sorted({one.kv_heads for _, one in model.attentions if one.heads % one.kv_heads}):
-        fix = "Use the model's num_key_value_heads, or omit it"
-        yield Problem("--kv-heads", f"must divide --heads ({model.heads})", kv_heads, fix)
+        rule = f"num_key_value_heads must divide num_attention_heads ({model.heads})"
+        yield Problem("--config", rule, kv_heads, "Correct it in config.json, or remove it")
     if abs(model.counted / model.params - 1) > COUNT_TOLERANCE:
         rule = f"must match the shape within {COUNT_TOLERANCE:.0%}; the shape has {model.counted:.3g} parameters"
-        fix = "Correct --layers, --hidden, --ffn (with --gated for SwiGLU), --vocab or --tied"
+        fix = "Correct it, or the sizes in config.json"
         yield Problem("--params", rule, f"{model.params:.3g}", fix)
 
 

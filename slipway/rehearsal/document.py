@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from slipway.replay.page import Chart, area, days, environment
+from slipway.replay.page import Chart, chart, environment
 from slipway.replay.plan import Plan
 from slipway.replay.result import Document, document_of
 from slipway.replay.steps import Steps
@@ -184,10 +184,8 @@ def page(found: Rehearsal) -> str:
 def _lanes(one: Played) -> Iterator[tuple[Lane, Chart]]:
     for lane in one.lanes:
         every = [sum(pair) for pair in zip(lane.waiting, lane.running, strict=True)]
-        top = max(every, default=0.0)
         # What waits is drawn on what runs.
-        areas = [("warn", area(every, top)), ("gpu", area(lane.running, top))]
-        yield lane, Chart(lane.name, top, areas, days(one.length))
+        yield lane, chart(one.length, lane.name, [("warn", every), ("gpu", lane.running)])
 
 
 if __name__ == "__main__":

@@ -114,7 +114,8 @@ def _waits(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:
     job = max(subject.jobs, key=lambda job: (not job.started, job.waited))
     met = job.started and job.waited <= seconds(one.waits_at_most or "0s")
     still = "" if job.started else ", and still waits"
-    return met, f"{job.job} waited {duration(job.waited)}{still}: {subject.words(job)}"
+    why = f": {subject.words(job)}" if job.waited else ""
+    return met, f"{job.job} waited {duration(job.waited)}{still}{why}"
 
 
 def _costs(subject: Subject, one: ClockExpectation, _: Variant) -> Verdict:

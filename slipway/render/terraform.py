@@ -227,7 +227,7 @@ def _outputs(resource: RecordedResource) -> list[tuple[str, str]]:
 PROVIDER: Final = f"{PROVIDER_PREFIX}aws"
 VERSION: Final = ">= 6.0"
 """pulumi-aws 7 is based on version 6 of the Terraform provider (pulumi-aws, "v7 migration guide", 2025)."""
-_ABOUT: Final = "Written by `slipway render --format terraform` for tools that read Terraform. Not to be applied."
+_ABOUT: Final = "Written by `slipway report --files DIR --format terraform` for tools that read it. Not to be applied."
 
 
 def document(recording: Recording) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`slipway render`: writes a stack's program as files, in seconds and without engine, cloud or credentials."""
+"""`slipway report --files`: writes a stack's program as files, in seconds and without engine, cloud or credentials."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ from spec.settings import Problem, load, read_stack
 
 MARKER: Final = ".slipway-render"
 """File that marks a rendering: only a folder with it is replaced."""
-_MARKER_TEXT: Final = "Made by `slipway render`, which replaces this folder as a whole: keep nothing of yours here.\n"
+_MARKER_TEXT: Final = "Made by `slipway report --files`, which replaces this folder: keep nothing of yours here.\n"
 
 
 def replace(out: Path, files: Mapping[str, str]) -> None:

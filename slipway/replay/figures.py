@@ -47,14 +47,14 @@ class Figure:
 
 _FIGURES: Final[dict[str, Callable[[Result], str]]] = {
     "jobs in no figure": lambda one: f"{one.left_out.jobs:,} of {one.left_out.of:,}",
+    "wait, 95th percentile": lambda one: duration(one.waits.p95),
+    "GPUs busy of those paid for": lambda one: percent(one.busy_share),
+    "cost": lambda one: dollars(one.usd),
     "jobs finished": lambda one: f"{one.jobs.finished:,} of {one.jobs.submitted:,}",
     "wait, mean": lambda one: duration(one.waits.mean),
     "wait, median": lambda one: duration(one.waits.median),
-    "wait, 95th percentile": lambda one: duration(one.waits.p95),
-    "GPUs busy of those paid for": lambda one: percent(one.busy_share),
     "GPU hours busy": lambda one: f"{one.gpu_hours_busy:,.0f}",
     "GPU hours paid": lambda one: f"{one.gpu_hours_paid:,.0f}",
-    "cost": lambda one: dollars(one.usd),
     "idle": lambda one: dollars(one.idle_usd),
     "node hours": lambda one: f"{one.node_hours:,.0f}",
     "preemptions": lambda one: f"{one.preemptions:,}",

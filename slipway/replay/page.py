@@ -14,6 +14,11 @@ from slipway.report.page import sentence
 WIDTH: Final = 640
 HEIGHT: Final = 90
 """Size of a chart's own coordinates; it is drawn as wide as the page allows."""
+_ROUND: Final = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800)
+"""Seconds between two marks of a time axis."""
+_MARKS: Final = 7
+_POINTS: Final = 56
+"""Columns of a chart whose values are shown below the pointer."""
 SECTIONS: Final = {
     "waits": "Waits",
     "teams": "Teams and queues",
@@ -31,13 +36,15 @@ class Chart:
         title: What is drawn.
         top: Value at its upper edge.
         areas: Filled shapes by their colour's name, as the path of an SVG; the first is behind the others.
-        days: Positions of the days' limits.
+        marks: Round moments, in percent of its width, with the time since the start.
+        points: Left edges of columns as wide as the next one is away, with what is said of each.
     """
 
     title: str
     top: float
     areas: Sequence[tuple[str, str]]
-    days: Sequence[float]
+    marks: Sequence[tuple[float, str]]
+    points: Sequence[tuple[float, str]]
 
 
 @dataclass(frozen=True)
@@ -86,30 +93,40 @@ def _waits(result: Result, other: Result | None) -> Iterator[tuple[str, Waits, W
 
 
 def _queue(result: Result, team: str) -> Chart:
-    return chart(result, "waiting jobs", [("warn", result.timeline.pending.get(team, []))])
+    return chart(result.seconds, "waiting jobs", [("warn", result.timeline.pending.get(team, []))])
 
 
 def _pool(result: Result, one: PoolUse) -> Iterator[Chart]:
     line = result.timeline
     yield chart(
-        result,
+        result.seconds,
         f"{one.unit} of its nodes, and of running jobs",
         [("paid", line.paid.get(one.name, [])), ("gpu", line.busy.get(one.name, []))],
     )
-    yield chart(result, "nodes", [("cpu", line.nodes.get(one.name, []))])
-    yield chart(result, "USD an hour", [("accent", line.usd.get(one.name, []))])
+    yield chart(result.seconds, "nodes", [("cpu", line.nodes.get(one.name, []))])
+    yield chart(result.seconds, "USD an hour", [("accent", line.usd.get(one.name, []))])
 
 
-def chart(result: Result, title: str, series: Sequence[tuple[str, Sequence[float]]]) -> Chart:
-    """A chart of one or two series."""
+def chart(seconds: float, title: str, series: Sequence[tuple[str, Sequence[float]]]) -> Chart:
+    """A chart of one or two series over some seconds."""
     top = max((value for _, values in series for value in values), default=0.0)
     areas = [(colour, area(values, top)) for colour, values in series]
-    return Chart(title, top, areas, days(result.seconds))
+    return Chart(title, top, areas, list(_marks(seconds)), list(_points(seconds, [values for _, values in series])))
 
 
-def days(seconds: float) -> list[float]:
-    """Positions of the limits of days in a chart of this length."""
-    return [at * WIDTH / seconds for at in range(86_400, int(seconds), 86_400)]
+def _marks(seconds: float) -> Iterator[tuple[float, str]]:
+    step = next((one for one in _ROUND if seconds <= one * _MARKS), _ROUND[-1])
+    for at in range(step, int(seconds), step):
+        yield 100 * at / seconds, duration(at)
+
+
+def _points(seconds: float, series: Sequence[Sequence[float]]) -> Iterator[tuple[float, str]]:
+    """Columns with the most that each series has there, the one in front first."""
+    count = min(map(len, series))
+    size = max(1, count // _POINTS)
+    for at in range(0, count, size):
+        most = " of ".join(f"{max(values[at : at + size]):.3g}" for values in reversed(series))
+        yield at * WIDTH / count, f"{duration(seconds * at / count)}: {most}"
 
 
 def area(values: Sequence[float], top: float) -> str:

@@ -1,7 +1,7 @@
 """The engine's input: what the stack file says of pools, prices and queues, and the jobs of a trace in its namespaces.
 
 Nothing is said twice: pools and prices come from `spec`, as in the cost estimate; queues and NodePools are objects of
-the program, as `slipway render` writes them.
+the program, as `slipway report --files` writes them.
 """
 
 import hashlib

@@ -54,7 +54,7 @@ class Saving:
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """Changes of the stack file that were found by replays of jobs (`slipway advise`).
+    """Changes of the stack file that were found by replays of jobs (`slipway replay --advise`).
 
     Attributes:
         jobs: Which jobs.

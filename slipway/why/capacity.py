@@ -204,7 +204,7 @@ def unfit(spec: Mapping[str, Any], bundle: Bundle) -> Part | None:
         )
     if not all(found.values()):
         return None
-    pool, first = nearest(spec, found, bundle.target)
+    pool, (first, *_) = nearest(spec, found, bundle.target)
     numbers = {"pool": pool, "given": str(first.value)}
     fix = first.fix[:1].lower() + first.fix[1:] + offers(spec, bundle.target)
     cause = f"{first.rule} (given: {first.value})"
@@ -220,10 +220,20 @@ def _open(target: Target) -> Mapping[str, PoolSpec]:
     return {name: pool for name, pool in target.pools.items() if name in (target.shares or ())} or target.pools
 
 
-def nearest(spec: Mapping[str, Any], found: Mapping[str, Sequence[Problem]], target: Target) -> tuple[str, Problem]:
-    """The pool that lacks least, and what it lacks first: one of the zone and type that the pod selects, then one of
-    which the team has a share, then one that has what the pod requests, to which only a toleration may be missing."""
+def nearest(
+    spec: Mapping[str, Any], found: Mapping[str, Sequence[Problem]], target: Target
+) -> tuple[str, Sequence[Problem]]:
+    """The pool that lacks least, and what it lacks: one of the zone and type that the pod selects, then one of
+    which the team has a share, then one that has what the pod requests, to which only a toleration may be missing.
+    More devices than any pool gives a pod are all that is said: without them, the others may not be missing."""
     devices = {name for name in need(spec) if name.startswith(keys.NVIDIA)}
+    for name in () if spec.get("nodeSelector") or spec.get("affinity") else sorted(devices):
+        most = {pool: _most(one, name, spec) for pool, one in _open(target).items()}
+        pool, amount = max(most, key=lambda pool: most[pool]), int(need(spec)[name])
+        if 0 < most[pool] < amount:
+            rule = f"a pod can have at most {most[pool]} of {name}, on pool {pool}"
+            fix = f"Request {most[pool]} for each of several pods: `slipway quickstart two-nodes` trains on two nodes."
+            return pool, [Problem(f"pod.resources[{name}]", rule, amount, fix)]
 
     def lacks(name: str) -> tuple[bool | int, ...]:
         pool, paths = target.pools[name], [problem.path for problem in found[name]]
@@ -234,7 +244,13 @@ def nearest(spec: Mapping[str, Any], found: Mapping[str, Sequence[Problem]], tar
         return (*asked, too_small, *(not one for one in has), len(paths))
 
     best = min(found, key=lacks)
-    return best, found[best][0]
+    return best, found[best]
+
+
+def _most(pool: PoolSpec, device: str, spec: Mapping[str, Any]) -> int:
+    """Of a device, what a pod can have on a node of the pool: a container uses one share of a GPU."""
+    offered = pool.resources.get(device, 0)
+    return min(offered, len(spec.get("containers", ()))) if pool.sharing else offered
 
 
 def offers(spec: Mapping[str, Any], target: Target) -> str:

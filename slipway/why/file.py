@@ -181,9 +181,9 @@ def _pods(manifest: Object, group: PodSet, target: Target) -> Iterator[Finding]:
         fields = {"key": keys.POOL, "pools": ", ".join(capacity.for_work(target))}
         yield finding("no pool", f"{group.name}.nodeSelector", spec.get("nodeSelector"), **fields)
     elif all(pools.values()):
-        name, _ = capacity.nearest(spec, pools, target)
+        _, wrong = capacity.nearest(spec, pools, target)
         more = capacity.offers(spec, target)
-        yield from (Finding(Layer.SCHEDULER, replace(one, fix=one.fix + more)) for one in pools[name])
+        yield from (Finding(Layer.SCHEDULER, replace(one, fix=one.fix + more)) for one in wrong)
     else:
         yield from _apart(group, fits(manifest, group, target))
 

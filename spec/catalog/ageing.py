@@ -18,10 +18,10 @@ and supports each for 14 (`kubernetes.yaml`), so a year-old file lacks some of b
 _PACKAGES: Final = "update moto and boto3 (pyproject.toml, `make lock`), then `python tools/refresh_catalog.py`"
 _KEPT: Final = ", and by hand what it reports as kept"
 _REFRESH: Final[Mapping[str, str]] = {
-    "prices.yaml": f"`slipway prices refresh`{_KEPT}",
+    "prices.yaml": f"`slipway catalog prices`{_KEPT}",
     "ec2-types.json": _PACKAGES,
     "regions.json": _PACKAGES,
-    "software.yaml": "update the versions, then `slipway charts check --record`",
+    "software.yaml": "update the versions, then `slipway catalog check --record`",
 }
 
 
@@ -66,7 +66,7 @@ def aged(name: str, document: Mapping[str, Any], today: date) -> Aged | None:
 def refresh(name: str) -> str:
     """Command or step that refreshes a data file."""
     if name.startswith("prices-"):
-        return f"`slipway prices refresh --region {name.removeprefix('prices-').removesuffix('.yaml')}`{_KEPT}"
+        return f"`slipway catalog prices --region {name.removeprefix('prices-').removesuffix('.yaml')}`{_KEPT}"
     return _REFRESH.get(name, "compare the file with its `source`, then update facts and `date`")
 
 

@@ -1,7 +1,7 @@
 """Prices of everything that a stack pays for except instances, in USD; prices of instances are with their types.
 
-One file per region: `prices.yaml` is `REGION`'s and maintained by hand with a source for each price; `slipway prices
-refresh` writes the others, `prices-<region>.yaml`, from AWS's own price list.
+One file per region: `prices.yaml` is `REGION`'s and maintained by hand with a source for each price; `slipway catalog
+prices` writes the others, `prices-<region>.yaml`, from AWS's own price list.
 """
 
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ class Charts(Model):
         ]
         | None
     ) = None
-    """Directory of unpacked charts, `<directory>/<chart>/Chart.yaml`, as `slipway charts pull` writes it. A relative
+    """Directory of unpacked charts, `<directory>/<chart>/Chart.yaml`, as `slipway catalog pull` writes it. A relative
     path begins at the folder of `Pulumi.yaml`, and gives every checkout the same state."""
     registry: (
         Annotated[

@@ -68,9 +68,9 @@ def refusal(bench: Bench) -> list[Figure]:
 
 
 def render(bench: Bench) -> list[Figure]:
-    """`slipway render prod`: the whole program, no engine. The first run, which writes bytecode, does not count."""
-    words = ("render", "prod", "--out", str(bench.directory / "rendering"))
-    how = "`slipway render prod`, whole process"
+    """`slipway report prod --files`: the whole program, no engine. The first run writes bytecode; it is not counted."""
+    words = ("report", "prod", "--files", str(bench.directory / "rendering"))
+    how = "`slipway report prod --files`, whole process"
     return _warm("render", 10.0, how, lambda: bench.command(*words), bench.stopwatch())
 
 

@@ -35,7 +35,7 @@ def memory(bench: Bench) -> list[Figure]:
 def _with_charts(bench: Bench) -> Figure:
     directory = charts(os.environ, ROOT)
     if directory is None:
-        msg = "no charts at hand: set SLIPWAY_CHARTS to a folder of charts (`slipway charts pull`)"
+        msg = "no charts at hand: set SLIPWAY_CHARTS to a folder of charts (`slipway catalog pull`)"
         raise BenchError(msg)
     with bench.with_charts(directory):
         bench.say(f"bringing up {STACK} with the charts of {directory}")

@@ -30,7 +30,7 @@ KNOWN = dict(leaves(parser.make()))
 
 def test_the_guide_names_every_command() -> None:
     """Their options are in the reference, which is generated."""
-    named = set(re.findall(r"`(\w+)`", COMMANDS.read_text(encoding="utf-8")))
+    named = set(re.findall(r"`(\w+)[` ]", COMMANDS.read_text(encoding="utf-8")))
     assert {name for name, *_ in filter(None, KNOWN)} <= named
 
 
@@ -73,6 +73,7 @@ def test_pages_use_only_existing_commands() -> None:
     problems = [
         f"{page.relative_to(ROOT)}: {line}: {problem}"
         for page in pages()
+        if page.name != "CHANGELOG.md"
         for line in code(page.read_text(encoding="utf-8"))
         if (problem := wrong(line.removeprefix("$ ").removeprefix(".venv/bin/")))
     ]

@@ -35,7 +35,7 @@ def find() -> Path | None:
 
 
 def charts(samples: Path, into: Path) -> Path:
-    """A directory of charts as `slipway charts pull` writes it, of links to samples.
+    """A directory of charts as `slipway catalog pull` writes it, of links to samples.
 
     Samples from source trees get the version in their SOURCE.txt, as a published chart has it.
 

@@ -100,7 +100,7 @@ def test_a_pulumi_program_with_its_own_stack_file(home: Path, tmp_path: Path) ->
     assert len(here.objects("network-and-cluster", "/api/v1/nodes")) == 2
     assert file.read_text(encoding="utf-8") == before
 
-    tried = here.run(sys.executable, "-m", "slipway", "try", str(place(home, tmp_path, "tried").folder))
+    tried = here.run(sys.executable, "-m", "slipway", "rehearse", str(place(home, tmp_path, "tried").folder))
     assert "3 passed, 0 failed" in tried, "without a stack file, and with the rights of the administrator"
 
     edit(file, "nodes: 2", "nodes: 3")

@@ -1,4 +1,4 @@
-"""Manifests in a sandbox whose controllers run: quickstarts from their pages, `slipway try`, and `slipway why`.
+"""Manifests in a sandbox whose controllers run: quickstarts from their pages, `slipway rehearse`, and `slipway why`.
 
 And the rows of the table of workloads (test_workloads.py) that need no other controller, once.
 """
@@ -142,7 +142,7 @@ def test_jobs_are_preempted_resume_lose_their_node_and_end(queued: World, client
 
 
 def test_every_expectation_of_the_example_is_met(queued: World) -> None:
-    output = queued.succeed("try", str(MANIFESTS), "--stack", "dev", "--sandbox")
+    output = queued.succeed("rehearse", "dev", str(MANIFESTS))
     assert "11 passed, 0 failed" in output
 
 
@@ -166,7 +166,7 @@ def test_a_trial_that_is_not_met_fails_with_the_answer(queued: World, tmp_path: 
     (tmp_path / "right.yaml").write_text((MANIFESTS / "right.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     expect = "namespace: vision\nwithin: 60s\nexpect: {job/right: {runsOn: h100}}\n"
     (tmp_path / "try.yaml").write_text(expect, encoding="utf-8")
-    done = queued.run("try", str(tmp_path), "--stack", "dev", "--sandbox")
+    done = queued.run("rehearse", "dev", str(tmp_path))
     assert done.returncode == 1
     assert "job/right: a pod is on a100" in done.stdout
 

@@ -37,7 +37,7 @@ def run(installed: Installed, *words: str, **variables: str) -> tuple[int, str]:
 
 
 def test_pack_sandbox_and_why_need_no_clone(installed: Installed) -> None:
-    code, written = run(installed, "pack", "pack")
+    code, written = run(installed, "policies", "--pack", "pack")
     assert code == 0, written
     engine = ("sandbox", "run", "--", "pulumi")
     code, found = run(installed, *engine, "preview", "--stack", "lab", "--policy-pack", "pack")

@@ -178,8 +178,8 @@ def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
     total, expected = complete
     point = random.Random(seed).randint(1, total - total // 10)  # noqa: S311 - a point in a run, not a secret
     kill_after(world, point, tmp_path / "log")
-    recovered = succeed(world, "recover", "brief", "--sandbox", "--yes")
-    second = slipway(world, "recover", "brief", "--sandbox", "--yes")
+    recovered = succeed(world, "state", "repair", "brief", "--sandbox", "--yes")
+    second = slipway(world, "state", "repair", "brief", "--sandbox", "--yes")
     assert second.stderr.endswith("nothing to recover\n"), recovered.stderr + second.stderr
     again = succeed(world, "up", "brief", "--sandbox", "--verbose")
     # What the killed run had completed is unchanged: nothing is updated, replaced or deleted.
@@ -238,9 +238,9 @@ def test_a_killed_language_host_is_named_with_the_next_command(world: World, tmp
     held.unlink()
     said = path.read_text()
     assert re.search(r"resources? of stack brief exists?\. The process that runs the program, or a provider, was", said)
-    assert "`slipway recover brief --sandbox` settles what it left open" in said
+    assert "`slipway state repair brief --sandbox` settles what it left open" in said
     assert "Traceback" not in said
-    succeed(world, "recover", "brief", "--sandbox", "--yes")
+    succeed(world, "state", "repair", "brief", "--sandbox", "--yes")
     succeed(world, "up", "brief", "--sandbox", "--verbose")
 
 
@@ -261,9 +261,9 @@ def test_a_cut_state_leads_to_its_copy_and_is_recovered(
         refused = slipway(world, command, "brief", "--sandbox", *(["--yes"] if command == "destroy" else []))
         assert refused.returncode == 1
         assert "the newest whole copy is " in refused.stderr
-        assert "run `slipway recover brief --sandbox`" in refused.stderr
+        assert "run `slipway state repair brief --sandbox`" in refused.stderr
     assert state.read_bytes() == cut
-    recovered = succeed(world, "recover", "brief", "--sandbox", "--yes")
+    recovered = succeed(world, "state", "repair", "brief", "--sandbox", "--yes")
     assert "the copy is restored" in recovered.stderr
     kept = re.search(r"the cut state is kept in (\S+)\.json", recovered.stderr)
     assert kept is not None

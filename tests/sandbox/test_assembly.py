@@ -1,4 +1,3 @@
-import socket
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,14 @@ from sandbox.state import STATE_FILE, load, load_children
 pytestmark = pytest.mark.sandbox
 
 
-def test_a_part_that_does_not_start_stops_the_others(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(ProviderError, match=f"port {port}"):
-            Sandbox.start(Settings(tmp_path, aws_port=port))
+def test_a_part_that_does_not_start_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start() -> None:
+        msg = "no port"
+        raise ProviderError(msg)
+
+    monkeypatch.setattr(assembly, "start_moto", start)
+    with pytest.raises(ProviderError, match="no port"):
+        Sandbox.start(Settings(tmp_path))
     assert load_children(tmp_path) == ()
     assert not (tmp_path / STATE_FILE).exists()
 

@@ -119,8 +119,8 @@ def test_the_daemon_starts_with_the_requested_settings(
     tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threading.Event, "wait", lambda self, timeout: True)
-    daemon.main(["--home", str(tmp_path), "--aws-port", "5000", "--account", "111122223333"])
-    assert sandboxes[0].settings == Settings(tmp_path, 5000, "111122223333")
+    daemon.main(["--home", str(tmp_path), "--official", "x"])
+    assert sandboxes[0].settings == Settings(tmp_path, Path("x"))
     assert sandboxes[0].warmed
 
 
@@ -142,13 +142,13 @@ def test_a_daemon_that_does_not_start_is_reported_by_its_last_error(
 ) -> None:
     in_its_place(monkeypatch, "raise SystemExit('Traceback ...\\nerror: etcd has no room')")
     with pytest.raises(SandboxError, match=r"the sandbox did not start: etcd has no room \(log: .*daemon\.log\)"):
-        lifecycle.spawn_daemon(tmp_path, None, None)
+        lifecycle.spawn_daemon(tmp_path)
 
 
 def test_a_daemon_without_output_is_reported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_its_place(monkeypatch, "raise SystemExit(1)")
     with pytest.raises(SandboxError, match="its log is empty"):
-        lifecycle.spawn_daemon(tmp_path, None, None)
+        lifecycle.spawn_daemon(tmp_path)
 
 
 def test_a_daemon_that_is_not_ready_in_time_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ time.sleep(600)
     # It can receive the signal by then.
     monkeypatch.setattr(patience, "time", too_long_once(up.exists))
     with pytest.raises(SandboxError, match=r"not ready after [\d.]+ s"):
-        lifecycle.spawn_daemon(tmp_path, None, None)
+        lifecycle.spawn_daemon(tmp_path)
     assert marker.exists()
 
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import threading
 import time
 from collections import namedtuple
@@ -20,7 +19,7 @@ from sandbox import CHARTS, asked, lifecycle
 from sandbox.cluster import apiserver
 from sandbox.errors import SandboxError
 from sandbox.identity import ProcessIdentity, end
-from sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load_children, moved_aside, save, save_children
+from sandbox.state import STATE_FILE, SandboxState, load_children, moved_aside, save, save_children
 from tests.support.patience import SECONDS
 
 Usage = namedtuple("Usage", "total used free")
@@ -78,12 +77,6 @@ def test_two_concurrent_starts_give_one_sandbox(home: Path) -> None:
 def test_a_running_sandbox_is_reused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = lifecycle.start(home=home)
     assert lifecycle.start(home=home) == first
-    port = int(first.aws_endpoint.rpartition(":")[2])
-    assert lifecycle.start(home=home, aws_port=port) == first
-    with pytest.raises(SandboxError, match=f"already runs with AWS on port {port}, not 1"):
-        lifecycle.start(home=home, aws_port=1)
-    with pytest.raises(SandboxError, match="already runs for any account, not for 111122223333"):
-        lifecycle.start(home=home, account="111122223333")
     said: list[str] = []
     monkeypatch.setenv(CHARTS, str(home))
     assert lifecycle.start(said.append, home=home) == first
@@ -205,18 +198,6 @@ def test_stop_ends_everything_and_keeps_the_logs(home: Path) -> None:
     assert sorted(path.name for path in home.iterdir()) == ["lock", "logs"]
     assert lifecycle.stop(home=home) is False
     assert "stopped" in (home / "logs" / "daemon.log").read_text()
-
-
-@pytest.mark.sandbox
-def test_a_port_in_use_is_reported_and_nothing_is_left(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(SandboxError, match=rf"port {port} on 127\.0\.0\.1 is in use: choose another port"):
-            lifecycle.start(home=tmp_path, aws_port=port)
-    assert not (tmp_path / STATE_FILE).exists()
-    assert not (tmp_path / CHILDREN_FILE).exists()
 
 
 def test_orphans_of_a_killed_daemon_are_ended_by_identity(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ def state(tmp_path: Path) -> SandboxState:
         aws_endpoint="http://127.0.0.1:1",
         aws_provider_port=2,
         kubernetes_provider_port=3,
-        account="123456789012",
         clusters={"dev": "https://127.0.0.1:4", "prod": "https://127.0.0.1:5"},
         versions={"moto": "5.2.5"},
         in_moto=["aws:ec2/vpc:Vpc"],

@@ -1,6 +1,6 @@
 """Checkov reports nothing in the shipped stacks that the pack does not; and what other repositories use.
 
-Checkov reads the Terraform of `slipway render`. `test_agreement.py` compares both on misconfigured resources.
+Checkov reads the Terraform of `slipway report --files`. `test_agreement.py` compares both on misconfigured resources.
 """
 
 import json

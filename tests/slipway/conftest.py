@@ -34,7 +34,9 @@ Slipway = Callable[..., Ran]
 def choices(command: str, option: str) -> list[str]:
     """The values of an option."""
     (arguments,) = (each.arguments for each in COMMANDS if each.name == command)
-    found: list[str] = {**SHARED["jobs"]["arguments"], **arguments}[option]["choices"]
+    groups = [row["arguments"] for row in arguments.values() if isinstance(row, dict) and "arguments" in row]
+    rows = (SHARED["jobs"]["arguments"], arguments, *groups)
+    found: list[str] = next(row[option]["choices"] for row in rows if option in row)
     return found
 
 

@@ -23,8 +23,8 @@ FIGURES: Final = "python -m tools.figures"
 CATALOG: Final = "python tools/refresh_catalog.py"
 COMMANDS: Final = (SETTINGS, POLICIES, ADMISSION, FIT, QUICKSTARTS, PICTURES, FIGURES, REFERENCE, CATALOG)
 """What `make generate` runs."""
-CHARTS: Final = "slipway charts check --record"
-"""Not among them: it needs the charts (`--dir` or SLIPWAY_CHARTS; `slipway charts pull` gets them)."""
+CHARTS: Final = "slipway catalog check --record"
+"""Not among them: it needs the charts (`--dir` or SLIPWAY_CHARTS; `slipway catalog pull` gets them)."""
 _LINES: Final = 20
 """Of a difference, as many as show what kind it is."""
 

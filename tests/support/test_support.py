@@ -20,7 +20,7 @@ PAGE = f"# Page\n\n<!-- list: written by `{COMMAND}` -->\n\nold\n\n<!-- end of l
 def test_facts_suppressions_and_stacks_that_have_ended_are_named() -> None:
     text = "\n".join(ageing.lines(date(2100, 1, 1)))
     assert "spec/catalog/data/prices.yaml: " in text
-    assert "`slipway prices refresh`" in text
+    assert "`slipway catalog prices`" in text
     assert text.count("the suppression of ") == len(yaml.safe_load(FILE.read_text(encoding="utf-8")))
     assert "stack prod: cluster.version: EKS must support the version" in text
 

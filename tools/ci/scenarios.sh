@@ -19,5 +19,5 @@ slipway rehearse "$stack" --replayed --out "$out/scenarios" || code=$?
 jobs=(--generate --load 1 --seed 1 --jobs 1000)
 [ ! -f "stacks/trace.$stack.csv" ] || jobs=(--trace "stacks/trace.$stack.csv")
 # A stack on which no job of the trace can run has no advice.
-slipway advise "$stack" "${jobs[@]}" --max-minutes 2 --json >"$out/advice.json" || rm "$out/advice.json"
+slipway replay "$stack" "${jobs[@]}" --advise --max-minutes 2 --json >"$out/advice.json" || rm "$out/advice.json"
 exit "$code"

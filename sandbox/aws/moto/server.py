@@ -8,7 +8,6 @@ import io
 import logging
 import os
 import re
-import socket
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,7 +22,6 @@ from sandbox.aws.client import Clients, Send
 from sandbox.aws.moto import live, service_models
 from sandbox.identity import Peers
 from sandbox.ports import Clusters, ManagedAddons, NodeObserver
-from sandbox.rpc.errors import ProviderError
 
 # What stands between the socket of the sandbox's AWS and moto: it answers our user's AWS clients alone.
 #
@@ -224,9 +222,8 @@ class MotoServer:
         self._server.stop()
 
 
-def start(port: int = 0) -> MotoServer:
-    """Serve on a loopback port, 0 for a free one; returns once it answers. Raises ProviderError if it is in use."""
-    _refuse_taken(port)
+def start() -> MotoServer:
+    """Serve on a free loopback port; returns once it answers."""
     os.environ.update(_ENVIRONMENT)
     os.environ.pop(_UNWANTED, None)
     # Before moto is imported: it creates botocore sessions at import.
@@ -244,7 +241,7 @@ def start(port: int = 0) -> MotoServer:
     _cache_look_ups()
     # Otherwise werkzeug writes a line per request to stderr.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address=HOST, port=port, verbose=False)
+    server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
     server.start()
     # Waits until it listens.
     _, listening = server.get_host_and_port()
@@ -290,14 +287,3 @@ def _cache_look_ups() -> None:
     if not hasattr(methods, "cache_info"):
         listing.list_of_moto_modules = functools.cache(lambda: frozenset(services()))
         answering.method_names_from_class = functools.cache(methods)
-
-
-def _refuse_taken(port: int) -> None:
-    """Without this check, moto's thread would end silently and `start` would wait for ever."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            msg = f"can't listen on port {port} of {HOST}: {error.strerror}; choose another port, or 0 for a free one"
-            raise ProviderError(msg) from error

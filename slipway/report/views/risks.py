@@ -244,7 +244,7 @@ def _all(recording: Recording, bill: Estimate, plan: Plan, warnings: Sequence[Pr
         )
     used = prices.book(bill.region).region
     if used != bill.region:
-        why = f"The catalog has no prices for {bill.region}: run slipway prices refresh --region {bill.region}."
+        why = f"The catalog has no prices for {bill.region}: run slipway catalog prices --region {bill.region}."
         yield Caveat(what=f"Prices are for {used}", why=why, cases=())
     yield from _of_plan(plan)
     yield from _recorded(recording)

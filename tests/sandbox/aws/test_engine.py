@@ -42,7 +42,7 @@ class Sandbox:
 @pytest.fixture
 def sandbox(clients: Clients, tmp_path: Path) -> Iterator[Sandbox]:
     clusters, nodes = FakeClusters(), FakeNodes()
-    served = serve(AwsProvider(World(clients, None, clusters)))
+    served = serve(AwsProvider(World(clients, clusters)))
     try:
         with attached(clients, clusters, nodes):
             yield Sandbox(Engine(tmp_path, {"aws": served.port}), clusters, nodes)

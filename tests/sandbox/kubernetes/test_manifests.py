@@ -93,7 +93,7 @@ RULE = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "res
 def test_an_object_that_was_adopted_without_its_live_state_does_not_drift_by_defaults(
     hooks: Hooks, client: KubeClient
 ) -> None:
-    """`slipway recover` puts what a killed run had created into the state, with the inputs as outputs."""
+    """`slipway state repair` puts what a killed run had created into the state, with the inputs as outputs."""
     spec = {"matchConstraints": {"resourceRules": [RULE]}, "validations": [{"expression": "true"}]}
     name = "adopted.slipway.example"
     id, _, inputs = hooks.create(POLICY, {"metadata": {"name": name}, "spec": spec})

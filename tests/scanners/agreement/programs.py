@@ -18,7 +18,7 @@ from tests.policies.support import BY_NAME, context
 
 _PROVIDER: Final = {"allowedAccountIds": ["111122223333"]}
 _CREDENTIALS: Final = {"accessKey": "access_key", "secretKey": "secret_key"}
-"""Arguments of the provider that `slipway render` leaves out."""
+"""Arguments of the provider that `slipway report --files` leaves out."""
 _UNIQUE: Final = ("Namespace", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding")
 _TYPES: Final = "resource-type-reviewed/type"
 

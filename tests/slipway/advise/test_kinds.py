@@ -33,7 +33,7 @@ def stack(name: str) -> Stack:
 
 def test_every_kind_finds_a_change_of_a_shipped_stack() -> None:
     assert {one.kind for name in NAMES for one in changes(subject(name))} == set(KINDS)
-    assert list(KINDS) == choices("advise", "--without KIND")
+    assert list(KINDS) == choices("replay", "--without KIND")
 
 
 def test_kinds_take_turns_and_can_be_left_out() -> None:

@@ -1,4 +1,4 @@
-"""Downloading charts, with a fake helm, and what `slipway charts` says."""
+"""Downloading charts, with a fake helm, and what `slipway catalog` says."""
 
 import io
 import re
@@ -143,7 +143,7 @@ def test_every_pinned_chart_has_a_unique_name() -> None:
     assert {"kueue", "karpenter", "kserve-resources"} <= set(names)
 
 
-# `slipway charts`.
+# `slipway catalog`.
 
 
 REF = ChartRef(name="widget", repository="https://c.example", version="1.2.3", released=date(2026, 9, 1), source="s")

@@ -58,7 +58,7 @@ def test_every_missing_chart_is_reported_with_its_version(tmp_path: Path, wanted
     found = problems(tmp_path)
     assert len(found) == len(wanted) > 1
     assert f"must have chart karpenter {wanted['karpenter']}" in "".join(found)
-    assert f"slipway charts pull karpenter --dir {tmp_path / 'charts'}" in "".join(found)
+    assert f"slipway catalog pull karpenter --dir {tmp_path / 'charts'}" in "".join(found)
 
 
 def test_another_version_is_reported(charts: Path, tmp_path: Path, wanted: Mapping[str, str]) -> None:

@@ -16,12 +16,12 @@ import pytest
 from sandbox import IN_SANDBOX_SHELL
 from slipway.account.context import Diagnosis, Level
 from slipway.cli import doctor
-from slipway.cli.commands import COMMANDS, Command
-from slipway.cli.parser import make
+from slipway.cli.commands import COMMANDS, RENAMED, Command, function
+from slipway.cli.parser import make, parse
 from slipway.cli.shell import variables
 from slipway.engine.shim import DIRECTORY
 from spec.errors import EXIT_REFUSED
-from tests.slipway.conftest import Slipway, choices
+from tests.slipway.conftest import Slipway
 from tests.support.cases import beside
 
 CASES: Final = beside(__file__)
@@ -45,14 +45,34 @@ def leaves(commands: tuple[Command, ...], words: str = "") -> Iterator[tuple[str
 
 @pytest.mark.parametrize(("words", "command"), [pytest.param(*leaf, id=leaf[0]) for leaf in leaves(COMMANDS)])
 def test_each_command_runs_a_public_function_of_its_options(words: str, command: Command) -> None:
-    function = command.function()
-    module, _, name = command.run.partition(":")
-    # Defined there, so that the table leads to the file in which the work is done.
-    assert (function.__module__, function.__name__) == (module, name)
-    assert not name.startswith("_")
-    (parameter,) = inspect.signature(function, eval_str=True).parameters.values()
-    assert parameter.annotation is argparse.Namespace
-    assert inspect.signature(function, eval_str=True).return_annotation is int
+    for run in (command.run, *command.instead.values()):
+        called = function(run)
+        module, _, name = run.partition(":")
+        # Defined there, so that the table leads to the file in which the work is done.
+        assert (called.__module__, called.__name__) == (module, name)
+        assert not name.startswith("_")
+        (parameter,) = inspect.signature(called, eval_str=True).parameters.values()
+        assert parameter.annotation is argparse.Namespace
+        assert inspect.signature(called, eval_str=True).return_annotation is int
+
+
+def test_help_has_the_commands_in_groups_on_one_page(slipway: Slipway) -> None:
+    lines = slipway("--help").out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert len(COMMANDS) <= 20
+
+
+@pytest.mark.parametrize(("old", "new"), CASES["a line of the release before is answered, and says the new one"])
+def test_a_line_of_the_release_before_is_answered(old: str, new: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before, name = parse(old.split()), next(one for one in RENAMED if old.startswith(one))
+    assert capsys.readouterr().err == f"warning: `slipway {name}` is now `slipway {new}`\n"
+    assert {**vars(before), "parser": None} == {**vars(parse(new.split())), "parser": None}
+
+
+def test_every_renamed_line_is_a_case() -> None:
+    lines = [old for old, _ in CASES["a line of the release before is answered, and says the new one"]]
+    assert {name for name in RENAMED if not any(one.startswith(name) for one in lines)} == {"completion"}
 
 
 def parsers(above: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -85,10 +105,11 @@ def test_options_stand_before_between_and_after_the_other_arguments(
     actions = [one for one in parser._actions if not isinstance(one, argparse._HelpAction)]
     groups = [one._group_actions for one in parser._mutually_exclusive_groups if one.required]
     needed = [one for one in actions if one.option_strings and one.required] + [each[0] for each in groups]
-    others = [word for one in actions if not one.option_strings for word in given(one)]
+    grouped = list(itertools.chain(*groups))
+    others = [word for one in actions if not one.option_strings and one not in grouped for word in given(one)]
     beside = [word for one in needed for word in given(one)]
     command = parser.prog.split()[1:]
-    for option in (one for one in actions if one.option_strings and not any(one in each for each in groups)):
+    for option in (one for one in actions if one.option_strings and one not in grouped):
         words = [*given(option), *beside]
         lines = ([*command, *others[:at], *words, *others[at:]] for at in range(len(others) + 1))
         first, *rest = map(TOP.parse_args, lines)
@@ -102,9 +123,9 @@ def test_options_stand_before_between_and_after_the_other_arguments(
         assert f"did you mean {wrong}?" not in error
 
 
-@pytest.mark.parametrize("shell", choices("completion", "shell"))
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_script_has_every_command_and_options(shell: str, slipway: Slipway) -> None:
-    text = slipway("completion", shell).out
+    text = slipway("--completion", shell).out
     for command in COMMANDS:
         assert command.name in text
     for option in ("allow-replace", "wide", "against"):
@@ -117,7 +138,7 @@ def test_bash_completes_commands_and_options(words: str, expected: list[str], tm
     if bash is None:
         pytest.skip("needs bash: install it")
     path = tmp_path / "completion"
-    path.write_text(slipway("completion bash").out + COMPLETE.format(words=words))
+    path.write_text(slipway("--completion bash").out + COMPLETE.format(words=words))
     done = subprocess.run([bash, "--norc", str(path)], capture_output=True, text=True, check=False)
     assert sorted(done.stdout.split()) == expected, done.stderr
 
@@ -128,7 +149,7 @@ def test_a_shell_can_read_its_script(shell: str, check: str, tmp_path: Path, sli
     if binary is None:
         pytest.skip(f"no {shell} on this machine")
     path = tmp_path / "completion"
-    path.write_text(slipway("completion", shell).out)
+    path.write_text(slipway("--completion", shell).out)
     done = subprocess.run([binary, check, str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -65,8 +65,10 @@ def test_on_a_terminal_one_line_follows_the_latest_row(tmp_path: Path, monkeypat
     output = tmp_path / "output"
     with display.heartbeat(output):
         shows(terminal, "no output yet")
-        output.write_text(f" +  aws:s3:Bucket a-very-long-name-of-a-bucket creating (0s)\n{'x' * 9000}\n{ROWS}")
-        shows(terminal, "aws:s3:Bucket it created")
+        output.write_text(
+            f" +  kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding a-very-long-name creating (0s)\n{ROWS}"
+        )
+        shows(terminal, "2: Bucket it created (0.04s)")
     assert "\n" not in terminal.getvalue()
     lines = terminal.getvalue().split("\r\x1b[K")
     assert max(map(len, lines)) < 40
@@ -89,8 +91,8 @@ def test_a_long_run_shows_its_latest_row(waiting: str, tmp_path: Path, monkeypat
     monkeypatch.setattr("sys.stderr", shown := io.StringIO())
     output = tmp_path / "output"
     output.write_text(f"{ROWS}\n{waiting}")
-    with display.heartbeat(output, seconds=0.02):
-        shows(shown, "s] +  aws:s3:Bucket it created (0.04s)")
+    with display.heartbeat(output, 3, seconds=0.02):
+        shows(shown, "s] 1 of 3: Bucket it created (0.04s)")
     assert shown.getvalue().startswith("[    0 s] the engine runs; its latest row follows every")
 
 

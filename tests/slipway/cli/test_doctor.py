@@ -235,4 +235,4 @@ def test_doctor_names_files_with_old_facts_and_fails_for_none() -> None:
     assert finding.level is Level.NOTE
     assert "kubernetes.yaml" in finding.state
     assert "prices.yaml" in finding.state
-    assert "slipway prices refresh" in finding.fix
+    assert "slipway catalog prices" in finding.fix

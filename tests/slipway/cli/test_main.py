@@ -1,5 +1,6 @@
 """The command itself: help, exit codes, wrong input, errors."""
 
+import io
 import os
 import subprocess
 import sys
@@ -10,7 +11,9 @@ import pytest
 
 from slipway import __version__
 from slipway.cli import main
+from slipway.cli.output import colored
 from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED
+from tests.slipway.cli.test_display import Terminal
 from tests.slipway.conftest import Slipway
 from tests.support.patience import slowness
 
@@ -108,6 +111,45 @@ def test_nothing_that_a_file_or_a_name_has_is_obeyed_by_the_terminal(
     shown = "".join(capsys.readouterr())
     assert "]0;title" in shown
     assert shown.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("variables", "terminal", "shown"),
+    [
+        ({}, True, True), ({}, False, False), ({"NO_COLOR": "1"}, True, False), ({"TERM": "dumb"}, True, False),
+        ({"FORCE_COLOR": "1"}, False, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+    ],
+)  # fmt: skip
+def test_a_terminal_has_colors_unless_somebody_says_otherwise(
+    variables: dict[str, str], terminal: bool, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    for name, value in {"TERM": "xterm", "NO_COLOR": "", "FORCE_COLOR": "", **variables}.items():
+        monkeypatch.setenv(name, value)
+    assert main(["check", "no\x1b[8msuch"]) == EXIT_REFUSED
+    assert ("\x1b[31mstack no" in stream.getvalue()) is shown
+    assert "\x1b[8m" not in stream.getvalue()
+
+
+def test_losses_are_red_advice_is_yellow_and_evidence_dim() -> None:
+    red = [
+        "  pool h100  delete   NodePool h100",
+        "  queues  1 to create, 2 to delete: 3 LocalQueue",
+        "FAILED  night: x",
+    ]
+    red += ["  delete 3 that the program no longer declares: a", "In no figure: 100 of 300 jobs"]
+    plain = [
+        "  pool cpu  update   NodePool cpu",
+        "job/a would be accepted: 1 pod on cpu.",
+        "  queues  1 to create: 1 Job",
+    ]
+    shown = colored("\n".join([*red, *plain, "warning: old", "  not read: events"])).splitlines()
+    assert shown[:-2] == [*(f"\x1b[31m{line}\x1b[0m" for line in red), *plain]
+    assert shown[-2:] == ["\x1b[33mwarning:\x1b[0m old", "\x1b[2m  not read: events\x1b[0m"]
+    assert colored("job/a waits in its queue: 1 is used; next: wait") == (
+        "\x1b[31mjob/a waits in its queue:\x1b[0m 1 is used; \x1b[33mnext: wait\x1b[0m"
+    )
 
 
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, slipway: Slipway) -> None:

@@ -13,7 +13,7 @@ from sandbox.kubernetes.controllers.running import Entry, State
 from sandbox.lifecycle import SandboxStatus
 from sandbox.official import EXECUTABLE, VARIABLE
 from sandbox.state import SandboxState, save
-from slipway.cli import main, offline
+from slipway.cli import offline
 from slipway.cli.offline import Condition, ProcessStatus, Status
 from spec.errors import SlipwayError
 from tests.sandbox.test_shims import executable
@@ -148,25 +148,20 @@ def test_a_running_sandbox_is_reused_and_never_reconfigured(
     monkeypatch.setattr("sandbox.toolchain.ensure", Path)
     monkeypatch.setattr("sandbox.language.shims.install_shims", lambda _: pytest.fail("shims of a running sandbox"))
     assert "is already running" in slipway("sandbox start").out
-    assert "already runs with AWS on port 5000, not 5999" in slipway("sandbox start --aws-port 5999", code=1).err
 
 
-@pytest.mark.parametrize("by", ["option", "variable"])
-def test_the_official_provider_is_chosen_by_option_or_variable(
-    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], by: str
+def test_the_official_provider_is_chosen_by_a_variable(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, slipway: Slipway
 ) -> None:
     report(monkeypatch, state=state, running=True)
     save(state)
     monkeypatch.setattr("sandbox.toolchain.ensure", Path)
     provider = executable(state.home / "plugins" / EXECUTABLE)
-    if by == "variable":
-        monkeypatch.setenv(VARIABLE, str(provider))
-    arguments = ["--kubernetes-provider", str(provider)] if by == "option" else []
-    assert main(["sandbox", "start", *arguments]) == 1
+    monkeypatch.setenv(VARIABLE, str(provider))
     message = f"already runs with a Kubernetes provider of its own, not with {provider}: run `slipway sandbox stop`"
-    assert message in capsys.readouterr().err
+    assert message in slipway("sandbox start", code=1).err
     save(replace(state, official=str(provider)))
-    assert main(["sandbox", "start", *arguments]) == 0
+    slipway("sandbox start")
 
 
 def test_a_sandbox_without_the_pulumi_cli_is_reported_with_a_fix(sandbox: offline.Sandbox) -> None:

@@ -98,7 +98,7 @@ def test_a_run_on_aws_with_a_backend_in_a_folder_keeps_copies_and_refuses_a_cut_
         assert main(command) == 1
         error = capsys.readouterr().err
         assert str(copy) in error
-        assert "run `slipway recover dev`" in error
+        assert "run `slipway state repair dev`" in error
     assert len(fake.calls) == called
 
 

@@ -1,4 +1,4 @@
-"""`slipway recover` and `slipway state`, with a backend in a folder and a CLI that records its calls."""
+"""`slipway state repair` and `slipway state`, with a backend in a folder and a CLI that records its calls."""
 
 import json
 from pathlib import Path
@@ -54,14 +54,14 @@ def test_a_cut_state_is_restored_after_confirmation(
     whole = state.read_text()
     state.write_text(whole[:900])
     before = len(fake.calls)
-    slipway("recover dev", code=EXIT_REFUSED)
+    slipway("state repair dev", code=EXIT_REFUSED)
     assert state.read_text() == whole[:900]
     answer(monkeypatch, recover, yes=False)
-    assert "nothing was changed" in slipway("recover dev", code=EXIT_REFUSED).err
+    assert "nothing was changed" in slipway("state repair dev", code=EXIT_REFUSED).err
     assert state.read_text() == whole[:900]
     assert len(fake.calls) == before
     answer(monkeypatch, recover, yes=True)
-    said = slipway("recover dev").err
+    said = slipway("state repair dev").err
     assert "t2" in state.read_text()
     # Read, imported with what was found, refreshed, and read again for the report.
     assert commands(fake)[before:] == ["stack export", "stack import", "refresh --stack", "stack export"]
@@ -70,7 +70,7 @@ def test_a_cut_state_is_restored_after_confirmation(
 
 
 def test_a_whole_state_has_nothing_to_recover(state: Path, slipway: Slipway) -> None:
-    assert "there is nothing to recover" in slipway("recover dev --yes").err
+    assert "there is nothing to recover" in slipway("state repair dev --yes").err
 
 
 def test_what_a_failed_run_made_is_adopted_without_an_open_operation(
@@ -82,13 +82,13 @@ def test_what_a_failed_run_made_is_adopted_without_an_open_operation(
     steps = [{"op": "same", "newState": there}, {"op": "create", "newState": {**lost, "id": "", "inputs": {"a": "b"}}}]
     fake.tell("says", json.dumps({"steps": steps}))
     before = len(fake.calls)
-    said = slipway("recover dev --yes --adopt", f"{lost['urn']}=id-1").err
+    said = slipway("state repair dev --yes --adopt", f"{lost['urn']}=id-1").err
     wanted = ["stack export", "preview --stack", "stack import", "refresh --stack", "stack export"]
     assert commands(fake)[before:] == wanted
     assert "1 operations open, left by a run that failed" in said
     assert "id-1" in said
-    assert "nothing that it lacks was found" in slipway("recover dev --yes").err
-    refused = slipway("recover dev --yes --adopt", f"{there['urn']}=id-1", code=EXIT_REFUSED).err
+    assert "nothing that it lacks was found" in slipway("state repair dev --yes").err
+    refused = slipway("state repair dev --yes --adopt", f"{there['urn']}=id-1", code=EXIT_REFUSED).err
     assert "nothing that could be adopted has this URN: it is in the state already" in refused
 
 
@@ -123,7 +123,7 @@ def test_the_newest_other_copy_is_restored_and_nothing_is_forgotten(
     opened = [each["resource"]["id"] for each in latest(file)["pending_operations"]]
     assert opened == ["id-2"], "it exists, so `recover` looks for it"
     assert "with 3 resources; the state now: 4 resources" in said
-    assert "`slipway recover dev` looks for them" in said
+    assert "`slipway state repair dev` looks for them" in said
     (kept,) = (file.parents[4] / "own/states").rglob("replaced-*")
     assert kept.read_text() == before
 

@@ -81,14 +81,5 @@ def test_an_interrupt_gives_what_is_known_so_far(
     assert "interrupted" in shown.err
 
 
-def test_a_generated_trace_may_only_be_written(tmp_path: Path) -> None:
-    path = tmp_path / "trace.csv"
-    more = ["--load", "0.5", "--seed", "2", "--jobs", "200", "--days", "2", "--write-trace", str(path)]
-    assert main(["replay", "dev", "--generate", *more]) == 0
-    found = read(path)
-    assert (len(found.jobs), found.format) == (200, "csv")
-    assert found.seconds < 2 * 86_400
-
-
 def test_the_command_knows_every_format() -> None:
     assert choices("replay", "--format") == list(READERS)

@@ -204,7 +204,7 @@ def test_wait_ends_when_each_controller_runs_or_can_not(
 
 
 @pytest.mark.usefixtures("client")
-@pytest.mark.parametrize("command", [["rehearse", "dev"], ["try", "examples/manifests", "--sandbox", "--stack", "dev"]])
+@pytest.mark.parametrize("command", [["rehearse", "dev"], ["rehearse", "dev", "examples/manifests"]])
 def test_what_starts_jobs_waits_for_the_controllers_first(
     slipway: Slipway, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:

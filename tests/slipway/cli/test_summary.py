@@ -4,17 +4,14 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sandbox.kubernetes.controllers.running import Entry, State
-from sandbox.nodes.spec import PLACEHOLDER_NODE
 from sandbox.notes import BECAUSE, Note, NoteKind
 from sandbox.toolchain.tools import TOOLS
 from slipway.cli import coverage, summary
 from slipway.cli.offline import Sandbox
-from slipway.cli.pods import PoolNodes, by_pool, read_nodes
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.project import find
 from slipway.engine.state import StackState, parse
@@ -30,50 +27,6 @@ from tests.support.day import TODAY
 
 
 VPC, QUEUE, ADDON = "aws:ec2/vpc:Vpc", "aws:sqs/queue:Queue", "aws:eks/addon:Addon"
-POOL, TYPE = "platform.slipway/pool", "node.kubernetes.io/instance-type"
-
-
-def node(pool: str, kind: str, *, placeholder: bool = False) -> dict[str, Any]:
-    annotations = {PLACEHOLDER_NODE: "true"} if placeholder else {}
-    return {"metadata": {"labels": {POOL: pool, TYPE: kind}, "annotations": annotations}}
-
-
-def test_resources_are_counted_by_service() -> None:
-    state = parse(exported(resource(VPC, "a"), resource(QUEUE, "q1"), resource(QUEUE, "q2")))
-    assert summary.existing(state).splitlines() == ["3 resources exist:", "  2  sqs  2 Queue", "  1  ec2  1 Vpc"]
-
-
-def test_kinds_beyond_the_first_few_are_only_counted() -> None:
-    resources = [resource(f"aws:ec2/x:Kind{index}", f"r{index}") for index in range(9)]
-    assert "3 more" in summary.existing(parse(exported(*resources)))
-
-
-def test_an_empty_stack_has_no_resources() -> None:
-    assert summary.existing(StackState()) == "No resources exist."
-
-
-def test_a_pool_at_zero_shows_its_placeholder_node_and_counts_none() -> None:
-    pools = by_pool(
-        [node("system", "m7i.large"), node("system", "m7i.large"), node("h100", "p5.4xlarge", placeholder=True)]
-    )
-    assert pools == [PoolNodes("h100", "p5.4xlarge", 1, True), PoolNodes("system", "m7i.large", 2, False)]
-    assert summary.nodes(pools).splitlines() == [
-        "2 nodes in 2 pools:",
-        "  0  h100    p5.4xlarge (at zero)",
-        "  2  system  m7i.large",
-    ]
-
-
-def test_a_node_without_labels_is_listed() -> None:
-    assert by_pool([{"metadata": {}}]) == [PoolNodes("no pool", "?", 1, False)]
-
-
-@pytest.mark.parametrize("content", [None, "clusters: []\n", "clusters: [{name: other}]\n"])
-def test_a_cluster_that_does_not_exist_has_no_nodes(tmp_path: Path, content: str | None) -> None:
-    path = tmp_path / "kubeconfig"
-    if content is not None:
-        path.write_text(content)
-    assert read_nodes(path, "slipway-dev") == []
 
 
 def test_aws_types_are_grouped_into_moto_and_recorded() -> None:
@@ -154,8 +107,8 @@ INSTALLED = Note(urn("lws-release"), NoteKind.INSTALLED, "installed")
 @pytest.mark.parametrize(
     ("notes", "charts", "expected"),
     [
-        ((RECORDED,), None, "none is on this machine (`slipway charts pull --dir DIR`, then SLIPWAY_CHARTS=DIR)"),
-        ((RECORDED,), CHARTS, "/charts has none of its charts (`slipway charts pull --dir /charts`)"),
+        ((RECORDED,), None, "none is on this machine (`slipway catalog pull --dir DIR`, then SLIPWAY_CHARTS=DIR)"),
+        ((RECORDED,), CHARTS, "/charts has none of its charts (`slipway catalog pull --dir /charts`)"),
         ((RECORDED, CHECKED), CHARTS, "helm is not installed"),
         ((CHECKED,), None, "helm is not installed"),
         ((RECORDED, INSTALLED), CHARTS, ""),
@@ -240,9 +193,8 @@ def test_the_inventory_is_listed_with_verbose_alone(tmp_path: Path) -> None:
         assert "Resources: 2, 2 of them in AWS." in text
         # The cost is with the changes (slipway.report.terminal), and once.
         assert "USD" not in text
-    assert "2 resources exist:" not in short
+    assert "  in moto 1" not in short
     assert "--verbose" in short
-    assert "2 resources exist:" in whole
     assert "  in moto 1: ec2 Vpc 1" in whole
 
 
@@ -258,7 +210,7 @@ def test_policies_render_report_and_state_count_the_same_resources(
     existing = len(parse(json.dumps({"version": 3, "deployment": {"resources": entries}})).existing)
     assert 0 < existing < len(entries)
     assert re.findall(r"stack dev: (\d+) resources", slipway("policies dev").err) == [str(existing)]
-    assert re.findall(r"stack dev: (\d+) resources", slipway("render dev --out", tmp_path / "out").out) == [
+    assert re.findall(r"stack dev: (\d+) resources", slipway("report dev --files", tmp_path / "out").out) == [
         str(existing)
     ]
     priced = estimate(loaded.platform, TODAY)

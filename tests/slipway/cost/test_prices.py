@@ -1,4 +1,4 @@
-"""`slipway prices refresh`."""
+"""`slipway catalog prices`."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -160,7 +160,7 @@ def test_without_credentials_the_command_lists_the_permissions_it_needs(
             raise NoCredentialsError
 
     monkeypatch.setattr(command, "clients", lambda _: (WithoutCredentials(), FakeEc2([])))
-    error = slipway("prices refresh --out", tmp_path, code=1).err
+    error = slipway("catalog prices --out", tmp_path, code=1).err
     assert "pricing:GetProducts" in error
     assert "catalog's own dated prices are used" in error
     assert list(tmp_path.iterdir()) == []
@@ -170,7 +170,7 @@ def test_the_command_writes_a_file_per_region_and_reports_missing_prices(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slipway: Slipway
 ) -> None:
     monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
-    shown = slipway("prices refresh --region eu-west-1 --region us-east-1 --out", tmp_path).out
+    shown = slipway("catalog prices --region eu-west-1 --region us-east-1 --out", tmp_path).out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prices-eu-west-1.yaml", "prices.yaml"]
     assert "without a price: secret " in shown
 
@@ -183,5 +183,5 @@ def test_by_default_the_catalogs_own_folder_is_written(
     (tmp_path / "Pulumi.yaml").write_text("name: slipway\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
-    assert str(own) in slipway("prices refresh --region eu-west-1").out
+    assert str(own) in slipway("catalog prices --region eu-west-1").out
     assert [path.name for path in (tmp_path / own).iterdir()] == ["prices-eu-west-1.yaml"]

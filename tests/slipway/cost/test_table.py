@@ -65,7 +65,7 @@ def test_unpriced_items_come_after_the_totals() -> None:
 
 def test_prices_of_another_region_are_noted() -> None:
     assert parts(OTHER_REGION)[-1] == [
-        "prices are for us-east-1; to get those of eu-west-2, run `slipway prices refresh --region eu-west-2`"
+        "prices are for us-east-1; to get those of eu-west-2, run `slipway catalog prices --region eu-west-2`"
     ]
     assert "prices are for" not in table(priced())
 

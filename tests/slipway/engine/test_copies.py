@@ -21,7 +21,7 @@ CUT = checkpoint(things(5), 9)[:5000]
 
 @pytest.fixture
 def copies(tmp_path: Path) -> Copies:
-    return Copies(tmp_path / "backend", "dev", tmp_path / "states/dev", "slipway recover dev")
+    return Copies(tmp_path / "backend", "dev", tmp_path / "states/dev", "slipway state repair dev")
 
 
 def write(copies: Copies, content: str | bytes) -> Path:
@@ -69,7 +69,7 @@ def test_a_damaged_state_is_neither_copied_nor_read(copies: Copies, damaged: str
     assert names(copies) == ["000001"]
     with pytest.raises(SlipwayError) as caught:
         copies.require_readable()
-    for part in (str(path), str(good), "2026-11-23T10:00:00", "4 resources", "`slipway recover dev`"):
+    for part in (str(path), str(good), "2026-11-23T10:00:00", "4 resources", "`slipway state repair dev`"):
         assert part in str(caught.value)
 
 

@@ -268,7 +268,9 @@ INTERRUPTED = parse(exported(pending=[{"type": "creating", "resource": resource(
 
 @pytest.mark.parametrize("operation", [Operation.UP, Operation.DESTROY])
 def test_after_a_killed_run_a_change_is_refused_with_the_command_that_recovers(operation: Operation) -> None:
-    with pytest.raises(SlipwayError, match=r"(?s)left 1 operations open.*network-vpc.*slipway recover prod") as caught:
+    with pytest.raises(
+        SlipwayError, match=r"(?s)left 1 operations open.*network-vpc.*slipway state repair prod"
+    ) as caught:
         refuse_interrupted(Request(operation=operation, stack="prod"), lambda: INTERRUPTED)
     assert caught.value.exit_code == 1
 

@@ -41,7 +41,7 @@ def said() -> list[str]:
 
 @pytest.fixture
 def copies(tmp_path: Path) -> Copies:
-    found = Copies(tmp_path / "backend", "dev", tmp_path / "states/dev", "slipway recover dev")
+    found = Copies(tmp_path / "backend", "dev", tmp_path / "states/dev", "slipway state repair dev")
     file(found.backend).write_text(checkpoint(things(3)))
     return found
 
@@ -94,7 +94,7 @@ def test_no_command_runs_on_a_cut_state(guard: Guard, copies: Copies, fake: Fake
     copies.save()
     file(copies.backend).write_text(checkpoint(things(3))[:500])
     with pytest.raises(
-        SlipwayError, match=r"(?s)can't be read.*the newest whole copy is .*000001.*`slipway recover dev`"
+        SlipwayError, match=r"(?s)can't be read.*the newest whole copy is .*000001.*`slipway state repair dev`"
     ):
         guard.run(call(fake, command))
     assert fake.calls == []
@@ -210,7 +210,7 @@ def test_a_full_disk_costs_no_state(
     def engine(*arguments: str) -> Invocation:
         return Invocation((pulumi, *arguments, "--stack", "dev", "--non-interactive"), environment, other)
 
-    copies = Copies(backend, "dev", tmp_path / "states", "slipway recover dev")
+    copies = Copies(backend, "dev", tmp_path / "states", "slipway state repair dev")
     guard = Guard(copies=copies, say=said.append)
     assert guard.run(engine("stack", "init")) == 0
     free = shutil.disk_usage(small).free
@@ -222,7 +222,7 @@ def test_a_full_disk_costs_no_state(
     assert (copies.fault() == "") is guarded
     (small / "fill").unlink()
     if not guarded:
-        assert "`slipway recover dev`" in said[-1]
+        assert "`slipway state repair dev`" in said[-1]
         best = copies.best()
         assert best is not None
         copies.restore(best)

@@ -12,7 +12,7 @@ import yaml
 from slipway.engine.backend import Backend, copies, current, folder
 from slipway.engine.project import Project, find
 from slipway.engine.stacks import Overlay, SandboxEngine
-from slipway.engine.state import StackResource, counts, parse
+from slipway.engine.state import StackResource, parse
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.naming import PROJECT
 from spec.settings import PROJECT as PROGRAM
@@ -39,22 +39,6 @@ def test_protected_resources_and_pending_operations_are_read() -> None:
 def test_what_a_program_only_reads_is_not_its_own() -> None:
     state = parse(exported(resource(VPC, "main", external=True), resource(SUBNET, "a")))
     assert [one.name for one in state.existing] == ["a"]
-
-
-def test_counts_are_by_service_and_kind_without_components_and_providers() -> None:
-    state = parse(
-        exported(
-            {"urn": "urn:pulumi:dev::slipway::pulumi:pulumi:Stack::slipway-dev", "type": "pulumi:pulumi:Stack"},
-            {"urn": "urn:pulumi:dev::slipway::slipway:network:Network::network", "type": "slipway:network:Network"},
-            resource("pulumi:providers:aws", "aws"),
-            resource(VPC, "network-vpc"),
-            resource(SUBNET, "network-private-a"),
-            resource(SUBNET, "network-private-b"),
-            resource("kubernetes:core/v1:Namespace", "team"),
-        )
-    )
-    assert counts(state) == {"ec2": {"Subnet": 2, "Vpc": 1}, "kubernetes": {"Namespace": 1}}
-    assert list(counts(state)) == ["ec2", "kubernetes"]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +124,7 @@ def test_a_backend_in_a_folder_has_copies_outside_of_it(
     assert str(found.backend) == place.format(home=tmp_path, root=project.root)
     assert found.folder.parent.parent == tmp_path / "states"
     assert not found.folder.is_relative_to(found.backend)
-    assert found.recover == "slipway recover dev"
+    assert found.recover == "slipway state repair dev"
 
 
 @pytest.mark.parametrize("url", ["s3://state", "https://api.pulumi.com", ""])

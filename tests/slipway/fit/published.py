@@ -11,9 +11,20 @@ from typing import Any, Final
 import yaml
 
 from slipway.fit import Architecture, Memory, Workload, architectures, memory, problems
-from slipway.fit.architectures import dense
+from slipway.fit.architectures import with_count
+from slipway.fit.layers import Attention, FeedForward, Layer
 
 # Workloads for tests.
+
+
+def dense(
+    *, layers: int, hidden: int, heads: int, ffn: int, kv_heads: int = 0, gated: bool = False, **rest: Any
+) -> Architecture:
+    """A transformer whose layers are all alike; without `params`, their number is counted."""
+    head = hidden // heads
+    mixer = Attention(hidden=hidden, heads=heads, kv_heads=kv_heads or heads, head=head, value=head)
+    group = Layer(count=layers, mixer=mixer, feed=FeedForward(hidden=hidden, width=ffn, gated=gated))
+    return with_count(Architecture(**{"params": 0.0, **rest, "layers": (group,), "hidden": hidden}))
 
 
 GPT = dense(name="gpt", params=12.6e9, layers=40, hidden=5120, heads=40, ffn=20480, vocab=1000, dropout=True)

@@ -8,10 +8,9 @@ import pytest
 
 from slipway.fit import Architecture, Workload, activations, architectures, memory
 from slipway.fit.activations import COMMUNICATION_BYTES, CONTEXT_BYTES, GIB, kv_bytes, trained_params, weight_bytes
-from slipway.fit.architectures import dense
 from slipway.fit.formulas import formulas
 from slipway.fit.layers import Attention, Layer
-from tests.slipway.fit.published import GPT, GUIDE, KINDS, Case, cases, measured, table, work
+from tests.slipway.fit.published import GPT, GUIDE, KINDS, Case, cases, dense, measured, table, work
 from tests.support import generated
 
 # Memory by component, checked against the papers behind the formulas.

@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
-from slipway.fit.layers import Attention
 from slipway.fit.request import Shape, amount, workload
 from spec.settings.problems import ConfigurationError
 from spec.strict_yaml import read
 
-SHAPE: dict[str, Any] = {"layers": 32, "hidden": 4096, "heads": 32, "vocab": 32000}
 WORK: dict[str, Any] = {"mode": "train", "precision": "bf16", "batch": 1, "seq": 1024}
 
 REFUSED = read(Path(__file__).with_name("refused.yaml").read_text(encoding="utf-8"))
@@ -48,14 +46,6 @@ def test_a_number_below_every_published_model_has_the_shape_of_the_smallest(para
     model = workload(Shape(params=params), **{**WORK, "seq": 128}).model
     assert model.name in ("a model like bert-base", "at most a model like bert-base")
     assert model.params == pytest.approx(110e6, rel=0.03)
-
-
-def test_a_shape_needs_no_number_of_parameters_and_defaults_to_a_gpt() -> None:
-    model = workload(Shape(**SHAPE), **WORK).model
-    attention, feed = model.layers[0].mixer, model.layers[0].feed
-    assert isinstance(attention, Attention)
-    assert feed
-    assert (attention.kv_heads, feed.width, model.params) == (32, 16384, float(model.counted))
 
 
 def test_frozen_weights_have_the_format_of_the_checkpoint_and_trained_ones_are_bf16() -> None:

@@ -1,4 +1,4 @@
-"""`slipway audit`: what rules that warn or audit would have refused, by an API server's log and by hostile lines."""
+"""`slipway why --audit`: what rules that warn or audit would have refused, by a log and by hostile lines."""
 
 import json
 import re
@@ -144,15 +144,16 @@ def test_what_a_request_chose_does_not_act_on_the_terminal() -> None:
 def test_the_command_prints_text_or_json_and_its_exit_code(tmp_path: Path, slipway: Slipway) -> None:
     (tmp_path / "a").write_text("\n".join(text(event(failure()))), encoding="utf-8")
     (tmp_path / "b").write_text("\n".join(text(event(annotations={}))), encoding="utf-8")
-    out = slipway("audit", tmp_path / "a", tmp_path / "b", "--stack", "dev", code=1).out
+    out = slipway("why --audit", tmp_path / "a", tmp_path / "b", "--stack", "dev", code=1).out
     assert out.startswith("team vision:\n  rule jobBounds: ")
     assert out.endswith("1 request would have been refused\n")
     assert (
-        json.loads(slipway("audit", tmp_path / "a", "--json", code=1).out)[0]["rule"] == "job-bounds.platform.slipway"
+        json.loads(slipway("why --audit", tmp_path / "a", "--json", code=1).out)[0]["rule"]
+        == "job-bounds.platform.slipway"
     )
-    assert slipway("audit", tmp_path / "b").out == "nothing would have been refused\n"
+    assert slipway("why --audit", tmp_path / "b").out == "nothing would have been refused\n"
     (tmp_path / "b").write_bytes(b"\x1f\x8b\x08")
-    assert "not UTF-8" in slipway("audit", tmp_path / "b", code=2).err
+    assert "not UTF-8" in slipway("why --audit", tmp_path / "b", code=2).err
 
 
 @pytest.mark.sandbox

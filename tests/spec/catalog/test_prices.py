@@ -108,7 +108,7 @@ def test_old_facts_are_counted_with_the_oldest_and_the_command_that_refreshes_th
     found = ageing.aged("prices-eu-west-1.yaml", {"prices": entries, "spot": {"date": DAY}}, DAY)
     assert str(found) == (
         "spec/catalog/data/prices-eu-west-1.yaml: 2 of 4 dates are more than 365 days ago, the first 2025-01-02. "
-        "To refresh: `slipway prices refresh --region eu-west-1`, and by hand what it reports as kept."
+        "To refresh: `slipway catalog prices --region eu-west-1`, and by hand what it reports as kept."
     )
 
 
@@ -126,11 +126,11 @@ def test_every_data_file_becomes_old(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("prices.yaml", "slipway prices refresh"),
+        ("prices.yaml", "slipway catalog prices"),
         ("ec2-types.json", "python tools/refresh_catalog.py"),
         ("regions.json", "python tools/refresh_catalog.py"),
         ("mig.yaml", "`source`"),
-        ("software.yaml", "slipway charts check --record"),
+        ("software.yaml", "slipway catalog check --record"),
     ],
 )
 def test_each_file_has_its_way_to_be_refreshed(name: str, command: str) -> None:

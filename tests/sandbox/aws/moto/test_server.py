@@ -29,15 +29,6 @@ from tests.sandbox.aws.samples import World
 from tests.support.patience import SECONDS
 
 
-def test_a_port_in_use_is_refused_by_number() -> None:
-    with socket.socket() as taken:
-        taken.bind((moto_server.HOST, 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(ProviderError, match=f"can't listen on port {port} of 127.0.0.1"):
-            moto_server.start(port)
-
-
 def test_aws_managed_policies_exist(aws: Aws) -> None:
     found = aws.call("iam", "get_policy", PolicyArn="arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy")
     assert found["Policy"]["PolicyName"] == "AmazonEKSWorkerNodePolicy"
