@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -80,6 +81,12 @@ Objects: TypeAlias = Mapping[str, Mapping[str, Field]]
 
 INPUTS: Final = "inputs"
 OUTPUTS: Final = "outputs"
+
+
+def snake(name: str) -> str:
+    """Convert to snake case: `publicAccessCidrs` is `public_access_cidrs`."""
+    words = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name)
+    return re.sub(r"(?<=[A-Z])([A-Z][a-z])", r"_\1", words).lower()
 
 
 # Checking inputs against the schema of a type, and against statements about them.

@@ -39,6 +39,7 @@ from sandbox.aws.kinds import (
     Objects,
     Scalar,
     check_object,
+    snake,
 )
 from sandbox.aws.statements import Statement, Word
 from sandbox.files import write_atomically
@@ -65,6 +66,19 @@ def read(module_name: str, class_name: str) -> Objects:
         # If a nested type has the name XArgs (s3.BucketVersioning), the arguments are named XInitArgs.
         arguments = names.get(f"{class_name}InitArgs") or names[f"{class_name}Args"]
         return _Reader().read({INPUTS: arguments, OUTPUTS: resource})
+
+
+def read_result(token: str) -> Objects:
+    """The same of a function's answer, which repeats its arguments."""
+    _, module, name = token.split(":")
+    group = module.partition("/")[0]
+    where = PACKAGE if group == "index" else f"{PACKAGE}.{group}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        importlib.import_module(where)
+        file = importlib.import_module(f"{where}.{snake(name)}")
+    answer = getattr(file, f"{name[:1].upper()}{name[1:]}Result")
+    return _Reader().read({INPUTS: answer, OUTPUTS: answer})
 
 
 class _Reader:
@@ -112,6 +126,9 @@ class _Reader:
             return ListOf(self._parse(typing.get_args(option)[0], names))
         if option in (str, int, float, bool):
             return Scalar(option.__name__)
+        if isinstance(option, str):
+            # An output that is always there has no `Optional` around its class.
+            option = typing.ForwardRef(option)
         cls = _resolve(option.__forward_arg__, names) if isinstance(option, typing.ForwardRef) else option
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
             return Scalar("str")
@@ -318,6 +335,24 @@ def schema(type_token: str) -> Schema | None:
     """The schema of a type; None if pulumi_aws has no such type. Thread-safe."""
     with LOCK:
         return _schema(type_token)
+
+
+def of_function(token: str) -> Mapping[str, Field] | None:
+    """The properties of a function's arguments and answer; None if pulumi_aws has no such function. Thread-safe."""
+    with LOCK:
+        return _of_function(token)
+
+
+@functools.cache
+def _of_function(token: str) -> Mapping[str, Field] | None:
+    objects = load(token)
+    if objects is None:
+        try:
+            objects = read_result(token)
+        except (ImportError, AttributeError):
+            return None
+        save(token, objects)
+    return objects[OUTPUTS]
 
 
 @functools.cache

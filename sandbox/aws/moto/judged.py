@@ -28,7 +28,7 @@ from sandbox.aws.lifecycle import Lifecycle
 from sandbox.aws.limits import values
 from sandbox.aws.limits.members import Member, of_one
 from sandbox.aws.mapping import Call, Inputs, ResourceMapping, fill
-from sandbox.aws.moto import kept, live
+from sandbox.aws.moto import kept, live, questions
 from sandbox.aws.rules import requests
 from sandbox.aws.rules.rule import Case, Moment, Rule
 from sandbox.aws.schema import schema
@@ -112,6 +112,10 @@ def _problems(response: Any) -> Iterator[Problem]:
     if not action:
         return
     operation, known = xform_name(action), service in values.CODES
+    if (number := questions.of(response.headers)) and not operation.startswith(requests.READS):
+        aws, _, parameters = _request(response)
+        yield questions.answer(number, [*requests.problems(aws, service, operation, parameters, planned=True)])
+        return
     outside = known and bool(response.normalized_request.environ.get(OUTSIDE))
     if not outside and not requests.judges(service, operation) and not _asked(service, operation, outside=False):
         return
