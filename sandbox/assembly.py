@@ -20,6 +20,7 @@ from sandbox.aws.moto import tokens
 from sandbox.aws.moto.server import MotoServer
 from sandbox.aws.moto.server import start as start_moto
 from sandbox.aws.provider import AwsProvider
+from sandbox.aws.terraform.processes import TOOL, Processes
 from sandbox.aws.types import MAPPINGS
 from sandbox.aws.warm import warm
 from sandbox.cluster import apiserver
@@ -302,7 +303,9 @@ class Sandbox:
         self._clients = moto.clients
         addons = AddonReleases(self.targets, charts)
         moto.attach(self.pool, self.registry, addons, self._of_slot)
-        world = World(self._clients, self._settings.account, self.pool, addons, notes)
+        processes = Processes(self._settings.home / "logs" / f"{TOOL}.log")
+        self._stops.append(("the providers", processes.stop))
+        world = World(self._clients, self._settings.account, self.pool, addons, notes, processes)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self, notes: Notes, charts: Charts) -> Served:

@@ -65,5 +65,3 @@ def _over(planned: Any, config: Any) -> Any:
     if isinstance(planned, list) and isinstance(config, list) and len(planned) == len(config):
         return [_over(one, other) for one, other in zip(planned, config, strict=True)]
     return planned
-
-

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from sandbox.aws import asking, client, invokes, records, rules, validators
-from sandbox.aws.client import Aws, World
+from sandbox.aws.client import Aws, AwsError, World
 from sandbox.aws.kinds import stated_problems
 from sandbox.aws.limits import values
 from sandbox.aws.limits.members import tree
@@ -107,6 +108,10 @@ VERSION = "7.51.1"
 """The release of pulumi-aws whose types are supported."""
 
 ADDON = "aws:eks/addon:Addon"
+CLUSTER = "aws:eks/cluster:Cluster"
+
+PAUSE_SECONDS = 0.2
+"""Between two looks at whether a cluster is gone."""
 
 # A provider instance with another region manages other objects.
 _REPLACES_PROVIDER = frozenset({"region"})
@@ -158,7 +163,7 @@ class AwsProvider(Provider[Aws]):
             failures = check(_at(session, inputs), resource.type, _public(inputs), _public(news) if prefixed else None)
             failures += self._refused(session, resource, inputs, {one.property for one in failures})
         if (
-            resource.type == "aws:eks/cluster:Cluster"
+            resource.type == CLUSTER
             and session.clusters is not None
             and not wire.has_unknown(inputs.get("version"))
         ):
@@ -252,7 +257,9 @@ class AwsProvider(Provider[Aws]):
         if resource.type == ADDON and self._world.notes is not None:
             self._world.notes.clear(resource.urn)
         acts = self._acting(session, resource, outputs)
-        if acts is not None:
+        if acts is not None and resource.type == CLUSTER:
+            _delete_cluster(_at(session, outputs), id)
+        elif acts is not None:
             acts.delete(id, outputs)
 
     def invoke(self, session: Aws, token: str, args: Values) -> Values:
@@ -323,6 +330,19 @@ def _public(inputs: Values) -> Values:
 def _settled(config: Values) -> Values:
     """The arguments without those whose change has no effect, such as the plugin's version."""
     return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
+
+
+def _delete_cluster(aws: Aws, name: str) -> None:
+    """Delete a control plane without the provider, which waits up to a minute before (internal/service/eks/cluster.go,
+    `WithDelayRand`)."""
+    try:
+        aws.call("eks", "delete_cluster", name=name)
+        while True:
+            aws.call("eks", "describe_cluster", name=name)
+            time.sleep(PAUSE_SECONDS)
+    except AwsError as error:
+        if not error.not_found:
+            raise
 
 
 def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: Values, news: Values) -> bool:

@@ -11,7 +11,7 @@ import grpc
 from sandbox.aws.client import Aws
 from sandbox.aws.terraform import objects
 from sandbox.aws.terraform.forms import convert, path, reverse
-from sandbox.aws.terraform.messages import pack
+from sandbox.aws.terraform.messages import Unknown, pack
 from sandbox.aws.terraform.names import Type
 from sandbox.aws.terraform.objects import Plan, State
 from sandbox.aws.terraform.plugin import Plugin, RefusedError, complete, value_of
@@ -113,7 +113,9 @@ class Acting:
     def delete(self, id: str, outputs: Values) -> None:
         """Delete the object."""
         with self.plugin() as plugin:
-            objects.applied(plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs), None))
+            objects.applied(
+                plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs), None)
+            )
 
     def changes(self, plan: Plan, old_inputs: Values, inputs: Values) -> tuple[Change, ...]:
         """What a plan changes: inputs that are other ones, and outputs that are not as the inputs want them."""
@@ -139,12 +141,15 @@ class Acting:
     def read(self, id: str, outputs: Values, inputs: Values) -> tuple[str, Values, Values] | None:
         """The live object: its ID, outputs, and the inputs, of which those that the object isn't as have its values."""
         with self.plugin() as plugin:
-            live = objects.read(plugin, self.type, self.state(id, outputs))
+            before = self.state(id, outputs)
+            live = objects.read(plugin, self.type, before)
             if live.value is None:
                 return None
+            live = objects.settled(live, before)
             plan = objects.planned(plugin, self.type, live, self.config(inputs))
         found = self.outputs(live, inputs)
-        drifted = {self.type.form.name(name) for name in plan.changed()}
+        after = plan.after.value or {}
+        drifted = {self.type.form.name(name) for name in plan.changed() if not isinstance(after[name], Unknown)}
         seen = {key: found.get(key) if key in drifted else value for key, value in inputs.items()}
         for key in drifted - inputs.keys():
             # What the program doesn't set and the object has: the next plan takes it back.

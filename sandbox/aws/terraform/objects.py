@@ -36,7 +36,9 @@ class Plan:
         """The attributes that change. What only the apply will know changes with others, never by itself."""
         old, new, config = self.before.value or {}, self.after.value or {}, self.config or {}
         found = [name for name in new if not same(old.get(name), new[name])]
-        return found if any(not isinstance(new[name], Unknown) or has_unknown(config.get(name)) for name in found) else []
+        return (
+            found if any(not isinstance(new[name], Unknown) or has_unknown(config.get(name)) for name in found) else []
+        )
 
 
 def same(old: Any, new: Any) -> bool:
@@ -104,10 +106,15 @@ def applied(plugin: Plugin, type: Type, plan: Plan) -> State:
 
 def read(plugin: Plugin, type: Type, state: State) -> State:
     """The live object; its value is None if there is none. Raises RefusedError."""
-    answer = plugin.call(
-        "ReadResource", type_name=type.name, current_state=pack(state.value), private=state.private
-    )
+    answer = plugin.call("ReadResource", type_name=type.name, current_state=pack(state.value), private=state.private)
     return replace(state, value=value_of(answer.new_state), private=answer.private)
+
+
+def settled(live: State, before: State) -> State:
+    """A live object, of which what is the same as before is as it was: to a list, nothing and no items are the same."""
+    old = before.value or {}
+    value = {key: old[key] if key in old and same(old[key], item) else item for key, item in (live.value or {}).items()}
+    return replace(live, value=value)
 
 
 def imported(plugin: Plugin, type: Type, id: str) -> State:
@@ -153,8 +160,14 @@ def _items(nested: Any, prior: Any, given: list[Any]) -> list[Any]:
 def _may_be(block: Any, old: Any, new: Any) -> bool:
     """Whether an element of a set is the one of a configuration, apart from what was computed."""
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        return False
-    return all(
-        old.get(one.name) == new[one.name] or (one.computed and new[one.name] is None) for one in block.attributes
+        return same(old, new)
+    plain = all(
+        same(old.get(one.name), new[one.name]) or (one.computed and new[one.name] is None) for one in block.attributes
     )
+    return plain and all(_may_be_inside(one, old.get(one.type_name), new[one.type_name]) for one in block.block_types)
 
+
+def _may_be_inside(nested: Any, old: Any, new: Any) -> bool:
+    if nested.nesting not in MANY or not isinstance(old, list) or not isinstance(new, list):
+        return same(old, new) if old is None or new is None else _may_be(nested.block, old, new)
+    return len(old) == len(new) and all(_may_be(nested.block, *pair) for pair in zip(old, new, strict=True))

@@ -106,9 +106,7 @@ class Plugin:
 def checked(answer: Any) -> Any:
     """The answer. Raises RefusedError for errors in it."""
     problems = [
-        (path_of(each.attribute), _text(each))
-        for each in getattr(answer, "diagnostics", ())
-        if each.severity == _ERROR
+        (path_of(each.attribute), _text(each)) for each in getattr(answer, "diagnostics", ()) if each.severity == _ERROR
     ]
     if problems:
         raise RefusedError(problems, answer)
