@@ -19,13 +19,13 @@ from sandbox.aws.replacement import forces_new
 from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import Schema, schema
 from sandbox.aws.types import MAPPINGS
-from sandbox.aws.types.eks import DEFAULT_VERSION
 from sandbox.notes import Note, NoteKind
 from sandbox.rpc import diff, wire
 from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff, Path
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
+from spec.catalog import kubernetes
 
 # Names that AWS requires and a program may omit.
 #
@@ -160,7 +160,7 @@ class AwsProvider(Provider[Aws]):
             and not wire.has_unknown(inputs.get("version"))
         ):
             name = "" if wire.has_unknown(inputs.get("name")) else str(inputs.get("name") or "")
-            session.clusters.expect(resource.program, str(inputs.get("version") or DEFAULT_VERSION), name)
+            session.clusters.expect(resource.program, str(inputs.get("version") or kubernetes.DEFAULT), name)
         return inputs, failures
 
     def diff(

@@ -15,10 +15,11 @@ from typing import Any
 from sandbox.aws import outputs, rules
 from sandbox.aws.client import Aws
 from sandbox.aws.kinds import Kind, ListOf, ObjectOf, Scalar
-from sandbox.aws.mapping import Inputs, Record, fill
+from sandbox.aws.mapping import Inputs, Record
 from sandbox.aws.outputs import simplest
 from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import Schema
+from sandbox.aws.shapes import fill
 from sandbox.aws.types import RECORDS
 
 DIGITS = 17

@@ -20,7 +20,8 @@ import pulumi_aws
 from botocore import xform_name
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-from sandbox.aws.types import MAPPINGS, OPERATIONS
+from sandbox.aws.limits.operations import OPERATIONS
+from sandbox.aws.types import MAPPINGS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDERS: Final = ("components", "infra", "package", "examples")

@@ -10,10 +10,11 @@ from botocore.config import Config
 
 from sandbox.aws import rules
 from sandbox.aws.client import FAULT, Aws, AwsError, Clients
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.mapping import Call
 from sandbox.aws.moto import judged
 from sandbox.aws.rules.rule import Moment
-from sandbox.aws.types import MAPPINGS, OPERATIONS
+from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.errors import PartialFailureError
 from tests.sandbox.aws.samples import SAMPLES, World
 from tests.sandbox.aws.samples.world import document
