@@ -19,8 +19,7 @@ from sandbox.aws.client import Clients, World
 from sandbox.aws.moto import tokens
 from sandbox.aws.moto.server import MotoServer
 from sandbox.aws.moto.server import start as start_moto
-from sandbox.aws.provider import AwsProvider
-from sandbox.aws.types import MAPPINGS
+from sandbox.aws.provider import KEPT, AwsProvider
 from sandbox.aws.warm import warm
 from sandbox.cluster import apiserver
 from sandbox.cluster.apiserver import ApiServer, ApiServerConfig, EtcdBackedServers
@@ -331,7 +330,7 @@ class Sandbox:
                 "moto": metadata.version("moto"),
                 KUBERNETES: self._kubernetes,
             },
-            in_moto=sorted(MAPPINGS),
+            in_moto=sorted(KEPT),
         )
         self._clusters_changed()
 

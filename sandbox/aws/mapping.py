@@ -118,10 +118,9 @@ class ResourceMapping:
     """One type.
 
     force_new: inputs whose change forces a replacement, nested ones with dots; `replace_if` decides the rest by path,
-    old and new inputs. name, name_form, name_limit: the input that is generated if the program omits it. from_item,
-    computed: outputs by JMESPath from AWS's description and from templates. drift: inputs that a refresh compares;
-    `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update changes. What AWS
-    refuses and moto does not is in `rules`.
+    old and new inputs. from_item, computed: outputs by JMESPath from AWS's description and from templates. drift:
+    inputs that a refresh compares; `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update
+    changes. What AWS refuses and moto does not is in `rules`.
     """
 
     type: str
@@ -133,9 +132,6 @@ class ResourceMapping:
     force_new: frozenset[str] = frozenset()
     settings: tuple[Setting, ...] = ()
     tags: Tags | None = None
-    name: str = "name"
-    name_form: str = "{}"
-    name_limit: int = 255
     from_item: Mapping[str, str] = field(default_factory=dict)
     computed: Mapping[str, Any] = field(default_factory=dict)
     drift: tuple[str, ...] = ()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import asking, client, drift, invokes, lookups, records, rules, tags, validators
+from sandbox.aws import asking, client, drift, invokes, lookups, naming, records, rules, tags, validators
 from sandbox.aws.client import Aws, World
 from sandbox.aws.kinds import ListOf, MapOf, ObjectOf, stated_problems
 from sandbox.aws.lifecycle import Lifecycle
 from sandbox.aws.limits import values
 from sandbox.aws.limits.members import tree
-from sandbox.aws.mapping import Inputs, ResourceMapping
+from sandbox.aws.mapping import Inputs
 from sandbox.aws.outputs import planned_change, planned_creation
 from sandbox.aws.replacement import forces_new
 from sandbox.aws.rules.rule import Case, Moment
@@ -21,57 +20,11 @@ from sandbox.aws.schema import Schema, schema
 from sandbox.aws.types import MAPPINGS
 from sandbox.notes import Note, NoteKind
 from sandbox.rpc import diff, wire
-from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff, Path
+from sandbox.rpc.diff import Change, Diff, Path
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
 from spec.catalog import kubernetes
-
-# Names that AWS requires and a program may omit.
-#
-# They have the form of pulumi-aws: `<logical name>-<7 hex digits>`, or the engine's proposal by the project's
-# `pulumi:autonaming`, truncated to the service's limit.
-
-DIGITS = 7
-PROPERTY = "name"
-
-
-def property_of(mapping: ResourceMapping | None) -> str:
-    """The input with a type's name."""
-    return mapping.name if mapping else PROPERTY
-
-
-def with_name(
-    schema: Schema, mapping: ResourceMapping | None, resource: Resource, news: Values, olds: Values, seed: bytes
-) -> Values:
-    """The inputs with a name. A name generated earlier is kept; otherwise every run would replace the object."""
-    name = property_of(mapping)
-    prefix = f"{name}Prefix"
-    if name not in schema.inputs or news.get(name) is not None:
-        return news
-    if DEFAULTS_KEY in olds and name in olds[DEFAULTS_KEY] and olds.get(prefix) == news.get(prefix) and name in olds:
-        generated = olds[name]
-    else:
-        generated = _generate(mapping, resource, news.get(prefix), seed)
-    return {**news, name: generated, DEFAULTS_KEY: [name]}
-
-
-def is_generated(inputs: Values, name: str) -> bool:
-    """Whether the name was generated here, so that a replacement can exist beside the old object."""
-    return name in (inputs.get(DEFAULTS_KEY) or ())
-
-
-def _generate(mapping: ResourceMapping | None, resource: Resource, prefix: str | None, seed: bytes) -> str:
-    form = mapping.name_form if mapping else "{}"
-    limit = (mapping.name_limit if mapping else 255) - len(form.format(""))
-    if resource.proposed_name and prefix is None:
-        stem = resource.proposed_name[:limit]
-    else:
-        digits = hashlib.sha256(seed + resource.urn.encode()).hexdigest()[:DIGITS]
-        stem = (prefix if prefix is not None else f"{resource.name}-")[: limit - DIGITS] + digits
-    name = form.format(stem)
-    return name.lower() if mapping and mapping.service == "s3" else name
-
 
 # Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
 # the provider as its documentation says (`documented`) or its source (`validators`).
@@ -111,8 +64,8 @@ ADDON = "aws:eks/addon:Addon"
 _REPLACES_PROVIDER = frozenset({"region"})
 
 
-SUFFIX = 26
-"""Characters that the Terraform provider adds to a prefix (terraform-plugin-sdk v2, id.UniqueIDSuffixLength)."""
+KEPT = frozenset(MAPPINGS)
+"""The types whose objects are kept in the account; others exist in the Pulumi state alone."""
 
 
 class AwsProvider(Provider[Aws]):
@@ -141,18 +94,13 @@ class AwsProvider(Provider[Aws]):
         known = schema(resource.type)
         if known is None:
             return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
-        mapping = MAPPINGS.get(resource.type)
-        inputs = with_name(known, mapping, resource, news, olds, seed)
+        inputs = naming.with_name(known, resource, news, olds, seed)
         failures = known.check(inputs)
         if resource.type == ADDON and not failures:
             failures = self._addon_problems(inputs)
+        failures = failures or naming.too_long(resource.type, news)
         if not failures:
-            prefix = f"{property_of(mapping)}Prefix"
-            prefixed = news.get(prefix) is not None
-            room = mapping.name_limit - SUFFIX if mapping else None
-            if room is not None and isinstance(news.get(prefix), str) and len(news[prefix]) > room:
-                said = f"{prefix!r} has at most {room} characters, because {SUFFIX} follow, got {len(news[prefix])}"
-                return inputs, [Failure(prefix, said)]
+            prefixed = news.get(naming.prefix_of(resource.type)) is not None
             failures = check(_at(session, inputs), resource.type, _public(inputs), _public(news) if prefixed else None)
         if (
             resource.type == "aws:eks/cluster:Cluster"
@@ -168,7 +116,6 @@ class AwsProvider(Provider[Aws]):
     ) -> Diff:
         """Compare old inputs with new ones, and the object's tags with the desired tags."""
         known = _schema(resource)
-        mapping = MAPPINGS.get(resource.type)
         changes = [c for c in diff.compare(old_inputs, news) if not _same_text(known, c.path, old_inputs, news)]
         difference = Diff(tuple(changes)).replacing(lambda path: forces_new(resource.type, path, old_inputs, news))
         wanted = tags.merged(_at(session, news), news)
@@ -178,7 +125,7 @@ class AwsProvider(Provider[Aws]):
             difference = replace(difference, changes=(*difference.changes, retagged))
         if not difference.changes and self._addon_behind(resource, news):
             difference = replace(difference, changes=(Change(("configurationValues",), diff.UPDATE, input=False),))
-        return replace(difference, delete_before_replace=_keeps_its_name(mapping, old_inputs, news))
+        return replace(difference, delete_before_replace=naming.keeps(resource.type, old_inputs, news))
 
     def preview_create(self, session: Aws, resource: Resource, inputs: Values) -> Values:
         """The inputs, and the tags merged with the default tags."""
@@ -316,10 +263,3 @@ def _same_text(known: Schema, path: Path, old_inputs: Values, news: Values) -> b
         return False
     kind = known.inputs[str(path[0])].kind
     return not isinstance(kind, (ListOf, MapOf, ObjectOf)) and drift.same(kind, old_inputs[path[0]], news[path[0]])
-
-
-def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: Values, news: Values) -> bool:
-    """Whether the program names the object: a replacement of the same name requires the old object's deletion first."""
-    name = property_of(mapping)
-    explicit = news.get(name)
-    return explicit is not None and explicit == old_inputs.get(name) and not is_generated(news, name)
