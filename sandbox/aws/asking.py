@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-
 from sandbox.aws.client import AwsError
 from sandbox.aws.moto import questions
 from sandbox.aws.terraform import objects

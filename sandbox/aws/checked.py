@@ -12,10 +12,10 @@ from sandbox.aws import rules, validators
 from sandbox.aws.client import Aws, Clients
 from sandbox.aws.kinds import Field, ListOf, ObjectOf
 from sandbox.aws.limits.members import Tree, tree
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.limits.values import OPEN_LISTS
 from sandbox.aws.schema import schema
 from sandbox.aws.statements import Word
-from sandbox.aws.types import OPERATIONS
 
 DOCUMENTATION: Final = "docstrings of pulumi_aws, from the Terraform provider's pages"
 _NOWHERE = "http://127.0.0.1:9"

@@ -10,8 +10,9 @@ from typing import Any
 
 from sandbox.aws import drift, outputs, tags
 from sandbox.aws.client import FAULT, Aws, AwsError
-from sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, fill, find, pick
+from sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, find, pick
 from sandbox.aws.schema import Schema
+from sandbox.aws.shapes import fill
 from sandbox.rpc.diff import DEFAULTS_KEY
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import ReadResult

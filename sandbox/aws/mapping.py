@@ -6,17 +6,14 @@ A mapping gets the inputs without `region`, and `tags` merged with the provider'
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import jmespath  # type: ignore[import-untyped]
 
 from sandbox.aws.client import Aws, AwsError
-from sandbox.aws.shapes import normal, to_api
+from sandbox.aws.shapes import fill, normal, to_api
 
 Inputs: TypeAlias = Mapping[str, Any]
 Item: TypeAlias = Mapping[str, Any]
@@ -121,10 +118,9 @@ class ResourceMapping:
     """One type.
 
     force_new: inputs whose change forces a replacement, nested ones with dots; `replace_if` decides the rest by path,
-    old and new inputs. name, name_form, name_limit: the input that is generated if the program omits it. from_item,
-    computed: outputs by JMESPath from AWS's description and from templates. drift: inputs that a refresh compares;
-    `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update changes. What AWS
-    refuses and moto does not is in `rules`.
+    old and new inputs. from_item, computed: outputs by JMESPath from AWS's description and from templates. drift:
+    inputs that a refresh compares; `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update
+    changes. What AWS refuses and moto does not is in `rules`.
     """
 
     type: str
@@ -136,9 +132,6 @@ class ResourceMapping:
     force_new: frozenset[str] = frozenset()
     settings: tuple[Setting, ...] = ()
     tags: Tags | None = None
-    name: str = "name"
-    name_form: str = "{}"
-    name_limit: int = 255
     from_item: Mapping[str, str] = field(default_factory=dict)
     computed: Mapping[str, Any] = field(default_factory=dict)
     drift: tuple[str, ...] = ()
@@ -179,27 +172,6 @@ def pick(expression: str, value: Any) -> Any:
     return jmespath.search(expression, value)
 
 
-def fill(template: Any, names: Inputs) -> Any:
-    """The template with its `{names}` filled in, at any depth."""
-    if isinstance(template, str):
-        return _Formatter().format(template, **names)
-    if isinstance(template, Mapping):
-        return {key: fill(value, names) for key, value in template.items()}
-    if isinstance(template, (list, tuple)):
-        return [fill(value, names) for value in template]
-    return template
-
-
-class _Formatter(string.Formatter):
-    """Look names up without attribute access; an unknown name is an error of the mapping."""
-
-    def get_value(self, key: int | str, args: Any, kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG002
-        if key not in kwargs:
-            msg = f"the template uses {key!r}, which is neither an input nor an output; these are {sorted(kwargs)}"
-            raise KeyError(msg)
-        return kwargs[str(key)]
-
-
 def find(aws: Aws, service: str, call: Call, names: Inputs) -> Item | None:
     """The result of a describe call; None if AWS says that the object does not exist."""
     try:
@@ -211,60 +183,3 @@ def find(aws: Aws, service: str, call: Call, names: Inputs) -> Item | None:
     if not item or not call.also:
         return item or None
     return {**item, **{key: more(aws, service, {}, {**names, **item}) for key, more in call.also.items()}}
-
-
-# Which operation and member of AWS's API an input of a type is sent as: `limits` of a row.
-#
-# An input belongs to the member of the same name (`shapes.normal`) of the first operation that has one. `members` lists
-# those with another name, as a path in Pulumi's spelling and a path in AWS's: `vpcConfig: resourcesVpcConfig`. An input
-# that is no parameter of AWS has a reason in `unmapped`; a test counts them.
-
-
-class Reason(StrEnum):
-    """Why an input is no member of an operation, or not checked as one."""
-
-    PROVIDER = "an argument of the AWS provider; AWS has no such parameter"
-    OUTPUT = "AWS computes it"
-    ATTRIBUTE = "a value in a map of attributes, about which the model says nothing"
-    OTHER_TYPE = "deprecated here: a type of its own has it"
-    RENDERED = "the provider rewrites it into a structure of another form"
-
-
-@dataclass(frozen=True)
-class Operations:
-    """The operations that take the inputs of one type; the first one creates the object.
-
-    Attributes:
-        type: Token of the type.
-        service: Service of the operations, as boto3 names it.
-        operations: The operations, as boto3 names them; after the first, those that change the object.
-        wrap: The member of the first operation that takes the inputs which the operation itself does not have.
-        members: Inputs whose member has another name; with an operation before a colon, in that one alone.
-        supplied: Required members that no input gives: the provider sends them.
-        unmapped: Inputs without a member, with the reason.
-    """
-
-    type: str
-    service: str
-    operations: tuple[str, ...]
-    wrap: str = ""
-    members: Mapping[str, str] = field(default_factory=dict)
-    supplied: frozenset[str] = frozenset()
-    unmapped: Mapping[str, Reason] = field(default_factory=dict)
-
-
-EVERYWHERE: Mapping[str, Reason] = MappingProxyType(
-    {
-        # It selects the endpoint.
-        "region": Reason.PROVIDER,
-        # The provider generates a name from them.
-        "namePrefix": Reason.PROVIDER,
-        "bucketPrefix": Reason.PROVIDER,
-        "identifierPrefix": Reason.PROVIDER,
-        "nodeGroupNamePrefix": Reason.PROVIDER,
-        # What the provider does at deletion.
-        "forceDestroy": Reason.PROVIDER,
-        "skipDestroy": Reason.PROVIDER,
-    }
-)
-"""Inputs that are no parameters of AWS in any type."""

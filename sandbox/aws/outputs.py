@@ -9,9 +9,9 @@ from typing import Any
 from sandbox.aws import drift, tags
 from sandbox.aws.client import Aws
 from sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, MapOf, ObjectOf, Scalar
-from sandbox.aws.mapping import Inputs, Item, ResourceMapping, fill, pick
+from sandbox.aws.mapping import Inputs, Item, ResourceMapping, pick
 from sandbox.aws.schema import Schema
-from sandbox.aws.shapes import from_api, from_api_value
+from sandbox.aws.shapes import fill, from_api, from_api_value
 from sandbox.rpc.diff import DEFAULTS_KEY
 from sandbox.rpc.wire import UNKNOWN, has_unknown
 

@@ -2,78 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import asking, client, invokes, records, rules, validators
+from sandbox.aws import asking, client, invokes, naming, records, rules, validators
 from sandbox.aws.client import Aws, AwsError, World
 from sandbox.aws.kinds import stated_problems
 from sandbox.aws.limits import values
 from sandbox.aws.limits.members import tree
-from sandbox.aws.mapping import Inputs, ResourceMapping
 from sandbox.aws.moto.kept import UNANSWERED
-from sandbox.aws.rules.rule import Case, Moment
+from sandbox.aws.rules.rule import Case, Inputs, Moment
 from sandbox.aws.schema import Schema, schema
 from sandbox.aws.terraform import acting
 from sandbox.aws.terraform.acting import Acting
 from sandbox.aws.terraform.processes import Processes
-from sandbox.aws.types import MAPPINGS
-from sandbox.aws.types.eks import DEFAULT_VERSION
 from sandbox.notes import Note, NoteKind
 from sandbox.rpc import diff, wire
 from sandbox.rpc.diff import DEFAULTS_KEY, Change, Diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import Failure, ReadResult, Resource, Values
 from sandbox.rpc.provider import Provider
-
-# Names that AWS requires and a program may omit.
-#
-# They have the form of pulumi-aws: `<logical name>-<7 hex digits>`, or the engine's proposal by the project's
-# `pulumi:autonaming`, truncated to the service's limit.
-
-DIGITS = 7
-PROPERTY = "name"
-
-
-def property_of(mapping: ResourceMapping | None) -> str:
-    """The input with a type's name."""
-    return mapping.name if mapping else PROPERTY
-
-
-def with_name(
-    schema: Schema, mapping: ResourceMapping | None, resource: Resource, news: Values, olds: Values, seed: bytes
-) -> Values:
-    """The inputs with a name. A name generated earlier is kept; otherwise every run would replace the object."""
-    name = property_of(mapping)
-    prefix = f"{name}Prefix"
-    if name not in schema.inputs or news.get(name) is not None:
-        return news
-    if DEFAULTS_KEY in olds and name in olds[DEFAULTS_KEY] and olds.get(prefix) == news.get(prefix) and name in olds:
-        generated = olds[name]
-    else:
-        generated = _generate(mapping, resource, news.get(prefix), seed)
-    return {**news, name: generated, DEFAULTS_KEY: [name]}
-
-
-def is_generated(inputs: Values, name: str) -> bool:
-    """Whether the name was generated here, so that a replacement can exist beside the old object."""
-    return name in (inputs.get(DEFAULTS_KEY) or ())
-
-
-def _generate(mapping: ResourceMapping | None, resource: Resource, prefix: str | None, seed: bytes) -> str:
-    form = mapping.name_form if mapping else "{}"
-    limit = (mapping.name_limit if mapping else 255) - len(form.format(""))
-    if resource.proposed_name and prefix is None:
-        stem = resource.proposed_name[:limit]
-    else:
-        digits = hashlib.sha256(seed + resource.urn.encode()).hexdigest()[:DIGITS]
-        stem = (prefix if prefix is not None else f"{resource.name}-")[: limit - DIGITS] + digits
-    name = form.format(stem)
-    return name.lower() if mapping and mapping.service == "s3" else name
-
+from spec.catalog import kubernetes
 
 # Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
 # the provider as its documentation says (`documented`) or its source (`validators`).
@@ -117,10 +68,6 @@ PAUSE_SECONDS = 0.2
 _REPLACES_PROVIDER = frozenset({"region"})
 
 
-SUFFIX = 26
-"""Characters that the Terraform provider adds to a prefix (terraform-plugin-sdk v2, id.UniqueIDSuffixLength)."""
-
-
 class AwsProvider(Provider[Aws]):
     """Serve with `sandbox.rpc.provider.serve`."""
 
@@ -148,27 +95,18 @@ class AwsProvider(Provider[Aws]):
         known = schema(resource.type)
         if known is None:
             return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
-        mapping = MAPPINGS.get(resource.type)
-        inputs = with_name(known, mapping, resource, news, olds, seed)
+        inputs = naming.with_name(known, resource, news, olds, seed)
         failures = known.check(inputs)
         if resource.type == ADDON and not failures:
             failures = self._addon_problems(inputs)
+        failures = failures or naming.too_long(resource.type, news)
         if not failures:
-            prefix = f"{property_of(mapping)}Prefix"
-            prefixed = news.get(prefix) is not None
-            room = mapping.name_limit - SUFFIX if mapping else None
-            if room is not None and isinstance(news.get(prefix), str) and len(news[prefix]) > room:
-                said = f"{prefix!r} has at most {room} characters, because {SUFFIX} follow, got {len(news[prefix])}"
-                return inputs, [Failure(prefix, said)]
+            prefixed = news.get(naming.prefix_of(resource.type)) is not None
             failures = check(_at(session, inputs), resource.type, _public(inputs), _public(news) if prefixed else None)
             failures += self._refused(session, resource, inputs, {one.property for one in failures})
-        if (
-            resource.type == CLUSTER
-            and session.clusters is not None
-            and not wire.has_unknown(inputs.get("version"))
-        ):
+        if resource.type == CLUSTER and session.clusters is not None and not wire.has_unknown(inputs.get("version")):
             name = "" if wire.has_unknown(inputs.get("name")) else str(inputs.get("name") or "")
-            session.clusters.expect(resource.program, str(inputs.get("version") or DEFAULT_VERSION), name)
+            session.clusters.expect(resource.program, str(inputs.get("version") or kubernetes.DEFAULT), name)
         return inputs, failures
 
     def diff(
@@ -183,8 +121,7 @@ class AwsProvider(Provider[Aws]):
             found = Diff(acts.changes(plan, old_inputs, news))
         if not found.changes and self._addon_behind(resource, news):
             found = replace(found, changes=(Change(("configurationValues",), diff.UPDATE, input=False),))
-        mapping = MAPPINGS.get(resource.type)
-        return replace(found, delete_before_replace=_keeps_its_name(mapping, old_inputs, news))
+        return replace(found, delete_before_replace=naming.keeps(resource.type, old_inputs, news))
 
     def preview_create(self, session: Aws, resource: Resource, inputs: Values) -> Values:
         """What the provider plans, if the account would not refuse it."""
@@ -343,10 +280,3 @@ def _delete_cluster(aws: Aws, name: str) -> None:
     except AwsError as error:
         if not error.not_found:
             raise
-
-
-def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: Values, news: Values) -> bool:
-    """Whether the program names the object: a replacement of the same name requires the old object's deletion first."""
-    name = property_of(mapping)
-    explicit = news.get(name)
-    return explicit is not None and explicit == old_inputs.get(name) and not is_generated(news, name)

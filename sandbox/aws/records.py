@@ -15,8 +15,7 @@ from typing import Any, Final
 from sandbox.aws import rules
 from sandbox.aws.client import Aws
 from sandbox.aws.kinds import AnyOf, Kind, ListOf, ObjectOf, Scalar
-from sandbox.aws.mapping import Inputs
-from sandbox.aws.rules.rule import Case, Moment
+from sandbox.aws.rules.rule import Case, Inputs, Moment
 from sandbox.aws.schema import Schema
 from sandbox.rpc.wire import UNKNOWN, has_unknown
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from sandbox.aws.client import Aws
 from sandbox.aws.kinds import MapOf, Scalar
-from sandbox.aws.mapping import Inputs, Item, ResourceMapping, fill, find
-from sandbox.aws.shapes import from_api_value, normal, to_api
+from sandbox.aws.mapping import Inputs, Item, ResourceMapping, find
+from sandbox.aws.shapes import fill, from_api_value, normal, to_api
 
 RESERVED = "aws:"
 """Prefix of keys that only AWS can set or remove."""

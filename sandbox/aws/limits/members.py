@@ -11,10 +11,9 @@ from botocore.model import ListShape, Shape, StringShape, StructureShape
 
 from sandbox.aws.client import Aws
 from sandbox.aws.kinds import AnyOf, Kind, ListOf, ObjectOf
-from sandbox.aws.mapping import EVERYWHERE, Operations, Reason
+from sandbox.aws.limits.operations import EVERYWHERE, OPERATIONS, Operations, Reason
 from sandbox.aws.schema import Schema, schema
 from sandbox.aws.shapes import normal
-from sandbox.aws.types import OPERATIONS
 
 _LOCK = threading.Lock()
 _TREES: dict[str, Tree] = {}

@@ -24,8 +24,8 @@ from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.moto import live
 from sandbox.aws.moto.eks import ROUTES, ContentOperations, contents
 from sandbox.aws.moto.judged import Refused
-from sandbox.aws.types import capacity
-from sandbox.aws.types.eks import VPC_DEFAULTS
+from sandbox.aws.rules.eks_cluster import VPC_DEFAULTS
+from sandbox.aws.rules.eks_nodes import template_data
 from spec import naming
 from spec.catalog import kubernetes
 
@@ -213,7 +213,7 @@ class Operations(ContentOperations):
     def _template(self, group: Any) -> Mapping[str, Any] | None:
         """The data of its launch template, which somebody may have deleted since."""
         try:
-            return capacity.in_use(self._aws(), group.launch_template)
+            return template_data(self._aws(), group.launch_template)
         except AwsError as error:
             raise Refused(_BAD, error.text) from error
 

@@ -34,6 +34,7 @@ class Acting:
 
     @contextmanager
     def plugin(self) -> Iterator[Plugin]:
+        """The provider, whose refusals are errors of ours meanwhile."""
         try:
             with self._processes.of(self.aws) as plugin:
                 yield plugin

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from sandbox.aws.kinds import snake
-from sandbox.aws.schema import of_function, schema
+from sandbox.aws.schema import of_function, schema, tokens
 from sandbox.aws.terraform.forms import Block, of_block
 from spec import strict_yaml
 
@@ -43,6 +43,10 @@ class Types:
 
     def __init__(self, schemas: Any) -> None:
         self._schemas = schemas
+
+    def tokens(self) -> Iterator[str]:
+        """The resource types that the provider and the SDK have."""
+        return (token for token in tokens() if terraform_type(token, self._schemas.resource_schemas))
 
     @functools.cache  # noqa: B019 - one for a process
     def resource(self, token: str) -> Type | None:

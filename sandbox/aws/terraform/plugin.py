@@ -14,10 +14,10 @@ from typing import Any, Final
 import grpc
 
 from sandbox.aws.terraform.messages import CLASSES, METHODS, pack, unpack
-from sandbox.cluster.process import LAUNCHER
 
 _COOKIE: Final = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
 """What a provider waits for, so that nobody starts it by hand (terraform-plugin-go v0.31.0, tf5server/server.go)."""
+_LAUNCHER: Final = Path(__file__).parents[2] / "launch.py"
 _ERROR: Final = 1
 MANY: Final = (2, 3)
 """NestingMode LIST and SET; SINGLE and GROUP are one block."""
@@ -40,14 +40,13 @@ class Plugin:
         # It asks nobody for credentials or a region but the configuration.
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "TF_"))}
         wanted = {"TF_PLUGIN_MAGIC_COOKIE": _COOKIE, "PLUGIN_PROTOCOL_VERSIONS": "5", **(environment or {})}
-        launch = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), str(binary)]
+        launch = [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), str(binary)]
         with log.open("ab") as errors:
             self.process = subprocess.Popen(
                 launch, env={**kept, **wanted}, stdout=subprocess.PIPE, stderr=errors, text=True
             )
-        assert self.process.stdout is not None
         # "1|5|unix|/tmp/plugin1|grpc|"
-        answer = self.process.stdout.readline().strip().split("|")
+        answer = self.process.stdout.readline().strip().split("|") if self.process.stdout is not None else []
         if len(answer) < 5:
             self.close()
             msg = f"{binary} did not start: {'|'.join(answer) or 'it said nothing'} (log: {log})"

@@ -39,7 +39,7 @@ class Processes:
 
     def __init__(self, log: Path | None = None) -> None:
         self._log = log or Path(os.devnull)
-        # A process ends with the thread that started it (sandbox/cluster/launch.py).
+        # A process ends with the thread that started it (sandbox/launch.py).
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="terraform-provider")
         self._running: OrderedDict[tuple[Any, ...], _Running] = OrderedDict()
         self._lock = threading.RLock()

@@ -1,27 +1,27 @@
 """The types of pulumi_aws that the sandbox knows more of than their schema, a row each.
 
-`FAMILY.yaml` has the rows: how moto keeps a type (`ResourceMapping`) or what its record looks like (`Record`), and
-which of AWS's operations takes which input (`Operations`). Where calls don't suffice, a row names a function of
-`FAMILY.py`. `and` of a call is `Call.also`, `replaces` is `force_new`; other words are the fields' own names.
+`FAMILY.yaml` has the rows: how moto keeps a type (`ResourceMapping`) or what its record looks like (`Record`). Where
+calls don't suffice, a row names a function of `FAMILY.py`. `and` of a call is `Call.also`, `replaces` is `force_new`;
+other words are the fields' own names.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from sandbox.aws.mapping import Call, Operations, Reason, Record, ResourceMapping, Setting, Tags
+from sandbox.aws.limits.operations import OPERATIONS, Operations
+from sandbox.aws.mapping import Call, Record, ResourceMapping, Setting, Tags
 from spec import strict_yaml
 
 _FAMILIES = ("network", "security_groups", "capacity", "iam", "messages", "secrets", "eks", "data")
 _EC2 = Tags("create_tags", "delete_tags", {"Resources": ["{id}"]})
 _WORDS = {"force_new": "replaces", "operation": "call", "also": "and"}
 """Fields that rows have other words for."""
-_REASONS = {reason.name.lower().replace("_", "-"): reason for reason in Reason}
 
 
 class _Family:
@@ -78,24 +78,12 @@ class _Family:
         return Tags(replace=self.action(known.pop("replace", None)), **known)
 
 
-def _fields(row: Mapping[str, Any], kind: type, more: Iterable[str] = ()) -> dict[str, Any]:
-    words = {_WORDS.get(one.name, one.name).replace("_", "-") for one in fields(kind)} - {"type", "unmapped"} | {*more}
+def _fields(row: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    words = {_WORDS.get(one.name, one.name).replace("_", "-") for one in fields(kind)} - {"type"}
     if unknown := sorted(row.keys() - words):
         msg = f"unknown: {', '.join(unknown)}; known: {', '.join(sorted(words))}"
         raise TypeError(msg)
     return {word.replace("-", "_"): value for word, value in row.items()}
-
-
-def _operations(token: str, row: Mapping[str, Any]) -> Operations:
-    if "limits" not in row and isinstance(row.get("create"), str):
-        msg = "`create` is a function, so `limits` has to name its operations"
-        raise TypeError(msg)
-    words = _fields(row.get("limits") or {"operations": [row["create"]["call"]]}, Operations, _REASONS)
-    reasons = {name: _REASONS[word] for word in _REASONS for name in words.pop(word.replace("-", "_"), ())}
-    supplied, operations = frozenset(words.pop("supplied", ())), tuple(words.pop("operations"))
-    return Operations(
-        token, words.pop("service", row["service"]), operations, supplied=supplied, unmapped=reasons, **words
-    )
 
 
 def _sends_members(mapping: ResourceMapping, operations: Operations) -> ResourceMapping:
@@ -106,31 +94,26 @@ def _sends_members(mapping: ResourceMapping, operations: Operations) -> Resource
     return replace(mapping, create=replace(mapping.create, rename={**inner, **mapping.create.rename}))
 
 
-def _load() -> tuple[dict[str, ResourceMapping], dict[str, Record], dict[str, Operations]]:
+def _load() -> tuple[dict[str, ResourceMapping], dict[str, Record]]:
     mappings: dict[str, ResourceMapping] = {}
     records: dict[str, Record] = {}
-    operations: dict[str, Operations] = {}
     for name in _FAMILIES:
         family = _Family(importlib.import_module(f"{__name__}.{name}"))
         file = Path(__file__).with_name(f"{name}.yaml")
         for token, row in strict_yaml.read(file.read_text(encoding="utf-8")).items():
             try:
-                operations[token] = _operations(token, row)
-                mapped = {word: value for word, value in row.items() if word not in ("limits", "record")}
-                if "create" in row:
-                    mappings[token] = _sends_members(family.mapping(token, mapped), operations[token])
-                elif "record" in row:
+                if "record" in row:
                     records[token] = family.record(row["record"])
+                else:
+                    mappings[token] = _sends_members(family.mapping(token, row), OPERATIONS[token])
             except (AttributeError, KeyError, TypeError) as error:
                 msg = f"{file.name}: {token}: {error}"
                 raise ValueError(msg) from error
-    return mappings, records, operations
+    return mappings, records
 
 
-_MAPPINGS, _RECORDS, _OPERATIONS = _load()
+_MAPPINGS, _RECORDS = _load()
 MAPPINGS: Mapping[str, ResourceMapping] = MappingProxyType(_MAPPINGS)
 """By type: those that are kept in moto."""
 RECORDS: Mapping[str, Record] = MappingProxyType(_RECORDS)
 """By type: those that exist in the Pulumi state alone, and of which more is known than their schema."""
-OPERATIONS: Mapping[str, Operations] = MappingProxyType(_OPERATIONS)
-"""By type: every type that the stacks use or moto keeps."""

@@ -45,24 +45,6 @@ def new_version(aws: Aws, id: str, inputs: Inputs) -> None:
         aws.call(network.SERVICE, "modify_launch_template", LaunchTemplateId=id, DefaultVersion=newest)
 
 
-def in_use(aws: Aws, wanted: Inputs | None) -> Item | None:
-    """The data of the version that a node group uses; None without a template.
-
-    Raises AwsError if the template or its version does not exist.
-    """
-    if not wanted:
-        return None
-    key = {"LaunchTemplateId": wanted["id"]} if wanted.get("id") else {"LaunchTemplateName": wanted["name"]}
-    versions = [str(wanted.get("version", "$Default"))]
-    operation = "describe_launch_template_versions"
-    answer = aws.call(network.SERVICE, operation, **key, Versions=versions)["LaunchTemplateVersions"]
-    if not answer:
-        code, msg = "InvalidLaunchTemplateId.VersionNotFound", f"launch template {wanted} has no version {versions[0]}"
-        raise AwsError(operation, code, msg)
-    data: Item = answer[0]["LaunchTemplateData"]
-    return data
-
-
 def choose_default(aws: Aws, id: str, inputs: Inputs) -> None:
     if inputs.get("defaultVersion"):
         version = str(inputs["defaultVersion"])

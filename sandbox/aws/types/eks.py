@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.mapping import Call, Inputs, Item, find
+from sandbox.aws.rules.eks_cluster import VPC_DEFAULTS
 from sandbox.aws.shapes import to_api
 from sandbox.errors import cancelled
 from sandbox.rpc.errors import ProviderError
@@ -16,14 +17,11 @@ from spec.catalog import kubernetes
 # EKS clusters. Their API servers and nodes are started by the operations of EKS themselves (`moto/clusters.py`).
 
 SERVICE = "eks"
-DEFAULT_VERSION = kubernetes.DEFAULT
-"""Version of a cluster that names none."""
 
 LOOK_SECONDS = 0.2
 _CHANGING = ("CREATING", "UPDATING", "DELETING")
 _CLUSTER = Call("describe_cluster", target={"name": "{id}"}, item="cluster")
 _LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-VPC_DEFAULTS = {"endpointPublicAccess": True, "endpointPrivateAccess": False, "publicAccessCidrs": ["0.0.0.0/0"]}
 
 
 def _logging(enabled: list[str]) -> dict[str, Any]:
@@ -34,7 +32,7 @@ def _logging(enabled: list[str]) -> dict[str, Any]:
 
 
 def cluster_request(inputs: Inputs) -> Inputs:
-    request = {"version": DEFAULT_VERSION, **inputs, "vpcConfig": {**VPC_DEFAULTS, **inputs["vpcConfig"]}}
+    request = {"version": kubernetes.DEFAULT, **inputs, "vpcConfig": {**VPC_DEFAULTS, **inputs["vpcConfig"]}}
     request["logging"] = _logging(request.pop("enabledClusterLogTypes", []))
     return request
 

@@ -307,10 +307,7 @@ ROW = {"service": "efs", "create": {"call": "create_access_point"}, "read": {"ca
 @pytest.mark.parametrize(("more", "said"), [
     ({"replace": ["posixUser"]}, "unknown: replace; known: .*, replaces, "),
     ({"create": {"call": "create_access_point", "omits": []}}, "unknown: omits; known: .*, omit, "),
-    ({"limits": {"operations": ["create_it"], "computed": ["arn"]}}, "unknown: computed; known: .*, output, "),
-    ({"create": "create_access_point"}, "`create` is a function, so `limits` has to name its operations"),
     ({"delete": "delete_nothing"}, "delete_nothing"),
-    ({"limits": {"members": {}}}, "operations"),
 ])  # fmt: skip
 def test_an_unknown_word_is_an_error_with_file_and_type(
     more: dict[str, object], said: str, monkeypatch: pytest.MonkeyPatch

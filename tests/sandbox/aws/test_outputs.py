@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from sandbox.aws import drift, provider
+from sandbox.aws import drift, naming, provider
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.kinds import Kind, ListOf, MapOf, Scalar
 from sandbox.aws.outputs import planned_change, planned_creation
@@ -194,7 +194,7 @@ BUCKET = "aws:s3/bucket:Bucket"
 
 def named(kind: str, proposed: str = "", olds: dict[str, Any] | None = None, **news: Any) -> dict[str, Any]:
     resource = Resource(f"urn:pulumi:s::p::{kind}::a-thing", kind, "a-thing", proposed)
-    return provider.with_name(known(kind), MAPPINGS[kind], resource, news, olds or {}, b"seed")
+    return naming.with_name(known(kind), resource, news, olds or {}, b"seed")
 
 
 @pytest.mark.parametrize(("kind", "key"), [(ROLE, "name"), (NODE_GROUP, "nodeGroupName"), (BUCKET, "bucket")])
@@ -203,7 +203,7 @@ def test_the_engines_proposal_is_used(kind: str, key: str) -> None:
 
 
 def test_a_proposal_is_truncated_and_lower_case_for_buckets() -> None:
-    assert len(named(ROLE, "x" * 200)["name"]) == MAPPINGS[ROLE].name_limit
+    assert len(named(ROLE, "x" * 200)["name"]) == 64
     assert named(BUCKET, "Slipway-Dev")["bucket"] == "slipway-dev"
 
 

@@ -13,6 +13,7 @@ from sandbox.aws.client import FAULT, Aws, AwsError, Clients
 from sandbox.aws.client import World as Shared
 from sandbox.aws.kinds import Field, Kind, ListOf, MapOf, ObjectOf, Scalar
 from sandbox.aws.limits.members import Member, tree
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.outputs import simplest
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.schema import tokens
@@ -38,6 +39,7 @@ def test_a_record_uses_only_inputs_and_outputs_of_its_type() -> None:
         assert {path.split(".")[0] for path in record.force_new} <= set(known(type_token).inputs)
         assert set(record.computed) <= set(known(type_token).outputs)
         assert type_token not in MAPPINGS
+        assert type_token in OPERATIONS
 
 
 def test_the_order_of_inputs_changes_neither_id_nor_outputs(aws: Aws) -> None:

@@ -9,10 +9,10 @@ import pytest
 from sandbox.aws import documented, provider, validators
 from sandbox.aws.client import Aws, Clients, World, session
 from sandbox.aws.documented import statements
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.schema import schema
 from sandbox.aws.statements import Word
-from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.hooks import Failure, Resource
 from sandbox.rpc.wire import UNKNOWN
 from slipway.render.layout import as_data
@@ -90,6 +90,6 @@ def test_a_phrase_is_read_as_it_is_meant(text: str, found: list[tuple[Word, tupl
 
 def test_the_documentation_of_the_installed_provider_has_these_phrases() -> None:
     """Another wording in a later version would silently refuse nothing."""
-    said = [one for token in MAPPINGS for field in schema(token).inputs.values() for one in field.says]  # type: ignore[union-attr]
+    said = [one for token in OPERATIONS for field in schema(token).inputs.values() for one in field.says]  # type: ignore[union-attr]
     assert {one.word for one in said} == {word for word, _ in documented.PHRASES}
     assert len(said) > 80

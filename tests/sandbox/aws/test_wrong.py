@@ -10,10 +10,10 @@ import pytest
 from sandbox.aws import rules, validators
 from sandbox.aws.client import FAULT, Aws, AwsError
 from sandbox.aws.client import World as Shared
+from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.rules.rule import Case, Moment
 from sandbox.aws.schema import schema
-from sandbox.aws.types import OPERATIONS
 from sandbox.rpc.errors import PartialFailureError
 from sandbox.rpc.hooks import Failure, Resource
 from sandbox.rpc.wire import UNKNOWN

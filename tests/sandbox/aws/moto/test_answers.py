@@ -6,9 +6,9 @@ from typing import Any, Final
 import pytest
 
 from sandbox.aws.client import AwsError
-from sandbox.aws.mapping import fill
 from sandbox.aws.moto import kept
 from sandbox.aws.rules.requests import search
+from sandbox.aws.shapes import fill
 from spec import strict_yaml
 from tests.sandbox.aws.samples import World
 
