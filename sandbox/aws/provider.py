@@ -1,4 +1,4 @@
-"""The sandbox's aws provider: checks every type, lets the Terraform provider act, and keeps what that lacks as records."""
+"""The sandbox's aws provider: it checks every type, lets the Terraform provider act, and records what that lacks."""
 
 from __future__ import annotations
 

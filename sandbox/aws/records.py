@@ -1,4 +1,4 @@
-"""Types that the provider or the account lacks: they are checked against the schema, and exist in the Pulumi state alone.
+"""Types that the provider or the account lacks: checked against the schema, they exist in the Pulumi state alone.
 
 No object exists elsewhere, so a record can't drift, and a refresh finds it unchanged. Values that AWS would compute are
 made up in AWS's format, equal for equal inputs. Which changes would replace the object is not known: every one is an

@@ -24,7 +24,19 @@ LOG = logging.getLogger(__name__)
 TOOL: Final = "terraform-provider-aws"
 MOST: Final = 4
 """Processes that are kept while nobody uses them; each takes 125 to 167 MiB (2026-11)."""
-_LOGS: Final = ("TF_LOG_SDK", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_HELPER_SCHEMA", "TF_LOG_SDK_MUX", "TF_LOG_SDK_PROTO")
+_QUIET: Final = dict.fromkeys(
+    (
+        "TF_LOG_PROVIDER",
+        "TF_LOG_PROVIDER_AWS",
+        "TF_LOG_SDK",
+        "TF_LOG_SDK_FRAMEWORK",
+        "TF_LOG_SDK_HELPER_SCHEMA",
+        "TF_LOG_SDK_MUX",
+        "TF_LOG_SDK_PROTO",
+    ),
+    "ERROR",
+)
+"""Levels of its logs, of which a trace has 30 KB for each request."""
 
 
 @dataclass
@@ -63,7 +75,7 @@ class Processes:
             one = next(iter(self._running.values()), None)
             if one is not None:
                 return Types(one.plugin.schemas)
-        plugin = self._starter.submit(Plugin, self.binary, self._log).result()
+        plugin = self._starter.submit(Plugin, self.binary, self._log, _QUIET).result()
         try:
             return Types(plugin.schemas)
         finally:
@@ -100,7 +112,7 @@ class Processes:
             # With a record to be played it waits for minutes between two questions no more (internal/retry/state.go).
             "VCR_MODE": "REPLAY_ONLY",
             "VCR_PATH": os.devnull,
-            **dict.fromkeys(_LOGS, "ERROR"),
+            **_QUIET,
         }
         plugin = Plugin(self.binary, self._log, environment)
         plugin.configure(

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from botocore.model import ListShape, MapShape, Shape, StringShape
+from sandbox.aws.outputs import simplest
 
 from sandbox.aws.kinds import Field, Kind, ListOf, MapOf, ObjectOf, Scalar
 from sandbox.aws.limits.members import Member
 from sandbox.aws.limits.operations import Reason
-from sandbox.aws.outputs import simplest
 from tests.sandbox.aws.samples import World
 from tests.sandbox.aws.samples.world import OTHER_TRUST, document
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 from botocore.awsrequest import AWSResponse
+from sandbox.aws.types import security_groups
+from sandbox.aws.types.security_groups import Atom
 
 from sandbox.aws import rules, validators
 from sandbox.aws.checked import DOCUMENTATION, Limit, limits, summary
 from sandbox.aws.client import DEFAULT_ACCOUNT, FAULT, Aws, AwsError, Clients, World, session
 from sandbox.aws.limits.operations import OPERATIONS
 from sandbox.aws.moto.server import _Raw
-from sandbox.aws.types import security_groups
-from sandbox.aws.types.security_groups import Atom
 from sandbox.rpc.errors import ProviderError
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from pulumi._types import _py_properties
+from sandbox.aws.lookups import LOOKUPS
 
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.invokes import FUNCTIONS, invoke
-from sandbox.aws.lookups import LOOKUPS
 from sandbox.aws.moto.tokens import identity
 from sandbox.rpc.errors import ProviderError
 from tests.sandbox.aws.samples import SAMPLES, World

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox.aws.mapping import ALWAYS, ANY, Call, find
+from sandbox.aws.types import MAPPINGS
 
 from sandbox.aws import drift, provider, types
 from sandbox.aws import lifecycle as lifecycle_module
@@ -14,8 +16,6 @@ from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.client import World as Shared
 from sandbox.aws.invokes import FUNCTIONS, invoke, render
 from sandbox.aws.kinds import Scalar
-from sandbox.aws.mapping import ALWAYS, ANY, Call, find
-from sandbox.aws.types import MAPPINGS
 from sandbox.notes import NoteKind, Notes, load_notes
 from sandbox.rpc import diff
 from sandbox.rpc.errors import PartialFailureError, ProviderError

@@ -4,12 +4,12 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from sandbox.aws.outputs import planned_change, planned_creation
+from sandbox.aws.types import MAPPINGS
 
 from sandbox.aws import drift, naming, provider
 from sandbox.aws.client import Aws, AwsError
 from sandbox.aws.kinds import Kind, ListOf, MapOf, Scalar
-from sandbox.aws.outputs import planned_change, planned_creation
-from sandbox.aws.types import MAPPINGS
 from sandbox.rpc.diff import DEFAULTS_KEY
 from sandbox.rpc.errors import PartialFailureError
 from sandbox.rpc.hooks import Resource

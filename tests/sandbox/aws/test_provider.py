@@ -11,12 +11,12 @@ from sandbox.rpc.diff import DEFAULTS_KEY, Diff, write
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
-from tests.sandbox.aws.samples.world import TRUST
+from tests.sandbox.aws.samples.world import PROCESSES, TRUST
 
 
 @pytest.fixture
 def provider(clients: Clients) -> AwsProvider:
-    return AwsProvider(World(clients))
+    return AwsProvider(World(clients, processes=PROCESSES))
 
 
 def resource(type_token: str, name: str = "thing") -> Resource:

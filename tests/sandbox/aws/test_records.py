@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from pulumi import _types
 from pulumi.runtime import rpc
+from sandbox.aws.outputs import simplest
+from sandbox.aws.types import MAPPINGS, RECORDS
 
 from sandbox.aws import records, replacement
 from sandbox.aws.client import FAULT, Aws, AwsError, Clients
@@ -14,10 +16,8 @@ from sandbox.aws.client import World as Shared
 from sandbox.aws.kinds import Field, Kind, ListOf, MapOf, ObjectOf, Scalar
 from sandbox.aws.limits.members import Member, tree
 from sandbox.aws.limits.operations import OPERATIONS
-from sandbox.aws.outputs import simplest
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.schema import tokens
-from sandbox.aws.types import MAPPINGS, RECORDS
 from sandbox.rpc.errors import ProviderError
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN

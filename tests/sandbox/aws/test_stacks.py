@@ -18,6 +18,7 @@ from sandbox.rpc.wire import UNKNOWN
 from slipway.render.layout import as_data
 from slipway.render.recording import RecordedResource
 from spec.strict_yaml import rows
+from tests.sandbox.aws.samples.world import PROCESSES
 from tests.support.stacks import recorded
 
 
@@ -30,7 +31,7 @@ def plain(one: RecordedResource) -> dict[str, Any]:
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
 def test_nothing_of_a_stack_is_refused_at_preview(stack: str, preview: bool, clients: Clients) -> None:
     recording = recorded(stack, preview=preview)
-    world = World(clients)
+    world = World(clients, processes=PROCESSES)
     provider, aws = AwsProvider(world), session(world, plain(recording.named("aws")))
     checked = 0
     refused: list[tuple[str, Failure]] = []

@@ -18,6 +18,7 @@ from sandbox.rpc.errors import PartialFailureError
 from sandbox.rpc.hooks import Failure, Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples import SAMPLES, World
+from tests.sandbox.aws.samples.world import PROCESSES
 from tests.sandbox.aws.wrong import Wrong, cases, rights
 
 ALL = tuple(cases())
@@ -38,7 +39,7 @@ def right(world: World) -> Any:
 
 @pytest.fixture
 def provider(world: World) -> AwsProvider:
-    return AwsProvider(Shared(world.aws.clients))
+    return AwsProvider(Shared(world.aws.clients, processes=PROCESSES))
 
 
 def of(type_token: str) -> Resource:

@@ -6,10 +6,12 @@ import itertools
 import json
 from typing import Any
 
+from sandbox.aws import client
 from sandbox.aws.client import Aws
-from sandbox.aws.lifecycle import Lifecycle
+from sandbox.aws.provider import AwsProvider
 from sandbox.aws.schema import Schema, schema
-from sandbox.aws.types import MAPPINGS
+from sandbox.aws.terraform.processes import Processes
+from sandbox.rpc.hooks import ReadResult, Resource
 
 Made = tuple[str, dict[str, Any]]
 
@@ -19,6 +21,31 @@ def known(type_token: str) -> Schema:
     found = schema(type_token)
     assert found is not None, type_token
     return found
+
+
+PROCESSES = Processes()
+"""Of all tests of a process; the session's end stops them."""
+
+
+class Objects:
+    """One type in an account, as the provider makes and changes its objects."""
+
+    def __init__(self, aws: Aws, type_token: str) -> None:
+        self.provider = AwsProvider(client.World(aws.clients, processes=PROCESSES))
+        self.aws, self.schema = aws, known(type_token)
+        self.resource = Resource(f"urn:pulumi:s::p::{type_token}::thing", type_token, "thing")
+
+    def create(self, inputs: dict[str, Any]) -> Made:
+        return self.provider.create(self.aws, self.resource, inputs)
+
+    def read(self, id: str, outputs: dict[str, Any], inputs: dict[str, Any]) -> ReadResult | None:
+        return self.provider.read(self.aws, self.resource, id, outputs, inputs)
+
+    def update(self, id: str, outputs: dict[str, Any], news: dict[str, Any], olds: dict[str, Any]) -> dict[str, Any]:
+        return self.provider.update(self.aws, self.resource, id, outputs, news, olds)
+
+    def delete(self, id: str, outputs: dict[str, Any]) -> None:
+        self.provider.delete(self.aws, self.resource, id, outputs, {})
 
 
 class World:
@@ -33,11 +60,11 @@ class World:
     def unique(self, name: str) -> str:
         return f"{name}-{next(self._count)}"
 
-    def lifecycle(self, type_token: str) -> Lifecycle:
-        return Lifecycle(self.aws, known(type_token), MAPPINGS[type_token])
+    def objects(self, type_token: str) -> Objects:
+        return Objects(self.aws, type_token)
 
     def make(self, type_token: str, **inputs: Any) -> Made:
-        return self.lifecycle(type_token).create(inputs)
+        return self.objects(type_token).create(inputs)
 
     def vpc(self) -> str:
         return self.make("aws:ec2/vpc:Vpc", cidrBlock="10.1.0.0/16")[0]
