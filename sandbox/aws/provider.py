@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.aws import asking, client, invokes, naming, records, rules, validators
+from sandbox.aws import asking, client, invokes, lacking, naming, records, rules, validators
 from sandbox.aws.client import Aws, AwsError, World
 from sandbox.aws.kinds import stated_problems
 from sandbox.aws.limits import values
@@ -130,7 +130,7 @@ class AwsProvider(Provider[Aws]):
             return records.planned(_at(session, inputs), _schema(resource), _public(inputs))
         plan = acts.creation(_public(inputs))
         asking.ask(acts, plan)
-        return acts.outputs(plan.after, _public(inputs))
+        return acts.planned(plan, _public(inputs))
 
     def create(self, session: Aws, resource: Resource, inputs: Values) -> tuple[str, Values]:
         """Create in the account, or as a record if nothing in it answers."""
@@ -144,7 +144,7 @@ class AwsProvider(Provider[Aws]):
                 if UNANSWERED not in str(error):
                     raise
             else:
-                self._note_addon(resource, inputs)
+                self._made(acts, resource, id, outputs, inputs, {})
                 return id, outputs
         return records.create(_at(session, inputs), _schema(resource), resource.name, given)
 
@@ -176,7 +176,7 @@ class AwsProvider(Provider[Aws]):
             return records.update(aws, _schema(resource), olds, _public(news))
         plan = acts.change(id, olds, _public(news))
         asking.ask(acts, plan)
-        return acts.outputs(plan.after, _public(news))
+        return acts.planned(plan, _public(news))
 
     def update(
         self, session: Aws, resource: Resource, id: str, olds: Values, news: Values, old_inputs: Values
@@ -186,7 +186,7 @@ class AwsProvider(Provider[Aws]):
         if acts is None:
             return records.update(_at(session, news), _schema(resource), olds, _public(news))
         outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
-        self._note_addon(resource, news)
+        self._made(acts, resource, id, outputs, news, old_inputs)
         return outputs
 
     def delete(self, session: Aws, resource: Resource, id: str, outputs: Values, old_inputs: Values) -> None:
@@ -215,6 +215,16 @@ class AwsProvider(Provider[Aws]):
         """What acts on the account; None for a record."""
         type = None if records.is_one(outputs) else self.processes.types.resource(resource.type)
         return None if type is None else Acting(self.processes, session, type)
+
+    def _made(self, acts: Acting, resource: Resource, id: str, outputs: Values, inputs: Values, before: Values) -> None:
+        """What follows from a creation or update: properties that the provider lacks, and notes."""
+        names = acts.type.form.lacks(inputs)
+        changed = {name: inputs[name] for name in names if inputs[name] != before.get(name)}
+        try:
+            lacking.send(_at(acts.aws, inputs), resource.type, outputs, changed)
+        except AwsError as error:
+            raise PartialFailureError(id, outputs, [str(error)]) from error
+        self._note_addon(resource, inputs)
 
     def _refused(self, session: Aws, resource: Resource, inputs: Values, reported: set[str]) -> list[Failure]:
         """What the provider refuses of the inputs, of properties that nothing else refuses."""
@@ -261,7 +271,9 @@ def _at(session: Aws, values: Mapping[str, Any]) -> Aws:
 
 
 def _public(inputs: Values) -> Values:
-    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+    """The inputs that the program sets; a name that was generated has its prefix already."""
+    prefixes = {f"{name}Prefix" for name in inputs.get(DEFAULTS_KEY) or ()}
+    return {key: value for key, value in inputs.items() if not key.startswith("__") and key not in prefixes}
 
 
 def _settled(config: Values) -> Values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import grpc
@@ -20,6 +20,7 @@ from sandbox.rpc import diff
 from sandbox.rpc.diff import ADD, DELETE, UPDATE, Change
 from sandbox.rpc.errors import PartialFailureError, ProviderError
 from sandbox.rpc.hooks import Failure, Values
+from sandbox.rpc.wire import UNKNOWN
 
 META: Final = "__meta"
 """The output that has what the provider keeps with an object, as in bridged providers."""
@@ -64,6 +65,11 @@ class Acting:
         found |= {key: inputs[key] for key in self.type.form.lacks(inputs)}
         return {**found, META: state.private.decode()} if state.private else found
 
+    def planned(self, plan: Plan, inputs: Values) -> Values:
+        """The outputs that a plan knows; of a map with one unknown value, the provider knows none."""
+        found = self.outputs(State(plan.after.value), inputs)
+        return {key: inputs.get(key, item) if item == UNKNOWN else item for key, item in found.items()}
+
     def id(self, state: State) -> str:
         """The ID of an object."""
         value = state.value or {}
@@ -77,13 +83,18 @@ class Acting:
             value["id"] = id
         return State(value, str(outputs.get(META, "")).encode())
 
-    def before(self, plugin: Plugin, id: str, outputs: Values) -> State:
-        """The same; of outputs that another provider made, what the account says."""
+    def before(self, plugin: Plugin, id: str, outputs: Values, inputs: Values) -> State:
+        """The same; of outputs that another provider made, what the account says, and defaults of what it doesn't."""
         state = self.state(id, outputs)
-        if state.private or META in outputs:
+        if META in outputs:
             return state
-        found = objects.read(plugin, self.type, state)
-        return found if found.value is not None else state
+        with suppress(RefusedError):
+            found = objects.read(plugin, self.type, state)
+            state = found if found.value is not None else state
+        with suppress(RefusedError):
+            new = objects.planned(plugin, self.type, State(), self.config(inputs))
+            state = objects.completed(state, new)
+        return state
 
     # -- changes -------------------------------------------------------------------------------------------------------
 
@@ -95,7 +106,7 @@ class Acting:
     def change(self, id: str, outputs: Values, inputs: Values) -> Plan:
         """The plan of a change. Raises ProviderError for what the provider refuses."""
         with self.plugin() as plugin:
-            return objects.planned(plugin, self.type, self.before(plugin, id, outputs), self.config(inputs))
+            return objects.planned(plugin, self.type, self.before(plugin, id, outputs, inputs), self.config(inputs))
 
     def make(self, plan: Plan, inputs: Values, id: str = "") -> tuple[str, Values]:
         """Make a planned change; the ID and outputs. Raises PartialFailureError if the object exists nevertheless."""
@@ -115,7 +126,7 @@ class Acting:
         """Delete the object."""
         with self.plugin() as plugin:
             objects.applied(
-                plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs), None)
+                plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs, {}), None)
             )
 
     def changes(self, plan: Plan, old_inputs: Values, inputs: Values) -> tuple[Change, ...]:

@@ -117,6 +117,16 @@ def settled(live: State, before: State) -> State:
     return replace(live, value=value)
 
 
+def completed(state: State, new: Plan) -> State:
+    """A state, with what a new object would have by default where nothing is known of the object."""
+    default = {key: item for key, item in (new.after.value or {}).items() if (new.config or {}).get(key) is None}
+    value = {
+        key: default[key] if item is None and key in default and not has_unknown(default[key]) else item
+        for key, item in (state.value or {}).items()
+    }
+    return replace(state, value=value)
+
+
 def imported(plugin: Plugin, type: Type, id: str) -> State:
     """The live object of an ID. Raises RefusedError."""
     answer = plugin.call("ImportResourceState", type_name=type.name, id=id)

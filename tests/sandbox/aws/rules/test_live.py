@@ -78,7 +78,7 @@ def test_a_subnet_and_a_group_under_a_mount_target_stay(provider: AwsProvider, w
         with pytest.raises(AwsError) as raised:
             _delete(provider, world, type_token, one)
         assert raised.value.code == "DependencyViolation"
-    world.lifecycle("aws:efs/mountTarget:MountTarget").delete(id, outputs)
+    world.objects("aws:efs/mountTarget:MountTarget").delete(id, outputs)
     _delete(provider, world, GROUP, group)
     _delete(provider, world, SUBNET, subnet)
 
@@ -118,7 +118,7 @@ def test_a_group_that_is_the_source_of_another_groups_rule_stays(provider: AwsPr
     rule, outputs = world.make("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", **allow)
     with pytest.raises(AwsError, match=f"DependencyViolation.*a rule of {other}"):
         _delete(provider, world, GROUP, source)
-    world.lifecycle("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule").delete(rule, outputs)
+    world.objects("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule").delete(rule, outputs)
     _delete(provider, world, GROUP, source)
 
 

@@ -10,7 +10,9 @@ from sandbox.aws import client
 from sandbox.aws.client import Aws
 from sandbox.aws.provider import AwsProvider
 from sandbox.aws.schema import Schema, schema
+from sandbox.aws.terraform.names import Type
 from sandbox.aws.terraform.processes import Processes
+from sandbox.rpc.diff import Diff
 from sandbox.rpc.hooks import ReadResult, Resource
 
 Made = tuple[str, dict[str, Any]]
@@ -34,6 +36,20 @@ class Objects:
         self.provider = AwsProvider(client.World(aws.clients, processes=PROCESSES))
         self.aws, self.schema = aws, known(type_token)
         self.resource = Resource(f"urn:pulumi:s::p::{type_token}::thing", type_token, "thing")
+
+    @property
+    def type(self) -> Type:
+        found = PROCESSES.types.resource(self.resource.type)
+        assert found is not None, self.resource.type
+        return found
+
+    def checked(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        found, failures = self.provider.check(self.aws, self.resource, inputs, {}, b"seed")
+        assert failures == []
+        return found
+
+    def diff(self, id: str, olds: dict[str, Any], outputs: dict[str, Any], news: dict[str, Any]) -> Diff:
+        return self.provider.diff(self.aws, self.resource, id, olds, outputs, news)
 
     def create(self, inputs: dict[str, Any]) -> Made:
         return self.provider.create(self.aws, self.resource, inputs)
