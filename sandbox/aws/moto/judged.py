@@ -73,7 +73,7 @@ def install() -> None:
                 raise Refused(*problem)
             answer = _kept(self)
             if answer is None:
-                return original(self)
+                return _noted(self, *original(self))
             result = ActionResult(answer)
         except NotImplementedError:
             result = ActionResult(kept.unanswered(self.boto3_service_name, self._get_action()))
@@ -81,12 +81,20 @@ def install() -> None:
             result = ActionResult(refused)
         status, headers, body = self.serialized(result)
         headers, body = self._enrich_response(headers, body)
-        return status, headers, body
+        return _noted(self, status, headers, body)
 
     base.call_action = call_action
     s3: Any = S3Response
     for name in ("_bucket_response", "_key_response"):
         setattr(s3, name, _of_s3(getattr(s3, name)))
+
+
+def _noted(response: Any, status: int, headers: Any, body: Any) -> Any:
+    """An answer, of which those to changes are counted."""
+    operation = xform_name(response._get_action() or "")
+    if not operation.startswith(requests.READS):
+        questions.answered(response.headers, operation, status, body)
+    return status, headers, body
 
 
 def _of_s3(original: Callable[..., Any]) -> Callable[..., Any]:

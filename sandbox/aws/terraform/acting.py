@@ -63,7 +63,9 @@ class Acting:
         """A state as outputs, with the inputs that the provider doesn't have."""
         found: Values = reverse(self.type.form, state.value)
         found |= {key: inputs[key] for key in self.type.form.lacks(inputs)}
-        return {**found, META: state.private.decode()} if state.private else found
+        if state.private:
+            found[META] = state.private.decode()
+        return found
 
     def planned(self, plan: Plan, inputs: Values) -> Values:
         """The outputs that a plan knows; of a map with one unknown value, the provider knows none."""
@@ -80,7 +82,7 @@ class Acting:
         """The state that outputs are of."""
         value: Values = convert(self.type.form, {key: item for key, item in outputs.items() if key != META})
         if "id" in value:
-            value["id"] = id
+            value["id"] = outputs.get("id", id)
         return State(value, str(outputs.get(META, "")).encode())
 
     def before(self, plugin: Plugin, id: str, outputs: Values, inputs: Values) -> State:
@@ -120,14 +122,23 @@ class Acting:
                 known = state if state.value is not None else plan.before
                 id = id or self.id(known)
                 raise PartialFailureError(id, self.outputs(known, inputs), [str(error)]) from error
-        return id or self.id(state), self.outputs(state, inputs)
+        outputs, own = self.outputs(state, inputs), self.id(state)
+        # The engine keeps the first ID; that of an association is another one after a change.
+        return id or own, {**outputs, "id": own} if id not in ("", own) else outputs
 
     def delete(self, id: str, outputs: Values) -> None:
-        """Delete the object."""
+        """Delete the object; no error if it does not exist any more."""
         with self.plugin() as plugin:
-            objects.applied(
-                plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs, {}), None)
-            )
+            try:
+                self._delete(plugin, id, outputs)
+            except RefusedError:
+                if objects.read(plugin, self.type, self.state(id, outputs)).value is not None:
+                    raise
+
+    def _delete(self, plugin: Plugin, id: str, outputs: Values) -> None:
+        objects.applied(
+            plugin, self.type, objects.planned(plugin, self.type, self.before(plugin, id, outputs, {}), None)
+        )
 
     def changes(self, plan: Plan, old_inputs: Values, inputs: Values) -> tuple[Change, ...]:
         """What a plan changes: inputs that are other ones, and outputs that are not as the inputs want them."""

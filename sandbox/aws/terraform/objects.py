@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sandbox.aws.moto import questions
 from sandbox.aws.terraform.messages import Unknown, pack
 from sandbox.aws.terraform.names import Type
-from sandbox.aws.terraform.plugin import MANY, SET, Plugin, RefusedError, path_of, value_of
+from sandbox.aws.terraform.plugin import MANY, SET, Plugin, RefusedError, checked, path_of, value_of
 
 Values = dict[str, Any]
 _DESCRIPTION: Final = ("description", "Managed by Terraform", "Managed by Pulumi")
@@ -96,12 +97,32 @@ def request(type: Type, plan: Plan) -> dict[str, Any]:
 def applied(plugin: Plugin, type: Type, plan: Plan) -> State:
     """What became of the object. Raises RefusedError, with what exists nevertheless as its `partial`."""
     try:
-        answer = plugin.call("ApplyResourceChange", **request(type, plan))
+        answer = checked(_answer(plugin, type, plan))
     except RefusedError as error:
         if error.partial is not None:
             error.partial = State(value_of(error.partial.new_state), error.partial.private)
         raise
     return State(value_of(answer.new_state), answer.private)
+
+
+def _answer(plugin: Plugin, type: Type, plan: Plan) -> Any:
+    """The provider's answer; of a creation or update that the account will never accept, not after minutes."""
+    fields = request(type, plan)
+    if plan.config is None:
+        return plugin.begin("ApplyResourceChange", **fields).result()
+    with questions.asked() as change:
+        future = plugin.begin("ApplyResourceChange", **fields, provider_meta=meta(questions.CHANGE, change.number))
+        future.add_done_callback(lambda _: change.judged.set())
+        change.judged.wait()
+        if change.problems and not future.done():
+            future.cancel()
+            raise RefusedError([((), f"{code}: {text}") for code, text in change.problems])
+        return future.result()
+
+
+def meta(mark: str, number: str) -> bytes:
+    """What a provider puts into the user agent of its requests."""
+    return pack({"user_agent": [f"{mark}/{number}"]})
 
 
 def read(plugin: Plugin, type: Type, state: State) -> State:
