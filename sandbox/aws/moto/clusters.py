@@ -291,8 +291,13 @@ class Operations(ContentOperations):
         group = cluster.nodegroups.get(self._get_param("nodegroupName"))
         addon = contents(cluster).addons.get(self._get_param("addonName"))
         status = addon["status"] if addon else (group or cluster).status
-        state = "Failed" if str(status).endswith(live.FAILED) else "InProgress"
-        return ActionResult({"update": {**update, "status": "Successful" if status == live.ACTIVE else state}})
+        if status == live.ACTIVE:
+            return ActionResult({"update": {**update, "status": "Successful"}})
+        if str(status).endswith((live.FAILED, "DEGRADED")):
+            health = (addon or {}).get("health") or getattr(group or cluster, "health", None) or {}
+            errors = [{"errorCode": "Unknown", "errorMessage": one["message"]} for one in health.get("issues", ())]
+            return ActionResult({"update": {**update, "status": "Failed", "errors": errors}})
+        return ActionResult({"update": {**update, "status": "InProgress"}})
 
     def list_updates(self) -> ActionResult:
         return ActionResult({"updateIds": list(contents(self.cluster()).updates)})

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 import uuid
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,26 +30,31 @@ Problem = tuple[str, str]
 class Question:
     """A question, and the verdict once there is one: what would be refused.
 
-    Of a change that is made it is open, too: what is refused a second time in the same words will never pass, because
-    the account knows at once what it was given. A provider tries again for minutes, until AWS has it everywhere.
+    Of a change that is made it is open, too, because a provider tries again for minutes. What is refused a second time
+    in the same words will never pass: the account knows at once what it was given. A deletion passes once what is in
+    its way is gone, so it waits while anything changes.
     """
 
     number: str = field(default_factory=lambda: uuid.uuid4().hex)
     judged: threading.Event = field(default_factory=threading.Event)
     problems: Sequence[Problem] = ()
-    refused: set[tuple[str, str]] = field(default_factory=set)
-    """Operations that were refused, and how."""
+    patience: float = 0.0
+    """Seconds in which nothing changes, until what was refused is given up."""
+    refused: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Operations that were refused, and how, with when that was first."""
     succeeded: bool = False
     """Whether something was changed: then nothing is given up."""
 
 
 _OPEN: Final[dict[str, Question]] = {}
+_LAST: Final[deque[float]] = deque([0.0], maxlen=1)
+"""When a provider last changed something."""
 
 
 @contextmanager
-def asked() -> Iterator[Question]:
+def asked(patience: float = 0.0) -> Iterator[Question]:
     """A question that is open meanwhile."""
-    question = Question()
+    question = Question(patience=patience)
     _OPEN[question.number] = question
     try:
         yield question
@@ -67,21 +74,17 @@ def answered(headers: Mapping[str, Any], operation: str, status: int, body: Any)
     change = _OPEN.get(match[2]) if match and match[1] == CHANGE else None
     if change is None:
         return
-    change.succeeded |= status < 400
+    if status < 400:
+        change.succeeded = True
+        _LAST.append(time.monotonic())
+        return
     text = body.decode(errors="replace") if isinstance(body, bytes) else str(body)
-    found = _ERROR.search(text)
-    refusal = operation, found[0] if found else ""
-    if status >= 400 and refusal in change.refused and not change.succeeded:
-        words = _WORDS.search(text)
-        change.problems = [(next(filter(None, found.groups()), "") if found else "", words[1] if words else text)]
+    found, words = _ERROR.search(text), _WORDS.search(text)
+    now, refusal = time.monotonic(), (operation, found[0] if found else "")
+    first = change.refused.get(refusal)
+    if first is None:
+        change.refused[refusal] = now
+    elif not change.succeeded and now - max(first, _LAST[-1] if change.patience else first) >= change.patience:
+        code = next(filter(None, found.groups()), "") if found else ""
+        change.problems = [(code, words[1] if words else text)]
         change.judged.set()
-    change.refused.add(refusal)
-
-
-def answer(number: str, problems: Sequence[Problem]) -> Problem:
-    """The refusal of a question's request, of which the verdict is kept."""
-    question = _OPEN.get(number)
-    if question is not None and not question.judged.is_set():
-        question.problems = problems
-        question.judged.set()
-    return problems[0] if problems else (CODE, "the request would have succeeded, but this is a question")

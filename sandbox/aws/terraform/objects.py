@@ -12,6 +12,8 @@ from sandbox.aws.terraform.names import Type
 from sandbox.aws.terraform.plugin import MANY, SET, Plugin, RefusedError, checked, path_of, value_of
 
 Values = dict[str, Any]
+PATIENCE: Final = 5.0
+"""Seconds in which nothing changes, until a deletion that something is in the way of is given up."""
 _DESCRIPTION: Final = ("description", "Managed by Terraform", "Managed by Pulumi")
 """A default of the provider that pulumi-aws replaces (pulumi-aws 7.51, `patches/`, "Managed by Pulumi")."""
 
@@ -106,11 +108,9 @@ def applied(plugin: Plugin, type: Type, plan: Plan) -> State:
 
 
 def _answer(plugin: Plugin, type: Type, plan: Plan) -> Any:
-    """The provider's answer; of a creation or update that the account will never accept, not after minutes."""
+    """The provider's answer; of what the account will never accept, not after minutes."""
     fields = request(type, plan)
-    if plan.config is None:
-        return plugin.begin("ApplyResourceChange", **fields).result()
-    with questions.asked() as change:
+    with questions.asked(PATIENCE if plan.config is None else 0.0) as change:
         future = plugin.begin("ApplyResourceChange", **fields, provider_meta=meta(questions.CHANGE, change.number))
         future.add_done_callback(lambda _: change.judged.set())
         change.judged.wait()

@@ -16,7 +16,7 @@ from sandbox.aws.rules.policies import admits
 from sandbox.rpc.hooks import Resource
 from sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.aws.samples import World
-from tests.sandbox.aws.samples.world import document
+from tests.sandbox.aws.samples.world import PROCESSES, document
 
 PLACE = {"account": "123456789012", "region": "us-west-2"}
 LUSTRE = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"]}
@@ -108,7 +108,7 @@ def preview(world: World, token: str, **inputs: Any) -> str:
     """The code with which the preview of a creation is refused; empty if it isn't."""
     resource = Resource(f"urn:pulumi:s::p::{token}::thing", token, "thing")
     try:
-        AwsProvider(Shared(world.aws.clients)).preview_create(world.aws, resource, inputs)
+        AwsProvider(Shared(world.aws.clients, processes=PROCESSES)).preview_create(world.aws, resource, inputs)
     except AwsError as error:
         return error.code
     return ""
