@@ -11,7 +11,6 @@ from sandbox.aws import asking, client, invokes, lacking, naming, records, rules
 from sandbox.aws.client import Aws, AwsError, World
 from sandbox.aws.kinds import stated_problems
 from sandbox.aws.limits import values
-from sandbox.aws.limits.members import tree
 from sandbox.aws.moto.kept import UNANSWERED
 from sandbox.aws.rules.rule import Case, Inputs, Moment
 from sandbox.aws.schema import Schema, schema
@@ -27,7 +26,7 @@ from sandbox.rpc.provider import Provider
 from spec.catalog import kubernetes
 
 # Finding at preview what would be refused of the inputs alone: by AWS's service models (`limits`), by `rules`, and by
-# the provider as its documentation says (`documented`) or its source (`validators`).
+# `validators`.
 #
 # Values that are not known yet are not checked. In an `up` the engine asks again once they are known.
 
@@ -38,21 +37,17 @@ def check(aws: Aws, type_token: str, inputs: Inputs, given: Inputs | None = None
     A name that was generated is not among the `given`: it conflicts with no prefix.
     """
     failures = values.check(aws, type_token, inputs)
-    stated = _stated(aws, type_token, inputs if given is None else given)
+    stated = _stated(type_token, inputs if given is None else given)
     for more in (rules.problems(aws, type_token, inputs), stated):
         reported = {one.property for one in failures}
         failures += [one for one in more if one.property not in reported]
     return failures
 
 
-def _stated(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
-    """What the provider refuses at plan. A list of its documentation counts where AWS's newer model has none."""
+def _stated(type_token: str, inputs: Inputs) -> list[Failure]:
+    """What rows of `validators` refuse."""
     known = schema(type_token)
-    if known is None:
-        return []
-    members = tree(aws, type_token)
-    listed = members.listed if members is not None else ()
-    return list(stated_problems(known.inputs, inputs, validators.of(type_token), listed))
+    return list(stated_problems(known.inputs, inputs, validators.of(type_token))) if known is not None else []
 
 
 VERSION = "7.51.1"
@@ -138,7 +133,9 @@ class AwsProvider(Provider[Aws]):
         if acts is not None:
             try:
                 id, outputs = acts.make(acts.creation(given), given)
-            except PartialFailureError:
+            except PartialFailureError as error:
+                if resource.type == CLUSTER:
+                    raise _given_up(_at(session, inputs), error) from error
                 raise
             except ProviderError as error:
                 if UNANSWERED not in str(error):
@@ -185,6 +182,8 @@ class AwsProvider(Provider[Aws]):
         acts = self._acting(session, resource, olds)
         if acts is None:
             return records.update(_at(session, news), _schema(resource), olds, _public(news))
+        if self._addon_behind(resource, news):
+            self._install(_at(session, news), news)
         outputs = acts.make(acts.change(id, olds, _public(news)), _public(news), id)[1]
         self._made(acts, resource, id, outputs, news, old_inputs)
         return outputs
@@ -245,6 +244,13 @@ class AwsProvider(Provider[Aws]):
         named = inputs["clusterName"], inputs["addonName"]
         return not wire.has_unknown(list(named)) and self._world.addons.behind(*map(str, named))
 
+    def _install(self, aws: Aws, inputs: Values) -> None:
+        """Install the pods of an add-on whose chart has come: to the provider nothing has changed."""
+        names = {"clusterName": inputs["clusterName"], "addonName": inputs["addonName"]}
+        given = {"configurationValues": inputs["configurationValues"]} if inputs.get("configurationValues") else {}
+        aws.call("eks", "update_addon", **names, **given)
+        aws.call("eks", "describe_addon", **names)
+
     def _note_addon(self, resource: Resource, inputs: Mapping[str, Any]) -> None:
         """Say whether its pods run."""
         if resource.type != ADDON or self._world.addons is None or self._world.notes is None:
@@ -279,6 +285,14 @@ def _public(inputs: Values) -> Values:
 def _settled(config: Values) -> Values:
     """The arguments without those whose change has no effect, such as the plugin's version."""
     return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
+
+
+def _given_up(aws: Aws, error: PartialFailureError) -> ProviderError:
+    """The reason why a control plane did not start, of which nothing is left: EKS starts none again, either."""
+    health = aws.call("eks", "describe_cluster", name=error.id)["cluster"].get("health") or {}
+    _delete_cluster(aws, error.id)
+    reasons = [*error.reasons, *(str(one["message"]) for one in health.get("issues") or ())]
+    return ProviderError("; ".join(reasons))
 
 
 def _delete_cluster(aws: Aws, name: str) -> None:

@@ -62,6 +62,10 @@ class Operations(ContentOperations):
         cluster.deletion_protection = bool(self._get_param("deletionProtection"))
         cluster.kube_scheduler_config, cluster.upgrade_policy = None, {"supportType": "EXTENDED"}
         self._configure(cluster)
+        if not self._get_param("logging"):
+            # Off by default (EKS API Reference, CreateCluster): moto turns all on.
+            off = [{**part, "enabled": False} for part in cluster.logging["clusterLogging"]]
+            cluster.logging = {"clusterLogging": off}
         cluster.version = self._get_param("version") or kubernetes.DEFAULT
         # Moto gives every cluster of a process the same issuer.
         cluster.identity = {"oidc": {"issuer": _issuer(self._aws(), cluster.name)}}

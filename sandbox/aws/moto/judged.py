@@ -194,7 +194,7 @@ def _by_statements(aws: Aws, token: str, operation: str, parameters: Mapping[str
             if path in paths and named <= paths:
                 yield one
 
-    for failure in stated_problems(fields.inputs, inputs, about, documented=False) if fields is not None else ():
+    for failure in stated_problems(fields.inputs, inputs, about) if fields is not None else ():
         yield validators.code(token), failure.reason
 
 

@@ -65,16 +65,16 @@ def test_a_cluster_has_its_own_api_server_issuer_and_security_group(here: World,
         here.aws.call("ec2", "describe_security_groups", GroupIds=[group])
 
 
-def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
+def test_of_a_cluster_whose_api_server_does_not_start_nothing_is_left(
     here: World, clusters: FakeClusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = cluster(here)
     broken = AwsError("create_cluster", "ServerException", "kube-apiserver exited")
     monkeypatch.setattr(clusters, "create", Mock(side_effect=broken))
-    with pytest.raises(PartialFailureError, match="kube-apiserver exited") as raised:
+    with pytest.raises(ProviderError, match="kube-apiserver exited"):
         here.objects(CLUSTER).create(inputs)
     monkeypatch.undo()
-    outputs = here.objects(CLUSTER).update(raised.value.id, dict(raised.value.outputs), inputs, inputs)
+    _, outputs = here.objects(CLUSTER).create(inputs)
     assert outputs["endpoint"] == clusters.running[inputs["name"]].server
 
 
@@ -220,9 +220,9 @@ def test_an_add_on_is_reported_with_its_configuration(
     id, outputs = provider.create(world.aws, RESOURCE, inputs)
     assert addons.present == {(cluster, "vpc-cni"): '{"a": 1}'}
     assert load_notes(tmp_path) == (Note(RESOURCE.urn, NoteKind.INSTALLED, "a chart"),)
-    news = {"clusterName": cluster, "addonName": "vpc-cni"}
+    news = {**inputs, "configurationValues": '{"a": 2}'}
     outputs = provider.update(world.aws, RESOURCE, id, outputs, news, inputs)
-    assert addons.present == {(cluster, "vpc-cni"): None}
+    assert addons.present == {(cluster, "vpc-cni"): '{"a": 2}'}
     provider.delete(world.aws, RESOURCE, id, outputs, news)
     assert addons.present == {}
     assert load_notes(tmp_path) == ()
@@ -265,11 +265,14 @@ def test_an_add_on_whose_chart_came_later_is_updated_once(
     assert provider.diff(world.aws, RESOURCE, id, inputs, outputs, inputs).changes == ()
 
 
-def test_an_add_on_that_does_not_become_active_is_an_error(world: World, provider: AwsProvider) -> None:
-    inputs = {"clusterName": world.cluster(), "addonName": "broken"}
+def test_an_add_on_that_does_not_become_active_is_an_error(
+    world: World, provider: AwsProvider, addons: FakeAddons
+) -> None:
+    addons.failing.add("coredns")
+    inputs = {"clusterName": world.cluster(), "addonName": "coredns"}
     with pytest.raises(PartialFailureError, match="its pods are Pending") as failed:
         provider.create(world.aws, RESOURCE, inputs)
-    assert failed.value.outputs["addonName"] == "broken"
+    assert failed.value.outputs["addonName"] == "coredns"
 
 
 def test_a_configuration_is_checked_at_preview_once_it_is_known(world: World, provider: AwsProvider) -> None:
