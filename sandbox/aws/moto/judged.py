@@ -291,7 +291,8 @@ def _by_rules(
     except AwsError as error:
         # Of another service, asked about what the request names: its own code is none of this one's.
         service = OPERATIONS[change.token].service
-        yield error.code if error.operation.startswith(f"{service} ") else values.CODES[service], error.text
+        own = error.operation.startswith(f"{service} ")
+        yield error.code if own else values.code(service, error.code.partition(".")[0]), error.text
     except (LookupError, TypeError, ValueError):
         # Parameters of another form than the rules read: moto says what it can't use.
         LOG.exception("%s of %s is not judged", operation, change.token)

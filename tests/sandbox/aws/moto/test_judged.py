@@ -167,7 +167,7 @@ def test_limits_hold_whoever_asks(outside: World) -> None:
 
 def test_what_our_provider_calls_is_not_judged_twice(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judged, "problems", lambda *_: [("Twice", "judged")])
-    assert aws.call("sqs", "create_queue", QueueName="jobs")["QueueUrl"]
+    assert aws.call("sns", "create_topic", Name="jobs")["TopicArn"]
 
 
 def test_the_rules_are_asked_by_some_operation() -> None:
