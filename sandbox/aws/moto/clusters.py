@@ -113,7 +113,8 @@ class Operations(ContentOperations):
         cluster: Any = self.cluster()
         name: str = cluster.name
         backend, aws = self.eks_backend, self._aws()
-        logs = any(part["enabled"] for part in cluster.logging.get("clusterLogging") or ())
+        parts = cluster.logging.get("clusterLogging") or ()
+        logs = any(part["enabled"] and part.get("types") for part in parts)
         if getattr(cluster, "deletion_protection", False):
             msg = f"cluster {cluster.name} has deletion protection: set deletionProtection to false first"
             raise InvalidRequestException(message=msg)
